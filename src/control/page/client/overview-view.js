@@ -1,0 +1,196 @@
+/**
+ * The first view: what the engine earns, what it holds, what it may still ask of the service, and what it waits for.
+ *
+ * Invariants: profits of different currencies are never added; strategies and positions are all there, in tables that scroll.
+ */
+import { element } from "../../../report/html/client/elements.js";
+import { countOf, figure } from "../../../report/html/client/texts.js";
+import { EquityChart } from "./equity-chart.js";
+import { eventLine } from "./events-view.js";
+import { balanceColumns, positionColumns, strategyColumns } from "./overview-columns.js";
+import { QuotaGauges } from "./quota-gauges.js";
+import { openStrategy } from "./strategy-dialog.js";
+import { put, VirtualTable } from "./virtual-table.js";
+import { gainText, leftText, moneyText, toneOf } from "./wording.js";
+
+/** @import {MoneyRow} from "../../control-rows.ts" */
+/** @import {Actions} from "./actions.js" */
+/** @import {WatchedEngine} from "./watched-engine.js" */
+/** @import {SourceState} from "./source-state.js" */
+
+const eventsShown = 12;
+
+export class OverviewView {
+  name = "Overview";
+  node;
+  #tiles = element("dl", { class: "tiles" });
+  /** @type {Map<string, { name: HTMLElement, value: HTMLElement, more: HTMLElement }>} */
+  #shown = new Map();
+  #equity = new EquityChart();
+  #gauges = new QuotaGauges();
+  #events = element("ol", { class: "lines" });
+  #versions = { strategies: -1, positions: -1, balances: -1, events: -1 };
+  #strategies;
+  #positions;
+  #balances;
+  /** @type {WatchedEngine | undefined} */
+  #watched;
+
+  /** @param {Actions} actions @param {() => boolean} mayAct */
+  constructor(actions, mayAct) {
+    this.#strategies = new VirtualTable({
+      label: "Strategies. Enter opens one.",
+      columns: strategyColumns,
+      keyOf: ({ name }) => name,
+      empty: () => "Strategies are listed when the engine has started.",
+      chosen: ({ name }) => this.#watched !== undefined && openStrategy(this.#watched, name, actions, mayAct()),
+      rowTone: ({ state, mode }) => (state === "failed" || mode === "halted" ? "tone-bad" : ""),
+      most: 8,
+    });
+    this.#positions = new VirtualTable({
+      label: "Positions of strategies",
+      columns: positionColumns,
+      keyOf: ({ strategy, instId }) => `${strategy}|${instId}`,
+      empty: () => "Nothing is held, and nothing was traded yet.",
+      most: 8,
+    });
+    this.#balances = new VirtualTable({
+      label: "Balances of the account",
+      columns: balanceColumns,
+      keyOf: ({ currency }) => currency,
+      empty: () => "Balances have not been read yet.",
+      most: 6,
+    });
+    const main = element(
+      "div",
+      {},
+      element("section", {}, element("h2", {}, "Profit"), this.#equity.node),
+      element("section", {}, element("h2", {}, "Strategies"), this.#strategies.node),
+      element("section", {}, element("h2", {}, "Positions"), this.#positions.node),
+    );
+    const side = element(
+      "div",
+      {},
+      element("section", {}, element("h2", {}, "Quota"), this.#gauges.node),
+      element("section", {}, element("h2", {}, "Last events"), this.#events),
+      element("section", {}, element("h2", {}, "Balances"), this.#balances.node),
+    );
+    this.node = element("div", {}, this.#tiles, element("div", { class: "split" }, main, side));
+  }
+
+  /** @param {WatchedEngine} watched */
+  draw(watched) {
+    this.#watched = watched;
+    const { state } = watched;
+    this.#drawTiles(watched);
+    this.#equity.update(state, 210);
+    this.#gauges.draw(watched);
+    if (this.#isNew("strategies", state)) this.#strategies.set(state.list("strategies"));
+    if (this.#isNew("positions", state)) this.#positions.set(state.list("positions"));
+    if (this.#isNew("balances", state)) this.#balances.set(state.list("balances"));
+    if (this.#isNew("events", state)) this.#drawEvents(watched);
+  }
+
+  shown() {
+    for (const table of [this.#strategies, this.#positions, this.#balances]) table.draw();
+  }
+
+  /** Everything is drawn again: another engine is shown. */
+  forget() {
+    this.#versions = { strategies: -1, positions: -1, balances: -1, events: -1 };
+  }
+
+  restyle() {
+    this.#equity.restyle();
+  }
+
+  /** @param {"strategies" | "positions" | "balances" | "events"} section @param {SourceState} state */
+  #isNew(section, state) {
+    const version = state.version([section]);
+    const isNew = version !== this.#versions[section];
+    this.#versions[section] = version;
+    return isNew;
+  }
+
+  /** @param {WatchedEngine} watched */
+  #drawEvents({ state, now }) {
+    const events = state.list("events").slice(-eventsShown).reverse();
+    this.#events.replaceChildren(
+      ...(events.length === 0
+        ? [element("li", { class: "empty" }, "Nothing has happened yet.")]
+        : events.map((row) => eventLine(row, now))),
+    );
+  }
+
+  /** @param {WatchedEngine} watched */
+  #drawTiles({ state, now }) {
+    /** @type {Set<string>} */
+    const names = new Set();
+    const tell = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ more, tone = "", title = "") => {
+      names.add(name);
+      this.#tile(name, value, more, tone, title);
+    };
+    const money = state.list("money");
+    if (money.length === 0) tell("Profit", "–", "nothing was traded yet");
+    for (const row of money) tell(`Profit in ${row.currency}`, gainText(row.profit), moneyParts(row), toneOf(row.profit), exactly(row));
+    const orders = openOrders(state);
+    tell("Open orders", figure(orders.resting), orders.waiting === 0 ? "none on its way" : `${figure(orders.waiting)} on their way`);
+    const held = state.list("positions").filter(({ qty }) => Number(qty) !== 0);
+    const instruments = new Set(held.map(({ instId }) => instId)).size;
+    tell("Positions held", figure(held.length), held.length === 0 ? "flat" : `in ${countOf(instruments, "instrument")}`);
+    const minute = state.list("quota").find(({ layer }) => layer === "uid");
+    if (minute !== undefined) {
+      const isOver = minute.windowEndsAt <= now;
+      const left = minute.capacity - (isOver ? 0 : minute.used);
+      const until = isOver ? "" : `, new in ${leftText(minute.windowEndsAt - now)}`;
+      tell("Weight left", figure(left), `of ${figure(minute.capacity)} a window${until}`, left <= minute.reserved ? "amber" : "");
+    }
+    const queue = state.row("queue", "all");
+    const waiting = queue?.queued ?? 0;
+    tell(
+      "Waiting for quota",
+      waiting === 0 ? "nothing" : countOf(waiting, "action"),
+      `${figure(queue?.inFlight ?? 0)} in flight`,
+      waiting > 0 ? "amber" : "",
+    );
+    for (const [name, { value }] of this.#shown) {
+      if (names.has(name)) continue;
+      value.parentElement?.remove();
+      this.#shown.delete(name);
+    }
+  }
+
+  /** @param {string} name @param {string} value @param {string} more @param {string} tone @param {string} title */
+  #tile(name, value, more, tone, title) {
+    let tile = this.#shown.get(name);
+    if (tile === undefined) {
+      tile = { name: element("dt", {}, name), value: element("span", {}), more: element("small", {}) };
+      this.#shown.set(name, tile);
+      this.#tiles.append(element("div", { class: "tile" }, tile.name, element("dd", {}, tile.value, tile.more)));
+    }
+    put(tile.value, value);
+    put(tile.more, more);
+    tile.value.className = tone;
+    tile.value.title = title;
+  }
+}
+
+/** @param {MoneyRow} row */
+const moneyParts = ({ realised, unrealised, fees }) =>
+  `realised ${gainText(realised)} · unrealised ${gainText(unrealised)} · fees ${moneyText(fees)}`;
+
+/** @param {MoneyRow} row */
+const exactly = ({ profit, realised, unrealised, fees }) => `${profit} = ${realised} + ${unrealised} - ${fees}`;
+
+const onTheWay = ["planned", "sent", "unknown"];
+
+/** @param {SourceState} state */
+export const openOrders = (state) => {
+  let [resting, waiting] = [0, 0];
+  for (const { isFinal, phase } of state.rows("orders").values()) {
+    if (isFinal) continue;
+    if (onTheWay.includes(phase)) waiting++;
+    else resting++;
+  }
+  return { resting, waiting };
+};
