@@ -26,6 +26,7 @@ rmSync(new URL("../../dist", import.meta.url), { recursive: true, force: true })
 for (const project of ["tsconfig.build.json", "tsconfig.shipped.json"]) {
   execFileSync(process.execPath, [compiler, "-p", project], { cwd: root, stdio: ["ignore", 2, 2] });
 }
-// The client of a report's page is written as browsers run it.
-const client = "report/html/client";
-cpSync(`${root}src/${client}`, `${root}dist/${client}`, { recursive: true, filter: (path) => !path.endsWith(".json") });
+// The clients of pages are written as browsers run them.
+for (const client of ["report/html/client", "control/page/client"]) {
+  cpSync(`${root}src/${client}`, `${root}dist/${client}`, { recursive: true, filter: (path) => !path.endsWith(".json") });
+}

@@ -1,0 +1,32 @@
+/**
+ * The page's start: asks which engines there are, again and again, and says what is wrong where it is not answered.
+ *
+ * Invariants: an engine that appears later gets its tab without a reload.
+ */
+import { ask, Refused } from "./api.js";
+import { afterMs } from "./browser-clock.js";
+import { ControlRoom } from "./control-room.js";
+
+const againMs = 2_000;
+const room = new ControlRoom(/** @type {HTMLElement} */ (document.getElementById("page")));
+
+const follow = async () => {
+  for (;;) {
+    try {
+      const { sources, access } = await (await ask("sources")).json();
+      room.offer(
+        /** @type {{ id: string }[]} */ (sources).map(({ id }) => id),
+        access === "act",
+      );
+    } catch (error) {
+      room.tell(
+        error instanceof Refused
+          ? `Not allowed: ${error.message} Open the link that the engine printed when it started.`
+          : "The engine's process cannot be reached. Trying again …",
+      );
+    }
+    await afterMs(againMs);
+  }
+};
+
+void follow();
