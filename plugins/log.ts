@@ -1,0 +1,118 @@
+/**
+ * Log of everything that happens: one JSON object a line by pino, with levels, to standard output or a file; or as text for people.
+ *
+ * Invariants: a line has the event's own name and time; what waits to be written is bounded by `bufferBytes`, and what is lost is
+ * counted and told; a file that was moved away is opened anew; what was written before the stop is in the file.
+ * Not here: levels of events (log/levels.ts), writing (log/sinks.ts).
+ */
+import { statSync } from "node:fs";
+import { definePlugin, SluiceError } from "sluice";
+import { type Level, levelOf, names } from "./log/levels.ts";
+import { FileSink, OutputSink, type Sink } from "./log/sinks.ts";
+import { optionalPackage } from "./shared/optional-package.ts";
+
+interface Lines {
+  write(line: string): void;
+}
+type Pino = (options: object, stream: Lines) => Readonly<Record<Level, (fields: object) => void>>;
+interface PinoPretty {
+  prettyFactory(options: object): (line: string) => string;
+}
+
+const followMs = 5_000;
+
+const inodeOf = (path: string): number | undefined => {
+  try {
+    return statSync(path).ino;
+  } catch {
+    return undefined;
+  }
+};
+
+export default definePlugin({
+  name: "log",
+  options: {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      /** A file, appended to; standard output when left out. */
+      path: { type: "string", minLength: 1 },
+      /** Lines of this level and above. */
+      level: { enum: [...names], default: "info" },
+      /** Levels of single events that differ: `{ "order.changed": "info" }`. */
+      levels: { type: "object", additionalProperties: { enum: [...names] }, default: {} },
+      /** Fields that are left out, as pino writes paths: `record.ordId`. */
+      redact: { type: "array", items: { type: "string", minLength: 1 }, default: [] },
+      /** Fields of every line, such as the name of the engine. */
+      fields: { type: "object", additionalProperties: { type: "string" }, default: {} },
+      /** Text for people instead of JSON. */
+      pretty: { type: "boolean", default: false },
+      /** What may wait to be written. */
+      bufferBytes: { type: "integer", minimum: 65_536, default: 16_777_216 },
+    },
+  },
+  setup: ({ events$, every, print, options }) => {
+    const { path, level, redact, fields, pretty } = options;
+    const levels = options.levels as Readonly<Record<string, Level>>;
+    const pino = optionalPackage<Pino>("log", "pino", "10");
+    const formatted = pretty ? prettyTo : (lines: Lines) => lines;
+    const told = new Set<string>();
+    const sink = openSink(path, options.bufferBytes, (what) => {
+      if (!told.has(what)) print(`log: ${path ?? "standard output"}: ${what}; lines are lost`);
+      told.add(what);
+    });
+    const formatters = { level: (label: string) => ({ level: label }) };
+    const logger = pino({ level, base: fields, timestamp: false, formatters, redact: [...redact] }, formatted(sink));
+    const watching = events$.subscribe((event) => {
+      const { type, at, seq, ...rest } = event;
+      logger[levels[type] ?? levelOf(event)]({ time: at, event: type, seq, ...rest });
+    });
+    const unfollow = path === undefined ? undefined : follow(path, sink, every);
+    return async () => {
+      watching.unsubscribe();
+      unfollow?.();
+      await sink.end();
+      if (sink.lost > 0) print(`log: ${sink.lost} lines were lost`);
+    };
+  },
+});
+
+const openSink = (path: string | undefined, bytesMax: number, onProblem: (what: string) => void): Sink => {
+  if (path === undefined) return new OutputSink(bytesMax, onProblem);
+  try {
+    return new FileSink(path, bytesMax, onProblem);
+  } catch (error) {
+    const { code = "no reason given" } = error as NodeJS.ErrnoException;
+    throw new SluiceError("CONFIG_INVALID", `plugin log: path: ${path} cannot be opened (${code}). Name a file that may be written.`);
+  }
+};
+
+const prettyTo = (lines: Lines): Lines => {
+  const pretty = optionalPackage<PinoPretty>("log", "pino-pretty", "13");
+  const format = pretty.prettyFactory({
+    colorize: false,
+    translateTime: "UTC:yyyy-mm-dd HH:MM:ss.l",
+    messageFormat: "{event}",
+    ignore: "event,seq",
+    singleLine: true,
+    timestampKey: "time",
+  });
+  return { write: (line) => lines.write(format(line)) };
+};
+
+/** Opens the file anew when it was moved away, which is looked for every 5 s, and at SIGUSR2. */
+const follow = (path: string, sink: Sink, every: (ms: number, run: () => void) => void): (() => void) => {
+  let inode = inodeOf(path);
+  const reopen = (): void => {
+    sink.reopen();
+    inode = undefined;
+  };
+  every(followMs, () => {
+    const present = inodeOf(path);
+    if (inode === undefined && present !== undefined) inode = present;
+    else if (present !== inode) reopen();
+  });
+  if (process.platform === "win32") return () => undefined;
+  process.on("SIGUSR2", reopen);
+  return () => process.off("SIGUSR2", reopen);
+};

@@ -1,0 +1,40 @@
+/**
+ * Levels of events in a log: what needs a person, what is worth a line, and what only a search for a fault wants.
+ */
+import type { Event, EventType } from "sluice";
+
+export const names = ["trace", "debug", "info", "warn", "error"] as const;
+export type Level = (typeof names)[number];
+
+/** Events whose level is not `info`. */
+export const levels: Readonly<Partial<Record<EventType, Level>>> = {
+  "start.waiting": "warn",
+  "action.held": "debug",
+  "action.sent": "trace",
+  "action.answered": "debug",
+  "action.dropped": "debug",
+  "quota.rejected": "warn",
+  "quota.otherClients": "debug",
+  "order.changed": "debug",
+  "order.refused": "warn",
+  "order.slowed": "warn",
+  "order.inexact": "warn",
+  "position.unprotected": "error",
+  "protection.changed": "debug",
+  "position.left": "error",
+  "strategy.failed": "error",
+  "strategy.restarting": "warn",
+  "strategy.quarantined": "error",
+  "strategy.reducing": "warn",
+  "strategy.halted": "warn",
+  "plugin.failed": "error",
+  "engine.stalled": "warn",
+  "watchdog.lost": "error",
+  "watchdog.tripped": "error",
+  "mode.changed": "warn",
+  anomaly: "warn",
+};
+
+/** Rejected orders, and those whose fate is not known, are worth more than other changes. */
+export const levelOf = (event: Event): Level =>
+  event.type === "order.changed" && (event.phase === "rejected" || event.phase === "unknown") ? "warn" : (levels[event.type] ?? "info");
