@@ -39,6 +39,8 @@ const sidebar = [
   section("Operation", "/guides/", [
     ["Alerts", "alerts"],
     ["Metrics", "metrics"],
+    ["Traces", "traces"],
+    ["Logs", "logs"],
   ]),
   section("Cookbook", "/cookbook/", [
     ["Overview", ""],
