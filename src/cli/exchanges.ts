@@ -58,4 +58,4 @@ const limitText = ({ name, scope, unit, capacity, windowMs, banMs }: LayerSpec):
   return `${name}: ${capacity} ${unit} in ${windowMs / 1_000} s of ${whom[scope]}${ban}`;
 };
 
-const whom = { ip: "an address", uid: "a user", key: "a key" } as const;
+const whom = { ip: "an address", uid: "a user", key: "a key", instrument: "a user, for each product" } as const;

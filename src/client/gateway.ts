@@ -31,6 +31,8 @@ export interface Call<E extends EndpointName> extends CallOptions {
   readonly endpoint: E;
   /** The permission this call needs where it differs from its endpoint's, as for spot orders. */
   readonly permission?: string;
+  /** The product it is about, where it is about one. */
+  readonly instId?: string | undefined;
   /** Elements of a batch that is put together already; 1 when left out. */
   readonly elements?: number;
   /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */
@@ -69,12 +71,14 @@ export interface Gateway {
   read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>>;
   /** Names of the keys that may make this call. */
   keysFor(endpoint: EndpointName): readonly string[];
+  /** Whether the service counts calls of the endpoint product by product, so that one that waits is of one product. */
+  byProduct(endpoint: EndpointName): boolean;
 }
 
 interface GatewayOptions {
   readonly clock: Clock;
   readonly contract: Contract;
-  readonly scheduler: Pick<Scheduler, "submit">;
+  readonly scheduler: Pick<Scheduler, "submit"> & Partial<Pick<Scheduler, "byProduct">>;
   readonly journal: EventLog;
   readonly user: User;
   readonly inParts?: ReadInParts | undefined;
@@ -115,6 +119,10 @@ class ServiceGateway implements Gateway {
     return this.#account(this.contract.endpoints[endpoint].permission).keys;
   }
 
+  byProduct(endpoint: EndpointName): boolean {
+    return this.#scheduler.byProduct?.(endpoint) ?? false;
+  }
+
   submit<E extends EndpointName>(call: Call<E>): () => void {
     const { permission = this.contract.endpoints[call.endpoint].permission } = call;
     const account = this.#account(permission);
@@ -131,7 +139,8 @@ class ServiceGateway implements Gateway {
       };
       const problem = inputProblem(this.contract, endpoint, input);
       const elements = Array.isArray(input) ? input.length : 1;
-      if (problem === undefined) return this.submit({ ...options, endpoint, elements, input: () => input, done });
+      const instId = productOf(input);
+      if (problem === undefined) return this.submit({ ...options, endpoint, elements, instId, input: () => input, done });
       done(refusedHere(problem));
       return undefined;
     });
@@ -149,7 +158,8 @@ class ServiceGateway implements Gateway {
     if (waiting !== undefined) return waiting.join(needed);
     const read = new SharedRead<RecordOf<E>>(
       this.#clock,
-      (isNeeded, done) => this.submit({ endpoint, class: kind, owner, input: () => (isNeeded() ? input : undefined), done }),
+      (isNeeded, done) =>
+        this.submit({ endpoint, class: kind, owner, instId: productOf(input), input: () => (isNeeded() ? input : undefined), done }),
       () => {
         if (this.#reads.get(name) === read) this.#reads.delete(name);
       },
@@ -206,6 +216,12 @@ class ServiceGateway implements Gateway {
   }
 }
 
+/** The product that an input names; a batch may be of several. */
+const productOf = (input: unknown): string | undefined => {
+  const { instId } = input as { readonly instId?: unknown };
+  return typeof instId === "string" ? instId : undefined;
+};
+
 /** A call as the scheduler sees it. */
 class CallAction<E extends EndpointName> implements Action {
   readonly endpoint: E;
@@ -213,6 +229,7 @@ class CallAction<E extends EndpointName> implements Action {
   readonly owner: string;
   readonly weight: number;
   readonly account: Account;
+  readonly instId: string | undefined;
   readonly elements: number;
   readonly elementWeight: number;
   readonly #gateway: ServiceGateway;
@@ -226,6 +243,7 @@ class CallAction<E extends EndpointName> implements Action {
     this.owner = call.owner;
     this.weight = endpoints[call.endpoint].weight;
     this.account = account;
+    this.instId = call.instId;
     this.elements = call.elements ?? 1;
     this.elementWeight = call.endpoint === "cancelBatch" ? profile.weights.perCancelElement : 0;
     this.#gateway = gateway;

@@ -6,13 +6,16 @@
 import type { EndpointName } from "./endpoints.ts";
 import type { Anchor } from "./profile.ts";
 
-type ScopeKind = "ip" | "uid" | "key";
+type ScopeKind = "ip" | "uid" | "key" | "instrument";
 
 /** One rate-limit layer: whom it counts, what it counts, and how its windows begin. */
 export interface LayerSpec {
   /** Name of the layer, of your choice. */
   readonly name: string;
-  /** Whom it counts: an address, a user or a key. */
+  /**
+   * Whom it counts: an address, a user, a key, or each product of a user by itself (`instrument`). Calls that name no product, such as
+   * batches of several, count as one product more.
+   */
   readonly scope: ScopeKind;
   /** What it counts: calls, their weight, or the elements of batches. */
   readonly unit: "requests" | "weight" | "elements";

@@ -103,7 +103,7 @@ const checkedWords = (place: string, known: unknown, value: unknown, issues: str
 };
 
 const layerWords = {
-  scope: ["ip", "uid", "key"],
+  scope: ["ip", "uid", "key", "instrument"],
   unit: ["requests", "weight", "elements"],
   anchor: ["wall_clock", "first_request", "sliding"],
 } as const;

@@ -23,8 +23,8 @@ export type MarginMode = "cross" | "isolated";
 /** A limit besides the three of the description. */
 export interface ExtraLayer {
   readonly name: string;
-  /** Whom it counts. Calls that are not signed have an address only. */
-  readonly scope: "ip" | "uid" | "key";
+  /** Whom it counts; `instrument` is a product of a user. Calls that are not signed have an address only. */
+  readonly scope: "ip" | "uid" | "key" | "instrument";
   /** What a call adds: itself, its weight, or the elements of its batch. */
   readonly unit: "requests" | "weight" | "elements";
   readonly capacity: number;

@@ -7,6 +7,7 @@
 import type { Observable } from "rxjs";
 import type { OpenService } from "../client/service-port.ts";
 import { createContract } from "../contract/contract.ts";
+import type { EndpointName } from "../contract/endpoints.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { Disk } from "../journal/disk.ts";
 import { createNotices, type EventNotices } from "../journal/event-emitter.ts";
@@ -15,7 +16,7 @@ import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { LastQuotes } from "../market/last-quotes.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import type { Random } from "../random.ts";
-import { type Charge, headersRead, layersOf } from "../scheduler/quota/layers.ts";
+import { type Charge, countsByProduct, headersRead, layersOf } from "../scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { LateJournal } from "./late-journal.ts";
@@ -65,7 +66,8 @@ export const assemble = (
   const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
   const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
   const transport = startWatch.interceptor(written);
-  const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
+  const byProduct = (endpoint: EndpointName): boolean => countsByProduct(layers, endpoint);
+  const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets, byProduct });
   const quotes = new LastQuotes(service.market);
   const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
   const onLoss = (reason: string): void => {

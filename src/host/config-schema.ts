@@ -52,7 +52,7 @@ const layerSchema = {
   required: ["name", "scope", "unit", "capacity", "windowMs", "anchor", "banMs"],
   properties: {
     name: { type: "string", minLength: 1 },
-    scope: { type: "string", enum: ["ip", "uid", "key"] },
+    scope: { type: "string", enum: ["ip", "uid", "key", "instrument"] },
     unit: { type: "string", enum: ["requests", "weight", "elements"] },
     capacity: positive,
     windowMs: positive,

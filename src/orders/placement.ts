@@ -43,6 +43,9 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
   readonly class: ActionClass;
   readonly owner: string;
   readonly permission: string;
+  readonly instId: string;
+  /** Of the queue it waits in. */
+  readonly lane: string;
   /** The approval of this turn and the number of order changes it counted; undefined once the turn has ended. */
   approval: Approval | undefined;
   readonly changes: number;
@@ -58,12 +61,10 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
     this.class = classOf(wish);
     this.owner = slot.strategy;
     this.permission = permission;
+    this.instId = wish.instId;
+    this.lane = placements.laneOf(wish);
     this.approval = approval;
     this.changes = changes;
-  }
-
-  get lane(): string {
-    return `${this.class} ${this.permission}`;
   }
 
   input(): PlaceBody | undefined {
@@ -81,6 +82,7 @@ export class Placements {
   readonly #clock: Clock;
   readonly #contract: Contract;
   readonly #gateway: Gateway;
+  readonly #byProduct: boolean;
   readonly #slots: Slots;
   readonly #lifecycle: OrderLifecycle;
   readonly #unknownOrders: UnknownOrders;
@@ -96,15 +98,17 @@ export class Placements {
     this.#clock = clock;
     this.#contract = contract;
     this.#gateway = gateway;
+    this.#byProduct = gateway.byProduct("placeOrder");
     this.#slots = slots;
     this.#lifecycle = lifecycle;
     this.#unknownOrders = unknownOrders;
     this.#owner = owner;
   }
 
-  /** The queue a placement of this wanted order belongs to: urgency and permission differ. */
+  /** The queue a placement of this wanted order belongs to: urgency and permission differ, and products where each is counted. */
   laneOf(wish: WantedOrder): string {
-    return `${classOf(wish)} ${this.#permissionOf(wish)}`;
+    const lane = `${classOf(wish)} ${this.#permissionOf(wish)}`;
+    return this.#byProduct ? `${lane} ${wish.instId}` : lane;
   }
 
   /** Queues a placement of the slot's wanted order, or refuses it. */

@@ -21,6 +21,8 @@ export interface Action {
   readonly owner: string;
   readonly weight: number;
   readonly account: Account;
+  /** The product it is about, where it is about one. */
+  readonly instId?: string | undefined;
   /** Elements of a batch that is put together already; 1 when left out. */
   readonly elements?: number;
   /** Weight of each element, besides `weight`; none when left out. */

@@ -1,7 +1,7 @@
 /**
  * Lanes of waiting actions: the members of one are alike to the ledger.
  *
- * Invariants: if the head of a lane has no room, none behind it has; lanes are few (classes × weights × accounts) and kept in the
+ * Invariants: if the head of a lane has no room, none behind it has; lanes are few (classes × weights × accounts, and products where a layer counts each) and kept in the
  * order of their heads. While a user probes, the lightest call comes first.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
@@ -18,6 +18,7 @@ export class Lanes {
   readonly #ledger: Pick<Ledger, "probing" | "turns">;
   readonly #landing: Landing;
   readonly #budgets: Budgets;
+  readonly #byProduct: (endpoint: EndpointName) => boolean;
   readonly #fair: FairShares;
   readonly #lanes: Lane[] = [];
   readonly #byName = new Map<string, Lane>();
@@ -30,13 +31,18 @@ export class Lanes {
   #turns = 0;
   #sequence = 0;
 
-  /** Owners with a budget get lanes of their own, so that they can be held back without holding back others. */
+  /**
+   * Owners with a budget get lanes of their own, so that they can be held back without holding back others; so do products, of endpoints
+   * that `byProduct` names.
+   */
   constructor(
     ledger: Pick<Ledger, "probing" | "turns">,
     landing: Landing,
     shares: Readonly<Record<string, number>> | undefined,
     budgets: Budgets,
+    byProduct: (endpoint: EndpointName) => boolean,
   ) {
+    this.#byProduct = byProduct;
     this.#ledger = ledger;
     this.#landing = landing;
     this.#budgets = budgets;
@@ -96,26 +102,27 @@ export class Lanes {
       own.set(endpoint, near);
     }
     const owner = !this.#budgets.none && this.#budgets.has(action.owner) ? action.owner : undefined;
+    const instId = this.#byProduct(endpoint) ? action.instId : undefined;
     for (let index = 0; index < near.length; index++) {
       const lane = near[index] as Lane;
       const alike = lane.class === kind && lane.weight === weight && lane.elements === elements && lane.elementWeight === elementWeight;
-      if (alike && lane.owner === owner) return lane;
+      if (alike && lane.owner === owner && lane.instId === instId) return lane;
     }
-    const lane = this.#open(action, owner);
+    const lane = this.#open(action, owner, instId);
     near.push(lane);
     return lane;
   }
 
-  #open(action: Action, owner: string | undefined): Lane {
+  #open(action: Action, owner: string | undefined, instId: string | undefined): Lane {
     const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
     // Account objects that say the same share a lane.
     const size = `${weight}|${elements}|${elementWeight}`;
-    const name = `${kind}${endpoint}|${owner ?? ""}|${size}|${account.uid}|${account.ip}|${account.keys.join()}`;
+    const name = `${kind}${endpoint}|${owner ?? ""}|${instId ?? ""}|${size}|${account.uid}|${account.ip}|${account.keys.join()}`;
     let lane = this.#byName.get(name);
     if (lane !== undefined) return lane;
     const user = this.#users.get(account.uid) ?? { round: 0, lighterThan: 0 };
     this.#users.set(account.uid, user);
-    lane = openLane(action, owner, this.#lanes.length, user, this.#landing);
+    lane = openLane(action, owner, instId, this.#lanes.length, user, this.#landing);
     this.#lanes.push(lane);
     this.#byName.set(name, lane);
     return lane;
@@ -154,7 +161,14 @@ export class Lanes {
 
 const compare = (a: Lane, b: Lane): number => a.order - b.order || a.key - b.key || a.age - b.age;
 
-const openLane = (action: Action, owner: string | undefined, age: number, user: UserRound, landing: Landing): Lane => {
+const openLane = (
+  action: Action,
+  owner: string | undefined,
+  instId: string | undefined,
+  age: number,
+  user: UserRound,
+  landing: Landing,
+): Lane => {
   const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
   const { ip, uid, keys } = account;
   const charge = (key: string | undefined): Charge => ({
@@ -165,6 +179,7 @@ const openLane = (action: Action, owner: string | undefined, age: number, user: 
     ip,
     uid: key === undefined ? undefined : uid,
     key,
+    ...(instId !== undefined && { instId }),
   });
   return {
     class: kind,
@@ -172,6 +187,7 @@ const openLane = (action: Action, owner: string | undefined, age: number, user: 
     weight,
     elements,
     elementWeight,
+    instId,
     account,
     owner,
     user,

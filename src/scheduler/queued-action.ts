@@ -36,6 +36,8 @@ export interface Lane {
   readonly weight: number;
   readonly elements: number;
   readonly elementWeight: number;
+  /** The product of its members, where some layer counts them by product. */
+  readonly instId: string | undefined;
   readonly account: Account;
   readonly user: UserRound;
   readonly queue: PriorityQueue<QueuedAction>;

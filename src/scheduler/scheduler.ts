@@ -6,7 +6,6 @@
  * Not here: the arithmetic of quota (quota/), requests in flight (in-flight.ts), what an answer means (client/parse-response.ts).
  */
 import type { Clock } from "../clock/clock.ts";
-import type { Transport } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Action, Ending } from "./action.ts";
@@ -17,21 +16,8 @@ import type { Lane, QueuedAction, UserRound } from "./queued-action.ts";
 import { extraOf } from "./quota/layers.ts";
 import type { Ledger, Refusal } from "./quota/ledger.ts";
 import type { Grant, Lease, QuotaPort } from "./quota/port.ts";
+import type { SchedulerOptions } from "./scheduler-options.ts";
 import { Wakeup } from "./wakeup.ts";
-
-interface SchedulerOptions {
-  readonly clock: Clock;
-  readonly ledger: Ledger;
-  /** Where leases come from; the ledger of this process when left out. */
-  readonly port?: QuotaPort;
-  readonly transport: Transport;
-  readonly journal: EventLog;
-  readonly queueMax?: number;
-  /** Parts of the quota by owner when several compete; 1 where none is named. */
-  readonly shares?: Readonly<Record<string, number>>;
-  /** Weight a minute an owner may spend on ordinary actions; exits are never counted. */
-  readonly budgets?: Readonly<Record<string, number>>;
-}
 
 const clockStepMs = 100;
 /**
@@ -46,6 +32,8 @@ const never = Number.POSITIVE_INFINITY;
 export const createScheduler = (options: SchedulerOptions): Scheduler => new Scheduler(options);
 
 export class Scheduler {
+  /** Whether calls of an endpoint wait product by product. */
+  readonly byProduct: NonNullable<SchedulerOptions["byProduct"]>;
   readonly #clock: Clock;
   readonly #ledger: Ledger;
   readonly #port: QuotaPort;
@@ -66,7 +54,9 @@ export class Scheduler {
   #heldOrder = 0;
   #heldLayer = "";
 
-  constructor({ clock, ledger, port = ledger, transport, journal, queueMax = 200_000, shares, budgets }: SchedulerOptions) {
+  constructor(options: SchedulerOptions) {
+    const { clock, ledger, port = ledger, transport, journal, queueMax = 200_000, shares, budgets, byProduct = () => false } = options;
+    this.byProduct = byProduct;
     this.#clock = clock;
     this.#ledger = ledger;
     this.#port = port;
@@ -77,7 +67,7 @@ export class Scheduler {
       this.#finish(entry, ending);
       this.#release(this.#clock.now());
     });
-    this.#lanes = new Lanes(ledger, this.#inFlight, shares, this.#budgets);
+    this.#lanes = new Lanes(ledger, this.#inFlight, shares, this.#budgets, this.byProduct);
     this.#wakeup = new Wakeup(clock, () => {
       this.#release(this.#clock.now());
     });

@@ -30,6 +30,8 @@ export interface Caller {
 export interface Content {
   readonly endpoint: string | undefined;
   readonly elements: number;
+  /** Elements by product, for layers that count each by itself; none for a call that names no product. */
+  readonly products?: ReadonlyMap<string, number>;
 }
 
 interface Window {
@@ -102,41 +104,59 @@ const unspecific: Content = { endpoint: undefined, elements: 1 };
 /** A layer of the profile's own. */
 class ExtraLayerWindows {
   readonly scope: ExtraLayer["scope"];
+  /** The described layer that its refusals are counted with. */
+  readonly refuser: LayerName;
   readonly #layer: ExtraLayer;
   readonly #windows: LayerWindows;
 
   constructor(layer: ExtraLayer) {
     this.scope = layer.scope;
+    this.refuser = layer.scope === "instrument" ? "uid" : layer.scope;
     this.#layer = layer;
     this.#windows = new LayerWindows(layer, layer.anchor);
   }
 
   /** `times` is -1 to take a charge back. */
   charge(times: 1 | -1, ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): void {
-    const id = this.#idOf(ip, caller, content);
-    if (id !== undefined) this.#windows.add(this.#windows.at(id, now), times * this.#amountOf(weight, content), now);
+    for (const [id, elements] of this.#idsOf(ip, caller, content))
+      this.#windows.add(this.#windows.at(id, now), times * this.#amountOf(weight, elements), now);
   }
 
   /** Says whether the request may pass; shuts the layer when not, where it bans. */
   admit(ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): boolean {
-    const id = this.#idOf(ip, caller, content);
-    if (id === undefined) return true;
+    // All are asked, so that each of them that is full may shut.
+    const fits = this.#idsOf(ip, caller, content).map(([id, elements]) => this.#admits(id, this.#amountOf(weight, elements), now));
+    return fits.every((fit) => fit);
+  }
+
+  #admits(id: string, amount: number, now: number): boolean {
     const { capacity, windowMs, banMs, anchor } = this.#layer;
     const window = this.#windows.at(id, now);
     if (now < window.blockedUntil) return false;
-    if (window.used + this.#amountOf(weight, content) <= capacity) return true;
+    if (window.used + amount <= capacity) return true;
     if (banMs > 0) window.blockedUntil = (anchor === "sliding" ? now : window.beganAt) + windowMs + banMs;
     return false;
   }
 
-  /** Whose request counts, if it does. */
-  #idOf(ip: string, caller: Caller | undefined, { endpoint }: Content): string | undefined {
+  /** Whose request counts, if it does, and with how many elements. */
+  #idsOf(
+    ip: string,
+    caller: Caller | undefined,
+    { endpoint, elements, products }: Content,
+  ): readonly (readonly [id: string, elements: number])[] {
     const { scope, endpoints } = this.#layer;
-    if (endpoints !== undefined && (endpoint === undefined || !endpoints.includes(endpoint))) return undefined;
-    return scope === "ip" ? ip : caller?.[scope];
+    if (endpoints !== undefined && (endpoint === undefined || !endpoints.includes(endpoint))) return [];
+    if (scope === "ip") return [[ip, elements]];
+    if (caller === undefined) return [];
+    if (scope !== "instrument") {
+      const id = caller[scope];
+      return id === undefined ? [] : [[id, elements]];
+    }
+    if (products === undefined) return [[caller.uid, elements]];
+    return [...products].map(([instId, count]) => [`${caller.uid} ${instId}`, count] as const);
   }
 
-  #amountOf(weight: number, { elements }: Content): number {
+  #amountOf(weight: number, elements: number): number {
     const { unit } = this.#layer;
     return unit === "requests" ? 1 : unit === "weight" ? weight : elements;
   }
@@ -234,7 +254,7 @@ export class RateLimiter {
   #refuserOf(caller: Caller, weight: number, content: Content, now: number): LayerName | undefined {
     const { key } = this.layers;
     if (caller.key !== undefined && key.at(caller.key, now).used + 1 > this.#contract.layers.key.capacity) return "key";
-    for (const extra of this.#within) if (!extra.admit(caller.ip, caller, weight, content, now)) return extra.scope;
+    for (const extra of this.#within) if (!extra.admit(caller.ip, caller, weight, content, now)) return extra.refuser;
     return this.#admit(caller.uid, weight, now) ? undefined : "uid";
   }
 

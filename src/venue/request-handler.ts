@@ -28,6 +28,8 @@ export interface Beyond {
   readonly filter?: { readonly instId: string };
   /** The instId of cancels that name no product: their order is canceled whatever it is of. */
   readonly unnamed?: string;
+  /** The product that the client named, where the request does not. */
+  readonly product?: string;
 }
 
 /** A request as the embedded exchange takes it, after signatures were checked. */
@@ -128,7 +130,7 @@ export class RequestHandler {
     const name = this.#routes.get(request.path)?.get(request.method);
     const weight = this.#weightOf(name, request.body);
     const caller = this.#callerOf(holder, name, request);
-    const content = profile.limits.extraLayers.length === 0 ? undefined : contentOf(name, request.body);
+    const content = profile.limits.extraLayers.length === 0 ? undefined : contentOf(name, request);
     if (!this.#rateLimiter.arrive(request.ip, caller, weight, now, content)) {
       return { ...this.#respond(limited(profile), request, caller, now), limitedBy: "ip" };
     }
@@ -206,7 +208,12 @@ export class RequestHandler {
   }
 }
 
-const contentOf = (endpoint: EndpointName | undefined, body: unknown): Content => ({
-  endpoint,
-  elements: Array.isArray(body) ? body.length : 1,
-});
+const contentOf = (endpoint: EndpointName | undefined, { body, query, beyond }: VenueRequest): Content => {
+  const parts: readonly unknown[] = Array.isArray(body) ? body : [body ?? query];
+  const products = new Map<string, number>();
+  for (const part of parts) {
+    const instId = beyond?.product ?? (part as { readonly instId?: unknown } | null)?.instId;
+    if (typeof instId === "string") products.set(instId, (products.get(instId) ?? 0) + 1);
+  }
+  return { endpoint, elements: Array.isArray(body) ? body.length : 1, ...(products.size > 0 && { products }) };
+};

@@ -1,9 +1,9 @@
 /**
  * Rate limits of OKX v5 as layers.
  *
- * Source: public documentation of OKX v5: "Rate Limit" of each endpoint, "Sub-account rate limit", "Connect". Where a limit
- * counts each user and instrument by itself, it is taken for the user as a whole, which is stricter. That windows slide is not
- * documented; it is the strictest reading.
+ * Source: public documentation of OKX v5: "Rate Limit" of each endpoint, "Sub-account rate limit", "Connect". Batches of
+ * cancels may be of several products, so theirs counts for the user as a whole, which is stricter than each product by itself. That windows
+ * slide is not documented; it is the strictest reading.
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
 import type { LayerSpec } from "../../contract/layer-spec.ts";
@@ -12,7 +12,7 @@ const windowMs = 2_000;
 
 const layer = (
   name: string,
-  scope: "ip" | "uid",
+  scope: LayerSpec["scope"],
   capacity: number,
   endpoints: readonly EndpointName[],
   part: Partial<LayerSpec> = {},
@@ -30,11 +30,11 @@ const layer = (
 
 export const okxLayers: readonly LayerSpec[] = [
   // POST trade/order: 60 requests per 2 s, by user and instrument.
-  layer("place", "uid", 60, ["placeOrder"]),
+  layer("place", "instrument", 60, ["placeOrder"]),
   // POST trade/cancel-batch-orders: 300 orders per 2 s, by user and instrument.
   layer("cancel", "uid", 300, ["cancelBatch"], { unit: "elements" }),
-  // GET trade/order, GET trade/orders-pending: 60 requests per 2 s each, by user (the first by user and instrument).
-  layer("order", "uid", 60, ["getOrder"]),
+  // GET trade/order: 60 requests per 2 s, by user and instrument; GET trade/orders-pending: 60 requests per 2 s, by user.
+  layer("order", "instrument", 60, ["getOrder"]),
   layer("pending", "uid", 60, ["pendingOrders"]),
   // GET trade/orders-history: 40 requests per 2 s, by user.
   layer("history", "uid", 40, ["orderHistory"]),

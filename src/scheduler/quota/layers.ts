@@ -41,10 +41,26 @@ export interface Charge {
   readonly ip: string;
   readonly uid: string | undefined;
   readonly key: string | undefined;
+  /** The product it is about, where some layer counts it by product. */
+  readonly instId?: string | undefined;
 }
 
-const scopeOf = (layer: LayerSpec, charge: Charge): string | undefined =>
-  layer.scope === "ip" ? charge.ip : layer.scope === "uid" ? charge.uid : charge.key;
+const scopeOf = ({ scope }: LayerSpec, { ip, uid, key, instId }: Charge): string | undefined => {
+  switch (scope) {
+    case "ip":
+      return ip;
+    case "uid":
+      return uid;
+    case "key":
+      return key;
+    case "instrument":
+      return uid === undefined || instId === undefined ? uid : `${uid} ${instId}`;
+  }
+};
+
+/** Whether some layer counts calls of the endpoint product by product. */
+export const countsByProduct = (layers: readonly LayerSpec[], endpoint: EndpointName): boolean =>
+  layers.some(({ scope, endpoints }) => scope === "instrument" && (endpoints?.includes(endpoint) ?? true));
 
 /** What the elements of a batch weigh besides the call itself. */
 export const extraOf = ({ elementWeight = 0 }: Charge, elements: number): number => elementWeight * elements;

@@ -14,7 +14,7 @@ import type { LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
-import { type RetryAt, retryAtOf } from "./retry-at.ts";
+import { passingBelow, type RetryAt, retryAtOf } from "./retry-at.ts";
 import { RoundTripTime } from "./round-trip-time.ts";
 import { type Measure, type Route, Routes, soleSuspect, type Ticket } from "./routes.ts";
 import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
@@ -119,7 +119,7 @@ class LayeredLedger {
         while (elements > charge.elements && gauge.blockedUntil(this.#routes.unitsIn(gauge, charge, elements), now, ceiling) !== undefined)
           elements--;
       } else if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, this.#allowances, now, until);
-      else return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: charge.weight };
+      else return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: passingBelow(gauge.spec, charge.weight) };
     }
     return elements === 1 ? single : { granted: true, elements };
   }

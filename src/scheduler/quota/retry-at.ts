@@ -19,6 +19,13 @@ export interface RetryAt {
   readonly lighterThan: number;
 }
 
+/**
+ * The weight below which calls may pass one that a layer holds up: any may where the layer counts calls of some endpoints, as what it does
+ * not count cannot take its place, and what it does has to ask it.
+ */
+export const passingBelow = ({ endpoints, unit }: LayerSpec, weight: number): number =>
+  endpoints !== undefined && unit !== "weight" ? Number.POSITIVE_INFINITY : weight;
+
 /** So near to a window's end what does not fit now is taken for not fitting at all. */
 const endingMs = 400;
 
@@ -42,8 +49,9 @@ export const retryAtOf = (
   const relaxed = relaxedAt(gauge, units, ceiling, now, end);
   const layer = gauge.spec.name;
   // The window cannot hold it any more: lighter calls use what is left.
-  if (relaxed >= end || end - now <= endingMs) return { granted: false, layer, until: relaxed, why: "used", lighterThan: weight };
+  if (relaxed >= end || end - now <= endingMs)
+    return { granted: false, layer, until: relaxed, why: "used", lighterThan: passingBelow(gauge.spec, weight) };
   const newsAt = uid === undefined ? Number.POSITIVE_INFINITY : allowances.newsAt(uid, now, end);
-  const lighterThan = newsAt <= now ? Math.min(weight, newsWeight + 1) : 0;
+  const lighterThan = passingBelow(gauge.spec, newsAt <= now ? Math.min(weight, newsWeight + 1) : 0);
   return { granted: false, layer, until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt), why: "reserved", lighterThan };
 };

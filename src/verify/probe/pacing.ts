@@ -30,6 +30,7 @@ interface PacedLayer {
   readonly name: string;
   /** It is one of the profile's own. */
   readonly extra: boolean;
+  /** A product by itself is paced as its user: slower than need be. */
   readonly scope: LayerName;
   /** What may be used of the capacity. */
   readonly room: number;
@@ -56,7 +57,7 @@ const pacedOf = (layers: Readonly<Record<LayerName, Layer>>): PacedLayer[] =>
 const extraOf = ({ name, scope, unit, capacity, windowMs, endpoints }: ExtraLayer): PacedLayer => ({
   name,
   extra: true,
-  scope,
+  scope: scope === "instrument" ? "uid" : scope,
   // Of a small capacity a part would be less than it holds in whole calls.
   room: Math.max(1, Math.floor(capacity * extraShare)),
   heldMs: windowMs + Math.max(slackMs.key, Math.min(slackMs.uid, windowMs / 10)),

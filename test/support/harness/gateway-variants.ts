@@ -42,6 +42,7 @@ const withDoor = (gateway: Gateway, door: Partial<Gateway>): Gateway => ({
   call: (endpoint, input, options) => gateway.call(endpoint, input, options),
   read: (endpoint, input, options) => gateway.read(endpoint, input, options),
   keysFor: (endpoint) => gateway.keysFor(endpoint),
+  byProduct: (endpoint) => gateway.byProduct(endpoint),
   ...door,
 });
 

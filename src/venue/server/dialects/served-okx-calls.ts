@@ -96,7 +96,7 @@ const oneOrder = ({ listing }: Service, { instId, ordId, clOrdId }: Texts): Ques
   if (instId === undefined) return empty("instId");
   if (listing(instId) === undefined) return noInstrument;
   if (ordId === undefined && clOrdId === undefined) return { code: "50015", msg: "Either parameter ordId or clOrdId is required" };
-  return [{ query: queryWith(ordId === undefined ? { clOrdId } : { ordId }) }];
+  return [{ query: queryWith(ordId === undefined ? { clOrdId } : { ordId }), beyond: { product: instId } }];
 };
 
 export const askOkx = (service: Service, call: Call): Questions => {

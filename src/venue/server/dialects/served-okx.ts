@@ -51,9 +51,11 @@ const layerOf = (name: string, capacity: number, endpoint: EndpointName, more: P
 });
 
 const layers: readonly ExtraLayer[] = [
-  layerOf("place", 60, "placeOrder"),
-  layerOf("cancel", 300, "cancelBatch", { unit: "elements" }),
-  layerOf("order", 60, "getOrder"),
+  layerOf("place", 60, "placeOrder", { scope: "instrument" }),
+  layerOf("cancel", 300, "cancelBatch", { scope: "instrument", unit: "elements" }),
+  layerOf("order", 60, "getOrder", { scope: "instrument" }),
+  // Of a sub-account, whatever the product.
+  layerOf("sub-account", 1_000, "placeOrder"),
   layerOf("pending", 60, "pendingOrders"),
   layerOf("history", 40, "orderHistory"),
   layerOf("balance", 10, "spotBalance"),
