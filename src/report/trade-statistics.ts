@@ -140,6 +140,12 @@ export class TradeStatistics {
     return this.#owners.get(clOrdId)?.name;
   }
 
+  /** An order of a strategy that was placed before the time that counts. */
+  adopt(clOrdId: string, strategy: string): void {
+    const own = this.#sums.get(strategy);
+    if (own !== undefined) this.#owners.set(clOrdId, own);
+  }
+
   /** What a strategy did, its holdings valued at `marks`. */
   of(name: string, prices: Prices): Omit<StrategyReport, "state" | "error" | "open"> {
     const own = this.#sums.get(name) ?? new StrategySums(name, this.#untilAt);

@@ -9,6 +9,7 @@ const entries = [
   "backtest",
   "venue",
   "session",
+  "store",
   "testing",
   "verify",
   "control",
