@@ -30,6 +30,11 @@ const rows: Readonly<Record<string, CommandHelp>> = {
       'sweep config/backtest.ts --vary "ladder.levels=1..20" --out out/sweep --html out/sweep.html',
     ],
   },
+  report: {
+    group: research,
+    summary: "report what an engine has stored",
+    examples: ["report --db out/trading.db", "report --db out/trading.db --from 2024-03-01 --to 2024-04-01 --html out/march.html"],
+  },
   guard: { group: research, summary: "say whether strategies see the future", examples: ["guard config/backtest.ts --cuts 4"] },
   compare: {
     group: research,
