@@ -1,0 +1,190 @@
+/**
+ * Store: orders, fills, equity and events in a file of SQLite, for questions and reports later.
+ *
+ * Invariants: what happens is queued and written in batches on a timer, never on the path of an order; at most `queueMax` entries wait, and
+ * what does not fit, or cannot be written for long, is counted and told; a batch is written whole or not at all; what
+ * waits at the stop is written then.
+ * Not here: tables and what a fill told twice means (sluice/store).
+ */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { compare, definePlugin, type OrderUpdate, type PluginContext } from "sluice";
+import { type Entry, RunStore } from "sluice/store";
+
+interface Options {
+  readonly path: string;
+  readonly name: string;
+  readonly skip: readonly string[];
+  readonly flushMs: number;
+  readonly batchMax: number;
+  readonly queueMax: number;
+  readonly equityMs: number;
+  readonly eventsMax: number;
+}
+
+const totalsMax = 10_000;
+
+/** Entries between what happens and the file. */
+class Queue {
+  readonly #store: RunStore;
+  readonly #options: Options;
+  readonly #print: (line: string) => void;
+  #entries: Entry[] = [];
+  #lost = 0;
+  #isFailing = false;
+
+  constructor(store: RunStore, options: Options, print: (line: string) => void) {
+    this.#store = store;
+    this.#options = options;
+    this.#print = print;
+  }
+
+  put(entry: Entry): void {
+    if (this.#entries.length < this.#options.queueMax) {
+      this.#entries.push(entry);
+      return;
+    }
+    if (this.#lost++ === 0) this.#print(`${this.#options.queueMax} entries wait to be written: what comes now is lost`);
+  }
+
+  /** Executed of orders, as far as each is known now, for fills that wait. */
+  complete(totals: ReadonlyMap<string, string>): void {
+    const last = new Map<string, number>();
+    for (const [index, entry] of this.#entries.entries()) if (entry.kind === "fill") last.set(entry.fill.clOrdId, index);
+    for (const [clOrdId, index] of last) {
+      const entry = this.#entries[index];
+      const total = totals.get(clOrdId);
+      if (entry?.kind === "fill" && total !== undefined) this.#entries[index] = { ...entry, total };
+    }
+  }
+
+  /** Writes what waits, at most `most` batches; what fails waits for the next time. */
+  flush(most = 4): void {
+    for (let batch = 0; batch < most && this.#entries.length > 0; batch++) {
+      const entries = this.#entries.slice(0, this.#options.batchMax);
+      try {
+        this.#store.write(entries);
+      } catch (error) {
+        if (!this.#isFailing)
+          this.#print(
+            `${this.#options.path} cannot be written (${error instanceof Error ? error.message : "no reason given"}); it is tried again`,
+          );
+        this.#isFailing = true;
+        return;
+      }
+      if (this.#isFailing) this.#print(`${this.#options.path} is written again`);
+      this.#isFailing = false;
+      this.#entries = this.#entries.slice(entries.length);
+    }
+  }
+
+  end(): void {
+    this.flush(Number.POSITIVE_INFINITY);
+    const lost = this.#lost + this.#entries.length;
+    if (lost > 0) this.#print(`${lost} entries were not written`);
+  }
+}
+
+/** Profit by currency and prices of what is held, where they have changed. */
+const sampler = ({ strategies, now }: Pick<PluginContext<Options>, "strategies" | "now">, queue: Queue) => {
+  let profits: ReadonlyMap<string, string> = new Map();
+  const stored = new Map<string, string>();
+  const changed = (key: string, value: string): boolean => {
+    if (stored.get(key) === value) return false;
+    stored.set(key, value);
+    return true;
+  };
+  return {
+    hear: (latest: ReadonlyMap<string, string>): void => {
+      profits = latest;
+    },
+    take: (): void => {
+      const at = now();
+      for (const [currency, profit] of profits) if (changed(currency, profit)) queue.put({ kind: "equity", at, currency, profit });
+      const held = strategies().flatMap(({ positions }) => [...positions.values()].filter(({ qty }) => qty !== "0"));
+      for (const { instId, markPx } of held) if (changed(`px ${instId}`, markPx)) queue.put({ kind: "mark", at, instId, px: markPx });
+    },
+  };
+};
+
+/** Says where stored fills do not add up to what a strategy holds: those between the last write and the end of a run are not stored. */
+const compareHoldings = (
+  { strategies }: Pick<PluginContext<Options>, "strategies">,
+  store: RunStore,
+  print: (line: string) => void,
+): void => {
+  for (const { name, positions } of strategies()) {
+    for (const { instId, qty } of positions.values()) {
+      const stored = store.position(name, instId);
+      if (stored !== undefined && compare(stored, qty) !== 0)
+        print(`${name} holds ${qty} of ${instId}, and its stored fills make ${stored}: some are not stored`);
+    }
+  }
+};
+
+export default definePlugin({
+  name: "sqlite",
+  options: {
+    type: "object",
+    additionalProperties: false,
+    required: ["path"],
+    properties: {
+      path: { type: "string", minLength: 1 },
+      /** How the engine is called in the table of runs. */
+      name: { type: "string", default: "sluice" },
+      /** Events that are not stored; orders and fills are stored in any case. */
+      skip: { type: "array", items: { type: "string" }, default: [] },
+      flushMs: { type: "integer", minimum: 10, maximum: 60_000, default: 250 },
+      /** Entries of one transaction. */
+      batchMax: { type: "integer", minimum: 1, maximum: 10_000, default: 500 },
+      /** Entries that may wait. */
+      queueMax: { type: "integer", minimum: 100, maximum: 1_000_000, default: 100_000 },
+      /** How often profit and prices are looked at. */
+      equityMs: { type: "integer", minimum: 250, maximum: 3_600_000, default: 10_000 },
+      /** Events that are kept; the oldest are removed, orders and fills stay. */
+      eventsMax: { type: "integer", minimum: 1_000, maximum: 100_000_000, default: 1_000_000 },
+    },
+  },
+  setup: (context) => {
+    const { events$, updates$, equity$, every, now, options } = context;
+    const print = (line: string): void => context.print(`sqlite: ${line}`);
+    mkdirSync(dirname(options.path), { recursive: true });
+    const store = new RunStore(options.path, { name: options.name, startedAt: now() });
+    const queue = new Queue(store, options, print);
+    const totals = new Map<string, string>();
+    const skipped = new Set<string>(options.skip);
+    const note = ({ clOrdId, filledQty }: OrderUpdate): void => {
+      totals.delete(clOrdId);
+      totals.set(clOrdId, filledQty);
+      for (const oldest of totals.keys()) {
+        if (totals.size <= totalsMax) break;
+        totals.delete(oldest);
+      }
+    };
+    events$.subscribe((event) => {
+      if (event.type === "fill") queue.put({ kind: "fill", fill: event });
+      if (!skipped.has(event.type)) queue.put({ kind: "event", event });
+    });
+    updates$.subscribe((order) => {
+      note(order);
+      queue.put({ kind: "order", order, at: now() });
+    });
+    const sample = sampler(context, queue);
+    equity$.subscribe(sample.hear);
+    every(options.equityMs, sample.take);
+    let isCompared = false;
+    every(options.flushMs, () => {
+      if (!isCompared) compareHoldings(context, store, print);
+      isCompared = true;
+      queue.complete(totals);
+      queue.flush();
+    });
+    every(600_000, () => store.keepEvents(options.eventsMax));
+    return () => {
+      sample.take();
+      queue.complete(totals);
+      queue.end();
+      store.close();
+    };
+  },
+});
