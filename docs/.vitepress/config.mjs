@@ -41,6 +41,7 @@ const sidebar = [
     ["Metrics", "metrics"],
     ["Traces", "traces"],
     ["Logs", "logs"],
+    ["Database of runs", "database"],
   ]),
   section("Cookbook", "/cookbook/", [
     ["Overview", ""],
@@ -71,6 +72,7 @@ const sidebar = [
       ["sluice/testing", "sluice/testing"],
       ["sluice/verify", "sluice/verify"],
       ["sluice/venue", "sluice/venue"],
+      ["sluice/store", "sluice/store"],
       ["sluice/session", "sluice/session"],
       ["sluice/control", "sluice/control"],
       ["sluice/dialects/okx", "sluice/dialects/okx"],
