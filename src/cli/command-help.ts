@@ -46,6 +46,7 @@ const rows: Readonly<Record<string, CommandHelp>> = {
     summary: "trade on real time, on paper or live",
     examples: ["run config/paper.ts", "run config/testnet.ts --seconds 600"],
   },
+  health: { group: trading, summary: "say whether a running engine does well", examples: ["health /run/sluice/health.json"] },
   close: { group: trading, summary: "cancel everything and close all positions", examples: ["close config/testnet.ts"] },
   watchdog: { group: trading, summary: "cancel an engine's orders when it stops", examples: ["watchdog config/testnet.ts"] },
   doctor: { group: trading, summary: "compare a service with its profile", examples: ["doctor config/testnet.ts"] },

@@ -1,0 +1,71 @@
+/**
+ * Sign of life in a file: how the engine does, written anew every few seconds, for `sluice health` and the supervisors that call it.
+ *
+ * Invariants: the file is replaced as a whole; its own time says when the engine last got round to it; it is gone after an orderly stop; a
+ * file that cannot be written is said once and harms nothing. No port is opened.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { definePlugin, type PluginContext } from "sluice";
+
+/** What is wrong, and what a person should know besides. */
+const stateOf = ({ health, strategies }: Pick<PluginContext<unknown>, "health" | "strategies">, staleMs: number) => {
+  const { journal, watchdog, resources } = health();
+  const views = strategies();
+  const problems = [
+    ...(journal.state === "failed" ? [`the journal failed: ${journal.reason}`] : []),
+    ...(watchdog.state === "lost" || watchdog.state === "tripped" ? [`the watchdog is ${watchdog.state}: ${watchdog.reason}`] : []),
+    ...views.filter(({ state }) => state === "failed").map(({ name, error = "" }) => `strategy ${name} failed: ${error}`),
+    ...resources
+      .filter(({ stale, ageMs }) => stale && ageMs !== undefined && ageMs > staleMs)
+      .map(({ user, name, ageMs = 0, problem }) => `${name} of ${user} are ${Math.round(ageMs / 1_000)} s old: ${problem}`),
+  ];
+  const notes = views.filter(({ mode }) => mode !== "active").map(({ name, mode, reason }) => `strategy ${name} is ${mode}: ${reason}`);
+  return { ok: problems.length === 0, problems, notes, strategies: views.map(({ name, state, mode }) => ({ name, state, mode })) };
+};
+
+export default definePlugin({
+  name: "health",
+  options: {
+    type: "object",
+    additionalProperties: false,
+    required: ["path"],
+    properties: {
+      path: { type: "string", minLength: 1 },
+      everyMs: { type: "integer", minimum: 250, maximum: 60_000, default: 5_000 },
+      /** How old the account's state may be. */
+      staleMs: { type: "integer", minimum: 1_000, maximum: 3_600_000, default: 60_000 },
+    },
+  },
+  setup: (context) => {
+    const { every, now, options } = context;
+    const { path, everyMs, staleMs } = options;
+    mkdirSync(dirname(path), { recursive: true });
+    const fresh = `${path}.${process.pid}.tmp`;
+    let isWriting = false;
+    let isFailing = false;
+    let hasEnded = false;
+    const write = async (): Promise<void> => {
+      // A disk that hangs must not gather writes.
+      if (isWriting) return;
+      isWriting = true;
+      try {
+        await writeFile(fresh, `${JSON.stringify({ at: now(), pid: process.pid, ...stateOf(context, staleMs) })}\n`, { mode: 0o600 });
+        if (!hasEnded) await rename(fresh, path);
+        isFailing = false;
+      } catch (error) {
+        if (!isFailing) context.print(`health: ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? "no reason given"})`);
+        isFailing = true;
+      } finally {
+        isWriting = false;
+      }
+    };
+    void write();
+    every(everyMs, () => void write());
+    return () => {
+      hasEnded = true;
+      for (const file of [path, fresh]) rmSync(file, { force: true });
+    };
+  },
+});
