@@ -42,6 +42,7 @@ const sidebar = [
     ["Traces", "traces"],
     ["Logs", "logs"],
     ["Database of runs", "database"],
+    ["As a service", "service"],
   ]),
   section("Cookbook", "/cookbook/", [
     ["Overview", ""],
