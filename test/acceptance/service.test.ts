@@ -207,6 +207,10 @@ describe("The Dockerfile", () => {
     for (const [, name = "", version] of installed) expect(peers[name]?.replace(/^\^/, "").split(".")[0]).toBe(version);
   });
 
+  it("makes its folder one of modules, as configs are", () => {
+    expect(instructions.some(([word, text]) => word === "RUN" && text.includes("npm pkg set type=module"))).toBe(true);
+  });
+
   it("runs without rights, stops by a signal, and is asked by a command that there is", async () => {
     expect(of("USER")).toBe("node");
     expect(of("STOPSIGNAL")).toBe("SIGTERM");
