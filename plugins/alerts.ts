@@ -2,7 +2,7 @@
  * Alerts: tells people what happens, by webhook, Telegram, Discord, Slack, ntfy or mail, and a dead-man's switch that the engine lives.
  *
  * Invariants: trading never waits for a channel; every queue has a bound; a channel that fails is named in one line, and so is its
- * recovery; at the stop the last message leaves within `lastMessageMs`.
+ * recovery; at the stop the last message leaves within `lastMessageMs`; a backtest sends nothing and reads no secret, unless it was told to.
  * Not here: which events count (alerts/rules.ts), queues and repetition (alerts/outbox.ts), what services expect (alerts/channels.ts).
  */
 import { definePlugin, type PluginContext, SluiceError } from "sluice";
@@ -80,6 +80,8 @@ const schema = {
         allowHttp: { type: "boolean" },
       },
     },
+    /** What happens where time is virtual, as in a backtest: nothing, or the same as in trading. */
+    virtual: { enum: ["silent", "send"], default: "silent" },
     /** Sends a message to every channel at the start and says what became of it. */
     trial: { type: "boolean", default: false },
   },
@@ -106,6 +108,7 @@ interface Options extends OutboxLimits {
     readonly everyMs?: number;
     readonly allowHttp?: boolean;
   };
+  readonly virtual: "silent" | "send";
   readonly trial: boolean;
 }
 
@@ -200,6 +203,11 @@ export default definePlugin<typeof schema, Options>({
   setup: (context) => {
     const { events$, equity$, every, health, now, options } = context;
     const print = (line: string): void => context.print(`alerts: ${line}`);
+    // Only where time is the machine's can the event loop be late.
+    if (options.virtual === "silent" && health().eventLoop === undefined) {
+      print("time is virtual: nothing is sent");
+      return undefined;
+    }
     const secrets = new Secrets();
     const ways = openWays(context, secrets, print);
     const routes = routesOf(context, ways);

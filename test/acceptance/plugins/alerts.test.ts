@@ -8,7 +8,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { rules } from "../../../plugins/alerts/rules.ts";
 import { createStaleWatch } from "../../../plugins/alerts/watches.ts";
 import alerts from "../../../plugins/alerts.ts";
+import { paper } from "../../../src/backtest.ts";
+import { createEngine } from "../../../src/index.ts";
 import { type PluginTest, testPlugin } from "../../../src/testing.ts";
+import ladder from "../../../strategies/ladder.ts";
 import { far } from "../../support/harness/backtest.ts";
 import { mailServer, messageServer, type Received, type Reply } from "../../support/harness/message-servers.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -25,7 +28,7 @@ afterEach(async () => {
 });
 
 const start = async (options: Given, more: object = {}): Promise<PluginTest> => {
-  const t = await testPlugin(alerts(options), more);
+  const t = await testPlugin(alerts({ virtual: "send", ...options }), more);
   running.push(t);
   return t;
 };
@@ -483,6 +486,33 @@ describe("The trial of the alerts plugin", () => {
   });
 });
 
+describe("The alerts plugin in a backtest", () => {
+  it("sends nothing and reads no secret", async () => {
+    const t = await testPlugin(
+      alerts({ channels: { team: { kind: "slack", url: { env: "SLUICE_NO_SUCH" } } }, heartbeat: { url: { env: "SLUICE_NO_SUCH" } } }),
+    );
+    running.push(t);
+    await fillOne(t);
+    await t.advance(10_000);
+    expect(t.printed).toEqual(["alerts: time is virtual: nothing is sent"]);
+    expect(t.events.filter(({ type }) => type === "plugin.failed")).toEqual([]);
+  });
+});
+
+describe("The alerts plugin in real time", () => {
+  it("sends, and tells the stop before the engine has ended", async () => {
+    const server = await messageServer(() => ({}));
+    const engine = createEngine({
+      service: paper({ instruments: ["BTC-USDT-SWAP"] }),
+      strategies: [ladder({ instId: "BTC-USDT-SWAP" })],
+      plugins: [alerts({ channels: { hook: { kind: "webhook", url: urlAt(server.url) } }, rules: { fill: false, refused: false } })],
+    });
+    await engine.start();
+    await engine.stop({ cancel: true });
+    expect(server.received.flatMap(textsOf)).toEqual(["the engine has started", "the engine has stopped: orders cancelled"]);
+  });
+});
+
 describe("The page on alerts", () => {
   it("lists every rule as it is", () => {
     const page = readFileSync("docs/guides/alerts.md", "utf8");
@@ -496,7 +526,7 @@ describe("The page on alerts", () => {
 
 describe("Options of the alerts plugin", () => {
   const failureOf = async (options: Given): Promise<string> => {
-    const t = await testPlugin(alerts(options), { failures: "record" });
+    const t = await testPlugin(alerts({ virtual: "send", ...options }), { failures: "record" });
     running.push(t);
     return t.events.flatMap((event) => (event.type === "plugin.failed" ? [event.message] : []))[0] ?? "";
   };
