@@ -3,12 +3,13 @@
  */
 import { copyFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import journalFile from "../../../plugins/journal-file.ts";
 import sqlite from "../../../plugins/sqlite.ts";
-import { backtest, type RunReport, runBacktest } from "../../../src/backtest.ts";
+import { backtest, paper, type RunReport, runBacktest } from "../../../src/backtest.ts";
 import { main } from "../../../src/cli/main.ts";
-import type { OrderUpdate, Strategy } from "../../../src/index.ts";
+import { createEngine, defineStrategy, type Engine, type OrderUpdate, type Strategy, sum } from "../../../src/index.ts";
 import { RunStore } from "../../../src/report/store/run-store.ts";
 import { Sqlite } from "../../../src/report/store/sqlite.ts";
 import { testPlugin } from "../../../src/testing.ts";
@@ -209,6 +210,51 @@ const fill = (seq: number, qty: string, more: Partial<Fill["fill"]> = {}, total?
     ...{ side: "buy", px: "100", qty, fee: "-0.1", cost: "0.1", currency: "USDT", liquidity: undefined, position: qty, recovered: false },
     ...more,
   },
+});
+
+describe.skipIf(!hasSqlite())("A database over restarts", () => {
+  const buyOnce = defineStrategy({
+    name: "buy-once",
+    options: { type: "object", additionalProperties: false, properties: {} },
+    desired: () =>
+      concat(of([{ slot: "a", instId: "BTC-USDT-SWAP", side: "buy" as const, ordType: "market" as const, qty: "0.002" }]), NEVER),
+  });
+
+  /** One run on a journal in real time, until its order is filled; what the strategy holds and what was printed. */
+  const runOn = async (path: string, dir: string, isFilled: (engine: Engine) => boolean) => {
+    const printed: string[] = [];
+    const engine = createEngine(
+      {
+        service: paper({ instruments: ["BTC-USDT-SWAP"] }),
+        journal: { dir },
+        strategies: [buyOnce({})],
+        plugins: [sqlite({ path, flushMs: 50 })],
+      },
+      { print: (line) => printed.push(line) },
+    );
+    await engine.start();
+    await expect.poll(() => isFilled(engine), { timeout: 20_000 }).toBe(true);
+    const held = engine.strategies()[0]?.positions.get("BTC-USDT-SWAP")?.qty ?? "0";
+    await engine.stop();
+    return { held, printed };
+  };
+
+  it("adds up to what the journal says is held, and says where it does not", async () => {
+    const [path, dir] = [fresh(), join(folder, "journal")];
+    const holds = (engine: Engine): boolean => (engine.strategies()[0]?.positions.get("BTC-USDT-SWAP")?.qty ?? "0") !== "0";
+    for (let run = 1; run <= 2; run++) {
+      const { held, printed } = await runOn(path, dir, holds);
+      const sides = rowsOf(path, "SELECT side, qty FROM fills") as readonly { side: string; qty: string }[];
+      expect(sides.length).toBeGreaterThan(0);
+      expect(sum(sides.map(({ qty }) => qty))).toBe(held);
+      expect(printed).toEqual([]);
+    }
+    const database = new Sqlite(path);
+    database.exec("UPDATE fills SET qty = '0.5' WHERE seq = (SELECT min(seq) FROM fills)");
+    database.close();
+    const { printed } = await runOn(path, dir, holds);
+    expect(printed[0]).toMatch(/^sqlite: buy-once holds 0\.\d+ of BTC-USDT-SWAP, and its stored fills make [\d.]+: some are not stored$/);
+  });
 });
 
 describe.skipIf(!hasSqlite())("A fill in the database", () => {
