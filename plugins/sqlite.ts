@@ -39,6 +39,10 @@ class Queue {
     this.#print = print;
   }
 
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
   put(entry: Entry): void {
     if (this.#entries.length < this.#options.queueMax) {
       this.#entries.push(entry);
@@ -146,7 +150,7 @@ export default definePlugin({
     },
   },
   setup: (context) => {
-    const { events$, updates$, equity$, every, now, options } = context;
+    const { events$, updates$, equity$, every, health, now, options } = context;
     const print = (line: string): void => context.print(`sqlite: ${line}`);
     mkdirSync(dirname(options.path), { recursive: true });
     const store = new RunStore(options.path, { name: options.name, startedAt: now() });
@@ -172,12 +176,14 @@ export default definePlugin({
     const sample = sampler(context, queue);
     equity$.subscribe(sample.hear);
     every(options.equityMs, sample.take);
-    let isCompared = false;
+    // Without a journal each run begins with nothing.
+    let isCompared = health().journal.state === "none";
     every(options.flushMs, () => {
-      if (!isCompared) compareHoldings(context, store, print);
-      isCompared = true;
       queue.complete(totals);
       queue.flush();
+      if (isCompared || !queue.isEmpty) return;
+      isCompared = true;
+      compareHoldings(context, store, print);
     });
     every(600_000, () => store.keepEvents(options.eventsMax));
     return () => {
