@@ -166,34 +166,41 @@ interface StoredSpan {
 export const readSpan = (path: string, from: number, to: number): StoredSpan & { readonly from: number; readonly to: number } => {
   const database = opened(path, { readOnly: true });
   try {
-    const version = checkedVersion(database, path);
-    if (version === 0) throw new SluiceError("CONFIG_INVALID", `${path} holds no runs. Write it with the plugin sqlite.`);
-    if (version < storeVersion) {
-      throw new SluiceError(
-        "CONFIG_INVALID",
-        `${path} has version ${version} of ${storeVersion}. Start an engine with it once, which brings it up to date.`,
-      );
-    }
-    const ends =
-      database.all(
-        `SELECT min(startedAt) AS first, max(max(startedAt), (SELECT coalesce(max(at), 0) FROM events),
-           (SELECT coalesce(max(at), 0) FROM fills)) AS last FROM runs`,
-      )[0] ?? {};
-    const [first, last] = [Math.max(from, Number(ends["first"])), Math.min(to, Number(ends["last"]))];
-    const events = database.all("SELECT run, seq, at, type, body FROM events WHERE at BETWEEN ? AND ? ORDER BY at, run, seq", first, last);
-    return {
-      from: first,
-      to: last,
-      events: events.map(({ seq, at, type, body }) => ({ seq, at, type, ...(JSON.parse(String(body)) as object) }) as unknown as Event),
-      fills: database.all("SELECT * FROM fills WHERE at BETWEEN ? AND ? ORDER BY at, run, seq", first, last),
-      before: database.all("SELECT * FROM fills WHERE at < ? ORDER BY at, run, seq", first),
-      marks: database.all("SELECT at, instId, px FROM marks WHERE at <= ? ORDER BY at, run", last),
-      open: database.all(
-        "SELECT * FROM orders WHERE phase NOT IN ('filled', 'canceled', 'rejected', 'absent', 'refused') AND changedAt <= ?",
-        last,
-      ),
-    };
+    return spanOf(database, path, from, to);
+  } catch (error) {
+    if (error instanceof SluiceError) throw error;
+    throw new SluiceError("CONFIG_INVALID", `${path} cannot be read as a file of SQLite: ${messageOf(error)}.`);
   } finally {
     database.close();
   }
+};
+
+const spanOf = (database: Sqlite, path: string, from: number, to: number): ReturnType<typeof readSpan> => {
+  const version = checkedVersion(database, path);
+  if (version === 0) throw new SluiceError("CONFIG_INVALID", `${path} holds no runs. Write it with the plugin sqlite.`);
+  if (version < storeVersion) {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${path} has version ${version} of ${storeVersion}. Start an engine with it once, which brings it up to date.`,
+    );
+  }
+  const ends =
+    database.all(
+      `SELECT min(startedAt) AS first, max(max(startedAt), (SELECT coalesce(max(at), 0) FROM events),
+           (SELECT coalesce(max(at), 0) FROM fills)) AS last FROM runs`,
+    )[0] ?? {};
+  const [first, last] = [Math.max(from, Number(ends["first"])), Math.min(to, Number(ends["last"]))];
+  const events = database.all("SELECT run, seq, at, type, body FROM events WHERE at BETWEEN ? AND ? ORDER BY at, run, seq", first, last);
+  return {
+    from: first,
+    to: last,
+    events: events.map(({ seq, at, type, body }) => ({ seq, at, type, ...(JSON.parse(String(body)) as object) }) as unknown as Event),
+    fills: database.all("SELECT * FROM fills WHERE at BETWEEN ? AND ? ORDER BY at, run, seq", first, last),
+    before: database.all("SELECT * FROM fills WHERE at < ? ORDER BY at, run, seq", first),
+    marks: database.all("SELECT at, instId, px FROM marks WHERE at <= ? ORDER BY at, run", last),
+    open: database.all(
+      "SELECT * FROM orders WHERE phase NOT IN ('filled', 'canceled', 'rejected', 'absent', 'refused') AND changedAt <= ?",
+      last,
+    ),
+  };
 };

@@ -352,6 +352,7 @@ describe.skipIf(!hasSqlite())("A database of version 1", () => {
 describe("A report of a file that is none", () => {
   it.each([
     ["that is not there", ["report", "--db", join(folder, "none.db")], /cannot be opened|no SQLite/],
+    ["that is text", ["report", "--db", "package.json"], /cannot be read as a file of SQLite|no SQLite/],
     ["with a time that is none", ["report", "--db", "x.db", "--from", "yesterday"], /"yesterday" is no time/],
     ["with a capital that is none", ["report", "--db", "x.db", "--capital", "-5"], /no amount above zero/],
   ] as const)("%s fails by name", async (_, argv, message) => {

@@ -224,6 +224,8 @@ describe("No output of Sluice names a secret: it", () => {
       [["data", "show", to("imported"), "--json"], [0], "BTC-USDT-SWAP"],
       [["import", recording, "--out", to("never"), "--terms", strangers, ...swap], [1], "strangers.json"],
       [["exchanges"], [0], "okx"],
+      [["report", "--db", strangers], [1, 2], "SQLite"],
+      [["health", strangers], [1], "cannot be read"],
       [["fetch", "nowhere", "BTC-USDT", "--from", "2024-01-01", "--out", to("fetched")], [2], "ccxt"],
       [["close", config("closes")], [0], "No position is open."],
       [["close", config("closes-strangers", { prefix: "ODD" })], [1], "50004"],
