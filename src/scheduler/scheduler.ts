@@ -65,11 +65,11 @@ export class Scheduler {
     this.#budgets = new Budgets(budgets);
     this.#inFlight = new InFlight(clock, port, journal, transport, (entry, ending) => {
       this.#finish(entry, ending);
-      this.#release(this.#clock.now());
+      this.wake();
     });
     this.#lanes = new Lanes(ledger, this.#inFlight, shares, this.#budgets, this.byProduct);
     this.#wakeup = new Wakeup(clock, () => {
-      this.#release(this.#clock.now());
+      this.wake();
     });
     this.#askedAt = clock.now();
     this.#wallOffset = clock.wallNow() - clock.now();
@@ -116,9 +116,9 @@ export class Scheduler {
   }
 
   /** Quota came back or time moved on: what was stuck may not be any more. */
-  #release(now: number): void {
+  wake(): void {
     this.#epoch++;
-    this.#pump(now);
+    this.#pump(this.#clock.now());
   }
 
   #pump(now: number): void {

@@ -6,14 +6,12 @@
  * units of weight, because a restarted client has to make one light call blind.
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
+import type { Division } from "./division.ts";
 import { ForeignUsage } from "./foreign-usage.ts";
 import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
-import { exitCallsOf, exitCost, exitReserve, pacedShare, type ReservePolicy } from "./reserve.ts";
+import { exitCallsOf, exitCost, exitReserve, pacedShare, type Rank, type ReservePolicy } from "./reserve.ts";
 import type { RoundTripTime } from "./round-trip-time.ts";
-
-/** Emergencies may use everything, exits nearly so, ordinary actions leave the reserve. */
-export type Rank = "emergency" | "exit" | "ordinary";
 
 interface AllowancesOptions {
   readonly policy: ReservePolicy;
@@ -58,7 +56,9 @@ const exitMemoryMs = 300_000;
 const exitRateLeast = 1 / 15_000;
 
 export class Allowances {
-  readonly #policy: ReservePolicy;
+  readonly policy: ReservePolicy;
+  /** Where several engines divide the quota. */
+  division: Division | undefined;
   readonly #trips: AllowancesOptions["trips"];
   readonly #weightOf: AllowancesOptions["weightOf"];
   readonly #clients = new Map<string, Client>();
@@ -70,7 +70,7 @@ export class Allowances {
   #rate = 0;
 
   constructor({ policy, trips, startedAt, weightOf }: AllowancesOptions) {
-    this.#policy = policy;
+    this.policy = policy;
     this.#trips = trips;
     this.#weightOf = weightOf;
     this.#lastExitAt = startedAt;
@@ -78,12 +78,14 @@ export class Allowances {
 
   /** Holds for as long as the user's window of weight is the same. */
   of(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling {
-    return rank === "ordinary" ? this.#ordinary(gauge, charge, false) : this.#urgent(gauge, rank);
+    const alone = rank === "ordinary" ? this.#ordinary(gauge, charge, false) : this.#urgent(gauge, rank);
+    return this.division?.ceiling(gauge, rank, alone) ?? alone;
   }
 
   /** The least that `of` can come to at an instant, however much is spent at it; cheaper to tell. */
   floorOf(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling {
-    return rank === "ordinary" ? this.#ordinary(gauge, charge, true) : this.#urgent(gauge, rank);
+    const alone = rank === "ordinary" ? this.#ordinary(gauge, charge, true) : this.#urgent(gauge, rank);
+    return this.division?.ceiling(gauge, rank, alone) ?? alone;
   }
 
   /** What ordinary actions have to leave of the window that ends at `endAt`. */
@@ -91,7 +93,7 @@ export class Allowances {
     const { capacity } = gauge;
     const { unit, windowMs } = gauge.spec;
     if (unit !== "weight") {
-      if (windowMs < longMs) return Math.max(0, this.#policy.keySlots);
+      if (windowMs < longMs) return Math.max(0, this.policy.keySlots);
       return Math.round(capacity - this.#ordinaryCalls(gauge, this.#clientOf(nameOf(gauge)), at, endAt, false));
     }
     const free = this.#ordinaryWeight(gauge, this.#clientOf(gauge.scope), Number.POSITIVE_INFINITY, at, endAt, at, false);
@@ -101,7 +103,7 @@ export class Allowances {
   /** An exit was asked for. */
   noteExit(now: number): void {
     const keep = Math.exp(-1 / 20);
-    this.#exitRate = this.#exitRateAt(now) * keep + (1 - keep) / Math.max(now - this.#lastExitAt, 1_000);
+    this.#exitRate = this.exitRate(now) * keep + (1 - keep) / Math.max(now - this.#lastExitAt, 1_000);
     this.#lastExitAt = now;
     this.#rateAt = Number.NaN;
   }
@@ -134,6 +136,18 @@ export class Allowances {
     return heardAt + Math.min(newsMsMax, Math.max(newsMsMin, (endAt - at) / 20));
   }
 
+  /** Orders that rest, of a user or of all. */
+  openOrders(uid?: string): number {
+    if (uid !== undefined) return this.#clientOf(uid).openOrders;
+    let open = 0;
+    for (const { openOrders } of this.#clients.values()) open += openOrders;
+    return open;
+  }
+
+  forgetOthers(): void {
+    for (const client of this.#clients.values()) client.foreign = undefined;
+  }
+
   /** What was received before says nothing about now. */
   forget(): void {
     for (const client of this.#clients.values()) client.heardAt = undefined;
@@ -141,17 +155,17 @@ export class Allowances {
 
   /** Of ranks above the ordinary: the same whatever the instant and the use. */
   #urgent(gauge: LimitWindow, rank: Exclude<Rank, "ordinary">): Ceiling {
-    const blind = gauge.spec.unit === "weight" ? this.#policy.probeUnits : 0;
+    const blind = gauge.spec.unit === "weight" ? this.policy.probeUnits : 0;
     if (rank === "emergency" || gauge.spec.unit !== "weight") return () => gauge.capacity - blind;
     const client = this.#clientOf(gauge.scope);
     // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
-    return () => gauge.capacity - blind - Math.min(exitCost(this.#policy, client.openOrders), gauge.capacity / 4);
+    return () => gauge.capacity - blind - Math.min(exitCost(this.policy, client.openOrders), gauge.capacity / 4);
   }
 
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
     const { capacity, scope, unit, windowMs } = gauge.spec;
     // However few there are, ordinary actions get one.
-    const kept = Math.max(1, capacity - this.#policy.keySlots);
+    const kept = Math.max(1, capacity - this.policy.keySlots);
     if (scope === "key") {
       const fewest = Math.min(kept, capacity - 1);
       if (least) return () => fewest;
@@ -179,20 +193,19 @@ export class Allowances {
     const { capacity } = gauge;
     const { windowMs } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const rate = this.#exitRateAt(at);
-    let open = 0;
-    for (const { openOrders } of this.#clients.values()) open += openOrders;
-    const wanted = lentWithin(gauge.widthMs(at), remMs, this.#policy.lendMs, (ms) => exitCallsOf(this.#policy, ms, open, rate));
+    const rate = this.exitRate(at);
+    const open = this.openOrders();
+    const wanted = lentWithin(gauge.widthMs(at), remMs, this.policy.lendMs, (ms) => exitCallsOf(this.policy, ms, open, rate));
     return Math.min(wanted, capacity / 2);
   }
 
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
   #ordinaryWeight(gauge: LimitWindow, client: Client, weight: number, at: number, endAt: number, startAt: number, least: boolean): number {
-    const policy = this.#policy;
+    const policy = this.policy;
     const { capacity } = gauge;
     const { windowMs, header } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const rate = at === this.#rateAt ? this.#rate : this.#exitRateAt(at);
+    const rate = at === this.#rateAt ? this.#rate : this.exitRate(at);
     const wanted = lentWithin(gauge.widthMs(at), remMs, policy.lendMs, (ms) => exitReserve(policy, ms, client.openOrders, rate));
     // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
     const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
@@ -235,7 +248,7 @@ export class Allowances {
   }
 
   /** Exits per millisecond: rises with each and fades over minutes, never quite to nothing. */
-  #exitRateAt(now: number): number {
+  exitRate(now: number): number {
     if (now === this.#rateAt) return this.#rate;
     this.#rateAt = now;
     this.#rate = Math.max(this.#exitRate * Math.exp(-(now - this.#lastExitAt) / exitMemoryMs), exitRateLeast);
@@ -274,16 +287,4 @@ export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === 
 const yielding = (own: number, capacity: number, remMs: number): number => {
   if (remMs < yieldMs) return 1;
   return own > capacity / 2 ? yieldMore : yieldLess;
-};
-
-/** The first instant, to the millisecond, at which `fits` holds, given that it goes on holding until `to`. */
-export const earliestFit = (now: number, end: number, fits: (at: number) => boolean): number => {
-  let from = now;
-  let to = end;
-  while (to - from > 1) {
-    const middle = (from + to) / 2;
-    if (fits(middle)) to = middle;
-    else from = middle;
-  }
-  return to;
 };

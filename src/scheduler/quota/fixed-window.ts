@@ -27,6 +27,10 @@ export class FixedWindow implements LimitWindow {
   readonly scope: string;
   begun = 0;
   ambiguous = false;
+  /** Other engines of ours use it as well: what is not this one's is no stranger's, but for `strangers`. */
+  divided = false;
+  /** Used by strangers of the window that runs, where it is divided. */
+  strangers = 0;
   readonly #phase: WindowPhase;
   readonly #usage = new WindowUsage();
   readonly #heard = new HeardCounts();
@@ -169,7 +173,7 @@ export class FixedWindow implements LimitWindow {
     usage.end(began, first, last, units, isTold);
     if (!isTold) return 0;
     // Of a key's second, what is not ours is the limit's doing rather than others'.
-    if (counted && this.spec.header?.kind === "remaining") {
+    if (counted && this.spec.header?.kind === "remaining" && !this.divided) {
       if (this.spec.scope === "key") usage.learnMissing(first, used);
       else usage.learnShortfall(first, used, evidence.isYoung(first, receivedAt), this.spec.capacity * leapShare);
     }
@@ -235,7 +239,34 @@ export class FixedWindow implements LimitWindow {
   }
 
   foreign(now: number): number {
+    if (this.divided) return this.strangers;
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
+  }
+
+  /** Windows a call can land in that leaves at `at`; undefined where windows have no number that others know them by. */
+  spanAt(at: number): { readonly first: number; readonly last: number } | undefined {
+    const phase = this.#phase;
+    return phase.known && phase.openEnded === undefined ? { first: phase.first(at), last: phase.last(at) } : undefined;
+  }
+
+  /** The window whose beginning `endOf` the one before tells as `startAt`. */
+  indexOf(startAt: number, at: number): number {
+    return this.#phase.openEnded?.index ?? Math.round((startAt + this.#phase.lo(at)) / this.spec.windowMs);
+  }
+
+  /** When window `index` has ended for certain, as far as `at` tells. */
+  endOf(index: number, at: number): number {
+    return this.#phase.begins(index + 1, at);
+  }
+
+  /** As `used`, of window `index`. */
+  usedIn(index: number): number {
+    return this.#usage.used(index);
+  }
+
+  /** What window `index` has of ours, as far as is possible; what was answered of it; and the service's own count. */
+  ownOf(index: number): { readonly begun: number; readonly settled: number; readonly reported: number } {
+    return this.#usage.ownOf(index);
   }
 
   windowEndsAt(now: number): number {

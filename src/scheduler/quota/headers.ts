@@ -5,6 +5,11 @@
  */
 import type { LayerSpec } from "./layers.ts";
 
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** The layer with its header's name as it arrives. */
 export const withArrivingName = (layer: LayerSpec): LayerSpec =>
   layer.header === undefined ? layer : { ...layer, header: { ...layer.header, name: layer.header.name.toLowerCase() } };
@@ -57,3 +62,9 @@ export const dateOf = (headers: Readonly<Record<string, string>>): number | unde
 };
 
 const lastDate = { text: "", at: Number.NaN };
+
+const limited = 429;
+
+/** Answers that a machine in front of the service may have given by itself: by their status, or failures that do not tell the time. */
+export const isSilent = ({ status, headers }: Answer): boolean =>
+  status >= 500 || status === 408 || (status >= 400 && status !== limited && dateOf(headers) === undefined);

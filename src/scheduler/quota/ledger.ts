@@ -7,27 +7,24 @@
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
-import { Allowances, nameOf, type Rank } from "./allowance.ts";
-import { dateOf, holdMsOf, usedOf, withArrivingName } from "./headers.ts";
+import { Allowances, nameOf } from "./allowance.ts";
+import type { Division } from "./division.ts";
+import { FixedWindow } from "./fixed-window.ts";
+import { type Answer, dateOf, holdMsOf, isSilent, usedOf, withArrivingName } from "./headers.ts";
 import { type Charge, extraOf, type LayerSpec } from "./layers.ts";
 import type { LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
-import { defaultReserve, type ReservePolicy } from "./reserve.ts";
+import { defaultReserve, type Rank, type ReservePolicy } from "./reserve.ts";
 import { passingBelow, type RetryAt, retryAtOf } from "./retry-at.ts";
 import { RoundTripTime } from "./round-trip-time.ts";
-import { type Measure, type Route, Routes, soleSuspect, type Ticket } from "./routes.ts";
+import { type Measure, type Route, Routes, strike, type Ticket } from "./routes.ts";
 import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
 import { Weights } from "./weights.ts";
 
-export type { LayerState, Rank, RetryAt as Refusal };
+export type { Answer, LayerState, Rank, RetryAt as Refusal };
 
 type Verdict = { readonly granted: true; readonly elements: number } | RetryAt;
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 interface LedgerOptions {
   readonly layers: readonly LayerSpec[];
@@ -42,10 +39,6 @@ interface LedgerOptions {
 
 const single: Verdict = { granted: true, elements: 1 };
 const limited = 429;
-/** Answers that a machine in front of the service may have given by itself: by their status, or failures that do not tell the time. */
-const isSilent = ({ status, headers }: Answer): boolean =>
-  status >= 500 || status === 408 || (status >= 400 && status !== limited && dateOf(headers) === undefined);
-
 /** What others see of a ledger. */
 export type Ledger = Pick<LayeredLedger, keyof LayeredLedger>;
 
@@ -56,6 +49,7 @@ class LayeredLedger {
   /** Rises whenever anybody may have begun or ended to probe. */
   turns = 0;
   readonly #quietMs: number;
+  #division: Division | undefined;
   readonly #windows = new Map<string, LimitWindow>();
   readonly #trips = new RoundTripTime();
   readonly #weights = new Weights();
@@ -81,6 +75,21 @@ class LayeredLedger {
       weights: this.#weights,
       quietUntil: startedAt + quietMs,
       onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`),
+    });
+  }
+
+  /** Several engines divide the quota from here on; called before anything is asked. */
+  divide(division: Division): void {
+    const allowances = this.#allowances;
+    this.#division = division;
+    allowances.division = division;
+    this.#routes.division = division;
+    division.attach({
+      policy: allowances.policy,
+      openOrders: (uid) => allowances.openOrders(uid),
+      exitRate: (at) => allowances.exitRate(at),
+      forgetOthers: () => allowances.forgetOthers(),
+      changed: () => this.#epoch++,
     });
   }
 
@@ -118,8 +127,11 @@ class LayeredLedger {
         // There is room for one; as many of the others go along as fit.
         while (elements > charge.elements && gauge.blockedUntil(this.#routes.unitsIn(gauge, charge, elements), now, ceiling) !== undefined)
           elements--;
-      } else if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, this.#allowances, now, until);
-      else return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: passingBelow(gauge.spec, charge.weight) };
+        continue;
+      }
+      this.#division?.lacks(gauge, units, rank, now);
+      if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, this.#allowances, now, until);
+      return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: passingBelow(gauge.spec, charge.weight) };
     }
     return elements === 1 ? single : { granted: true, elements };
   }
@@ -128,6 +140,7 @@ class LayeredLedger {
     const { uid, elementWeight = 0 } = charge;
     if (uid !== undefined) this.#allowances.noteWeight(charge.weight + elementWeight * elements);
     const route = this.#routes.of(charge);
+    this.#division?.spent(now);
     return this.#begin(route, charge, now, !route.standing.warm && route.standing.leave(), elements);
   }
 
@@ -153,7 +166,8 @@ class LayeredLedger {
     this.#trips.observe(receivedAt - ticket.sentAt);
     const told = this.#place(ticket, answer, receivedAt);
     if (ticket.probe) standing.back();
-    if (status === limited) return this.#hold(standing, Math.max(this.#strike(ticket, standing, receivedAt), receivedAt + (holdMs ?? 0)));
+    if (status === limited)
+      return this.#hold(standing, Math.max(strike(ticket, standing, this.#allowances, receivedAt), receivedAt + (holdMs ?? 0)));
     if (holdMs !== undefined) return this.#hold(standing, receivedAt + holdMs);
     // It left before the refusal that is being waited out, and may have been counted before.
     if (!standing.warm && !ticket.probe) return undefined;
@@ -207,6 +221,7 @@ class LayeredLedger {
     this.#disturbedAt = now;
     this.#routes.disturb(now + this.#quietMs);
     this.#allowances.forget();
+    this.#division?.disturb();
   }
 
   /** True while only one light call may leave to learn where the quota stands. */
@@ -255,11 +270,15 @@ class LayeredLedger {
       const used = usedOf(gauge.spec, headers);
       const fresh = gauge.end(parts[index] as WindowTicket, sentAt, receivedAt, used, status < 400);
       if (used === undefined || gauge.spec.scope === "key") continue;
+      if (gauge instanceof FixedWindow && gauge.divided) {
+        told ||= gauge.spec.scope === "uid";
+        continue;
+      }
       this.#allowances.noteUse(nameOf(gauge), receivedAt, probe ? 0 : fresh);
       if (gauge.spec.scope === "ip") continue;
       told = true;
       const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
-      const isAlone = gauge.open === 0 && !gauge.ambiguous && !gauge.lags;
+      const isAlone = this.#division === undefined && gauge.open === 0 && !gauge.ambiguous && !gauge.lags;
       this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, isAlone, extraOf(charge, elements));
     }
     return told;
@@ -269,21 +288,6 @@ class LayeredLedger {
   #withoutDates({ charge, sentAt, probe, elements }: Ticket): Ticket {
     this.#routes.withoutDates();
     return this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements);
-  }
-
-  /** Which layer refused is not said: the key's second first; the user's minute when near it, starting, or struck again. */
-  #strike({ parts, route: { windows }, sentAt, probe }: Ticket, standing: ProbeState, now: number): number {
-    if (standing.strike(sentAt, now)) for (const gauge of windows) this.#allowances.noteRefusal(nameOf(gauge), now);
-    let until = now;
-    const sole = soleSuspect(windows, sentAt, now);
-    const shortest = Math.min(...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
-    for (const [index, gauge] of windows.entries()) {
-      const near = gauge.used(now) >= gauge.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
-      const moved = (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
-      const whole = standing.strikes > 1 || probe || near || moved;
-      if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
-    }
-    return until;
   }
 
   /** What comes after is entered with one call, not with all that wait. */

@@ -7,6 +7,9 @@
  * Not here: what is used (window-usage.ts), others' use (foreign-usage.ts).
  */
 
+/** Emergencies may use everything, exits nearly so, ordinary actions leave the reserve. */
+export type Rank = "emergency" | "exit" | "ordinary";
+
 export interface ReservePolicy {
   /** Weight of one exit, here a batch cancel. */
   readonly exitWeight: number;

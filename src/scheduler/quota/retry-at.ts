@@ -5,7 +5,7 @@
  * does not hold up what it can.
  * Not here: whether it has to wait (ledger.ts).
  */
-import { type Allowances, earliestFit, newsWeight } from "./allowance.ts";
+import { type Allowances, newsWeight } from "./allowance.ts";
 import type { Charge, LayerSpec } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 
@@ -54,4 +54,16 @@ export const retryAtOf = (
   const newsAt = uid === undefined ? Number.POSITIVE_INFINITY : allowances.newsAt(uid, now, end);
   const lighterThan = passingBelow(gauge.spec, newsAt <= now ? Math.min(weight, newsWeight + 1) : 0);
   return { granted: false, layer, until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt), why: "reserved", lighterThan };
+};
+
+/** The first instant, to the millisecond, at which `fits` holds, given that it goes on holding until `to`. */
+export const earliestFit = (now: number, end: number, fits: (at: number) => boolean): number => {
+  let from = now;
+  let to = end;
+  while (to - from > 1) {
+    const middle = (from + to) / 2;
+    if (fits(middle)) to = middle;
+    else from = middle;
+  }
+  return to;
 };

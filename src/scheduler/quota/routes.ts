@@ -4,13 +4,15 @@
  * Invariants: a route is good until a window or a probe state is replaced; a ticket never changes, so calls that leave alike share
  * one: a burst would otherwise hold thousands of equal ones.
  */
-import type { Allowances, Rank } from "./allowance.ts";
+import { type Allowances, nameOf } from "./allowance.ts";
 import type { OnMisread } from "./count-evidence.ts";
 import { CountLag } from "./count-lag.ts";
+import type { Division } from "./division.ts";
 import { FixedWindow } from "./fixed-window.ts";
 import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import { ProbeState } from "./probe-state.ts";
+import type { Rank } from "./reserve.ts";
 import { RollingWindow } from "./rolling-window.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { Weights } from "./weights.ts";
@@ -70,6 +72,8 @@ interface RoutesOptions {
 export class Routes {
   /** The service tells no time: its windows are taken to begin anywhere. */
   dateless = false;
+  /** Where several engines divide the quota. */
+  division: Division | undefined;
   readonly #options: RoutesOptions;
   readonly #weights: Weights;
   readonly #lag = new CountLag();
@@ -140,6 +144,7 @@ export class Routes {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
       gauge = isFixed ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.onMisread) : new RollingWindow(spec, scope, driftPpm);
       windows.set(name, gauge);
+      this.division?.adopt(gauge);
     }
     return gauge;
   }
@@ -155,8 +160,31 @@ export class Routes {
   }
 }
 
+/**
+ * The service refused a call and did not say which layer: the key's second is taken first, the user's minute when it is near its limit, at a
+ * start, or when another refusal follows. Shuts those; returns the instant until which the longest is shut.
+ */
+export const strike = (
+  { parts, route: { windows }, sentAt, probe }: Ticket,
+  standing: ProbeState,
+  allowances: Pick<Allowances, "noteRefusal">,
+  now: number,
+): number => {
+  if (standing.strike(sentAt, now)) for (const gauge of windows) allowances.noteRefusal(nameOf(gauge), now);
+  let until = now;
+  const sole = soleSuspect(windows, sentAt, now);
+  const shortest = Math.min(...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
+  for (const [index, gauge] of windows.entries()) {
+    const near = gauge.used(now) >= gauge.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
+    const moved = (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
+    const whole = standing.strikes > 1 || probe || near || moved;
+    if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
+  }
+  return until;
+};
+
 /** The layer that must have refused: each other one is not half full, and would have told if its limit had moved. */
-export const soleSuspect = (windows: readonly LimitWindow[], sentAt: number, now: number): LimitWindow | undefined => {
+const soleSuspect = (windows: readonly LimitWindow[], sentAt: number, now: number): LimitWindow | undefined => {
   const isFree = (gauge: LimitWindow): boolean =>
     gauge.spec.header?.kind === "remaining" && Math.max(gauge.used(sentAt), gauge.used(now)) <= gauge.capacity / 2;
   const suspects = windows.filter((gauge) => !isFree(gauge));

@@ -82,6 +82,19 @@ export class WindowUsage {
     return this.#slot(index);
   }
 
+  /** Ours in window `index`: answered, and with everything under way that can land in it. */
+  ownOf(index: number): { readonly begun: number; readonly settled: number; readonly reported: number } {
+    let begun = this.#carried;
+    let settled = 0;
+    let reported = 0;
+    for (const slot of this.#slots) {
+      if (slot.index > index) break;
+      begun += slot.open;
+      if (slot.index === index) ({ settled, reported } = slot);
+    }
+    return { begun: begun + settled, settled, reported };
+  }
+
   foreign(index: number): number {
     return this.#slots.findLast((slot) => slot.index === index)?.foreign ?? 0;
   }

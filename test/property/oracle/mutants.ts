@@ -22,6 +22,7 @@ const wrap = (make: (real: Ledger, options: LedgerOptions) => Partial<Ledger>): 
       noteExit: (now: number) => real.noteExit(now),
       noteOpen: (uid: string, orders: number) => real.noteOpen(uid, orders),
       disturb: (now: number) => real.disturb(now),
+      divide: (division: Parameters<Ledger["divide"]>[0]) => real.divide(division),
       probing: (charge: Charge) => real.probing(charge),
       state: (now: number) => real.state(now),
       othersUse: (now: number) => real.othersUse(now),

@@ -1,7 +1,8 @@
 /** How much of a window each rank may use, in numbers worked out by hand from what is kept and for whom. */
 import { describe, expect, it } from "vitest";
-import type { Allowances, Rank } from "../../../../src/scheduler/quota/allowance.ts";
+import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import type { Rank } from "../../../../src/scheduler/quota/reserve.ts";
 import { charge, gaugeOf, minute, ordinary, type Scene, second, stage, startedAt } from "../../../support/harness/allowance.ts";
 
 describe("In a user's minute ordinary actions leave", () => {

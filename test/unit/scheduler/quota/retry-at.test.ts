@@ -1,10 +1,9 @@
 /** What a call that has to wait is told, on a minute of which forty of a hundred units are used at its tenth second. */
 import { describe, expect, it } from "vitest";
-import { earliestFit } from "../../../../src/scheduler/quota/allowance.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Ceiling } from "../../../../src/scheduler/quota/limit-window.ts";
-import { retryAtOf } from "../../../../src/scheduler/quota/retry-at.ts";
+import { earliestFit, retryAtOf } from "../../../../src/scheduler/quota/retry-at.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };

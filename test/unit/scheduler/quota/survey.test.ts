@@ -2,11 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
-import { Allowances, type Rank } from "../../../../src/scheduler/quota/allowance.ts";
+import { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { Rank } from "../../../../src/scheduler/quota/reserve.ts";
 import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
 import { RoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
