@@ -1,0 +1,164 @@
+/**
+ * Script that Redis runs for one statement: the algorithm of memory-claim-store.ts, so that a claim is one atomic step.
+ *
+ * Keys of a group carry one hash tag, and so lie in one slot of a cluster:
+ * `{group}:who` — `!run`, `!born` (which server this is, since when it remembers), `!halt`, and `member` → `epoch|seq`;
+ * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`;
+ * `{group}:w:SCOPE:WINDOW` — `member#epoch` → `held|settled`, and `!f` → units used by clients outside the group.
+ *
+ * Invariants: whole numbers only; expiry is housekeeping, nothing depends on it.
+ */
+import { keptWindows, lastMs, learnMs, silentMs, wholeMs } from "./claim.ts";
+
+/** Numbers of one item, in this order, after its scope. */
+export const itemFields = [
+  "window",
+  "windowMs",
+  "remainingMs",
+  "capacity",
+  "has",
+  "settled",
+  "used",
+  "need",
+  "want",
+  "hungry",
+  "exits",
+  "leave",
+  "floor",
+  "openOrders",
+  "exitsPerHour",
+] as const;
+/** Numbers of one grant, in this order. */
+export const grantFields = ["ordinary", "exits", "free", "foreign", "openOrders", "exitsPerHour", "members"] as const;
+
+/**
+ * KEYS: who, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq, share, then the fields of each
+ * item. Returns `fenced`, `outdated`, or halt reason, learning, and the fields of each grant.
+ */
+export const claimScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local who = KEYS[1]
+local run, member, epoch, seq, share = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local id = member .. '#' .. ARGV[3]
+if redis.call('HGET', who, '!run') ~= run then redis.call('HSET', who, '!run', run, '!born', now) end
+redis.call('PEXPIRE', who, 86400000)
+local life = redis.call('HGET', who, member)
+if life then
+  local epochThen, seqThen = string.match(life, '^(%d+)|(%d+)$')
+  epochThen, seqThen = tonumber(epochThen), tonumber(seqThen)
+  if epochThen > epoch then return 'fenced' end
+  if epochThen == epoch and seq <= seqThen then return 'outdated' end
+end
+redis.call('HSET', who, member, ARGV[3] .. '|' .. ARGV[4])
+local learning = now - tonumber(redis.call('HGET', who, '!born')) < ${learnMs}
+local halt = redis.call('HGET', who, '!halt')
+local reply = { halt or '', learning and 1 or 0 }
+
+local function row(key, field)
+  local text = redis.call('HGET', key, field)
+  if not text then return nil end
+  local held, settled = string.match(text, '^(%d+)|(%d+)$')
+  return tonumber(held), tonumber(settled)
+end
+
+local function unspoken(befores, field, floor)
+  local underWay = 0
+  for _, key in ipairs(befores) do
+    local held, settled = row(key, field)
+    if held then underWay = underWay + held - settled end
+  end
+  return math.max(floor, underWay)
+end
+
+local items = (#KEYS - 1) / ${keptWindows + 2}
+local fields = ${itemFields.length}
+for index = 0, items - 1 do
+  local members = KEYS[2 + index * ${keptWindows + 2}]
+  local window = KEYS[3 + index * ${keptWindows + 2}]
+  local befores = { ${Array.from({ length: keptWindows }, (_, back) => `KEYS[${4 + back} + index * ${keptWindows + 2}]`).join(", ")} }
+  local at = 5 + index * fields
+  local number, windowMs, remainingMs, capacity = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+  local has, settled, used, need = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
+  local want, hungryNow, exits, leave, floor = tonumber(ARGV[at + 9]), ARGV[at + 10], tonumber(ARGV[at + 11]), tonumber(ARGV[at + 12]), tonumber(ARGV[at + 13])
+  local openOrders, exitsPerHour = tonumber(ARGV[at + 14]), tonumber(ARGV[at + 15])
+
+  local lastWindow = number
+  local before = redis.call('HGET', members, id)
+  if before then
+    lastWindow = math.max(number, tonumber(string.match(before, '^[^|]+|([^|]+)|')))
+  end
+  local function text(value) return string.format('%.0f', value) end
+  redis.call('HSET', members, id, table.concat({ ARGV[5], text(lastWindow), hungryNow, ARGV[at + 14], ARGV[at + 15], ARGV[at + 13], text(now) }, '|'))
+  redis.call('PEXPIRE', members, windowMs * 5)
+
+  local foreign = tonumber(redis.call('HGET', window, '!f') or '0')
+  local granted = row(window, id)
+  if not granted then foreign = math.max(0, foreign - math.max(0, has - unspoken(befores, id, floor)))
+  elseif has > granted then foreign = math.max(0, foreign - (has - granted)) end
+
+  local others, silent, openAll, exitsAll, count, shares = 0, 0, openOrders, exitsPerHour, 1, 0
+  local spoke, hungry = {}, {}
+  local rows = redis.call('HGETALL', window)
+  for place = 1, #rows, 2 do
+    if rows[place] ~= '!f' and rows[place] ~= id then
+      local held = tonumber(string.match(rows[place + 1], '^(%d+)|'))
+      others = others + held
+      spoke[rows[place]] = held
+    end
+  end
+  local all = redis.call('HGETALL', members)
+  for place = 1, #all, 2 do
+    local name = all[place]
+    local part, last, isHungry, open, rate, floorOf, heardAt = string.match(all[place + 1], '^([^|]+)|([^|]+)|([^|]+)|([^|]+)|([^|]+)|([^|]+)|([^|]+)$')
+    if tonumber(last) < number - ${keptWindows} - 2 then redis.call('HDEL', members, name)
+    elseif name ~= id and tonumber(last) >= number - ${keptWindows} then
+      if not spoke[name] then silent = silent + unspoken(befores, name, tonumber(floorOf)) end
+      openAll, exitsAll, count = openAll + tonumber(open), exitsAll + tonumber(rate), count + 1
+      if isHungry == '1' and tonumber(last) >= number - 1 then
+        shares = shares + tonumber(part)
+        hungry[#hungry + 1] = { tonumber(part), spoke[name] or 0, now - tonumber(heardAt) <= ${silentMs} }
+      end
+    end
+  end
+
+  if not learning then foreign = math.max(foreign, used - has - others - silent) end
+  local free = capacity - foreign - others - silent - has
+  local forExits = math.max(0, math.min(exits, free))
+  free = free - forExits
+  local ordinary = 0
+  if want > 0 and not learning and not halt then
+    local pool = math.max(0, capacity - foreign - leave)
+    local sum = shares + share
+    local part = share / sum
+    local kept = 0
+    if remainingMs > ${lastMs} then
+      for _, one in ipairs(hungry) do
+        if one[3] then kept = kept + math.max(0, (pool * one[1]) / sum - one[2]) end
+      end
+    end
+    local spare = free - leave
+    local room = math.floor(math.min(spare, math.max(spare - kept, pool * part - has)))
+    local slice = remainingMs > ${wholeMs} and math.floor((room * part) / 2) or room
+    if room >= need then ordinary = math.min(want, room, math.max(need, slice)) end
+  end
+  redis.call('HSET', window, id, text(has + forExits + ordinary) .. '|' .. ARGV[at + 6], '!f', text(foreign))
+  redis.call('PEXPIRE', window, windowMs * 3 + 5000)
+  for _, value in ipairs({ ordinary, forExits, free - ordinary, foreign, openAll, exitsAll, count }) do reply[#reply + 1] = value end
+end
+return reply
+`;
+
+/** KEYS: who, and members of every scope of the group. ARGV: member, `1` when the life before is over. Returns the new epoch. */
+export const registerScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local life = redis.call('HGET', KEYS[1], ARGV[1])
+local before = life and tonumber(string.match(life, '^(%d+)|')) or 0
+local epoch = string.format('%.0f', math.max(now, before + 1))
+redis.call('HSET', KEYS[1], ARGV[1], epoch .. '|0')
+if ARGV[2] == '1' and before > 0 then
+  for index = 2, #KEYS do redis.call('HDEL', KEYS[index], ARGV[1] .. '#' .. string.format('%.0f', before)) end
+end
+return epoch
+`;

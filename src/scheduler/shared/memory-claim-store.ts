@@ -1,0 +1,246 @@
+/**
+ * Claim store within one process: the algorithm that the script for Redis follows as well, for tests, simulation and comparison.
+ *
+ * Invariants: of one window, what members hold, what is kept for silent ones and what others used never exceeds the capacity by a
+ * grant; a statement is carried out whole or not at all.
+ * Not here: the same for many machines (redis-claim-store.ts).
+ */
+import {
+  type ClaimItem,
+  type ClaimReply,
+  type ClaimStore,
+  type Grant,
+  keptWindows,
+  lastMs,
+  learnMs,
+  type ScopeHolding,
+  type Statement,
+  silentMs,
+  wholeMs,
+} from "./claim.ts";
+
+/** A member in one scope, by name and epoch. */
+interface Member {
+  readonly share: number;
+  readonly lastWindow: number;
+  /** When it last spoke it wanted more than it had. */
+  readonly isHungry: boolean;
+  readonly openOrders: number;
+  readonly exitsPerHour: number;
+  readonly floor: number;
+  readonly heardAt: number;
+}
+
+interface Row {
+  readonly held: number;
+  readonly settled: number;
+}
+
+interface Window {
+  readonly rows: Map<string, Row>;
+  foreign: number;
+}
+
+interface Scope {
+  readonly members: Map<string, Member>;
+  readonly windows: Map<number, Window>;
+}
+
+interface Lives {
+  epoch: number;
+  seq: number;
+}
+
+export class MemoryClaimStore implements ClaimStore {
+  readonly #now: () => number;
+  #bornAt: number;
+  readonly #lives = new Map<string, Lives>();
+  readonly #scopes = new Map<string, Scope>();
+  #halt: string | undefined;
+
+  /** `fresh`: it begins with nobody's statements to wait for. */
+  constructor(now: () => number, fresh = true) {
+    this.#now = now;
+    this.#bornAt = fresh ? Number.NEGATIVE_INFINITY : now();
+  }
+
+  async register(member: string, gone: boolean, scopes: readonly string[]): Promise<number> {
+    const before = this.#lives.get(member);
+    const epoch = Math.max(Math.floor(this.#now()), (before?.epoch ?? 0) + 1);
+    this.#lives.set(member, { epoch, seq: 0 });
+    if (gone && before !== undefined) for (const scope of scopes) this.#scopes.get(scope)?.members.delete(`${member}#${before.epoch}`);
+    return epoch;
+  }
+
+  async claim(statement: Statement): Promise<ClaimReply> {
+    const { member, epoch, seq, items } = statement;
+    const life = this.#lives.get(member) ?? { epoch, seq: 0 };
+    if (life.epoch > epoch) return { kind: "fenced" };
+    if (life.epoch === epoch && seq <= life.seq) return { kind: "outdated" };
+    this.#lives.set(member, { epoch, seq });
+    const learning = this.#now() - this.#bornAt < learnMs;
+    const halt = this.#halt;
+    const grants = items.map((item) => this.#grant(statement, item, learning, halt !== undefined));
+    return { kind: "granted", grants, halt, learning };
+  }
+
+  async ping(): Promise<void> {}
+
+  async halt(reason: string | undefined): Promise<void> {
+    this.#halt = reason;
+  }
+
+  async halted(): Promise<string | undefined> {
+    return this.#halt;
+  }
+
+  async holdings(): Promise<readonly ScopeHolding[]> {
+    return [...this.#scopes].flatMap(([scope, { windows }]) =>
+      [...windows].map(([window, { rows, foreign }]) => ({
+        scope,
+        window,
+        foreign,
+        held: Object.fromEntries([...rows].map(([id, { held }]) => [id.replace(/#.*/, ""), held])),
+      })),
+    );
+  }
+
+  close(): void {}
+
+  /** As a store that was restarted without its memory. */
+  lose(): void {
+    this.#scopes.clear();
+    this.#bornAt = this.#now();
+  }
+
+  #grant({ member, epoch, share }: Statement, item: ClaimItem, learning: boolean, halted: boolean): Grant {
+    const id = `${member}#${epoch}`;
+    const {
+      scope: name,
+      window: number,
+      capacity,
+      has,
+      settled,
+      used,
+      need,
+      want,
+      hungry,
+      exits,
+      leave,
+      floor,
+      openOrders,
+      exitsPerHour,
+    } = item;
+    const scope = this.#scopeOf(name);
+    const window = windowOf(scope, number);
+    const at = this.#now();
+    const before = scope.members.get(id);
+    const lastWindow = Math.max(number, before?.lastWindow ?? number);
+    scope.members.set(id, { share, lastWindow, isHungry: hungry === 1, openOrders, exitsPerHour, floor, heardAt: at });
+    // What it brings and was not granted had looked like others' use.
+    const granted = window.rows.get(id)?.held;
+    if (granted === undefined || has > granted)
+      window.foreign = Math.max(0, window.foreign - Math.max(0, has - (granted ?? unspoken(scope, id, number, floor))));
+    const sums = sumsOf(scope, window, id, number, at);
+    if (!learning) window.foreign = Math.max(window.foreign, used - has - sums.others - sums.silent);
+    const free = capacity - window.foreign - sums.others - sums.silent - has;
+    const forExits = Math.max(0, Math.min(exits, free));
+    const ordinary = learning || halted ? 0 : ordinaryOf({ share, need, want, leave, has, capacity }, item, sums, free - forExits, window);
+    window.rows.set(id, { held: has + forExits + ordinary, settled });
+    forgetOld(scope, number);
+    return {
+      ordinary,
+      exits: forExits,
+      free: free - forExits - ordinary,
+      foreign: window.foreign,
+      openOrders: sums.openOrders + openOrders,
+      exitsPerHour: sums.exitsPerHour + exitsPerHour,
+      members: sums.members + 1,
+    };
+  }
+
+  #scopeOf(name: string): Scope {
+    let scope = this.#scopes.get(name);
+    if (scope === undefined) {
+      scope = { members: new Map(), windows: new Map() };
+      this.#scopes.set(name, scope);
+    }
+    return scope;
+  }
+}
+
+const windowOf = ({ windows }: Scope, number: number): Window => {
+  let window = windows.get(number);
+  if (window === undefined) {
+    window = { rows: new Map(), foreign: 0 };
+    windows.set(number, window);
+  }
+  return window;
+};
+
+/** What a member may have used of a window of which it said nothing: its floor, or what was under way from the two before. */
+const unspoken = ({ windows }: Scope, id: string, number: number, floor: number): number => {
+  let underWay = 0;
+  for (let back = 1; back <= keptWindows; back++) {
+    const row = windows.get(number - back)?.rows.get(id);
+    if (row !== undefined) underWay += row.held - row.settled;
+  }
+  return Math.max(floor, underWay);
+};
+
+interface Sums {
+  others: number;
+  silent: number;
+  openOrders: number;
+  exitsPerHour: number;
+  members: number;
+  /** Of hungry members beside the one that asks. */
+  shares: number;
+  readonly hungry: { readonly share: number; readonly held: number; readonly isHeard: boolean }[];
+}
+
+const sumsOf = (scope: Scope, { rows }: Window, id: string, number: number, at: number): Sums => {
+  const sums: Sums = { others: 0, silent: 0, openOrders: 0, exitsPerHour: 0, members: 0, shares: 0, hungry: [] };
+  for (const [name, { held }] of rows) if (name !== id) sums.others += held;
+  for (const [name, member] of scope.members) {
+    if (name === id || member.lastWindow < number - keptWindows) continue;
+    const row = rows.get(name);
+    if (row === undefined) sums.silent += unspoken(scope, name, number, member.floor);
+    sums.openOrders += member.openOrders;
+    sums.exitsPerHour += member.exitsPerHour;
+    sums.members++;
+    if (!member.isHungry || member.lastWindow < number - 1) continue;
+    sums.shares += member.share;
+    sums.hungry.push({ share: member.share, held: row?.held ?? 0, isHeard: at - member.heardAt <= silentMs });
+  }
+  return sums;
+};
+
+interface Asked {
+  readonly share: number;
+  readonly need: number;
+  readonly want: number;
+  readonly leave: number;
+  readonly has: number;
+  readonly capacity: number;
+}
+
+/** Half of the member's fair part of what is left, at least what helps; others' parts that they have not taken up are kept for them. */
+const ordinaryOf = (asked: Asked, { remainingMs }: ClaimItem, sums: Sums, free: number, { foreign }: Window): number => {
+  const { share, need, want, leave, has, capacity } = asked;
+  if (want <= 0) return 0;
+  const pool = Math.max(0, capacity - foreign - leave);
+  const part = share / (sums.shares + share);
+  const spare = free - leave;
+  let kept = 0;
+  if (remainingMs > lastMs)
+    for (const one of sums.hungry) if (one.isHeard) kept += Math.max(0, (pool * one.share) / (sums.shares + share) - one.held);
+  const room = Math.floor(Math.min(spare, Math.max(spare - kept, pool * part - has)));
+  const slice = remainingMs > wholeMs ? Math.floor((room * part) / 2) : room;
+  return room >= need ? Math.min(want, room, Math.max(need, slice)) : 0;
+};
+
+const forgetOld = ({ windows, members }: Scope, number: number): void => {
+  for (const old of windows.keys()) if (old < number - 2 * keptWindows - 1) windows.delete(old);
+  for (const [id, { lastWindow }] of members) if (lastWindow < number - keptWindows - 2) members.delete(id);
+};

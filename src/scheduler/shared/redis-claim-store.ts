@@ -1,0 +1,167 @@
+/**
+ * Claim store in Redis or Valkey (6.2 or later), for engines on several machines.
+ *
+ * Invariants: a statement is sent once and never repeated by the client; what could not be sent fails with `NotSent`; a server that
+ * does not answer for two seconds is dialled anew. Holds numbers and names only: no keys of the service, no orders.
+ * Not here: the algorithm (claim-script.ts), what an engine does while the store is away (shared-quota.ts).
+ */
+import type { Redis } from "ioredis";
+import { messageOf, SluiceError } from "../../errors.ts";
+import { type ClaimReply, type ClaimStore, type Grant, keptWindows, NotSent, type ScopeHolding, type Statement } from "./claim.ts";
+import { claimScript, grantFields, itemFields, registerScript } from "./claim-script.ts";
+
+const answerMs = 1_000;
+const redialMs = 2_000;
+const backOffMsMax = 500;
+
+/** What the store is asked with: two scripts beside plain commands. */
+type Scripted = Redis & {
+  claimQuota(keys: number, ...args: (string | number)[]): Promise<unknown>;
+  registerMember(keys: number, ...args: (string | number)[]): Promise<string>;
+};
+type Client = Pick<typeof import("ioredis"), "Redis">;
+
+export class RedisClaimStore implements ClaimStore {
+  readonly #redis: Scripted;
+  readonly #tag: string;
+  /** Which server this is; another one may have lost what the first knew. */
+  #run: string | undefined;
+  /** Answers due since so many turns of a second. */
+  #failures = 0;
+
+  private constructor(redis: Scripted, group: string) {
+    this.#redis = redis;
+    this.#tag = `{${group}}`;
+    redis.defineCommand("claimQuota", { lua: claimScript });
+    redis.defineCommand("registerMember", { lua: registerScript });
+    const forget = (): void => {
+      this.#run = undefined;
+    };
+    redis.on("close", forget);
+    // Told to whoever asks next; without a listener the client would print it.
+    redis.on("error", forget);
+  }
+
+  /** Connects when first asked; `url` is `redis://` or `rediss://`, with user and password where it needs them. */
+  static async open(url: string, group: string): Promise<RedisClaimStore> {
+    const { Redis } = await loaded();
+    const settings = {
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: answerMs,
+      connectTimeout: redialMs,
+      retryStrategy: (times: number) => Math.min(backOffMsMax, 50 * times),
+    };
+    const redis = new Redis(url, settings);
+    return new RedisClaimStore(redis as Scripted, group);
+  }
+
+  async register(member: string, gone: boolean, scopes: readonly string[]): Promise<number> {
+    const members = scopes.map((scope) => `${this.#tag}:m:${scope}`);
+    return Number(await this.#ask(() => this.#redis.registerMember(1 + members.length, this.#who, ...members, member, gone ? 1 : 0)));
+  }
+
+  async claim({ member, epoch, seq, share, items }: Statement): Promise<ClaimReply> {
+    const run = await this.#runId();
+    const keys = [this.#who];
+    const numbers: (string | number)[] = [];
+    for (const item of items) {
+      keys.push(`${this.#tag}:m:${item.scope}`);
+      for (let back = 0; back <= keptWindows; back++) keys.push(this.#windowKey(item.scope, item.window - back));
+      for (const field of itemFields) numbers.push(item[field]);
+    }
+    const reply = await this.#ask(() => this.#redis.claimQuota(keys.length, ...keys, run, member, epoch, seq, share, ...numbers));
+    if (reply === "fenced" || reply === "outdated") return { kind: reply };
+    const [halt, learning, ...figures] = reply as readonly [string, number, ...number[]];
+    const grants = items.map((_, index) => {
+      const from = index * grantFields.length;
+      return Object.fromEntries(grantFields.map((field, place) => [field, figures[from + place]])) as unknown as Grant;
+    });
+    return { kind: "granted", grants, halt: halt === "" ? undefined : halt, learning: learning === 1 };
+  }
+
+  async ping(): Promise<void> {
+    await this.#runId();
+    await this.#ask(() => this.#redis.ping());
+  }
+
+  async halt(reason: string | undefined): Promise<void> {
+    if (reason === undefined) await this.#ask(() => this.#redis.hdel(this.#who, "!halt"));
+    else await this.#ask(() => this.#redis.hset(this.#who, "!halt", reason));
+  }
+
+  async halted(): Promise<string | undefined> {
+    return (await this.#ask(() => this.#redis.hget(this.#who, "!halt"))) ?? undefined;
+  }
+
+  async holdings(): Promise<readonly ScopeHolding[]> {
+    const found: ScopeHolding[] = [];
+    const prefix = `${this.#tag}:w:`;
+    let cursor = "0";
+    do {
+      const [next, keys] = await this.#ask(() => this.#redis.scan(cursor, "MATCH", `${escaped(prefix)}*`, "COUNT", 200));
+      cursor = next;
+      for (const key of keys) found.push(await this.#holdingOf(key, key.slice(prefix.length)));
+    } while (cursor !== "0");
+    return found;
+  }
+
+  close(): void {
+    this.#redis.disconnect();
+  }
+
+  async #holdingOf(key: string, name: string): Promise<ScopeHolding> {
+    const { "!f": foreign = "0", ...rows } = await this.#ask(() => this.#redis.hgetall(key));
+    const at = name.lastIndexOf(":");
+    const held = Object.entries(rows).map(([id, row]) => [id.replace(/#\d+$/, ""), Number(row.split("|")[0])] as const);
+    return { scope: name.slice(0, at), window: Number(name.slice(at + 1)), foreign: Number(foreign), held: Object.fromEntries(held) };
+  }
+
+  get #who(): string {
+    return `${this.#tag}:who`;
+  }
+
+  #windowKey(scope: string, window: number): string {
+    return `${this.#tag}:w:${scope}:${window}`;
+  }
+
+  async #runId(): Promise<string> {
+    if (this.#run === undefined) {
+      const info = await this.#ask(() => this.#redis.info("server"));
+      this.#run = /^run_id:(\w+)/m.exec(info)?.[1] ?? "unknown";
+    }
+    return this.#run;
+  }
+
+  async #ask<T>(call: () => Promise<T>): Promise<T> {
+    const { status } = this.#redis;
+    if (status !== "ready") throw new NotSent(`the store is not connected (${status})`);
+    try {
+      const answer = await call();
+      this.#failures = 0;
+      return answer;
+    } catch (error) {
+      // The connection may hang without being closed: after two silent seconds another is opened.
+      if (++this.#failures * answerMs >= redialMs) {
+        this.#failures = 0;
+        this.#redis.disconnect(true);
+      }
+      throw new Error(`the store did not answer: ${messageOf(error)}`);
+    }
+  }
+}
+
+const escaped = (text: string): string => text.replace(/[\\*?[\]]/g, "\\$&");
+
+const loaded = async (): Promise<Client> => {
+  try {
+    return await import("ioredis");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new SluiceError(
+      "PLATFORM_UNSUPPORTED",
+      "config.quota.shared: a store in Redis is reached with the package ioredis, which is not installed. Install it: npm install ioredis@6",
+    );
+  }
+};

@@ -1,0 +1,51 @@
+/**
+ * A Redis of a test's own on a free port of loopback, without a file, ended with the test.
+ *
+ * Not here: whether one is installed is asked with `redisServer`, so that a test can be skipped with a word.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { createServer } from "node:net";
+
+/** Where the server's program is, or undefined. */
+export const redisServer = ["redis-server", "valkey-server"].find((name) => spawnSync(name, ["--version"]).status === 0);
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { readonly port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+export interface OwnRedis {
+  readonly url: string;
+  readonly process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+export const startRedis = async (onPort?: number): Promise<OwnRedis> => {
+  const port = onPort ?? (await freePort());
+  const child = spawn(redisServer as string, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  await new Promise<void>((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (part: Buffer) => {
+      text += part.toString();
+      if (/Ready to accept connections|ready to accept/i.test(text)) resolve();
+    });
+    child.once("exit", () => reject(new Error(`the server ended: ${text}`)));
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    process: child,
+    stop: async () => {
+      child.kill("SIGCONT");
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+};

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import type { ClaimItem, ClaimReply, Grant } from "../../../../src/scheduler/shared/claim.ts";
+import { MemoryClaimStore } from "../../../../src/scheduler/shared/memory-claim-store.ts";
+
+const item = (over: Partial<ClaimItem> = {}): ClaimItem => ({
+  scope: "uid:u1",
+  window: 100,
+  windowMs: 60_000,
+  remainingMs: 30_000,
+  capacity: 1_200,
+  has: 0,
+  settled: 0,
+  used: 0,
+  need: 10,
+  want: 100,
+  hungry: 1,
+  exits: 0,
+  leave: 0,
+  floor: 0,
+  openOrders: 0,
+  exitsPerHour: 0,
+  ...over,
+});
+
+const group = (fresh = true) => {
+  let now = 1_000_000;
+  const store = new MemoryClaimStore(() => now, fresh);
+  const seqs = new Map<string, number>();
+  const claim = (member: string, over: Partial<ClaimItem> = {}, { share = 1, epoch = 1 } = {}): Promise<ClaimReply> => {
+    const seq = (seqs.get(member) ?? 0) + 1;
+    seqs.set(member, seq);
+    return store.claim({ member, epoch, seq, share, items: [item(over)] });
+  };
+  const granted = async (...asked: Parameters<typeof claim>): Promise<Grant> => {
+    const reply = await claim(...asked);
+    if (reply.kind !== "granted") throw new Error(reply.kind);
+    return reply.grants[0] as Grant;
+  };
+  return { store, claim, granted, pass: (ms: number) => (now += ms) };
+};
+
+describe("Claim store in memory", () => {
+  it("grants half of the fair part at a time, and never more than is wanted", async () => {
+    const { granted } = group();
+    expect(await granted("a", { want: 50 })).toMatchObject({ ordinary: 50, free: 1_150 });
+    expect(await granted("a", { has: 50, want: 2_000 })).toMatchObject({ ordinary: 575 });
+  });
+
+  it("keeps another hungry member's part until the window is nearly over", async () => {
+    const { granted } = group();
+    await granted("b", { want: 10 });
+    // Of 1200, 600 are b's; 10 of them are held: a's own part is 600, of which it gets a quarter.
+    expect(await granted("a", { want: 2_000 })).toMatchObject({ ordinary: 150 });
+    expect(await granted("a", { has: 600, want: 2_000 })).toMatchObject({ ordinary: 0, free: 590 });
+    expect(await granted("a", { has: 600, want: 2_000, remainingMs: 1_900 })).toMatchObject({ ordinary: 147 });
+    expect(await granted("a", { has: 747, want: 2_000, remainingMs: 900 })).toMatchObject({ ordinary: 443, free: 0 });
+  });
+
+  it("opens the part of a member that fell silent after four seconds", async () => {
+    const { granted, pass } = group();
+    await granted("b", { want: 10 });
+    pass(4_001);
+    expect(await granted("a", { has: 600, want: 2_000 })).toMatchObject({ ordinary: 147 });
+  });
+
+  it("divides by shares", async () => {
+    const { granted } = group();
+    await granted("b", { want: 10 }, { share: 1 });
+    expect(await granted("a", { has: 890, want: 500 }, { share: 3 })).toMatchObject({ ordinary: 10 });
+    expect(await granted("a", { has: 900, want: 500 }, { share: 3 })).toMatchObject({ ordinary: 0 });
+  });
+
+  it("leaves the reserve to exits, whoever asks for them", async () => {
+    const { granted } = group();
+    expect(await granted("a", { leave: 1_195 })).toMatchObject({ ordinary: 0, free: 1_200 });
+    expect(await granted("b", { leave: 1_195, want: 0, exits: 15 })).toMatchObject({ exits: 15, free: 1_185 });
+  });
+
+  it("keeps a silent member's floor for two windows, and what it had under way", async () => {
+    const { granted } = group();
+    await granted("b", { floor: 300, want: 500, hungry: 0 });
+    expect(await granted("a", { window: 101, want: 0 })).toMatchObject({ free: 700 });
+    await granted("b", { has: 400, settled: 390, floor: 300, want: 0, hungry: 0 });
+    expect(await granted("a", { window: 101, want: 0 })).toMatchObject({ free: 900 });
+    expect(await granted("a", { window: 102, want: 0 })).toMatchObject({ free: 900 });
+    expect(await granted("a", { window: 103, want: 0 })).toMatchObject({ free: 1_200 });
+  });
+
+  it("tells use that no member can have made, and takes back what one explains", async () => {
+    const { granted } = group();
+    expect(await granted("a", { has: 100, want: 0, used: 400 })).toMatchObject({ foreign: 300, free: 800 });
+    expect(await granted("b", { has: 250, want: 0 })).toMatchObject({ foreign: 50, free: 800 });
+  });
+
+  it("ignores a statement that comes twice or late", async () => {
+    const { store } = group();
+    const statement = { member: "a", epoch: 1, seq: 2, share: 1, items: [item()] };
+    expect((await store.claim(statement)).kind).toBe("granted");
+    expect((await store.claim(statement)).kind).toBe("outdated");
+    expect((await store.claim({ ...statement, seq: 1 })).kind).toBe("outdated");
+  });
+
+  it("makes an older process of the same name mute, and forgets its floor when it is known to be over", async () => {
+    const { store, claim, granted } = group();
+    const first = await store.register("a", false, []);
+    await claim("a", { floor: 600, want: 0 }, { epoch: first });
+    const second = await store.register("a", true, ["uid:u1"]);
+    expect(second).toBeGreaterThan(first);
+    expect((await claim("a", {}, { epoch: first })).kind).toBe("fenced");
+    expect(await granted("b", { window: 101, want: 0 })).toMatchObject({ free: 1_200, members: 1 });
+  });
+
+  it("only listens for three seconds after it lost its memory", async () => {
+    const { store, granted, claim, pass } = group();
+    await granted("a", { has: 500, want: 0 });
+    store.lose();
+    // What others hold is not known yet, so their use is nobody's.
+    expect(await claim("a", { has: 500, used: 900 })).toMatchObject({ learning: true, grants: [{ ordinary: 0, foreign: 0 }] });
+    await claim("b", { has: 400, want: 0, hungry: 0 });
+    pass(3_001);
+    expect(await granted("a", { has: 500, used: 900 })).toMatchObject({ ordinary: 100, foreign: 0 });
+  });
+
+  it("grants nothing but exits while the group is halted", async () => {
+    const { store, claim } = group();
+    await store.halt("too much lost");
+    expect(await claim("a", { exits: 15 })).toMatchObject({ halt: "too much lost", grants: [{ ordinary: 0, exits: 15 }] });
+    await store.halt(undefined);
+    expect(await claim("a", { has: 15 })).toMatchObject({ halt: undefined, grants: [{ ordinary: 100 }] });
+  });
+
+  it("shows who holds what", async () => {
+    const { store, granted } = group();
+    await granted("a", { has: 50, want: 0 });
+    await granted("b", { has: 70, want: 0, used: 150 });
+    expect(await store.holdings()).toEqual([{ scope: "uid:u1", window: 100, foreign: 30, held: { a: 50, b: 70 } }]);
+  });
+});

@@ -1,0 +1,152 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRandom } from "../../../../src/random.ts";
+import { type ClaimItem, type ClaimStore, NotSent, type Statement } from "../../../../src/scheduler/shared/claim.ts";
+import { MemoryClaimStore } from "../../../../src/scheduler/shared/memory-claim-store.ts";
+import { RedisClaimStore } from "../../../../src/scheduler/shared/redis-claim-store.ts";
+import { type OwnRedis, redisServer, startRedis } from "../../../support/harness/redis.ts";
+
+const connected = async (url: string, group: string): Promise<ClaimStore> => {
+  const store = await RedisClaimStore.open(url, group);
+  for (;;) {
+    try {
+      await store.ping();
+      return store;
+    } catch (error) {
+      if (!(error instanceof NotSent)) throw error;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+};
+
+describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer === undefined ? " (no redis-server here)" : ""}`, () => {
+  let redis: OwnRedis;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  /** A group that has existed for long, so that it is not learning. */
+  const settled = async (group: string): Promise<ClaimStore> => {
+    const store = await connected(redis.url, group);
+    const raw = new Redis(redis.url);
+    const run = /^run_id:(\w+)/m.exec(await raw.info("server"))?.[1] as string;
+    await raw.hset(`{${group}}:who`, "!run", run, "!born", 0);
+    raw.disconnect();
+    return store;
+  };
+
+  it("answers ten thousand random statements as the store in memory does, and grants no more than there is", async () => {
+    const random = createRandom("claims");
+    const lua = await settled("random");
+    const memory = new MemoryClaimStore(() => 1_000_000);
+    const whole = (most: number): number => Math.floor(random.next() * (most + 1));
+    const members = Array.from({ length: 8 }, (_, index) => ({
+      name: `m${index}`,
+      seq: 0,
+      has: new Map<string, number>(),
+      last: [] as Statement[],
+    }));
+    let window = 100;
+    for (let turn = 0; turn < 10_000; turn++) {
+      if (random.next() < 0.01) window++;
+      const member = members[whole(members.length - 1)] as (typeof members)[number];
+      const items = [window, ...(random.next() < 0.2 ? [window + 1] : [])].map((number): ClaimItem => {
+        const scope = random.next() < 0.8 ? "uid:u1" : "ip:home";
+        const has = Math.min(400, Math.max(0, (member.has.get(`${scope} ${number}`) ?? whole(60)) + whole(20) - whole(25)));
+        const need = whole(15);
+        return {
+          scope,
+          window: number,
+          windowMs: 60_000,
+          remainingMs: whole(60_000),
+          capacity: 1_200,
+          has,
+          settled: whole(has),
+          used: whole(900),
+          need,
+          want: random.next() < 0.6 ? need + whole(100) : 0,
+          hungry: whole(1),
+          exits: random.next() < 0.3 ? whole(30) : 0,
+          leave: whole(300),
+          floor: whole(100),
+          openOrders: whole(20),
+          exitsPerHour: whole(500),
+        };
+      });
+      // One in ten comes again or late, one in ten is answered to nobody.
+      const again = random.next() < 0.1 ? member.last[whole(member.last.length - 1)] : undefined;
+      const statement = again ?? { member: member.name, epoch: 1, seq: ++member.seq, share: 1 + (whole(2) as number), items };
+      if (again === undefined) member.last = [...member.last.slice(-4), statement];
+      const [said, expected] = await Promise.all([lua.claim(statement), memory.claim(statement)]);
+      expect(said, `statement ${turn}: ${JSON.stringify(statement)}`).toEqual(expected);
+      if (said.kind !== "granted" || random.next() < 0.1) continue;
+      for (const [index, { scope, window: number, has }] of statement.items.entries()) {
+        const grant = said.grants[index];
+        if (grant === undefined) continue;
+        member.has.set(`${scope} ${number}`, has + grant.ordinary + grant.exits);
+        // A grant never makes more of what is free than there was.
+        if (grant.ordinary + grant.exits > 0) expect(grant.free, `statement ${turn}`).toBeGreaterThanOrEqual(0);
+      }
+    }
+    lua.close();
+  }, 60_000);
+
+  it("halts and resumes a group, and shows who holds what", async () => {
+    const store = await settled("desk");
+    const epoch = await store.register("a", true, ["uid:u1"]);
+    await store.halt("enough");
+    expect(await store.halted()).toBe("enough");
+    const items = [{ ...anItem, has: 40 }];
+    expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, items })).toMatchObject({ kind: "granted", halt: "enough" });
+    expect(await store.holdings()).toEqual([{ scope: "uid:u1", window: 7, foreign: 0, held: { a: 40 } }]);
+    await store.halt(undefined);
+    expect(await store.halted()).toBeUndefined();
+    store.close();
+  });
+
+  it("fences an older process of the same name", async () => {
+    const store = await settled("fence");
+    const first = await store.register("a", false, []);
+    const second = await store.register("a", false, []);
+    expect(second).toBeGreaterThan(first);
+    expect(await store.claim({ member: "a", epoch: first, seq: 1, share: 1, items: [] })).toEqual({ kind: "fenced" });
+    store.close();
+  });
+
+  it("learns first when the server is another one, and says when nothing was sent", async () => {
+    const own = await startRedis();
+    const store = await connected(own.url, "fresh");
+    const epoch = await store.register("a", true, []);
+    expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, items: [anItem] })).toMatchObject({ learning: true });
+    await own.stop();
+    for (let seq = 2; ; seq++) {
+      try {
+        await store.claim({ member: "a", epoch, seq, share: 1, items: [anItem] });
+      } catch (error) {
+        if (error instanceof NotSent) break;
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    store.close();
+  });
+});
+
+const anItem: ClaimItem = {
+  scope: "uid:u1",
+  window: 7,
+  windowMs: 60_000,
+  remainingMs: 30_000,
+  capacity: 1_200,
+  has: 0,
+  settled: 0,
+  used: 0,
+  need: 0,
+  want: 0,
+  hungry: 0,
+  exits: 0,
+  leave: 0,
+  floor: 0,
+  openOrders: 0,
+  exitsPerHour: 0,
+};
