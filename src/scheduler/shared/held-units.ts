@@ -1,0 +1,265 @@
+/**
+ * What one engine holds of one divided scope, window by window: what it may use, and what it says of it to the store.
+ *
+ * Invariants: of a window that was spoken of, what is held is what was last stated and what was granted since; of one of which
+ * nothing was said, no more than the floor, and only soon after the store was last heard. What is begun is held.
+ * Not here: when to speak (shared-quota.ts), what the store does (claim.ts).
+ */
+
+import type { DivisionFacts } from "../quota/division.ts";
+import type { FixedWindow } from "../quota/fixed-window.ts";
+import type { Rank } from "../quota/reserve.ts";
+import { type ClaimItem, type Grant, keptWindows } from "./claim.ts";
+import { GroupReserve } from "./group-reserve.ts";
+
+/** Held of one window. */
+interface Row {
+  held: number;
+  /** Something was said of it that may have reached the store. */
+  said: boolean;
+  /** Begun before the clock was disturbed. */
+  base: number;
+  /** What the last grant left free, and by how many members. */
+  free: number;
+  members: number;
+}
+
+/** What the store was told and when, so that a statement that did not leave can be taken back. */
+export interface Stated {
+  readonly held: HeldUnits;
+  readonly item: ClaimItem;
+  readonly row: Row;
+  readonly before: Pick<Row, "held" | "said">;
+}
+
+/** Nothing is taken without asking so near to the end: the reserve is lent out by then. */
+const strictMs = 800;
+/** The store owes an answer for so long before an exit takes its own part of what was free. */
+const doubtMsLeast = 25;
+const idleMs = 1_000;
+const hungerMs = 3_000;
+/** A slice that is being spent may last for so long, and its holder want more all the same. */
+const sliceMs = 10_000;
+const floorPart = 0.5;
+const sliceMost = 300;
+
+export class HeldUnits {
+  readonly name: string;
+  /** The last window of which the store has told what may be used. */
+  lastAnswered = Number.NEGATIVE_INFINITY;
+  readonly #gauge: FixedWindow;
+  readonly #part: number;
+  readonly #rows = new Map<number, Row>();
+  readonly #reserve: GroupReserve;
+  /** Least units that were asked for in vain since the last statement, and when. */
+  #lack = Number.POSITIVE_INFINITY;
+  #exitLack = 0;
+  /** What was last asked for in vain. */
+  #lackedUnits = 0;
+  #lackedAt = Number.NEGATIVE_INFINITY;
+  #spentAt = Number.NEGATIVE_INFINITY;
+  #begunThen = 0;
+  #begunThenAt = Number.NaN;
+  #perSecond = 0;
+
+  /** `name` is what all members call it; `part` is this engine's, of 1. */
+  constructor(name: string, gauge: FixedWindow, facts: DivisionFacts, part: number) {
+    this.name = name;
+    this.#gauge = gauge;
+    this.#part = part;
+    this.#reserve = new GroupReserve(gauge, facts, part);
+  }
+
+  /** Most units of ours that window `index` may have besides those from before a disturbance; undefined where the store has been silent for too long to divide anything. */
+  most(index: number, rank: Rank, at: number, doubtMs: number): number | undefined {
+    const row = this.#rows.get(index);
+    const remMs = this.#gauge.endOf(index, at) - at;
+    if (row?.said !== true) {
+      if (index > this.lastAnswered + keptWindows) return undefined;
+      if (index <= this.lastAnswered) return 0;
+      return rank === "ordinary" ? this.floor - this.#reserve.own(this.floor, remMs, at) : this.floor;
+    }
+    const held = row.held - row.base;
+    if (rank === "ordinary") return held - Math.max(0, Math.min(this.#reserve.purse(remMs), held - this.#gauge.ownOf(index).begun));
+    // Only its own part of what the store last called free.
+    const part = doubtMs >= doubtMsLeast && remMs > strictMs ? Math.floor(row.free / Math.max(1, row.members)) : 0;
+    return held + part;
+  }
+
+  /** As `most`, where nothing can be asked for: its own part. */
+  mostAlone(index: number, rank: Rank, at: number): number {
+    const part = Math.floor(this.#gauge.capacity * this.#part);
+    return rank === "ordinary" ? part - this.#reserve.own(part, this.#gauge.endOf(index, at) - at, at) : part;
+  }
+
+  /** The store has not answered: what looks like others' use may be other engines of ours, which are as much in doubt. */
+  doubt(at: number): void {
+    this.#reserve.watchFrom((this.#gauge.spanAt(at)?.last ?? this.lastAnswered) + 1);
+  }
+
+  /** Units that may be used of a window of which nothing was said. */
+  get floor(): number {
+    return Math.floor(this.#gauge.capacity * floorPart * this.#part);
+  }
+
+  /** A call of so many units was not granted; false where it was not for want of what is held. */
+  lacks(units: number, rank: Rank, at: number, doubtMs: number): boolean {
+    const span = this.#gauge.spanAt(at);
+    if (span === undefined) return false;
+    let isOurs = false;
+    for (let index = span.first; index <= span.last; index++) {
+      const most = this.most(index, rank, at, doubtMs) ?? Number.POSITIVE_INFINITY;
+      isOurs ||= this.#gauge.ownOf(index).begun + units > most;
+    }
+    if (!isOurs) return false;
+    if (rank === "ordinary") this.#lack = Math.min(this.#lack, units);
+    else this.#exitLack = Math.max(this.#exitLack, units);
+    this.#lackedAt = at;
+    if (rank === "ordinary") this.#lackedUnits = this.#lack;
+    return true;
+  }
+
+  spent(at: number): void {
+    this.#spentAt = at;
+  }
+
+  /** Exits were asked for in vain since the last statement. */
+  get owesExits(): boolean {
+    return this.#exitLack > 0;
+  }
+
+  /** Ordinary actions were asked for in vain since the last statement. */
+  get owesOrdinary(): boolean {
+    return Number.isFinite(this.#lack);
+  }
+
+  isHungry(at: number): boolean {
+    const ms = at - this.#lackedAt;
+    return ms < hungerMs || (ms < sliceMs && at - this.#spentAt < idleMs);
+  }
+
+  /** What is left of the slice will be gone within half a second. */
+  runsShort(at: number): boolean {
+    const span = this.#gauge.spanAt(at);
+    if (span === undefined || !this.isHungry(at)) return false;
+    const row = this.#rows.get(span.last);
+    return (
+      row?.said === true && row.held - this.#begunIn(span.last, row) - this.#reserve.purse(Number.POSITIVE_INFINITY) < this.#perSecond / 2
+    );
+  }
+
+  /** Some window that runs was not spoken of yet. */
+  isUnspoken(at: number): boolean {
+    const span = this.#gauge.spanAt(at);
+    return span !== undefined && this.#rows.get(span.last)?.said !== true;
+  }
+
+  endsAt(at: number): number {
+    return this.#gauge.windowEndsAt(at);
+  }
+
+  /** Says of every window that may run what is held, and what is wanted besides. */
+  state(at: number): readonly Stated[] {
+    const span = this.#gauge.spanAt(at);
+    if (span === undefined) return [];
+    this.#measure(at);
+    const stated: Stated[] = [];
+    for (let index = span.first; index <= span.last; index++) stated.push(this.#stateOf(index, at));
+    this.#lack = Number.POSITIVE_INFINITY;
+    this.#exitLack = 0;
+    for (const old of this.#rows.keys()) if (old < span.first - keptWindows) this.#rows.delete(old);
+    return stated;
+  }
+
+  /** The store has answered. */
+  granted({ item, row }: Stated, grant: Grant, at: number): void {
+    row.held = item.has + grant.ordinary + grant.exits;
+    row.free = grant.free;
+    row.members = grant.members;
+    this.#reserve.hear(item.window, grant, at);
+    this.lastAnswered = Math.max(this.lastAnswered, item.window);
+    this.#gauge.strangers = grant.foreign;
+  }
+
+  /** The statement did not leave. */
+  unsaid({ row, before }: Stated): void {
+    row.held = before.held;
+    row.said = before.said;
+  }
+
+  /** What is held counts as spent, as nobody knows of which window. */
+  disturb(): void {
+    // What is under way is held already, and goes on being counted as under way.
+    for (const row of this.#rows.values()) row.base = Math.max(0, row.held - this.#gauge.open);
+  }
+
+  /** Whether only the service's own counts bound what is used, and others' use is a stranger's. */
+  set divided(divided: boolean) {
+    this.#gauge.divided = divided;
+  }
+
+  #stateOf(index: number, at: number): Stated {
+    const gauge = this.#gauge;
+    const row = this.#rowOf(index);
+    const { settled, reported } = gauge.ownOf(index);
+    const begun = this.#begunIn(index, row);
+    const remainingMs = Math.max(0, Math.round(gauge.endOf(index, at) - at));
+    const purse = this.#reserve.purse(remainingMs);
+    const slack = Math.max(0, row.held - begun);
+    const inPurse = Math.min(slack, purse);
+    const isKept = at - this.#spentAt < idleMs || this.isHungry(at);
+    const slice = isKept ? slack - inPurse : 0;
+    const has = begun + inPurse + slice;
+    const before = { held: row.held, said: row.said };
+    row.held = has;
+    row.said = true;
+    const lack = this.isHungry(at) ? this.#lackedUnits : 0;
+    const target = lack === 0 ? 0 : Math.max(lack, Math.min(sliceMost, Math.ceil(this.#perSecond)), 3 * lack);
+    const { openOrders, exitsPerHour } = this.#reserve.expected(at);
+    const item: ClaimItem = {
+      scope: this.name,
+      window: index,
+      windowMs: gauge.spec.windowMs,
+      remainingMs,
+      capacity: gauge.capacity,
+      has,
+      settled: settled + row.base,
+      used: reported,
+      need: Math.max(0, lack - slice),
+      want: Math.max(0, target - slice),
+      hungry: this.isHungry(at) ? 1 : 0,
+      exits: Math.max(0, purse + this.#exitLack - inPurse - slice),
+      leave: this.#reserve.leave(remainingMs, at),
+      floor: this.floor,
+      openOrders,
+      exitsPerHour,
+    };
+    return { held: this, item, row, before };
+  }
+
+  #begunIn(index: number, row: Row): number {
+    return this.#gauge.ownOf(index).begun + row.base;
+  }
+
+  #rowOf(index: number): Row {
+    let row = this.#rows.get(index);
+    if (row === undefined) {
+      row = { held: 0, said: false, base: 0, free: 0, members: 1 };
+      this.#rows.set(index, row);
+    }
+    return row;
+  }
+
+  #measure(at: number): void {
+    const { begun } = this.#gauge;
+    const ms = at - this.#begunThenAt;
+    if (ms < 200) return;
+    if (!Number.isNaN(ms)) {
+      const rate = ((begun - this.#begunThen) / ms) * 1_000;
+      const weight = Math.min(1, ms / 1_000);
+      this.#perSecond += (rate - this.#perSecond) * weight;
+    }
+    this.#begunThen = begun;
+    this.#begunThenAt = at;
+  }
+}

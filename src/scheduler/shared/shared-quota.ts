@@ -1,0 +1,295 @@
+/**
+ * One engine's part in a quota that several engines divide: what it may use now, and its conversation with the store.
+ *
+ * Invariants: one statement at a time; exits are asked for at once, ordinary actions as soon as there may be room; every window that
+ * begins is spoken of within a third of a second; while the store is silent nothing more is said, and what was not said lives on the
+ * floor for two windows, then on the service's own counts. A younger engine of the same name makes this one mute.
+ * Not here: what is held (held-units.ts), the store (claim.ts), who may use what is left (quota/).
+ */
+import type { Clock, Timer } from "../../clock/clock.ts";
+import type { Division, DivisionFacts } from "../quota/division.ts";
+import { FixedWindow } from "../quota/fixed-window.ts";
+import type { Ceiling, LimitWindow } from "../quota/limit-window.ts";
+import type { Rank } from "../quota/reserve.ts";
+import { type ClaimReply, type ClaimStore, NotSent } from "./claim.ts";
+import { givesBackMs } from "./group-reserve.ts";
+import { HeldUnits, type Stated } from "./held-units.ts";
+
+export interface SharedQuotaOptions {
+  readonly clock: Clock;
+  readonly store: ClaimStore;
+  /** Name of this engine in its group. */
+  readonly member: string;
+  readonly share: number;
+  /** Sum of all shares. */
+  readonly of: number;
+  /** What all engines call the address that they share. */
+  readonly address: string;
+  /** The process that used the name before is known to be over. */
+  readonly gone: boolean;
+  /** The store says why all engines of the group halt; undefined when they may go on. */
+  readonly onHalt: (reason: string | undefined) => void;
+  /** Another process has taken the name over. */
+  readonly onFenced: () => void;
+  readonly onAnomaly: (what: string, detail: string) => void;
+}
+
+/** So often at least, so that a halt is known within a second. */
+const beatMs = 800;
+const newWindowMs = 150;
+const hungryMs = 1_500;
+const pollsBeforeEndMs = [5_000, givesBackMs - 50, 380] as const;
+const exitRetryMs = 100;
+const retryMs = 250;
+/** One that has never reached the store goes by the service's counts after so long. */
+const patienceMs = 5_000;
+const learningMs = 500;
+
+type State = "starting" | "dividing" | "doubt" | "fenced" | "closed";
+
+export class SharedQuota implements Division {
+  readonly #options: SharedQuotaOptions;
+  readonly #scopes = new Map<LimitWindow, HeldUnits>();
+  #facts: DivisionFacts | undefined;
+  #onChange: () => void = () => undefined;
+  #state: State = "starting";
+  #epoch = 0;
+  #seq = 0;
+  #busy = false;
+  #saidAt = Number.NEGATIVE_INFINITY;
+  /** Since when the store owes an answer. */
+  #askedAt: number | undefined;
+  #pollAt = Number.NEGATIVE_INFINITY;
+  #exitPollAt = Number.NEGATIVE_INFINITY;
+  #startedAt: number;
+  #timer: Timer | undefined;
+  #dueAt = Number.POSITIVE_INFINITY;
+  #halt: string | undefined;
+  /** The store has been silent for too long. */
+  #alone = false;
+
+  constructor(options: SharedQuotaOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.now();
+  }
+
+  /** Joins the group; `onChange` is called whenever more may be used than before. */
+  start(scopes: readonly string[], onChange: () => void): void {
+    this.#onChange = onChange;
+    void this.#register(scopes);
+  }
+
+  /** Halts every engine of the group, this one included, or lets all go on. */
+  async haltAll(reason: string | undefined): Promise<void> {
+    await this.#options.store.halt(reason);
+    this.#noteHalt(reason);
+  }
+
+  close(): void {
+    this.#state = "closed";
+    this.#timer?.cancel();
+    this.#options.store.close();
+  }
+
+  attach(facts: DivisionFacts): void {
+    this.#facts = facts;
+  }
+
+  adopt(window: LimitWindow): void {
+    if (!(window instanceof FixedWindow) || window.spec.scope === "key") return;
+    const { share, of, address } = this.#options;
+    const name = window.spec.scope === "ip" ? `ip:${address}` : `uid:${window.scope}`;
+    const held = new HeldUnits(name, window, this.#facts as DivisionFacts, share / of);
+    held.divided = !this.#alone;
+    this.#scopes.set(window, held);
+    this.#plan();
+  }
+
+  /** What is held of a window bounds its use, and the reserve is kept by all engines together. */
+  ceiling(window: LimitWindow, rank: Rank, alone: Ceiling): Ceiling {
+    if (!(window instanceof FixedWindow) || window.spec.scope === "key") return alone;
+    const blind = window.spec.unit === "weight" ? (this.#facts as DivisionFacts).policy.probeUnits : 0;
+    return (endAt, startAt, at) => {
+      // Which window runs is being looked for, a call at a time.
+      if (window.spanAt(at) === undefined) return alone(endAt, startAt, at);
+      const index = window.indexOf(startAt, at);
+      const own = this.#most(window, index, rank, at);
+      const most = window.usedIn(index) - window.ownOf(index).begun + own;
+      return Math.min(most, this.#alone ? alone(endAt, startAt, at) : Math.min(window.paced(at), window.capacity - blind));
+    };
+  }
+
+  /** Most units of ours that window `index` may have. */
+  #most(window: FixedWindow, index: number, rank: Rank, at: number): number {
+    if (this.#state === "fenced") return 0;
+    if (this.#state === "starting" && at - this.#startedAt >= patienceMs) this.#goAlone();
+    if (this.#halt !== undefined && rank === "ordinary") return 0;
+    const held = this.#scopes.get(window);
+    const most = this.#alone ? undefined : held?.most(index, rank, at, at - (this.#askedAt ?? at));
+    if (most !== undefined || held === undefined) return most ?? 0;
+    if (this.#state === "doubt") this.#goAlone();
+    // By itself it keeps to its part, so that others who are cut off as well do not meet it.
+    return this.#alone ? held.mostAlone(index, rank, at) : 0;
+  }
+
+  lacks(window: LimitWindow, units: number, rank: Rank, at: number): void {
+    const held = this.#scopes.get(window);
+    if (held === undefined || !held.lacks(units, rank, at, at - (this.#askedAt ?? at))) return;
+    this.#speakAt(Math.max(at, rank === "ordinary" ? this.#pollAt : this.#exitPollAt));
+  }
+
+  spent(at: number): void {
+    for (const held of this.#scopes.values()) {
+      held.spent(at);
+      if (at >= this.#pollAt && held.runsShort(at)) this.#speakAt(at);
+    }
+  }
+
+  disturb(): void {
+    for (const held of this.#scopes.values()) held.disturb();
+  }
+
+  async #register(scopes: readonly string[]): Promise<void> {
+    const { store, member, gone, clock } = this.#options;
+    while (this.#epoch === 0 && this.#state !== "closed") {
+      try {
+        this.#epoch = await store.register(member, gone, scopes);
+      } catch {
+        await new Promise<void>((resolve) => {
+          this.#timer = clock.setTimer(clock.now() + retryMs, resolve);
+        });
+      }
+    }
+    if (this.#state === "closed") return;
+    this.#state = "dividing";
+    this.#back();
+    this.#speakAt(clock.now());
+  }
+
+  /** The store has been silent for too long: the service's counts are all there is, and others' use is seen in them. */
+  #goAlone(): number {
+    if (!this.#alone) {
+      this.#alone = true;
+      for (const held of this.#scopes.values()) held.divided = false;
+      this.#options.onAnomaly(
+        "quota.alone",
+        "the store of the shared quota does not answer; the service's own counts are followed until it does",
+      );
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  #back(): void {
+    if (!this.#alone) return;
+    this.#alone = false;
+    this.#facts?.forgetOthers();
+    for (const held of this.#scopes.values()) held.divided = true;
+    this.#options.onAnomaly("quota.divided", "the store of the shared quota answers again");
+  }
+
+  /** Speaks at that instant, unless it is to speak before. */
+  #speakAt(at: number): void {
+    if (at >= this.#dueAt || this.#busy || this.#state === "starting" || this.#state === "fenced" || this.#state === "closed") return;
+    const { clock } = this.#options;
+    this.#dueAt = at;
+    this.#timer?.cancel();
+    this.#timer = clock.setTimer(Math.max(at, clock.now()), () => {
+      this.#dueAt = Number.POSITIVE_INFINITY;
+      void this.#speak();
+    });
+  }
+
+  /** When the next statement is due if nothing happens meanwhile. */
+  #plan(): void {
+    const now = this.#options.clock.now();
+    let at = this.#saidAt + beatMs;
+    for (const held of this.#scopes.values()) {
+      const endsAt = held.endsAt(now);
+      if (held.isUnspoken(now)) at = Math.min(at, now + newWindowMs);
+      else if (endsAt > now) at = Math.min(at, endsAt + newWindowMs);
+      if (endsAt - givesBackMs > now) at = Math.min(at, endsAt - givesBackMs + 1);
+      if (held.owesOrdinary) at = Math.min(at, Math.max(now, this.#pollAt));
+      if (held.owesExits) at = Math.min(at, Math.max(now, this.#exitPollAt));
+    }
+    this.#speakAt(Math.max(at, now));
+  }
+
+  async #speak(): Promise<void> {
+    if (this.#busy || this.#state === "fenced" || this.#state === "closed") return;
+    this.#busy = true;
+    const isHeard = await this.#say();
+    this.#busy = false;
+    if (isHeard) this.#plan();
+    else this.#speakAt(this.#options.clock.now() + retryMs);
+  }
+
+  /** One statement and its answer. After one that was not answered nothing is said before the store answers a ping: it may have arrived. */
+  async #say(): Promise<boolean> {
+    const { clock, store, member, share } = this.#options;
+    const stated: Stated[] = [];
+    try {
+      if (this.#state === "doubt") {
+        await store.ping();
+        this.#state = "dividing";
+      }
+      const at = clock.now();
+      for (const held of this.#scopes.values()) stated.push(...held.state(at));
+      this.#saidAt = at;
+      this.#askedAt = at;
+      const items = stated.map(({ item }) => item);
+      this.#hear(await store.claim({ member, epoch: this.#epoch, seq: ++this.#seq, share, items }), stated);
+      return true;
+    } catch (error) {
+      if (error instanceof NotSent) for (const one of stated) one.held.unsaid(one);
+      this.#state = "doubt";
+      for (const held of this.#scopes.values()) held.doubt(clock.now());
+      return false;
+    }
+  }
+
+  #hear(reply: ClaimReply, stated: readonly Stated[]): void {
+    const { clock, onFenced } = this.#options;
+    const now = clock.now();
+    this.#askedAt = undefined;
+    if (reply.kind === "outdated") return;
+    if (reply.kind === "fenced") {
+      this.#state = "fenced";
+      onFenced();
+      return;
+    }
+    this.#back();
+    let refused = false;
+    let exitRefused = false;
+    for (const [index, one] of stated.entries()) {
+      const grant = reply.grants[index];
+      if (grant === undefined) continue;
+      one.held.granted(one, grant, now);
+      refused ||= one.item.want > 0 && grant.ordinary === 0;
+      exitRefused ||= grant.exits < one.item.exits;
+    }
+    this.#pollAt = reply.learning ? now + learningMs : refused ? nextPoll(this.#scopes.values(), now) : now;
+    this.#exitPollAt = exitRefused ? now + exitRetryMs : now;
+    this.#facts?.changed();
+    // A store that has lost its memory does not know of the halt: whoever does tells it again.
+    if (reply.learning && reply.halt === undefined && this.#halt !== undefined)
+      void this.#options.store.halt(this.#halt).catch(() => undefined);
+    else this.#noteHalt(reply.halt);
+    this.#onChange();
+  }
+
+  #noteHalt(reason: string | undefined): void {
+    if (reason === this.#halt) return;
+    this.#halt = reason;
+    this.#options.onHalt(reason);
+  }
+}
+
+/** When ordinary actions that got nothing ask again: the reserve shrinks towards a window's end. */
+const nextPoll = (scopes: Iterable<HeldUnits>, now: number): number => {
+  let at = now + hungryMs;
+  for (const held of scopes) {
+    const endsAt = held.endsAt(now);
+    for (const before of pollsBeforeEndMs) if (endsAt - before > now + 20) at = Math.min(at, endsAt - before);
+  }
+  return at;
+};
