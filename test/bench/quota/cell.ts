@@ -53,6 +53,8 @@ const countedMeter = ({ truth, meter, counter }: Pick<Stage, "truth" | "meter" |
   },
 });
 
+const besides = ({ beside }: Scenario): number => (beside === undefined ? 0 : (beside.many ?? 1));
+
 const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter: CreateLimiter): Load => {
   const { truth, machine, meter, counter } = stage;
   const random = stage.random.fork(name);
@@ -85,6 +87,12 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
         urgentPerMinute: scenario.urgentPerMinute,
         sliding: scenario.faults.sliding,
         truth: { now: () => truth.now(), nextLegMs: () => wire.nextLegMs() },
+        group: {
+          cell: truth,
+          member: name,
+          engines: stage.scenario.engines + besides(stage.scenario),
+          now: () => truth.now(),
+        },
       }),
     send: (user, weight, judged) => wire.send(callerOf(user), weight, judged),
     users,
@@ -167,7 +175,9 @@ export const runCell = async ({ scenario, seed, minutes, createLimiter, onClock 
   const meter = countedMeter({ truth, meter: createMeter(scenario.faults, truth.now()), counter });
   const stage: Stage = { scenario, truth, machine, meter, counter, random };
   const loads = Array.from({ length: scenario.engines }, (_, index) => engineOf(stage, scenario, `engine-${index}`, createLimiter));
-  if (scenario.beside !== undefined) loads.push(engineOf(stage, { ...scenario, ...scenario.beside }, "beside", createLimiter));
+  const { beside } = scenario;
+  for (let index = 0; index < besides(scenario); index++)
+    loads.push(engineOf(stage, { ...scenario, ...beside }, index === 0 ? "beside" : `beside-${index}`, createLimiter));
   for (const load of loads) load.start();
   troubleOn(stage, loads);
   const settle = (): Promise<void> =>

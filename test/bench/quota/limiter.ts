@@ -48,6 +48,14 @@ export interface Bench {
   /** The service is known, and said, to count the last minute and the last second, not minutes and seconds of a clock. */
   readonly sliding: boolean;
   readonly truth: Truth;
+  /** Engines of one cell meet under the same object; each has a name of its own. */
+  readonly group: {
+    readonly cell: object;
+    readonly member: string;
+    readonly engines: number;
+
+    readonly now: () => number;
+  };
 }
 
 export type CreateLimiter = (bench: Bench) => Limiter;

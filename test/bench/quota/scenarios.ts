@@ -44,7 +44,7 @@ export interface Scenario {
   /** Users of each engine, with a key each. */
   readonly users: number;
   /** What another engine of ours on the same user does. */
-  readonly beside?: Pick<Scenario, "mix" | "load">;
+  readonly beside?: Pick<Scenario, "mix" | "load"> & { readonly many?: number };
   readonly faults: ServiceFaults;
 }
 

@@ -7,7 +7,9 @@ import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
+import type { SharedQuota } from "../../../src/scheduler/shared/shared-quota.ts";
 import type { Answer, Bench, CallKind, CreateLimiter, Task } from "./limiter.ts";
+import { sharedQuotaOf } from "./shared-engines.ts";
 
 const endpoints: Readonly<Record<CallKind, EndpointName>> = {
   place: "placeOrder",
@@ -25,12 +27,20 @@ const accountOf = (user: string): Account => {
 
 const classOf = ({ urgent, kind }: Task): ActionClass => (urgent ? "emergency" : kind === "place" || kind === "cancel" ? "place" : "read");
 
-const create =
-  (reserve: Partial<ReservePolicy>): CreateLimiter =>
-  ({ clock, sliding }: Bench) => {
+/** `sharing` makes an engine's part of a quota that several divide. */
+export const createSluice =
+  (reserve: Partial<ReservePolicy>, sharing?: (bench: Bench) => SharedQuota): CreateLimiter =>
+  (bench: Bench) => {
+    const { clock, sliding, group } = bench;
+    const shared = sharing?.(bench);
     const journal = new EventLog(() => clock.now());
     const contract = createContract(sliding ? { limits: { anchor: "sliding" } } : {});
-    const ledger = createLedger({ layers: layersOf(contract), reserve, startedAt: clock.now() });
+    const ledger = createLedger({
+      layers: layersOf(contract),
+      reserve,
+      startedAt: clock.now(),
+    });
+    if (shared !== undefined) ledger.divide(shared);
     const tasks = new WeakMap<object, Task>();
     const scheduler = createScheduler({
       clock,
@@ -47,6 +57,7 @@ const create =
         );
       },
     });
+    shared?.start([`uid:${group.member}`, "uid:user", "ip:home"], () => scheduler.wake());
     const submit = (task: Task): Promise<void> =>
       new Promise((resolve, reject) => {
         const account = accountOf(task.user);
@@ -63,4 +74,8 @@ const create =
     return { submit };
   };
 
-export const configurations: Readonly<Record<string, CreateLimiter>> = { default: create({}), paced: create({ spending: "paced" }) };
+export const configurations: Readonly<Record<string, CreateLimiter>> = {
+  default: createSluice({}),
+  paced: createSluice({ spending: "paced" }),
+  shared: createSluice({}, sharedQuotaOf()),
+};

@@ -1,0 +1,81 @@
+/**
+ * Engines that divide one quota, a few virtual minutes each, judged by the bench's meter: no refusal of their own doing, whatever becomes
+ * of the store.
+ */
+import { describe, expect, it } from "vitest";
+import type { MemoryClaimStore } from "../../../src/scheduler/shared/memory-claim-store.ts";
+import { runCell } from "./cell.ts";
+import { comparison, type Scenario } from "./scenarios.ts";
+import { type SharingTroubles, sharedQuotaOf } from "./shared-engines.ts";
+import { createSluice } from "./sluice.ts";
+import { figuresOf } from "./tally.ts";
+
+const minute = 60_000;
+const saturated = comparison["A"] as Scenario;
+const light = { mix: saturated.mix, load: { kind: "bursts", size: 3, everyMs: 20_000 }, many: 3 } as const;
+
+const run = async (scenario: Partial<Scenario>, troubles: SharingTroubles = {}, minutes = 4) => {
+  const createLimiter = createSluice({}, sharedQuotaOf(troubles));
+  const tally = await runCell({ scenario: { ...saturated, ...scenario }, seed: 2, minutes, createLimiter });
+  return { ...figuresOf(tally), refused: tally.refused, byEngine: Object.values(tally.byEngine) };
+};
+
+describe("Engines that divide one quota", () => {
+  it.each<[string, Partial<Scenario>, SharingTroubles, number]>([
+    ["two", { engines: 2 }, {}, 99],
+    ["four", { engines: 4 }, {}, 99],
+    ["six", { engines: 6 }, {}, 99],
+    ["one that is busy beside three that are not", { engines: 1, beside: light }, {}, 98],
+    ["four whose store is 40 ms away", { engines: 4 }, { legMs: 20 }, 99],
+    ["four of whose statements one in fifty is not answered", { engines: 4 }, { lostShare: 0.02 }, 98.5],
+    ["two on machines that sleep and whose calendars step", { engines: 2, upsets: true, skewMsMax: 120_000 }, {}, 97],
+    ["four on clocks two minutes off that drift", { engines: 4, skewMsMax: 120_000, driftPpm: 100 }, {}, 99],
+    ["four whose store hangs for half a minute", { engines: 4 }, { hangs: [[2.2 * minute, 2.7 * minute]] }, 90],
+    ["four whose store hangs for two minutes and a half", { engines: 4 }, { hangs: [[1.2 * minute, 3.7 * minute]] }, 45],
+    ["four whose store is restarted without its memory", { engines: 4 }, { away: [[2.2 * minute, 2.3 * minute]] }, 97],
+  ])("%s: no refusal, exits within a second and most of the quota used", async (_, scenario, troubles, least) => {
+    const { refused, utilisationPct, urgentMsP99 } = await run(scenario, troubles);
+    expect(refused).toBe(0);
+    expect(utilisationPct).toBeGreaterThanOrEqual(least);
+    if (least >= 97) expect(urgentMsP99).toBeLessThanOrEqual(1_100);
+  });
+
+  it("three users behind one address divide its requests", async () => {
+    const { refused, utilisationPct } = await run({
+      engines: 3,
+      userEach: true,
+      binding: "ip",
+      mix: [{ share: 1, kind: "instruments", weight: 1 }],
+    });
+    expect(refused).toBe(0);
+    expect(utilisationPct).toBeGreaterThanOrEqual(99);
+  });
+
+  it("shares of three to one are given to within a tenth", async () => {
+    const { byEngine } = await run({ engines: 2 }, { shareOf: (member) => (member === "engine-0" ? 3 : 1) }, 10);
+    const [most = 0, least = 1] = byEngine.toSorted((a, b) => b - a);
+    expect(most / least).toBeGreaterThan(2.7);
+    expect(most / least).toBeLessThan(3.3);
+  });
+
+  it("all of them stop ordinary actions within a second of a halt, and exits go on", async () => {
+    const heard: string[] = [];
+    let store: MemoryClaimStore | undefined;
+    const { refused, utilisationPct } = await run(
+      { engines: 4 },
+      {
+        onStore: (made) => {
+          store = made;
+          void made.halt("test");
+        },
+        onHalt: (member, reason) => heard.push(`${member} ${reason}`),
+      },
+    );
+    expect(await store?.halted()).toBe("test");
+    expect(heard.toSorted()).toEqual(["engine-0 test", "engine-1 test", "engine-2 test", "engine-3 test"]);
+    expect(refused).toBe(0);
+    // Only the exits, six a minute and engine of weight 15, and the first calls of each.
+    expect(utilisationPct).toBeLessThan(40);
+    expect(utilisationPct).toBeGreaterThan(15);
+  });
+});
