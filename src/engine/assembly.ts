@@ -21,12 +21,18 @@ import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
+import type { QuotaGroup } from "./quota-group.ts";
 import { createStartWatch } from "./start-watch.ts";
 import { haltWith, setMode } from "./trading-state.ts";
 import { createUserAccounts } from "./user-account.ts";
 import type { Dial } from "./watchdog/ipc.ts";
 import type { IpcAddress } from "./watchdog/ipc-address.ts";
 import { type WatchdogClient, watchdogClientOf } from "./watchdog-client.ts";
+
+/** The group of engines that this one shares its quota with, once it has joined. */
+interface JoinedGroup {
+  joined: QuotaGroup | undefined;
+}
 
 export interface AssemblyOptions {
   /** False: spend as if there were no limits. Only for a service that enforces none. */
@@ -51,7 +57,7 @@ export const assemble = (
   };
   const onAnomaly = (what: string, detail: string): void => journal.append({ type: "anomaly", what, detail });
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
-  const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
+  const { shares = {}, budgets = {}, layers = layersOf(contract), shared: _shared, ...reserve } = config.quota;
   const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) });
   const lifetime: Lifetime = createLifetime(opened.clock);
   const { clock } = lifetime;
@@ -89,7 +95,22 @@ export const assemble = (
     accounts: () => accounts.all,
     halt: (reason) => void halt(reason),
   });
-  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, accounts, beating, halt, startWatch, onError };
+  return {
+    contract,
+    lifetime,
+    service,
+    durable,
+    journal,
+    notices,
+    ledger,
+    quotaGroup: { joined: undefined } as JoinedGroup,
+    scheduler,
+    accounts,
+    beating,
+    halt,
+    startWatch,
+    onError,
+  };
 };
 
 /** One request of an address and of no other. No answer to it is seen, so it counts wherever it may have landed. */

@@ -8,7 +8,7 @@
 import { filter, lastValueFrom, map, Observable, type Subject, type Subscription, startWith, take, takeUntil } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
-import type { CheckedConfig } from "../host/config.ts";
+import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { PluginHost } from "../host/plugin-host.ts";
 import type { Strategy } from "../host/strategy.ts";
@@ -17,6 +17,7 @@ import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
 import type { HealthWatch } from "./health-watch.ts";
 import { initialSync } from "./initial-sync.ts";
+import type { GroupParts, QuotaGroup } from "./quota-group.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
 
@@ -49,20 +50,32 @@ export class LateCode {
   }
 }
 
-/** Steps of a start that only some configs need: leverage that is named, and a look at stalls where other people's money waits. */
+/** Steps of a start that only some configs need: leverage that is named, a quota that is shared, and a look at stalls where real money waits. */
 export class StartSteps {
   setLeverage: typeof import("./leverage.ts").setLeverage | undefined;
   detectStalls: typeof import("./stall-detector.ts").detectStalls | undefined;
+  joinGroup: ((parts: GroupParts) => Promise<QuotaGroup>) | undefined;
   readonly loads: readonly (Load | undefined)[];
 
-  constructor({ leverage }: CheckedConfig, isWatchful: boolean) {
+  constructor(config: CheckedConfig, isWatchful: boolean) {
+    const { leverage, quota } = config;
     const loadLeverage: Load = async () => {
       ({ setLeverage: this.setLeverage } = await import("./leverage.ts"));
     };
     const loadStalls: Load = async () => {
       ({ detectStalls: this.detectStalls } = await import("./stall-detector.ts"));
     };
-    this.loads = [Object.keys(leverage).length > 0 ? loadLeverage : undefined, isWatchful ? loadStalls : undefined];
+    const { shared } = quota;
+    const loadGroup: Load = async () => {
+      const { QuotaGroup } = await import("./quota-group.ts");
+      this.joinGroup = (parts) => QuotaGroup.join(config, shared as SharedQuotaConfig, parts);
+    };
+    this.loads = [
+      Object.keys(leverage).length > 0 ? loadLeverage : undefined,
+      isWatchful ? loadStalls : undefined,
+      // What is embedded in this process shares its quota with nobody.
+      isWatchful && shared !== undefined ? loadGroup : undefined,
+    ];
   }
 }
 
@@ -172,6 +185,8 @@ export class EngineLifecycle {
     }
     if (recovered !== undefined) durable?.recovery.holdAsBefore(accounts, names(config.strategies), recovered);
     beating.start();
+    const decide = (mode: "active" | "halted", reason: string): void => durable?.decide(mode, reason);
+    parts.quotaGroup.joined = await steps.joinGroup?.({ ...parts, clock, decide });
     service.start();
     if (service.realTime === true || service.watchful === true) startWatch.begin();
     for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), startWatch);
@@ -187,6 +202,7 @@ export class EngineLifecycle {
     for (const { orderManager } of parts.accounts.all) orderManager.close();
     parts.lifetime.end();
     parts.scheduler.close();
+    parts.quotaGroup.joined?.leave();
     await parts.service.stop();
     await parts.durable?.close();
   }

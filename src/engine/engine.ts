@@ -182,12 +182,12 @@ const contextOf = (
 
 /** What callers and plugins see of an engine, whatever its state. */
 const faceOf = (
-  { accounts, durable, halt, journal, notices, onError, service: { clock } }: Parts,
+  { accounts, durable, halt, journal, notices, onError, quotaGroup, service: { clock } }: Parts,
   streamsFor: (account: UserAccount) => StreamsOfState,
   quotaNow: () => QuotaState,
   stopped$: Observable<void>,
 ) => {
-  const switches = switchesOf(accounts, journal, halt, (mode, reason) => durable?.decide(mode, reason));
+  const switches = switchesOf(accounts, journal, halt, (mode, reason) => durable?.decide(mode, reason), quotaGroup);
   return {
     ...streamsFor(accounts.first),
     ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),

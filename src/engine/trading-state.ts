@@ -32,6 +32,11 @@ const tellAgain = ({ all }: UserAccounts, journal: EventLog, reason: string): vo
   if (all.every(({ orderManager }) => orderManager.mode === "halted")) journal.append({ type: "mode.changed", mode: "halted", reason });
 };
 
+/** Other engines that halt and resume with this one. */
+interface Group {
+  haltAll(reason: string | undefined): void;
+}
+
 export interface Switches {
   /** No new orders, and every order of ours is canceled first of all. */
   readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
@@ -44,18 +49,29 @@ export const switchesOf = (
   journal: EventLog,
   halt: Switches["halt"],
   decide: (mode: "active" | "halted", reason: string) => void,
+  group: { readonly joined: Group | undefined },
 ): Switches => ({
   halt: (reason, whom = {}) => {
+    if (whom.everywhere === true) joined(group).haltAll(reason);
     if (whom.strategy === undefined) tellAgain(accounts, journal, reason);
     const results = halt(reason, whom);
     if (whom.strategy === undefined) decide("halted", reason);
     return results;
   },
-  resume: (reason, { strategy } = {}) => {
+  resume: (reason, { strategy, everywhere } = {}) => {
+    if (everywhere === true) joined(group).haltAll(undefined);
     setMode(accounts, "active", reason, strategy);
     if (strategy === undefined) decide("active", reason);
   },
 });
+
+const joined = ({ joined: group }: { readonly joined: Group | undefined }): Group => {
+  if (group !== undefined) return group;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    "everywhere: this engine is in no group. Add quota: { shared: { store, group, of } } to the config of a live engine, or leave `everywhere` out.",
+  );
+};
 
 export const checkStrategy = (known: readonly string[], strategy: string): void => {
   if (known.includes(strategy)) return;

@@ -72,6 +72,31 @@ const layerSchema = {
   },
 } as const;
 
+const memberName = { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$" } as const;
+const sharedQuotaSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["store", "group", "of"],
+  properties: {
+    store: {
+      anyOf: [
+        { type: "string", pattern: "^rediss?://[^\\s]{1,500}$" },
+        {
+          type: "object",
+          additionalProperties: false,
+          required: ["env"],
+          properties: { env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" } },
+        },
+      ],
+    },
+    group: memberName,
+    name: memberName,
+    share: positive,
+    of: positive,
+    address: memberName,
+  },
+} as const;
+
 export const configSchema = {
   type: "object",
   additionalProperties: false,
@@ -108,6 +133,7 @@ export const configSchema = {
         shares: { type: "object", additionalProperties: positive },
         budgets: { type: "object", additionalProperties: positive },
         layers: { type: "array", minItems: 1, items: layerSchema },
+        shared: sharedQuotaSchema,
       },
     },
     leverage: leverageSchema,

@@ -20,6 +20,22 @@ import { historySourceOf } from "./history-reader.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 
+/** One quota for several engines, on one or more machines: each takes its part of every window from a store in Redis or Valkey. */
+export interface SharedQuotaConfig {
+  /** `redis://` or `rediss://`, or the environment variable that holds it. */
+  readonly store: string | { readonly env: string };
+  /** Everybody who shares a user or an address, by one name. */
+  readonly group: string;
+  /** Name of this engine in the group; `instance` when left out. Two engines need two. */
+  readonly name?: string;
+  /** Part of this engine when several want more than there is; 1 when left out. */
+  readonly share?: number;
+  /** Sum of the shares of all engines of the group. */
+  readonly of: number;
+  /** Name of the address that the engine's requests come from, the same for all engines behind it; `local` when left out. */
+  readonly address?: string;
+}
+
 /** Settings of the rate limiter, all optional: the reserve for exits, the shares of strategies, and the layers of other services. */
 export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Shares by strategy name when several compete; 1 where none is given. */
@@ -28,6 +44,8 @@ export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight"
   readonly layers?: readonly LayerSpec[];
   /** Weight a minute a strategy may spend, exits not counted, by name. */
   readonly budgets?: Readonly<Record<string, number>>;
+  /** Shared with other engines. Live trading only: backtests and paper trading leave it aside. */
+  readonly shared?: SharedQuotaConfig;
 }
 
 /** Where an engine writes down what it sends, so that a later one knows what may exist. */

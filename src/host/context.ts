@@ -137,9 +137,11 @@ export interface PositionEnding {
   readonly reason: string;
 }
 
-/** One strategy instead of all. */
+/** One strategy instead of all, or all engines of the group instead of this one. */
 export interface Whom {
   readonly strategy?: string;
+  /** Every engine that shares this one's quota (`quota.shared`), on every machine. */
+  readonly everywhere?: boolean;
 }
 
 /** The streams are those of the first user; `ofUser` has the others'. */

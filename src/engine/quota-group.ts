@@ -1,0 +1,97 @@
+/**
+ * Group of engines that share one quota, as one of its engines takes part in it: joins, halts with the others, leaves.
+ *
+ * Invariants: joined before the service is first asked; a halt of the group outlives this process where it has a journal.
+ * Not here: how the quota is divided (scheduler/shared/).
+ */
+import type { Clock } from "../clock/clock.ts";
+import { messageOf, SluiceError } from "../errors.ts";
+import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { Ledger } from "../scheduler/quota/ledger.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
+import { RedisClaimStore } from "../scheduler/shared/redis-claim-store.ts";
+import { SharedQuota, type SharedQuotaOptions } from "../scheduler/shared/shared-quota.ts";
+import { type haltWith, setMode } from "./trading-state.ts";
+import type { UserAccounts } from "./user-account.ts";
+
+export interface GroupParts {
+  readonly clock: Clock;
+  readonly accounts: UserAccounts;
+  readonly journal: EventLog;
+  readonly ledger: Ledger;
+  readonly scheduler: Scheduler;
+  readonly halt: ReturnType<typeof haltWith>;
+  /** Writes down what was decided, so that it outlives the process. */
+  readonly decide: (mode: "active" | "halted", reason: string) => void;
+}
+
+export class QuotaGroup {
+  readonly #shared: SharedQuota;
+  readonly #journal: EventLog;
+
+  private constructor(shared: SharedQuota, journal: EventLog) {
+    this.#shared = shared;
+    this.#journal = journal;
+  }
+
+  /** CONFIG_INVALID without the store's address. A store that cannot be reached is waited for while the engine starts. */
+  static async join(config: CheckedConfig, settings: SharedQuotaConfig, parts: GroupParts): Promise<QuotaGroup> {
+    const { group, name = config.instance, share = 1, of, address = "local" } = settings;
+    const { clock, accounts, journal, ledger, scheduler, halt } = parts;
+    const shared = new SharedQuota({
+      clock,
+      store: await RedisClaimStore.open(addressOf(settings.store), group),
+      member: name,
+      share,
+      of,
+      address,
+      // A journal is open in one process at a time, so the one before is over.
+      gone: config.journal !== undefined,
+      onHalt: switchOf(parts),
+      onFenced: () => void halt(`another process has joined group ${group} as ${name}`),
+      onAnomaly: (what, detail) => journal.append({ type: "anomaly", what, detail }),
+    });
+    ledger.divide(shared);
+    shared.start([...accounts.all.map(({ user: { uid } }) => `uid:${uid}`), `ip:${address}`], () => scheduler.wake());
+    return new QuotaGroup(shared, journal);
+  }
+
+  /** Halts every engine of the group, or with undefined lets all go on. What could not be told to the others is an anomaly. */
+  haltAll(reason: string | undefined): void {
+    this.#shared.haltAll(reason).catch((error: unknown) => {
+      this.#journal.append({ type: "anomaly", what: "group.unreachable", detail: `the group was not told: ${messageOf(error)}` });
+    });
+  }
+
+  leave(): void {
+    this.#shared.close();
+  }
+}
+
+/** Halts with the group, and goes on with it unless this engine was halted for a reason of its own. */
+const switchOf = ({ accounts, halt, decide }: GroupParts): SharedQuotaOptions["onHalt"] => {
+  let haltedByGroup = false;
+  return (reason) => {
+    if (reason !== undefined) {
+      if (accounts.all.every(({ orderManager }) => orderManager.mode === "halted")) return;
+      haltedByGroup = true;
+      halt(`everywhere: ${reason}`);
+      decide("halted", `everywhere: ${reason}`);
+    } else if (haltedByGroup) {
+      haltedByGroup = false;
+      setMode(accounts, "active", "resumed everywhere");
+      decide("active", "resumed everywhere");
+    }
+  };
+};
+
+const addressOf = (store: SharedQuotaConfig["store"]): string => {
+  if (typeof store === "string") return store;
+  const address = process.env[store.env];
+  if (address !== undefined && address !== "") return address;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `config.quota.shared.store: the environment variable ${store.env} is not set. Set it to the store's address, such as redis://10.0.0.5:6379.`,
+  );
+};
