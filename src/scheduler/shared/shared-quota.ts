@@ -13,7 +13,7 @@ import type { Ceiling, LimitWindow } from "../quota/limit-window.ts";
 import type { Rank } from "../quota/reserve.ts";
 import { type ClaimReply, type ClaimStore, NotSent } from "./claim.ts";
 import { givesBackMs } from "./group-reserve.ts";
-import { HeldUnits, type Stated } from "./held-units.ts";
+import { HeldUnits, nextPoll, type Stated } from "./held-units.ts";
 
 export interface SharedQuotaOptions {
   readonly clock: Clock;
@@ -37,9 +37,8 @@ export interface SharedQuotaOptions {
 /** So often at least, so that a halt is known within a second. */
 const beatMs = 800;
 const newWindowMs = 150;
-const hungryMs = 1_500;
-const pollsBeforeEndMs = [5_000, givesBackMs - 50, 380] as const;
 const exitRetryMs = 100;
+const windowMsLeast = 10_000;
 const retryMs = 250;
 /** One that has never reached the store goes by the service's counts after so long. */
 const patienceMs = 5_000;
@@ -96,9 +95,9 @@ export class SharedQuota implements Division {
   }
 
   adopt(window: LimitWindow): void {
-    if (!(window instanceof FixedWindow) || window.spec.scope === "key") return;
+    if (!isDivided(window)) return;
     const { share, of, address } = this.#options;
-    const name = window.spec.scope === "ip" ? `ip:${address}` : `uid:${window.scope}`;
+    const name = `${window.spec.name}:${window.spec.scope === "ip" ? address : window.scope}`;
     const held = new HeldUnits(name, window, this.#facts as DivisionFacts, share / of);
     held.divided = !this.#alone;
     this.#scopes.set(window, held);
@@ -107,7 +106,7 @@ export class SharedQuota implements Division {
 
   /** What is held of a window bounds its use, and the reserve is kept by all engines together. */
   ceiling(window: LimitWindow, rank: Rank, alone: Ceiling): Ceiling {
-    if (!(window instanceof FixedWindow) || window.spec.scope === "key") return alone;
+    if (!isDivided(window)) return alone;
     const blind = window.spec.unit === "weight" ? (this.#facts as DivisionFacts).policy.probeUnits : 0;
     return (endAt, startAt, at) => {
       // Which window runs is being looked for, a call at a time.
@@ -284,12 +283,6 @@ export class SharedQuota implements Division {
   }
 }
 
-/** When ordinary actions that got nothing ask again: the reserve shrinks towards a window's end. */
-const nextPoll = (scopes: Iterable<HeldUnits>, now: number): number => {
-  let at = now + hungryMs;
-  for (const held of scopes) {
-    const endsAt = held.endsAt(now);
-    for (const before of pollsBeforeEndMs) if (endsAt - before > now + 20) at = Math.min(at, endsAt - before);
-  }
-  return at;
-};
+/** Windows too short to ask anybody about are not divided, nor are those of a key, which one engine has to itself. */
+const isDivided = (window: LimitWindow): window is FixedWindow =>
+  window instanceof FixedWindow && window.spec.scope !== "key" && window.spec.windowMs >= windowMsLeast;
