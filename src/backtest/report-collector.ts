@@ -8,23 +8,20 @@
 
 import { createContract } from "../contract/contract.ts";
 import { layers } from "../contract/limits.ts";
-import { add, div, isPositive, sub, sum } from "../decimal.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
-import { benchmarkReport } from "../report/benchmark.ts";
 import { coverageOf } from "../report/coverage.ts";
 import { type DetailsRecorder, recordDetails } from "../report/details.ts";
-import { drawdownOf, type EquityPoint, thin } from "../report/equity.ts";
 import { RestingOrders } from "../report/open-orders.ts";
 import type { PlotRecorder } from "../report/plot-recorder.ts";
 import { priceExtremes } from "../report/price-extremes.ts";
 import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, type WaitedFor, waitedFor } from "../report/quota-minutes.ts";
 import { RejectionReasons } from "../report/rejection-reasons.ts";
-import { hashOf, type RunReport, type StrategyReport, waitsOf } from "../report/report.ts";
+import { hashOf, type RunReport, type StrategyReport } from "../report/report.ts";
 import type { RequestedData } from "../report/requested-data.ts";
 import { isAnnualised, returnSeries } from "../report/return-series.ts";
-import { returnsOf } from "../report/returns.ts";
 import { type RateOf, TradeStatistics } from "../report/trade-statistics.ts";
+import { tradedIn } from "../report/traded.ts";
 import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { BacktestSpec, OpenBacktest } from "./backtest-service.ts";
@@ -76,7 +73,9 @@ export const createReportCollector = (
     report: (seed, wallMs) => {
       const { startAt, endAt } = service.tape;
       const marks = endMarks(service);
-      const traded = tradedOf(heard, service, samples, marks);
+      const { currency, tradesAt } = service;
+      const resting = heard.resting.of(heard.rateOf, () => true);
+      const traded = tradedIn({ tally: heard.tally, samples, currency, prices: marks, ms: endAt - tradesAt, open: resting });
       const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
         fixture: fixtureOf(service),
         seed,
@@ -167,69 +166,6 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
   return { tally, reasons, minutes, asked, resting, rateOf, latency, begin, before: () => before };
 };
 
-/** Orders and money of the account. */
-const tradedOf = ({ tally, resting, rateOf }: Heard, service: OpenBacktest, samples: EquitySamples, marks: EndMarks) => {
-  const { equity } = samples;
-  const [first, last] = [equity[0], equity[equity.length - 1]] as [EquityPoint, EquityPoint];
-  const { currency } = service;
-  const positions = tally.positions(marks);
-  const [pnl, fees, volume] = [sub(last.equity, first.equity), tally.fees, tally.volume];
-  const unrealised = sum(positions.map((position) => position.unrealised));
-  const realised = tally.realised;
-  const costs = costsOf(tally);
-  const ms = service.tape.endAt - service.tradesAt;
-  const returns = returnsOf(equity, ms);
-  const benchmark = samples.benchmark && benchmarkReport(samples.benchmark, ms);
-  return {
-    orders: {
-      placed: tally.total("placed"),
-      canceled: tally.total("canceled"),
-      filled: tally.total("filled"),
-      rejected: tally.total("rejected"),
-      refused: tally.total("refused"),
-    },
-    fills: tally.total("fills"),
-    open: resting.of(rateOf, () => true),
-    volume,
-    turnover: isPositive(first.equity) ? div(volume, first.equity, 4) : "0",
-    pnl,
-    fees,
-    realised,
-    unrealised,
-    ...costs,
-    elsewhere: sub(pnl, sub(sub(sub(add(realised, unrealised), fees), costs.funding ?? "0"), lostTo(costs.liquidations))),
-    liquidity: tally.liquidity,
-    trades: tally.trades(marks),
-    ...samples.portfolio(marks, ms),
-    positions,
-    currency,
-    equity: thin(equity),
-    drawdown: drawdownOf(equity),
-    ...(returns && { returns }),
-    ...(benchmark && { benchmark }),
-  };
-};
-
-const firstLiquidations = 10;
-
-/** What the service charged beside the fees of fills; nothing where it charged nothing. */
-const costsOf = (tally: TradeStatistics): Pick<RunReport, "funding" | "liquidations"> => {
-  const funding = tally.funding;
-  const all = tally.liquidations;
-  const total = (of: "value" | "fee" | "covered"): string => sum(all.map((one) => one[of]));
-  const liquidations = {
-    count: all.length,
-    value: total("value"),
-    fees: total("fee"),
-    covered: total("covered"),
-    first: all.slice(0, firstLiquidations).map(({ at, uid, instId, side, qty }) => ({ at, uid, instId, side, qty })),
-  };
-  return { ...(funding !== undefined && { funding }), ...(all.length > 0 && { liquidations }) };
-};
-
-const lostTo = (liquidations: RunReport["liquidations"]): string =>
-  liquidations === undefined ? "0" : sub(liquidations.fees, liquidations.covered);
-
 const strategiesOf = (
   engine: Pick<Engine, "strategies">,
   { tally, resting, rateOf }: Heard,
@@ -266,7 +202,7 @@ const quotaOf = ({ simulated, limits }: OpenBacktest, { tally, before }: Heard, 
     rejected429: refused.ip + refused.key + refused.uid,
     blockedMinutes,
     perLayerPeak: peak,
-    heldMs: waitsOf(tally.waits.map(Math.round)),
+    heldMs: tally.waits.report,
     reserveUsed: tally.reserveUsed,
     waitedMs: Object.fromEntries(waitedFor.map((layer) => [layer, waitedOf(minutes, layer)])) as Record<WaitedFor, number>,
     overTime: overTime(minutes),

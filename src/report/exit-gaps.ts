@@ -22,10 +22,10 @@ interface Gaps {
 }
 
 export class ExitGaps {
-  readonly #untilAt: number;
+  readonly #untilAt: () => number;
   readonly #known = new Map<string, Gaps>();
 
-  constructor(untilAt: number) {
+  constructor(untilAt: () => number) {
     this.#untilAt = untilAt;
   }
 
@@ -44,7 +44,7 @@ export class ExitGaps {
   of(strategy: string): ExitGapReport {
     const gaps = this.#known.get(strategy);
     if (gaps === undefined) return {};
-    const open = [...gaps.since.values()].reduce((ms, since) => ms + Math.max(0, this.#untilAt - since), 0);
+    const open = [...gaps.since.values()].reduce((ms, since) => ms + Math.max(0, this.#untilAt() - since), 0);
     return {
       ...(gaps.count > 0 && { unprotected: { count: gaps.count, ms: Math.round(gaps.ms + open) } }),
       ...(gaps.inexact > 0 && { inexact: gaps.inexact }),

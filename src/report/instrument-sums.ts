@@ -21,15 +21,16 @@ export class InstrumentSums {
   volume = "0";
   funding = "0";
   liquidation = "0";
-  readonly roundTrips = new RoundTrips();
+  readonly roundTrips: RoundTrips;
   /** Only where they are asked for. */
   readonly lots: MatchedLots | undefined;
   readonly #held = createHolding();
   /** Of what was converted; otherwise the holding's own. */
   #realised: string | undefined;
 
-  constructor(instId: string, keepsLots: boolean) {
+  constructor(instId: string, keepsLots: boolean, tradesMax?: number) {
     this.instId = instId;
+    this.roundTrips = new RoundTrips(tradesMax);
     this.lots = keepsLots ? new MatchedLots() : undefined;
   }
 
@@ -61,6 +62,11 @@ export class InstrumentSums {
     const kind = what === "funding" ? what : "fees";
     this.roundTrips.charge(kind, share);
     this.lots?.charge(kind, share);
+  }
+
+  /** A fee that became known, or was corrected, after the fill. */
+  correctFees(cost: string): void {
+    if (this.roundTrips.correct(cost)) this.fees = add(this.fees, cost);
   }
 
   unrealised(mark: Mark): string {

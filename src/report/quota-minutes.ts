@@ -3,6 +3,7 @@
  *
  * Invariants: minutes are those of the service's clock, counted where requests arrive; a wait belongs to the minute in which it
  * ended and to the layer that held the queue last; grouping into longer spans adds sums and keeps peaks.
+ * Of a run without a known end minutes that are long over are kept as hours, and those as days; the spans of its report are longer.
  * Not here: the service's own count (venue/rate-limiter.ts), which gives the peaks of the whole run.
  */
 import type { Event } from "../journal/events.ts";
@@ -68,12 +69,17 @@ const layerOf = (name: string): WaitedFor => (name === "uid" || name === "key" |
 export class QuotaMinutes {
   /** How far the service's clock is ahead. */
   readonly #skewMs: number;
+  readonly #keptMax: number;
   readonly #byMinute = new Map<number, Minute>();
+  /** Minutes joined into longer spans, by the first of them. */
+  #older: ReadonlyMap<number, QuotaMinute> = new Map();
   readonly #seconds = new Map<string, { second: number; count: number }>();
   #hold = { layer: "turn" as WaitedFor, until: Number.NEGATIVE_INFINITY };
 
-  constructor(skewMs: number) {
+  /** At most `keptMax` minutes are kept as such, and about as many longer spans; 4,000 lose nothing of a report. */
+  constructor(skewMs: number, keptMax = Number.POSITIVE_INFINITY) {
     this.#skewMs = skewMs;
+    this.#keptMax = keptMax;
   }
 
   onEvent(event: Event): void {
@@ -111,10 +117,18 @@ export class QuotaMinutes {
     const index = this.#indexOf(at);
     let minute = this.#byMinute.get(index);
     if (minute === undefined) {
+      if (this.#byMinute.size >= this.#keptMax) this.#join();
       minute = emptyMinute(index * minuteMs);
       this.#byMinute.set(index, minute);
     }
     return minute;
+  }
+
+  #join(): void {
+    const settledMinutes = [...this.#byMinute].map(([index, minute]) => [index, settled(minute)] as const);
+    this.#byMinute.clear();
+    const hours = spansOf([...this.#older, ...settledMinutes], hourMs);
+    this.#older = hours.size > this.#keptMax ? spansOf([...hours], dayMs) : hours;
   }
 
   #indexOf(at: number): number {
@@ -132,11 +146,12 @@ export class QuotaMinutes {
   #grouped(startAt: number, endAt: number) {
     const first = this.#indexOf(startAt);
     const last = Math.max(first, this.#indexOf(endAt));
-    const groups = new Map<number, Minute[]>([
+    const groups = new Map<number, QuotaMinute[]>([
       [first, []],
       [last, []],
     ]);
-    for (const [index, minute] of this.#byMinute) {
+    const recent = [...this.#byMinute].map(([index, minute]) => [index, settled(minute)] as const);
+    for (const [index, minute] of [...this.#older, ...recent]) {
       // What the engine reads before the recording begins, and what comes back after its end, is part of the run.
       const within = Math.min(last, Math.max(first, index));
       const group = groups.get(within);
@@ -147,7 +162,19 @@ export class QuotaMinutes {
   }
 }
 
-const minuteFrom = (index: number, group: readonly Minute[]): QuotaMinute => joined(index * minuteMs, group.map(settled));
+const minuteFrom = (index: number, group: readonly QuotaMinute[]): QuotaMinute => joined(index * minuteMs, group);
+
+/** Joined where they belong to one span of this length, by the first minute that each span has. */
+const spansOf = (minutes: readonly (readonly [number, QuotaMinute])[], spanMs: number): ReadonlyMap<number, QuotaMinute> => {
+  const groups = new Map<number, [first: number, group: QuotaMinute[]]>();
+  for (const [index, minute] of minutes) {
+    const span = Math.floor((index * minuteMs) / spanMs);
+    const group = groups.get(span);
+    if (group === undefined) groups.set(span, [index, [minute]]);
+    else group[1].push(minute);
+  }
+  return new Map([...groups.values()].map(([first, group]) => [first, joined(first * minuteMs, group)]));
+};
 
 const settled = ({ weights, ...minute }: Minute): QuotaMinute => {
   let peakWeight = 0;

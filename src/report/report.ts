@@ -12,6 +12,7 @@ import type { Liquidation } from "../venue/venue.ts";
 import type { BenchmarkReport } from "./benchmark.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Coverage } from "./coverage.ts";
+import type { Waits } from "./durations.ts";
 import type { Drawdown, EquityPoint } from "./equity.ts";
 import type { ExitGapReport } from "./exit-gaps.ts";
 import type { Correlations, ExposureReport } from "./portfolio.ts";
@@ -20,16 +21,6 @@ import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
 import type { MoreRejections, RejectionReason } from "./rejection-reasons.ts";
 import type { Returns } from "./returns.ts";
 import type { TradeReport } from "./trades.ts";
-
-/** Durations of many actions, in milliseconds. */
-interface Waits {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-  /** Values, and their sum. */
-  readonly count: number;
-  readonly total: number;
-}
 
 /** A position at the end, valued by the market. */
 export interface PositionReport {
@@ -248,12 +239,6 @@ export interface Progress {
   readonly pnl: string;
   readonly events: number;
 }
-
-export const waitsOf = (values: readonly number[]): Waits => {
-  const sorted = ascending(values);
-  const total = sorted.reduce((sum, value) => sum + value, 0);
-  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: quantile(sorted, 1), count: sorted.length, total };
-};
 
 export const latenciesOf = (values: readonly number[]): Latencies => {
   const sorted = ascending(values);

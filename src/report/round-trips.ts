@@ -7,11 +7,20 @@
  */
 import { add, compare, mul, sub } from "../decimal.ts";
 import { assert } from "../errors.ts";
+import { ClosedTrades } from "./closed-trades.ts";
 import { costShare, isOpen, noteEntry, noteGain, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
 
 export class RoundTrips {
   /** In the order of their openings; the last one may still be open. */
   readonly all: TradeSums[] = [];
+  /** Sums of those that are not kept any more. */
+  readonly earlier = new ClosedTrades();
+  readonly #keptMax: number;
+
+  /** Beyond `keptMax` the oldest trades are only counted and added up. */
+  constructor(keptMax = Number.POSITIVE_INFINITY) {
+    this.#keptMax = keptMax;
+  }
 
   /** `rate` is what a gain is in the run's currency. */
   take(fill: TradeFill, at: number, rate = "1"): void {
@@ -42,6 +51,21 @@ export class RoundTrips {
     trade[what] = add(trade[what], cost);
   }
 
+  /** A fee that became known, or was corrected, after the fill; false where nothing was traded. */
+  correct(cost: string): boolean {
+    const last = this.all.at(-1);
+    if (last !== undefined) last.fees = add(last.fees, cost);
+    return last !== undefined;
+  }
+
+  /** The price at which what is held could be closed, for the furthest moves of trades without recorded prices. */
+  look(px: string): void {
+    const trade = this.#open();
+    if (trade === undefined) return;
+    const { low = px, high = px } = trade.reached ?? {};
+    trade.reached = { low: compare(px, low) < 0 ? px : low, high: compare(px, high) > 0 ? px : high };
+  }
+
   #open(): TradeSums | undefined {
     const last = this.all.at(-1);
     return last !== undefined && isOpen(last) ? last : undefined;
@@ -50,6 +74,8 @@ export class RoundTrips {
   #begin(long: boolean, at: number): TradeSums {
     const trade = openTrade(long, at);
     this.all.push(trade);
+    // Whatever came before the one that begins is closed.
+    while (this.all.length > this.#keptMax) this.earlier.add(this.all.shift() as TradeSums);
     return trade;
   }
 }

@@ -11,8 +11,8 @@ import type { PositionReport, StrategyReport } from "./report.ts";
 import type { TradeFill } from "./trade-list.ts";
 import { Presence, tradesOf } from "./trades.ts";
 
-/** At what an instrument is valued now. */
-export type MarkOf = (instId: string) => Mark;
+/** At what a position in an instrument is valued now: long and short may meet different prices. */
+export type MarkOf = (position: { readonly instId: string; readonly qty: string }) => Mark;
 
 export class StrategySums {
   readonly name: string;
@@ -21,11 +21,13 @@ export class StrategySums {
   uid: string | undefined;
   readonly #instruments = new Map<string, InstrumentSums>();
   readonly #keepsLots: boolean;
+  readonly #tradesMax: number | undefined;
   readonly #presence: Presence;
 
-  constructor(name: string, untilAt: number, keepsLots = false) {
+  constructor(name: string, untilAt: () => number, keepsLots = false, tradesMax?: number) {
     this.name = name;
     this.#keepsLots = keepsLots;
+    this.#tradesMax = tradesMax;
     this.#presence = new Presence(untilAt);
   }
 
@@ -39,11 +41,14 @@ export class StrategySums {
 
   /** What it made so far, what it holds valued by `markOf`. */
   pnl(markOf: MarkOf): string {
-    return sum(this.instruments.map((one) => one.net(markOf(one.instId))));
+    return sum(this.instruments.map((one) => one.net(markOf(one))));
   }
 
   markedTrades(markOf: MarkOf): Parameters<typeof tradesOf>[0] {
-    return this.instruments.map(({ instId, roundTrips }) => ({ trades: roundTrips.all, mark: keptAt(instId, markOf(instId)) }));
+    return this.instruments.map((one) => {
+      const { all: trades, earlier } = one.roundTrips;
+      return { trades, earlier, mark: keptAt(one.instId, markOf(one)) };
+    });
   }
 
   /** What is held of an instrument; "0" without any. */
@@ -51,10 +56,15 @@ export class StrategySums {
     return this.#instruments.get(instId)?.qty ?? "0";
   }
 
+  /** Undefined where it was not traded. */
+  known(instId: string): InstrumentSums | undefined {
+    return this.#instruments.get(instId);
+  }
+
   of(instId: string): InstrumentSums {
     let found = this.#instruments.get(instId);
     if (found === undefined) {
-      found = new InstrumentSums(instId, this.#keepsLots);
+      found = new InstrumentSums(instId, this.#keepsLots, this.#tradesMax);
       this.#instruments.set(instId, found);
     }
     return found;
@@ -80,7 +90,7 @@ export class StrategySums {
       volume: this.total("volume"),
       pnl: this.pnl(markOf),
       realised: this.total("realised"),
-      unrealised: sum(this.instruments.map((one) => one.unrealised(markOf(one.instId)))),
+      unrealised: sum(this.instruments.map((one) => one.unrealised(markOf(one)))),
       trades: tradesOf(this.markedTrades(markOf), { ms: this.#presence.ms, ofMs }),
     };
   }
@@ -89,6 +99,6 @@ export class StrategySums {
     return this.instruments
       .filter(({ qty }) => !isZero(qty))
       .sort((a, b) => (a.instId < b.instId ? -1 : 1))
-      .map((one) => one.position(this.name, markOf(one.instId)));
+      .map((one) => one.position(this.name, markOf(one)));
   }
 }

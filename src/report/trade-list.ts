@@ -41,7 +41,7 @@ export interface TradeRecord {
   readonly mfe: string;
   /** Largest adverse move, likewise; zero or below. */
   readonly mae: string;
-  /** Client order ids of the orders that opened it, and of those that closed it. */
+  /** Client order ids of the orders that opened it, and of those that closed it; at most the first 10,000 of each. */
   readonly entries: readonly string[];
   readonly exits: readonly string[];
 }
@@ -83,6 +83,8 @@ export interface TradeSums {
   exitAt: number;
   /** Of a swap that is not quoted in the run's currency: gains converted when they were made, and the entry value of what is left. */
   converted?: { gains: string; entryLeft: string };
+  /** Prices that were met while it was open, where they are not recorded. */
+  reached?: { readonly low: string; readonly high: string };
   readonly entries: string[];
   readonly exits: string[];
 }
@@ -101,8 +103,11 @@ export const openTrade = (long: boolean, openedAt: number): TradeSums => ({
   exits: [],
 });
 
+/** A position that is never flat would otherwise keep them for ever. */
+const ordersMax = 10_000;
+
 export const noteOrder = (orders: string[], { clOrdId = "" }: TradeFill): void => {
-  if (clOrdId !== "" && orders.at(-1) !== clOrdId) orders.push(clOrdId);
+  if (clOrdId !== "" && orders.at(-1) !== clOrdId && orders.length < ordersMax) orders.push(clOrdId);
 };
 
 /** The part of a cost that falls to `part` of `whole`, cut at the 18th place. What remains is left for the rest. */
@@ -159,7 +164,7 @@ const pxPlaces = 12;
 export const tradeRecord = (trade: TradeSums, { strategy, instId, currency, mark, pxRate, endAt, extremes }: TradeOf): TradeRecord => {
   const { long, qty, left, openedAt, exitAt, entryValue, exitValue, fees, funding, entries, exits } = trade;
   const open = isOpen(trade);
-  const reached = extremes(instId, openedAt, open ? endAt : exitAt);
+  const reached = trade.reached ?? extremes(instId, openedAt, open ? endAt : exitAt);
   const moved = (px: string | undefined): string => {
     if (px === undefined) return "0";
     const move = inCurrency(sub(mul(inCurrency(px, pxRate), qty), entryValue), mark.rate);

@@ -6,16 +6,18 @@
  * not valued where nothing connects that currency. What the service did to a position is shared out among those who hold it
  * (attribution.ts).
  */
-import { abs, add, isZero, mul, sub, sum } from "../decimal.ts";
+import { abs, add, isPositive, isZero, mul, sub, sum } from "../decimal.ts";
 import type { ActionClass, Event, EventOf } from "../journal/events.ts";
+import { finalPhases } from "../orders/tracked-order.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
-import { inCurrency, keptAt } from "./converted-money.ts";
+import { inCurrency } from "./converted-money.ts";
+import { Durations } from "./durations.ts";
 import { ExitGaps } from "./exit-gaps.ts";
-import type { InstrumentSums } from "./instrument-sums.ts";
+import { instrumentReports, instrumentsOf, tradeListsOf } from "./instrument-totals.ts";
 import type { InstrumentReport, Liquidity, PositionReport, StrategyReport } from "./report.ts";
 import { type MarkOf, StrategySums } from "./strategy-sums.ts";
-import { type Extremes, type TradeFill, type TradeLists, type TradeRecord, type TradeSums, tradeRecord } from "./trade-list.ts";
+import type { Extremes, TradeFill, TradeLists } from "./trade-list.ts";
 import { Presence, type TradeReport, tradesOf } from "./trades.ts";
 
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
@@ -24,31 +26,35 @@ const noLiquidity: Liquidity = { fills: 0, volume: "0", fees: "0" };
 /** What one unit of an instrument's quote currency is now in the run's: "1" only where they are one, undefined where nothing connects them. */
 export type RateOf = (instId: string) => string | undefined;
 
-/** Prices of instruments in their own quote currencies. */
-type Prices = ReadonlyMap<string, string>;
+/** Prices of instruments in their own quote currencies, for what is held: long and short may meet different ones. */
+export interface Prices {
+  get(instId: string, qty: string): string | undefined;
+}
 
-/** What a run counts in, the time that counts, and whether lots are kept, which a list of trades needs. */
-interface Counted {
+/** What a run counts in, the time that counts, and whether lots are kept, which a list of trades needs. Asked when it matters. */
+export interface Counted {
   readonly currency: string;
   readonly fromAt: number;
   readonly untilAt: number;
   readonly keepsLots?: boolean;
   readonly rateOf?: RateOf;
+  /** For runs without a known end: at most so many waits and trades of an instrument are kept, and no order that is over. */
+  readonly keptMax?: number;
 }
 
 export class TradeStatistics {
   readonly liquidations: Liquidation[] = [];
-  /** Waiting time of every action sent. */
-  readonly waits: number[] = [];
+  /** Waiting times of actions sent. */
+  readonly waits: Durations;
+  /** How long the action sent last had waited. */
+  lastWaitMs = 0;
   /** Exits that left while ordinary actions had to wait. */
   reserveUsed = 0;
   events = 0;
   /** What users paid for funding less what they received; undefined when nothing was held at any funding. */
   funding: string | undefined;
-  readonly #currency: string;
+  readonly #counted: Counted;
   readonly #rateOf: RateOf;
-  readonly #untilAt: number;
-  readonly #ofMs: number;
   readonly #sums: ReadonlyMap<string, StrategySums>;
   readonly #anyone: Presence;
   readonly #gaps: ExitGaps;
@@ -59,19 +65,15 @@ export class TradeStatistics {
   #heldUntil = Number.NEGATIVE_INFINITY;
   #firstTraded: string | undefined;
 
-  constructor(strategies: readonly string[], { currency, fromAt, untilAt, keepsLots = false, rateOf }: Counted) {
-    this.#currency = currency;
-    this.#rateOf = rateOf ?? ((instId) => (instId.split("-")[1] === currency ? "1" : undefined));
-    this.#untilAt = untilAt;
-    this.#ofMs = untilAt - fromAt;
-    this.#sums = new Map(strategies.map((name) => [name, new StrategySums(name, untilAt, keepsLots)]));
+  constructor(strategies: readonly string[], counted: Counted) {
+    const { keepsLots = false, keptMax } = counted;
+    const untilAt = (): number => counted.untilAt;
+    this.#counted = counted;
+    this.#rateOf = counted.rateOf ?? ((instId) => (instId.split("-")[1] === counted.currency ? "1" : undefined));
+    this.waits = new Durations(keptMax);
+    this.#sums = new Map(strategies.map((name) => [name, new StrategySums(name, untilAt, keepsLots, keptMax)]));
     this.#anyone = new Presence(untilAt);
     this.#gaps = new ExitGaps(untilAt);
-  }
-
-  /** How long the action sent last had waited. */
-  get lastWaitMs(): number {
-    return this.waits[this.waits.length - 1] ?? 0;
   }
 
   get liquidity(): { readonly maker: Liquidity; readonly taker: Liquidity } {
@@ -104,31 +106,14 @@ export class TradeStatistics {
 
   /** What strategies hold at these prices: all positions without their signs, and with them. Strategies against each other cancel. */
   exposure(prices: Prices): { readonly gross: string; readonly net: string } {
-    const worth = this.#byInstrument().map(([instId, all]) => sum(all.map((one) => one.worth(this.#markOf(prices)(instId)))));
+    const worth = instrumentsOf(this.#all()).map(([, all]) => sum(all.map((one) => one.worth(this.#markOf(prices)(one)))));
     return { gross: sum(worth.map(abs)), net: sum(worth) };
   }
 
   /** What strategies made of each instrument, by name. */
   instruments(prices: Prices): Readonly<Record<string, InstrumentReport>> {
-    const markOf = this.#markOf(prices);
-    return Object.fromEntries(
-      this.#byInstrument().map(([instId, all]) => {
-        const total = (of: (one: InstrumentSums) => string): string => sum(all.map(of));
-        return [
-          instId,
-          {
-            fills: all.reduce((fills, one) => fills + one.fills, 0),
-            volume: total(({ volume }) => volume),
-            pnl: total((one) => one.net(markOf(instId))),
-            realised: total(({ realised }) => realised),
-            unrealised: total((one) => one.unrealised(markOf(instId))),
-            fees: total(({ fees }) => fees),
-            ...(this.funding !== undefined && { funding: total(({ funding }) => funding) }),
-            ...(this.liquidations.length > 0 && { liquidation: total(({ liquidation }) => liquidation) }),
-          },
-        ];
-      }),
-    );
+    const charged = { funding: this.funding !== undefined, liquidation: this.liquidations.length > 0 };
+    return instrumentReports(instrumentsOf(this.#all()), this.#markOf(prices), charged);
   }
 
   total(what: keyof StrategySums["counts"]): number {
@@ -148,9 +133,9 @@ export class TradeStatistics {
 
   /** What a strategy did, its holdings valued at `marks`. */
   of(name: string, prices: Prices): Omit<StrategyReport, "state" | "error" | "open"> {
-    const own = this.#sums.get(name) ?? new StrategySums(name, this.#untilAt);
+    const own = this.#sums.get(name) ?? new StrategySums(name, () => this.#counted.untilAt);
     return {
-      ...own.report(this.#markOf(prices), this.#ofMs),
+      ...own.report(this.#markOf(prices), this.#ofMs()),
       ...this.#gaps.of(name),
       ...(this.funding !== undefined && { funding: own.total("funding") }),
       ...(this.liquidations.length > 0 && { liquidation: own.total("liquidation") }),
@@ -165,26 +150,13 @@ export class TradeStatistics {
   /** Of all strategies, what they hold valued at `marks`. */
   trades(prices: Prices): TradeReport {
     const marked = this.#all().flatMap((own) => own.markedTrades(this.#markOf(prices)));
-    return tradesOf(marked, { ms: this.#anyone.ms, ofMs: this.#ofMs });
+    return tradesOf(marked, { ms: this.#anyone.ms, ofMs: this.#ofMs() });
   }
 
-  /** Every trade of every strategy; `extremes` are those of the recorded prices. */
+  /** Every trade that is kept, of every strategy; `extremes` are those of the recorded prices. */
   tradeLists(prices: Prices, extremes: Extremes): TradeLists {
-    const [currency, endAt, markOf] = [this.#currency, this.#untilAt, this.#markOf(prices)];
-    const list = (tradesOf: (one: InstrumentSums) => readonly TradeSums[]): readonly TradeRecord[] =>
-      this.#all()
-        .flatMap((own) =>
-          own.instruments.flatMap((one) => {
-            const { instId } = one;
-            const quoted = markOf(instId);
-            const mark = keptAt(instId, quoted);
-            const pxRate = mark.rate === quoted.rate ? "1" : quoted.rate;
-            const of = { strategy: own.name, instId, currency, mark, pxRate, endAt, extremes };
-            return tradesOf(one).map((trade) => tradeRecord(trade, of));
-          }),
-        )
-        .sort((a, b) => a.openedAt - b.openedAt);
-    return { position: list(({ roundTrips }) => roundTrips.all), fifo: list(({ lots }) => lots?.all ?? []) };
+    const { currency, untilAt: endAt } = this.#counted;
+    return tradeListsOf(this.#all(), { currency, endAt, extremes, markOf: this.#markOf(prices) });
   }
 
   onEvent(event: Event): void {
@@ -197,9 +169,41 @@ export class TradeStatistics {
     else this.#gaps.onEvent(event);
   }
 
-  /** `at` is the instant on the run's clock, from which the service's may be off. */
-  onFill(fill: Fill, at = fill.at): void {
-    const own = this.#owners.get(fill.clOrdId);
+  /** `at` is the instant on the run's clock, from which the service's may be off; `strategy` whose it is, where that is told. */
+  onFill(fill: Fill, at = fill.at, strategy?: string): void {
+    this.#fill(strategy === undefined ? this.#owners.get(fill.clOrdId) : this.#sums.get(strategy), fill, at);
+  }
+
+  /** What a strategy held before the run is taken over at `px`: no fill of the run. */
+  carry(strategy: string, instId: string, qty: string, px: string, at: number): void {
+    const own = this.#sums.get(strategy);
+    const rate = this.#rateOf(instId);
+    if (own === undefined || rate === undefined || isZero(qty)) return;
+    this.#take(own, instId, { ordId: "", side: isPositive(qty) ? "buy" : "sell", px, qty: abs(qty), cost: "0" }, at, rate);
+  }
+
+  /** Fees of a strategy in an instrument as they are known now, in its quote currency: what was learned after a fill counts as well. */
+  knowFees(strategy: string, instId: string, fees: string): void {
+    const known = this.#sums.get(strategy)?.known(instId);
+    const rate = this.#rateOf(instId);
+    if (known === undefined || rate === undefined) return;
+    const missed = sub(inCurrency(fees, rate), known.fees);
+    if (isZero(missed)) return;
+    known.correctFees(missed);
+    const { maker } = this.#liquidity;
+    this.#liquidity.maker = { ...maker, fees: add(maker.fees, missed) };
+  }
+
+  /** Notes the prices at which what is held could be closed now. */
+  look(prices: Prices): void {
+    for (const own of this.#all())
+      for (const one of own.instruments) {
+        const px = one.isFlat ? undefined : prices.get(one.instId, one.qty);
+        if (px !== undefined) one.roundTrips.look(px);
+      }
+  }
+
+  #fill(own: StrategySums | undefined, fill: Fill, at: number): void {
     if (own !== undefined) own.counts.fills++;
     const rate = this.#rateOf(fill.instId);
     const value = rate === undefined ? "0" : inCurrency(mul(fill.px, fill.qty), rate);
@@ -252,7 +256,8 @@ export class TradeStatistics {
   }
 
   #countAction({ waitedMs, class: kind, at, owner, weight }: EventOf<"action.sent">): void {
-    this.waits.push(waitedMs);
+    this.waits.add(Math.round(waitedMs));
+    this.lastWaitMs = waitedMs;
     if (exits.includes(kind) && at < this.#heldUntil) this.reserveUsed++;
     this.#count(owner, "weight", weight);
     this.#count(owner, "heldMs", waitedMs);
@@ -264,7 +269,10 @@ export class TradeStatistics {
     if (phase === "sent") {
       own.counts.placed++;
       this.#owners.set(clOrdId, own);
-    } else if (phase === "filled" || phase === "canceled" || phase === "rejected") own.counts[phase]++;
+      return;
+    }
+    if (phase === "filled" || phase === "canceled" || phase === "rejected") own.counts[phase]++;
+    if (this.#counted.keptMax !== undefined && finalPhases.includes(phase)) this.#owners.delete(clOrdId);
   }
 
   #count(strategy: string, what: keyof StrategySums["counts"], by = 1): void {
@@ -278,14 +286,11 @@ export class TradeStatistics {
   }
 
   #markOf(prices: Prices): MarkOf {
-    return (instId) => ({ px: prices.get(instId) ?? "0", rate: this.#rateOf(instId) ?? "0" });
+    return ({ instId, qty }) => ({ px: prices.get(instId, qty) ?? "0", rate: this.#rateOf(instId) ?? "0" });
   }
 
-  /** What all strategies have of each instrument, by the name of the instrument. */
-  #byInstrument(): readonly (readonly [string, readonly InstrumentSums[]])[] {
-    const all = new Map<string, InstrumentSums[]>();
-    for (const one of this.#all().flatMap(({ instruments }) => instruments)) all.set(one.instId, [...(all.get(one.instId) ?? []), one]);
-    return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
+  #ofMs(): number {
+    return this.#counted.untilAt - this.#counted.fromAt;
   }
 
   #all(): readonly StrategySums[] {

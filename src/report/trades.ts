@@ -6,7 +6,8 @@
  * left out, never 0 or infinite.
  * Not here: what a trade is (round-trips.ts), each of them (trade-list.ts).
  */
-import { add, compare, div, mul, sum } from "../decimal.ts";
+import { add, div, mul, sum } from "../decimal.ts";
+import { ClosedTrades } from "./closed-trades.ts";
 import type { Mark } from "./converted-money.ts";
 import { isOpen, netOfTrade, type TradeSums } from "./trade-list.ts";
 
@@ -49,39 +50,40 @@ interface InMarket {
   readonly ofMs: number;
 }
 
-/** Trades of one instrument, and what still held is worth there. */
+/** Trades of one instrument, those closed earlier that are not kept, and what still held is worth there. */
 interface MarkedTrades {
   readonly trades: readonly TradeSums[];
+  readonly earlier?: ClosedTrades;
   readonly mark: Mark;
 }
 
 const averagePlaces = 8;
 
 export const tradesOf = (marked: readonly MarkedTrades[], { ms, ofMs }: InMarket): TradeReport => {
-  const all = marked.flatMap(({ trades, mark }) => trades.map((trade) => ({ trade, net: netOfTrade(trade, mark) })));
-  const closed = all.filter(({ trade }) => !isOpen(trade));
-  const held = all.filter(({ trade }) => isOpen(trade));
-  const nets = closed.map(({ net }) => net);
-  const [wins, losses] = [nets.filter((net) => compare(net, "0") > 0), nets.filter((net) => compare(net, "0") < 0)];
-  const [profit, loss] = [sum(wins), sum(losses)];
+  const held: string[] = [];
+  const closed = new ClosedTrades();
+  for (const { trades, mark } of marked)
+    for (const trade of trades) {
+      if (isOpen(trade)) held.push(netOfTrade(trade, mark));
+      else closed.add(trade);
+    }
+  const sums = ClosedTrades.joined([closed, ...marked.flatMap(({ earlier }) => earlier ?? [])]);
+  const { count, won, lost, profit, loss, best, worst } = sums;
   const net = add(profit, loss);
   return {
-    count: closed.length,
-    won: wins.length,
-    lost: losses.length,
+    count,
+    won,
+    lost,
     net,
     profit,
     loss,
-    ...(closed.length > 0 && {
-      winPercent: div(String(100 * wins.length), String(closed.length), 2),
-      expectancy: average(net, closed.length),
-    }),
-    ...(wins.length > 0 && { averageWin: average(profit, wins.length) }),
-    ...(losses.length > 0 && { averageLoss: average(loss, losses.length), profitFactor: div(profit, mul(loss, "-1"), 4) }),
-    ...extremesOf(nets),
-    ...durationsOf(closed.map(({ trade }) => trade.exitAt - trade.openedAt)),
+    ...(count > 0 && { winPercent: div(String(100 * won), String(count), 2), expectancy: average(net, count) }),
+    ...(won > 0 && { averageWin: average(profit, won) }),
+    ...(lost > 0 && { averageLoss: average(loss, lost), profitFactor: div(profit, mul(loss, "-1"), 4) }),
+    ...(best !== undefined && worst !== undefined && { best, worst }),
+    ...(count > 0 && { averageMs: Math.round(sums.ms / count), longestMs: Math.round(sums.longestMs) }),
     held: held.length,
-    open: sum(held.map((one) => one.net)),
+    open: sum(held),
     inMarketMs: Math.round(ms),
     inMarketPercent: Math.round(ofMs) > 0 ? div(String(Math.round(ms) * 100), String(Math.round(ofMs)), 2) : "0",
   };
@@ -89,35 +91,20 @@ export const tradesOf = (marked: readonly MarkedTrades[], { ms, ofMs }: InMarket
 
 const average = (money: string, count: number): string => div(money, String(count), averagePlaces);
 
-const extremesOf = (nets: readonly string[]): Pick<TradeReport, "best" | "worst"> => {
-  const [first] = nets;
-  if (first === undefined) return {};
-  return {
-    best: nets.reduce((most, net) => (compare(net, most) > 0 ? net : most), first),
-    worst: nets.reduce((least, net) => (compare(net, least) < 0 ? net : least), first),
-  };
-};
-
-const durationsOf = (durations: readonly number[]): Pick<TradeReport, "averageMs" | "longestMs"> => {
-  if (durations.length === 0) return {};
-  const total = durations.reduce((sum, ms) => sum + ms, 0);
-  // More values than a call takes arguments.
-  return { averageMs: Math.round(total / durations.length), longestMs: Math.round(durations.reduce((most, ms) => Math.max(most, ms), 0)) };
-};
-
-/** Counts open positions, and the time up to `untilAt` in which there was any. */
+/** Counts open positions, and the time up to the end in which there was any. */
 export class Presence {
-  readonly #untilAt: number;
+  readonly #untilAt: () => number;
   #open = 0;
   #since = 0;
   #total = 0;
 
-  constructor(untilAt: number) {
+  /** The end is asked for when it matters: a run that goes on has none yet. */
+  constructor(untilAt: () => number) {
     this.#untilAt = untilAt;
   }
 
   get ms(): number {
-    return this.#total + (this.#open > 0 ? this.#until(this.#untilAt) : 0);
+    return this.#total + (this.#open > 0 ? this.#until(this.#untilAt()) : 0);
   }
 
   opened(at: number): void {
@@ -129,6 +116,6 @@ export class Presence {
   }
 
   #until(at: number): number {
-    return Math.max(0, Math.min(at, this.#untilAt) - this.#since);
+    return Math.max(0, Math.min(at, this.#untilAt()) - this.#since);
   }
 }

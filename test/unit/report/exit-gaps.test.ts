@@ -17,7 +17,7 @@ const back = (slot: string): EventBody => ({ type: "position.protected", strateg
 
 describe("Times without a wanted exit", () => {
   it("are summed up by slot, and those that have not ended run to the end", () => {
-    const gaps = new ExitGaps(10_000);
+    const gaps = new ExitGaps(() => 10_000);
     for (const [at, body] of [
       [1_000, gone("sl")],
       [1_500, gone("tp")],

@@ -1,0 +1,60 @@
+/**
+ * Sums of closed trades that are not kept one by one.
+ *
+ * Invariants: exact, so that statistics over them are those of the trades themselves; a trade is added when it is closed for good.
+ */
+import { add, compare } from "../decimal.ts";
+import { netOfTrade, type TradeSums } from "./trade-list.ts";
+
+/** What is closed has no mark. */
+const noMark = { px: "0", rate: "1" } as const;
+
+export class ClosedTrades {
+  count = 0;
+  won = 0;
+  lost = 0;
+  profit = "0";
+  loss = "0";
+  best: string | undefined;
+  worst: string | undefined;
+  ms = 0;
+  longestMs = 0;
+
+  add(trade: TradeSums): void {
+    const net = netOfTrade(trade, noMark);
+    const sign = compare(net, "0");
+    this.count++;
+    if (sign > 0) {
+      this.won++;
+      this.profit = add(this.profit, net);
+    } else if (sign < 0) {
+      this.lost++;
+      this.loss = add(this.loss, net);
+    }
+    if (this.best === undefined || compare(net, this.best) > 0) this.best = net;
+    if (this.worst === undefined || compare(net, this.worst) < 0) this.worst = net;
+    this.note(trade.exitAt - trade.openedAt);
+  }
+
+  /** Of several instruments or strategies together. */
+  static joined(all: readonly ClosedTrades[]): ClosedTrades {
+    const sums = new ClosedTrades();
+    for (const one of all) {
+      sums.count += one.count;
+      sums.won += one.won;
+      sums.lost += one.lost;
+      sums.profit = add(sums.profit, one.profit);
+      sums.loss = add(sums.loss, one.loss);
+      if (one.best !== undefined && (sums.best === undefined || compare(one.best, sums.best) > 0)) sums.best = one.best;
+      if (one.worst !== undefined && (sums.worst === undefined || compare(one.worst, sums.worst) < 0)) sums.worst = one.worst;
+      sums.ms += one.ms;
+      sums.longestMs = Math.max(sums.longestMs, one.longestMs);
+    }
+    return sums;
+  }
+
+  private note(ms: number): void {
+    this.ms += ms;
+    this.longestMs = Math.max(this.longestMs, ms);
+  }
+}
