@@ -6,13 +6,14 @@
  * Not here: where prices come from (market/live-prices.ts), recorded and generated markets (backtest-service.ts).
  */
 import { of, ReplaySubject, switchMap } from "rxjs";
-import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../client/service-port.ts";
+import type { ServiceEnv, ServiceSpec, ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { PrintedMarket } from "../market/last-quotes.ts";
 import type { LivePrices, OpenPrices } from "../market/live-prices.ts";
 import { constant, ways } from "./latency.ts";
+import type { OpenPaper } from "./paper-account.ts";
 import { PaperPlayer } from "./paper-player.ts";
 import { createSimulated, type Simulated, type SimulatedOptions } from "./simulated-service.ts";
 
@@ -45,7 +46,7 @@ const openLivePaper = (
   settle: (fees: OpenPrices["fees"]) => SimulatedOptions,
   env: ServiceEnv,
   clock: Clock,
-): OpenService => {
+): OpenPaper => {
   const known = settle({});
   const loaded$ = new ReplaySubject<Simulated>(1);
   const users: readonly ServiceUser[] = known.users.map(({ balances: _balances, ...user }, index) => ({
@@ -81,6 +82,7 @@ const openLivePaper = (
     users,
     ordersRefused: () => running?.prices.refusal(),
     assumptions,
+    embedded: () => running && { venue: running.simulated.venue, instruments: running.prices.layout.instruments },
     load,
     start: () => {
       const { prices, player } = opened();

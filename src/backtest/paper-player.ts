@@ -7,9 +7,10 @@
  * nothing is played and no timer is left.
  * Not here: a clock that is moved (player.ts).
  */
-import type { OpenService, ServiceEnv } from "../client/service-port.ts";
+import type { ServiceEnv } from "../client/service-port.ts";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { type Tape, timeAt } from "../market/tape/tape.ts";
+import type { OpenPaper } from "./paper-account.ts";
 import { createSimulated, type Simulated, type SimulatedOptions } from "./simulated-service.ts";
 
 /** What comes after a tape, of the same instruments and kinds of rows; undefined at the end. */
@@ -23,7 +24,7 @@ export interface More {
 const leadMs = 1_500;
 
 /** The embedded service on a tape that plays from now on, and on what comes after it. */
-export const openPlayed = (tape: Tape, more: More, options: SimulatedOptions, env: ServiceEnv, clock: Clock): OpenService => {
+export const openPlayed = (tape: Tape, more: More, options: SimulatedOptions, env: ServiceEnv, clock: Clock): OpenPaper => {
   const shiftMs = clock.now() + leadMs - tape.startAt;
   const simulated = createSimulated(tape, clock, options, env, shiftMs);
   const player = new PaperPlayer(tape, simulated, shiftMs, more);
@@ -31,7 +32,8 @@ export const openPlayed = (tape: Tape, more: More, options: SimulatedOptions, en
     player.stop();
     simulated.stopFunding();
   };
-  return { ...simulated, start: () => player.start(), stop };
+  const embedded = { venue: simulated.venue, instruments: tape.instruments };
+  return { ...simulated, embedded: () => embedded, start: () => player.start(), stop };
 };
 
 export class PaperPlayer {

@@ -6,8 +6,7 @@
  * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts,
  * report/html/tearsheet.ts).
  */
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { RunOptions } from "../backtest/runner.ts";
 import { withDetails } from "../backtest/with-details.ts";
@@ -29,6 +28,7 @@ import { seedOf } from "./option-values.ts";
 import { pluginLines } from "./plugin-lines.ts";
 import { progressLine } from "./run-progress.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
+import { checkPlace } from "./written-files.ts";
 
 type RunBacktest = (config: unknown, options: RunOptions) => Promise<RunReport>;
 
@@ -156,16 +156,6 @@ const filesOf = ({ html, details: all, trades, tradesFifo, returns }: Flags): re
     [returns, (_, details) => returnsCsv(details.returns)],
   ];
   return named.flatMap(([file, text]) => (file === undefined ? [] : [{ file, text }]));
-};
-
-/** Folders on the way are made. */
-const checkPlace = (file: string): void => {
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
-  } catch (error) {
-    throw new SluiceError("USAGE", `${file} cannot be written: ${(error as Error).message}. Name a file in a folder of yours.`);
-  }
 };
 
 const jsonOf = (kept: RunReport, lifted: RunReport | undefined): string =>

@@ -27,13 +27,14 @@ import { secondsOf } from "./option-values.ts";
 import { Reachability } from "./reachability.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 import { closingText, count, createTally, type Tally } from "./run-progress.ts";
+import type { ReportedEngine } from "./run-report.ts";
 import { type Screen, screenOf } from "./run-screen.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 import type { Status } from "./status-line.ts";
 import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
-interface RunningEngine extends Pick<Engine, "events$" | "quota$" | "start" | "strategies" | "openOrders"> {
+interface RunningEngine extends Pick<Engine, "quota$" | "start">, ReportedEngine {
   /** `settleMs`: how long to look for orders whose outcome is not known before leaving them. */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
 }
@@ -57,6 +58,8 @@ interface Flags {
   readonly resume?: true;
   readonly acceptLimits?: string;
   readonly resetRiskCounters?: true;
+  readonly html?: string;
+  readonly trades?: string;
   readonly json?: true;
 }
 
@@ -74,7 +77,9 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .option("--resume", "resume trading after a halt in a previous run of this journal")
     .option("--accept-limits <mark>", "accept risk limits wider than the previous run's; the refusal names the mark")
     .option("--reset-risk-counters", "count positions and losses for risk limits from now on, without the previous runs of this journal")
-    .option("--json", "print every event as a line of JSON")
+    .option("--html <file>", "write the report at the end as a page for a browser, one file that needs no network")
+    .option("--trades <file>", "write the trades from flat to flat as CSV at the end, the last 20,000 of each strategy and instrument")
+    .option("--json", "print every event as a line of JSON; the report then goes to stderr")
     .action((path: string, flags: Flags) => run(path, flags, io, parts));
 };
 
@@ -106,6 +111,8 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     path,
   );
   if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
+  const { reportOf } = await import("./run-report.ts");
+  const reporter = reportOf(engine, config, placeOf(service)?.baseUrl, flags, clock);
   const stopping = listenForStop(io);
   let unread = false;
   try {
@@ -115,6 +122,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
       clock,
       seconds: flags.seconds,
       started: () => {
+        reporter.begin();
         watching.add(watchState(engine, tally, reach, screen, clock));
       },
       ending: (reason) => {
@@ -129,7 +137,10 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     watching.unsubscribe();
     const policy = flags.cancel === true ? "cancel" : "keep";
     for (const line of orders.closingLines(policy, placeOf(service)?.baseUrl, path)) screen.note(line);
-    screen.close(unread ? "" : closingText(tally, clock.now(), inkOf(io)));
+    reporter.close();
+    const ended = unread ? undefined : reporter.end(io);
+    screen.close(unread ? "" : `${ended?.text ?? ""}${closingText(tally, clock.now(), inkOf(io))}`);
+    for (const file of ended?.written ?? []) screen.note(printable(`Wrote ${file}.`));
   }
   failWith(tally, "Failed while running:");
 };

@@ -23,20 +23,31 @@ export interface Drawdown {
 
 const equityPointsMax = 200;
 
+/** The deepest fall of a value below its best so far, as it comes. */
+export class DeepestFall {
+  #high: string | undefined;
+  #max = "0";
+  #maxPercent = "0";
+
+  take(value: string): void {
+    if (this.#high === undefined || compare(value, this.#high) > 0) this.#high = value;
+    const fall = sub(this.#high, value);
+    if (compare(fall, this.#max) > 0) this.#max = fall;
+    // A share of nothing, or of a debt, says nothing.
+    const percent = isPositive(this.#high) ? div(mul(fall, "100"), this.#high, 4) : "0";
+    if (compare(percent, this.#maxPercent) > 0) this.#maxPercent = percent;
+  }
+
+  get drawdown(): Drawdown {
+    return { max: this.#max, maxPercent: this.#maxPercent };
+  }
+}
+
 /** Feed it every point, not the thinned ones: the deepest fall may lie between two of those. */
 export const drawdownOf = (equity: readonly EquityPoint[]): Drawdown => {
-  let high: string | undefined;
-  let max = "0";
-  let maxPercent = "0";
-  for (const { equity: value } of equity) {
-    if (high === undefined || compare(value, high) > 0) high = value;
-    const fall = sub(high, value);
-    if (compare(fall, max) > 0) max = fall;
-    // A share of nothing, or of a debt, says nothing.
-    const percent = isPositive(high) ? div(mul(fall, "100"), high, 4) : "0";
-    if (compare(percent, maxPercent) > 0) maxPercent = percent;
-  }
-  return { max, maxPercent };
+  const fall = new DeepestFall();
+  for (const { equity: value } of equity) fall.take(value);
+  return fall.drawdown;
 };
 
 /**

@@ -13,7 +13,7 @@ import { amount, counted, duration, grouped, minuteOf } from "./number-format.ts
 import { portfolioText } from "./portfolio-text.ts";
 import { quotaText } from "./quota-text.ts";
 import type { RejectionReason } from "./rejection-reasons.ts";
-import type { RunReport } from "./report.ts";
+import { type RunReport, titleOf } from "./report.ts";
 import { benchmarkFact, dayFacts, fallColumns, fallRows, monthColumns, monthRows, returnFacts } from "./return-facts.ts";
 import type { Returns } from "./returns.ts";
 import { moneyFacts, orderFacts, positionColumns, positionRows } from "./run-facts.ts";
@@ -46,32 +46,45 @@ export const reportText = (report: RunReport, look: Look): string => {
     ...portfolioText(page),
     ...positions(page),
     ...rejections(page),
-    title(page, "Recording"),
-    ...coverageText(page),
-    "",
-    title(page, "Assumptions"),
+    ...(report.run === undefined ? [title(page, "Recording"), ...coverageText(page), ""] : []),
+    title(page, report.run === undefined ? "Assumptions" : "How it was counted"),
     ...assumptions(page),
-    "",
-    `${page.paint.dim("result hash")} ${report.resultHash}`,
+    // What the world did cannot be repeated.
+    ...(report.run === undefined ? ["", `${page.paint.dim("result hash")} ${report.resultHash}`] : []),
   ];
   return printed(lines);
 };
 
-const headline = ({ report, width, paint }: Page): readonly string[] => {
+const headline = (page: Page): readonly string[] => {
+  const { report, width, paint } = page;
+  return [
+    ...(report.run === undefined ? backtestFacts(page) : runFacts(page)),
+    ...warningsOf(report).flatMap((warning) => wrapped(printable(`! ${warning}`), width).map(paint.yellow)),
+    "",
+  ];
+};
+
+const timesOf = ({ fixture }: RunReport): string => {
+  const [start, end] = [minuteOf(fixture.startAt), minuteOf(fixture.endAt)];
+  return `${start} to ${end.slice(0, 10) === start.slice(0, 10) ? end.slice(11) : end} UTC`;
+};
+
+const runFacts = ({ report, width, paint }: Page): readonly string[] => [
+  paint.bold(cut(printable(titleOf(report)), width)),
+  ...wrapped(`${timesOf(report)} (${duration(report.virtualMs)}), ${counted(report.events, "event")}`, width),
+];
+
+const backtestFacts = ({ report, width, paint }: Page): readonly string[] => {
   const { fixture, virtualMs, wallMs, events } = report;
   const speed = wallMs > 0 ? `, ${grouped(Math.round(virtualMs / wallMs))} × real time` : "";
-  const [start, end] = [minuteOf(fixture.startAt), minuteOf(fixture.endAt)];
-  const until = end.slice(0, 10) === start.slice(0, 10) ? end.slice(11) : end;
   const name = cut(printable(fixture.name), width - 30);
   return [
     `${paint.bold(`Backtest of ${name}`)}${paint.dim(`  seed ${cut(printable(report.seed), 16)}`)}`,
     ...wrapped(
-      `${start} to ${until} UTC (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, fixture ${cut(fixture.contentHash, 9)}`,
+      `${timesOf(report)} (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, fixture ${cut(fixture.contentHash, 9)}`,
       width,
     ),
     `${counted(events, "event")} in ${duration(wallMs)}${speed}`,
-    ...warningsOf(report).flatMap((warning) => wrapped(printable(`! ${warning}`), width).map(paint.yellow)),
-    "",
   ];
 };
 
@@ -81,7 +94,7 @@ const equitySection = (page: Page): readonly string[] => {
   const { report, width, paint, places } = page;
   const points = report.equity.map(({ at, equity }) => ({ at, value: approximate(equity) }));
   const textAt = new Map(report.equity.map(({ at, equity }) => [at, equity]));
-  const heading = `Equity in ${cut(printable(report.currency), 12)}`;
+  const heading = `${report.run?.equity === "fills" ? "Profit" : "Equity"} in ${cut(printable(report.currency), 12)}`;
   if (points.length < 2) return [title(page, heading), paint.dim("Fewer than two points were recorded.")];
   const rows = chart(points, {
     width,

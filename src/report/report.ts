@@ -6,7 +6,7 @@
  * Not here: what happened (the runner collects it), how it looks (report-text.ts).
  */
 import { createHash } from "node:crypto";
-import { add, div, isPositive, mul, sub, toStep } from "../decimal.ts";
+import { add, div, isPositive, isZero, mul, sub, toStep } from "../decimal.ts";
 import type { Failure } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
 import type { BenchmarkReport } from "./benchmark.ts";
@@ -15,6 +15,7 @@ import type { Coverage } from "./coverage.ts";
 import type { Waits } from "./durations.ts";
 import type { Drawdown, EquityPoint } from "./equity.ts";
 import type { ExitGapReport } from "./exit-gaps.ts";
+import { placesFor } from "./number-format.ts";
 import type { Correlations, ExposureReport } from "./portfolio.ts";
 import { ascending, quantile } from "./quantile.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
@@ -123,11 +124,22 @@ export interface InstrumentReport {
   readonly liquidation?: string;
 }
 
-/** Result of a backtest. Money is decimal text in `currency`; times ending in `Ms` are milliseconds. */
+/** A run in real time. */
+interface RealRun {
+  readonly kind: "paper" | "live";
+  /** Where it traded, in words. */
+  readonly place: string;
+  /** `account`: of the embedded account. `fills`: profit of own fills since the start, marked by quotes. */
+  readonly equity: "account" | "fills";
+}
+
+/** Result of a backtest, or of a run in real time. Money is decimal text in `currency`; times ending in `Ms` are milliseconds. */
 export interface RunReport {
   /** Hash of everything that the run did: equal for equal inputs, on every machine. */
   readonly resultHash: string;
-  /** The recording that was played. */
+  /** Of a run in real time; left out of a backtest. */
+  readonly run?: RealRun;
+  /** The recording that was played; of a run in real time its place and times. */
   readonly fixture: {
     readonly name: string;
     readonly contentHash: string;
@@ -239,6 +251,18 @@ export interface Progress {
   readonly pnl: string;
   readonly events: number;
 }
+
+/** What a report is of, in words, such as "Backtest of demo". */
+export const titleOf = ({ run, fixture }: Pick<RunReport, "run" | "fixture">): string => {
+  if (run === undefined) return `Backtest of ${fixture.name}`;
+  return `${run.kind === "paper" ? "Paper run" : "Live run"} at ${run.place}`;
+};
+
+/** Fraction digits that suit the money of a report: of a run that counts from nothing its result decides. */
+export const placesIn = ({ equity, volume, pnl, run }: RunReport): number => {
+  const start = equity[0]?.equity ?? volume;
+  return run !== undefined && isZero(start) ? Math.min(placesFor(volume) + 2, placesFor(pnl)) : placesFor(start);
+};
 
 export const latenciesOf = (values: readonly number[]): Latencies => {
   const sorted = ascending(values);

@@ -16,10 +16,13 @@ export class RoundTrips {
   /** Sums of those that are not kept any more. */
   readonly earlier = new ClosedTrades();
   readonly #keptMax: number;
+  /** No recording tells later which prices were reached. */
+  readonly #looks: boolean;
 
-  /** Beyond `keptMax` the oldest trades are only counted and added up. */
-  constructor(keptMax = Number.POSITIVE_INFINITY) {
-    this.#keptMax = keptMax;
+  /** For a run without a known end or recording: beyond `keptMax` the oldest trades are only counted and added up. */
+  constructor(keptMax?: number) {
+    this.#keptMax = keptMax ?? Number.POSITIVE_INFINITY;
+    this.#looks = keptMax !== undefined;
   }
 
   /** `rate` is what a gain is in the run's currency. */
@@ -28,10 +31,11 @@ export class RoundTrips {
     const buys = side === "buy";
     const trade = this.#open();
     if (trade === undefined || trade.long === buys) {
-      enter(trade ?? this.#begin(buys, at), fill, qty, cost, rate);
+      enter(trade ?? this.#begin(buys, at, px), fill, qty, cost, rate);
       return;
     }
     const closing = compare(qty, trade.left) > 0 ? trade.left : qty;
+    if (this.#looks) reach(trade, px);
     const share = costShare(cost, closing, qty);
     const value = mul(px, closing);
     noteGain(trade, value, entryShare(trade, closing), rate);
@@ -41,7 +45,7 @@ export class RoundTrips {
     trade.exitAt = at;
     noteOrder(trade.exits, fill);
     const rest = sub(qty, closing);
-    if (rest !== "0") enter(this.#begin(buys, at), fill, rest, sub(cost, share), rate);
+    if (rest !== "0") enter(this.#begin(buys, at, px), fill, rest, sub(cost, share), rate);
   }
 
   /** Charges what is held. */
@@ -61,9 +65,7 @@ export class RoundTrips {
   /** The price at which what is held could be closed, for the furthest moves of trades without recorded prices. */
   look(px: string): void {
     const trade = this.#open();
-    if (trade === undefined) return;
-    const { low = px, high = px } = trade.reached ?? {};
-    trade.reached = { low: compare(px, low) < 0 ? px : low, high: compare(px, high) > 0 ? px : high };
+    if (trade !== undefined) reach(trade, px);
   }
 
   #open(): TradeSums | undefined {
@@ -71,14 +73,20 @@ export class RoundTrips {
     return last !== undefined && isOpen(last) ? last : undefined;
   }
 
-  #begin(long: boolean, at: number): TradeSums {
+  #begin(long: boolean, at: number, px: string): TradeSums {
     const trade = openTrade(long, at);
+    if (this.#looks) reach(trade, px);
     this.all.push(trade);
     // Whatever came before the one that begins is closed.
     while (this.all.length > this.#keptMax) this.earlier.add(this.all.shift() as TradeSums);
     return trade;
   }
 }
+
+const reach = (trade: TradeSums, px: string): void => {
+  const { low = px, high = px } = trade.reached ?? {};
+  trade.reached = { low: compare(px, low) < 0 ? px : low, high: compare(px, high) > 0 ? px : high };
+};
 
 /** At average cost. */
 const entryShare = ({ converted, left }: TradeSums, closing: string): string =>

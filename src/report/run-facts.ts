@@ -24,8 +24,8 @@ export const moneyFacts = (report: RunReport, places: number): readonly Fact[] =
     ...(isZero(elsewhere) ? [] : [["  elsewhere", signed(elsewhere, places), "of others"] satisfies Fact]),
     [compare(fees, "0") < 0 ? "rebates earned" : "fees paid", amount(cost, places), `${amount(feeBpsOf(cost, volume), 2)} bp`],
     ...chargedFacts(report, places),
-    ["volume", amount(volume, places), `${amount(turnover, 2)} × equity`],
-    ["drawdown", amount(drawdown.max, places), `${amount(drawdown.maxPercent, 2)} %`],
+    ["volume", amount(volume, places), isPositive(start) ? `${amount(turnover, 2)} × equity` : ""],
+    ["drawdown", amount(drawdown.max, places), isPositive(start) ? `${amount(drawdown.maxPercent, 2)} %` : ""],
   ];
 };
 

@@ -5,8 +5,7 @@
  * Not here: what is said (report-text.ts), colour and width of text (ansi.ts).
  */
 import { cut, type Ink, ink, padEnd, padStart, widthOf } from "./ansi.ts";
-import { placesFor } from "./number-format.ts";
-import type { RunReport } from "./report.ts";
+import { placesIn, type RunReport } from "./report.ts";
 import type { Fact } from "./run-facts.ts";
 
 export interface Look {
@@ -30,7 +29,7 @@ export const pageOf = (report: RunReport, { columns, colour }: Look): Page => ({
   report,
   width: Math.min(columnsMax, Math.max(columnsMin, columns)) - 2,
   paint: ink(colour),
-  places: placesFor(report.equity[0]?.equity ?? report.volume),
+  places: placesIn(report),
 });
 
 /** Lines with a margin, without trailing blanks, with room around them. */

@@ -32,7 +32,7 @@ export interface Prices {
 }
 
 /** What a run counts in, the time that counts, and whether lots are kept, which a list of trades needs. Asked when it matters. */
-export interface Counted {
+interface Counted {
   readonly currency: string;
   readonly fromAt: number;
   readonly untilAt: number;

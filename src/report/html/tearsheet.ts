@@ -8,8 +8,8 @@
  */
 import { createHash } from "node:crypto";
 import type { RunDetails } from "../details.ts";
-import { counted, duration, grouped, minuteOf, placesFor, signed } from "../number-format.ts";
-import type { RunReport } from "../report.ts";
+import { counted, duration, grouped, minuteOf, signed } from "../number-format.ts";
+import { placesIn, type RunReport, titleOf } from "../report.ts";
 import { warningsOf } from "../warnings.ts";
 import { chartStyle, clientScript } from "./client-script.ts";
 import { html, type Markup, nothing, raw } from "./markup.ts";
@@ -30,7 +30,7 @@ export const tearsheet = (report: RunReport, details: RunDetails): string => {
   const sheet: Sheet = {
     report,
     details,
-    places: placesFor(report.equity[0]?.equity ?? report.volume),
+    places: placesIn(report),
     startAt: Date.parse(report.fixture.startAt),
     endAt: Date.parse(report.fixture.endAt),
   };
@@ -38,7 +38,7 @@ export const tearsheet = (report: RunReport, details: RunDetails): string => {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policyOf(look, script)}">
 <meta name="viewport" content="width=device-width,initial-scale=1"><meta name="generator" content="sluice">
-<title>Backtest of ${report.fixture.name}: ${signed(report.pnl, sheet.places)} ${report.currency}</title>
+<title>${titleOf(report)}: ${signed(report.pnl, sheet.places)} ${report.currency}</title>
 <style>${raw(look)}</style></head>
 <body><main>
 ${header(sheet)}
@@ -50,9 +50,9 @@ ${section("Returns", returnsSection(report, details))}
 ${section("Strategies", html`${strategyTables(sheet)}${portfolioTables(sheet)}`)}
 ${section("Quota", quotaSection(sheet))}
 ${section("Refused and rejected orders", rejectionTable(sheet))}
-${section("Recording", coverageTable(sheet))}
+${report.run === undefined ? section("Recording", coverageTable(sheet)) : nothing}
 ${section("Assumptions", html`<ul>${report.assumptions.map((text) => html`<li>${text}</li>`)}</ul>`)}
-<footer><p class="soft">Result hash: the same config, recording and seed give the same.</p><p class="hash">${report.resultHash}</p></footer>
+${report.run === undefined ? html`<footer><p class="soft">Result hash: the same config, recording and seed give the same.</p><p class="hash">${report.resultHash}</p></footer>` : nothing}
 </main><script type="text/plain" id="data">${raw(packed(pageContents(report, details)))}</script>
 <script>${raw(script)}</script></body></html>
 `.markup;
@@ -68,10 +68,11 @@ const header = ({ report, details }: Sheet): Markup => {
   const { fixture, virtualMs, seed, events } = report;
   const [start, end] = [minuteOf(fixture.startAt), minuteOf(fixture.endAt)];
   const until = end.slice(0, 10) === start.slice(0, 10) ? end.slice(11) : end;
-  const facts = `${start} to ${until} UTC (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, seed ${seed}, ${grouped(events)} events`;
+  const played = report.run === undefined ? `, ${counted(fixture.rows, "row")}, seed ${seed}` : "";
+  const facts = `${start} to ${until} UTC (${duration(virtualMs)})${played}, ${grouped(events)} events`;
   const left = details.plotsLeftOut;
-  return html`<header><h1>Backtest of ${fixture.name}</h1><p class="soft">${facts}</p>
-<p class="soft hash">recording ${fixture.contentHash}</p>${warningsOf(report).map((text) => html`<p class="warn" role="note">${text}</p>`)}${left === 0 ? nothing : html`<p class="warn" role="note">${counted(left, "plotted value")} of further names left out: the page shows 64 names.</p>`}<div id="tools"></div></header>`;
+  return html`<header><h1>${titleOf(report)}</h1><p class="soft">${facts}</p>
+${report.run === undefined ? html`<p class="soft hash">recording ${fixture.contentHash}</p>` : nothing}${warningsOf(report).map((text) => html`<p class="warn" role="note">${text}</p>`)}${left === 0 ? nothing : html`<p class="warn" role="note">${counted(left, "plotted value")} of further names left out: the page shows 64 names.</p>`}<div id="tools"></div></header>`;
 };
 
 const section = (name: string, content: Markup): Markup => html`<section><h2>${name}</h2>${content}</section>`;

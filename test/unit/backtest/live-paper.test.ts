@@ -209,6 +209,7 @@ describe("Paper on live prices", () => {
     const drive = async (until: number): Promise<void> => {
       await letPromisesSettle();
       while (clock.step(until)) await letPromisesSettle();
+      clock.advanceTo(until);
     };
     await engine.load();
     const started = engine.start();
@@ -225,7 +226,7 @@ describe("Paper on live prices", () => {
     expect(JSON.stringify(events.find((event) => JSON.stringify(event).includes("60 s")))).toContain(
       "no best price of BTC-USDT-SWAP has come for 60 s",
     );
-    expect(refusals).toEqual(["testex has told no price yet", undefined, "testex has told no price for 38 s", undefined]);
+    expect(refusals).toEqual(["testex has told no price yet", undefined, "testex has told no price for 39 s", undefined]);
     expect(events.filter(({ type }) => type === "fill")).toMatchObject([{ side: "buy", px: "60000.1", qty: "0.01" }]);
     await engine.stop();
     expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY);

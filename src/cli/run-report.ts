@@ -1,0 +1,97 @@
+/**
+ * Report at the end of `sluice run`: the same text as a backtest of those hours, and the files that were asked for.
+ *
+ * Invariants: a file that cannot be written is known before the run; a run that never traded has no report.
+ * Not here: what is recorded (report/run-recorder.ts), how it looks (report/report-text.ts).
+ */
+import { writeFileSync } from "node:fs";
+import { type PaperAccount, paperAccountOf } from "../backtest/paper-account.ts";
+import type { OpenService } from "../client/service-port.ts";
+import { type Clock, every } from "../clock/clock.ts";
+import { createContract } from "../contract/contract.ts";
+import type { Engine } from "../engine/engine.ts";
+import { profileIn } from "../host/config.ts";
+import { noDetails } from "../report/details.ts";
+import { tearsheet } from "../report/html/tearsheet.ts";
+import type { RunReport } from "../report/report.ts";
+import { reportText } from "../report/report-text.ts";
+import { RunRecorder } from "../report/run-recorder.ts";
+import { tradeCsv } from "../report/trade-csv.ts";
+import { type CliIo, colourOf } from "./io.ts";
+import { checkPlace } from "./written-files.ts";
+
+/** The part of an engine that a report is made from; a service that is not given is not embedded. */
+export interface ReportedEngine extends Pick<Engine, "events$" | "strategies" | "openOrders"> {
+  readonly service?: OpenService;
+}
+
+/** Files that were asked for. */
+export interface ReportFiles {
+  readonly html?: string;
+  readonly trades?: string;
+}
+
+export interface RunReporter {
+  /** Once the engine trades. */
+  begin(): void;
+  /** Once the engine has stopped: the text, and the names of the files written; undefined where it never traded. */
+  end(io: CliIo): { readonly text: string; readonly written: readonly string[] } | undefined;
+  /** Ends all listening. */
+  close(): void;
+}
+
+const lookMs = 1_000;
+
+/** Listens from now on. `place` is where it trades, in words; undefined for an embedded service. */
+export const reportOf = (
+  engine: ReportedEngine,
+  config: object,
+  place: string | undefined,
+  files: ReportFiles,
+  clock: Clock,
+): RunReporter => {
+  for (const file of [files.html, files.trades]) if (file !== undefined) checkPlace(file);
+  const { strategies = [], seed = "" } = config as { readonly strategies?: readonly { readonly name: string }[]; readonly seed?: unknown };
+  const uids = new Map(engine.service?.users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
+  const recorder = new RunRecorder({
+    run: {
+      kind: place === undefined ? "paper" : "live",
+      place: place ?? "the embedded service",
+      equity: place === undefined ? "account" : "fills",
+    },
+    strategies: strategies.map(({ name }) => name),
+    seed: String(seed),
+    profile: createContract(profileIn(config)).profile,
+    uidOf: (key) => uids.get(key),
+    now: () => clock.now(),
+  });
+  const listening = engine.events$.subscribe((event) => recorder.onEvent(event));
+  let begun = false;
+  return {
+    begin: () => {
+      begun = true;
+      const account = engine.service === undefined ? undefined : paperAccountOf(engine.service);
+      if (account !== undefined) follow(recorder, account);
+      recorder.begin(engine.strategies(), account?.money);
+      listening.add(every(clock, lookMs).subscribe(() => recorder.look(engine.strategies())));
+    },
+    end: (io) => {
+      if (!begun) return undefined;
+      const report = recorder.report(engine.strategies(), engine.openOrders());
+      return { text: reportText(report, { columns: io.columns, colour: colourOf(io) }), written: write(report, recorder, engine, files) };
+    },
+    close: () => listening.unsubscribe(),
+  };
+};
+
+const follow = (recorder: RunRecorder, { venue }: PaperAccount): void => {
+  venue.onFill((fill) => recorder.onFill(fill));
+  venue.onFunding((funding) => recorder.onFunding(funding));
+  venue.onLiquidation((liquidation) => recorder.onLiquidation(liquidation));
+};
+
+const write = (report: RunReport, recorder: RunRecorder, engine: ReportedEngine, { html, trades }: ReportFiles): readonly string[] => {
+  if (trades !== undefined) writeFileSync(trades, tradeCsv(recorder.trades(engine.strategies())));
+  if (html !== undefined) writeFileSync(html, tearsheet(report, { ...noDetails(report.equity), ...recorder.details(engine.strategies()) }));
+  return [html, trades].filter((file) => file !== undefined);
+};

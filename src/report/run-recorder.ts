@@ -1,0 +1,288 @@
+/**
+ * Recorder of a run in real time, paper or live: what it did and made, as the report of a backtest tells it.
+ *
+ * Invariants: only listens, and asks the service for nothing; bounded, however long the run: at most `samplesMax` samples (every second one
+ * is dropped when there are more), the last `keptMax` trades of each strategy and instrument, `keptMax` waits and 4,000 minutes of the quota,
+ * while sums and counts stay exact; money is that of the embedded service where it is one, else of own fills, and what is held is valued as
+ * the engine values it, by the price at which it could be closed.
+ * Not here: who asks for a report and when (cli/run-report.ts), a backtest's (backtest/report-collector.ts).
+ */
+import type { Profile } from "../contract/profile.ts";
+import { compare, isPositive, sub, sum } from "../decimal.ts";
+import type { Event, EventOf } from "../journal/events.ts";
+import type { Position } from "../orders/positions.ts";
+import type { OrderUpdate } from "../orders/tracked-order.ts";
+import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
+import type { RunDetails } from "./details.ts";
+import { DeepestFall } from "./equity.ts";
+import { RestingOrders } from "./open-orders.ts";
+import { RejectionReasons } from "./rejection-reasons.ts";
+import { hashOf, type RunReport, type StrategyReport } from "./report.ts";
+import { returnSeries } from "./return-series.ts";
+import { assumptionsOf } from "./run-assumptions.ts";
+import { RunQuota } from "./run-quota.ts";
+import { RunSamples } from "./run-samples.ts";
+import type { TradeLists } from "./trade-list.ts";
+import { type Prices, type RateOf, TradeStatistics } from "./trade-statistics.ts";
+import { tradedIn } from "./traded.ts";
+import { warningsOf } from "./warnings.ts";
+
+const samplesMax = 2_000;
+const keptMax = 20_000;
+const firstSampleMs = 1_000;
+/** Whoever calls each second is not exact. */
+const slackMs = 500;
+
+/** A strategy as far as a report needs it. */
+interface StrategyMoney {
+  readonly name: string;
+  readonly state: "starting" | "running" | "completed" | "failed";
+  readonly error?: string;
+  readonly positions: ReadonlyMap<string, Position>;
+}
+
+/** Money as the embedded service knows it. */
+export interface AccountMoney {
+  readonly currency: string;
+  readonly rateOf: RateOf;
+  /** Of all users together, in `currency`. */
+  readonly equity: () => string;
+  /** The mark price of an instrument. */
+  readonly markPx: (instId: string) => string | undefined;
+}
+
+interface RecorderOptions {
+  /** `live` or `paper`, and where. */
+  readonly run: NonNullable<RunReport["run"]>;
+  readonly strategies: readonly string[];
+  readonly seed: string;
+  readonly profile: Profile;
+  /** uid of the user that a key signs for. */
+  readonly uidOf: (key: string) => string | undefined;
+  readonly now: () => number;
+}
+
+export class RunRecorder {
+  readonly #options: RecorderOptions;
+  readonly #startAt: number;
+  readonly #tally: TradeStatistics;
+  readonly #samples: RunSamples;
+  readonly #reasons = new RejectionReasons();
+  readonly #quota: RunQuota;
+  readonly #fall = new DeepestFall();
+  #account: AccountMoney | undefined;
+  /** Of the first position or fill, where no account says. */
+  #currency: string | undefined;
+  #begun = false;
+  /** What was held at the start, and the fees paid for it until then, by strategy and instrument. */
+  #carriedFees: ReadonlyMap<string, string> = new Map();
+  readonly #traded = new Set<string>();
+  #sampleMs = firstSampleMs;
+  #sampledAt = Number.NEGATIVE_INFINITY;
+  #endAt: number | undefined;
+
+  constructor(options: RecorderOptions) {
+    const startAt = options.now();
+    this.#options = options;
+    this.#startAt = startAt;
+    this.#quota = new RunQuota(keptMax, options.uidOf);
+    const [currency, untilAt] = [(): string => this.#currencyNow(), (): number => this.#endAt ?? options.now()];
+    this.#tally = new TradeStatistics(options.strategies, {
+      get currency() {
+        return currency();
+      },
+      get untilAt() {
+        return untilAt();
+      },
+      fromAt: startAt,
+      keepsLots: false,
+      keptMax,
+      rateOf: (instId) => this.#rateOf(instId),
+    });
+    this.#samples = new RunSamples(this.#tally);
+  }
+
+  onEvent(event: Event): void {
+    this.#tally.onEvent(event);
+    this.#reasons.onEvent(event);
+    this.#quota.onEvent(event);
+    if (event.type === "fill") this.#filled(event);
+  }
+
+  /** The engine trades from now on. Without an account, fills come from events, and what is held already is carried over. */
+  begin(strategies: readonly StrategyMoney[], account?: AccountMoney): void {
+    this.#account = account;
+    this.#begun = true;
+    if (account === undefined) {
+      for (const { name, positions } of strategies)
+        for (const { instId, qty, avgPx, currency } of positions.values()) {
+          this.#currency ??= currency;
+          this.#traded.add(instId);
+          this.#tally.carry(name, instId, qty, avgPx, this.#startAt);
+        }
+      this.#carriedFees = new Map(
+        strategies.flatMap(({ name, positions }) => [...positions.values()].map(({ instId, fees }) => [`${name} ${instId}`, fees])),
+      );
+    }
+    this.look(strategies);
+  }
+
+  /** A fill of the embedded service. */
+  onFill(fill: Fill): void {
+    this.#traded.add(fill.instId);
+    this.#tally.onFill(fill, this.#options.now());
+  }
+
+  /** What the embedded service charged. */
+  onFunding(funding: Funding): void {
+    this.#tally.onFunding(funding);
+  }
+
+  onLiquidation(liquidation: Liquidation): void {
+    this.#tally.onLiquidation(liquidation);
+  }
+
+  /** To be called about once a second, and at the end. */
+  look(strategies: readonly StrategyMoney[]): void {
+    if (!this.#begun) return;
+    const now = this.#options.now();
+    if (this.#account === undefined) this.#learnFees(strategies);
+    const marks = this.#marks(strategies);
+    this.#tally.look(marks);
+    const equity = this.#account?.equity() ?? sum([...this.#tally.profits(marks).values()]);
+    this.#fall.take(equity);
+    if (now - this.#sampledAt < this.#sampleMs - slackMs) return;
+    this.#sample(now, equity, strategies, marks);
+  }
+
+  /** `openOrders` are those that rest at the end. */
+  report(strategies: readonly StrategyMoney[], openOrders: readonly OrderUpdate[]): RunReport {
+    const endAt = this.#options.now();
+    this.#endAt = endAt;
+    this.#sampledAt = Number.NEGATIVE_INFINITY;
+    this.look(strategies);
+    const prices = this.#marks(strategies);
+    const resting = new RestingOrders(this.#options.profile);
+    const owners = new Map(openOrders.map(({ clOrdId, strategy }) => [clOrdId, strategy]));
+    for (const { record } of openOrders) if (record !== undefined) resting.onOrder(record);
+    const openOf = (counts: (clOrdId: string) => boolean): RunReport["open"] => resting.of((instId) => this.#rateOf(instId), counts);
+    const ms = Math.round(endAt - this.#startAt);
+    const { run, seed } = this.#options;
+    const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
+      run,
+      fixture: { name: run.place, contentHash: "", startAt: iso(this.#startAt), endAt: iso(endAt), rows: 0 },
+      seed,
+      events: this.#tally.events,
+      virtualMs: ms,
+      ...tradedIn({
+        tally: this.#tally,
+        samples: this.#samples,
+        currency: this.#currencyNow(),
+        prices,
+        ms,
+        open: openOf(() => true),
+        drawdown: this.#fall.drawdown,
+      }),
+      quota: this.#quota.report(this.#startAt, endAt, this.#tally),
+      latency: this.#quota.latency,
+      perStrategy: Object.fromEntries(
+        strategies.map(({ name, state, error }) => [
+          name,
+          {
+            ...this.#tally.of(name, prices),
+            open: openOf((clOrdId) => owners.get(clOrdId) === name),
+            state: state === "starting" ? "running" : state,
+            ...(error !== undefined && { error }),
+          } satisfies StrategyReport,
+        ]),
+      ),
+      turnedDown: this.#reasons.list(),
+      turnedDownMore: this.#reasons.more(),
+      coverage: { gapMs: 0, series: [], missing: [] },
+      assumptions: assumptionsOf({
+        equity: this.#account === undefined ? "fills" : "account",
+        carried: this.#carriedFees.size > 0,
+        sampleMs: this.#sampleMs,
+        ms,
+      }),
+    };
+    const report = { ...told, warnings: warningsOf(told) };
+    return { resultHash: hashOf(report), wallMs: ms, ...report };
+  }
+
+  /** The trades that are kept, the latest of each strategy and instrument. */
+  trades(strategies: readonly StrategyMoney[]): TradeLists["position"] {
+    return this.#tally.tradeLists(this.#marks(strategies), () => undefined).position;
+  }
+
+  /** What is kept step by step: samples, trades and minutes of the quota; fills and orders one by one are not. */
+  details(strategies: readonly StrategyMoney[]): Partial<RunDetails> {
+    const { equity, exposure, strategies: lines, benchmark } = this.#samples;
+    const endAt = this.#endAt ?? this.#options.now();
+    return {
+      equity,
+      exposure,
+      strategies: lines,
+      minutes: this.#quota.minutes(this.#startAt, endAt),
+      trades: { position: this.trades(strategies), fifo: [] },
+      returns: returnSeries(equity, endAt - this.#startAt),
+      ...(benchmark && { benchmark }),
+    };
+  }
+
+  #filled(event: EventOf<"fill">): void {
+    if (!this.#begun || this.#account !== undefined) return;
+    const { strategy, instId, clOrdId, ordId, side, px, qty, fee, cost, currency, liquidity = "maker", at } = event;
+    this.#currency ??= currency;
+    this.#traded.add(instId);
+    this.#tally.onFill({ uid: "", instId, clOrdId, ordId, side, px, qty, fee, cost, liquidity, at }, at, strategy);
+  }
+
+  /** A fee may become known after its fill. */
+  #learnFees(strategies: readonly StrategyMoney[]): void {
+    for (const { name, positions } of strategies)
+      for (const { instId, fees } of positions.values())
+        this.#tally.knowFees(name, instId, sub(fees, this.#carriedFees.get(`${name} ${instId}`) ?? "0"));
+  }
+
+  #sample(now: number, equity: string, strategies: readonly StrategyMoney[], marks: Prices): void {
+    this.#sampledAt = now;
+    if (this.#samples.equity.length >= samplesMax) {
+      this.#samples.halve();
+      this.#sampleMs *= 2;
+    }
+    this.#samples.add(now, equity, this.#pricesNow(strategies), marks);
+  }
+
+  /** Of instruments that were traded, by name, where a price is known. */
+  #pricesNow(strategies: readonly StrategyMoney[]): ReadonlyMap<string, string> {
+    const marks = this.#marks(strategies);
+    const known = [...this.#traded].flatMap((instId) => {
+      const px = this.#account?.markPx(instId) ?? marks.get(instId, "1") ?? marks.get(instId, "-1");
+      return px === undefined ? [] : [[instId, px] as const];
+    });
+    return new Map(known);
+  }
+
+  /** What closing a position would meet, as the engine or the embedded service has it. */
+  #marks(strategies: readonly StrategyMoney[]): Prices {
+    const account = this.#account;
+    if (account !== undefined) return { get: (instId) => account.markPx(instId) };
+    const marks = new Map<string, string>();
+    for (const { positions } of strategies)
+      for (const { instId, qty, markPx } of positions.values())
+        if (compare(qty, "0") !== 0) marks.set(`${instId} ${isPositive(qty) ? "long" : "short"}`, markPx);
+    return { get: (instId, qty) => marks.get(`${instId} ${isPositive(qty) ? "long" : "short"}`) };
+  }
+
+  #currencyNow(): string {
+    return this.#account?.currency ?? this.#currency ?? "USDT";
+  }
+
+  #rateOf(instId: string): string | undefined {
+    if (this.#account !== undefined) return this.#account.rateOf(instId);
+    return instId.split("-")[1] === this.#currencyNow() ? "1" : undefined;
+  }
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
