@@ -31,11 +31,17 @@ export interface ReportFiles {
   readonly trades?: string;
 }
 
+interface EndOfRun {
+  readonly report: RunReport;
+  readonly text: string;
+  readonly written: readonly string[];
+}
+
 export interface RunReporter {
   /** Once the engine trades. */
   begin(): void;
-  /** Once the engine has stopped: the text, and the names of the files written; undefined where it never traded. */
-  end(io: CliIo): { readonly text: string; readonly written: readonly string[] } | undefined;
+  /** Once the engine has stopped: the report, its text, and the names of the files written; undefined where it never traded. */
+  end(io: CliIo): EndOfRun | undefined;
   /** Ends all listening. */
   close(): void;
 }
@@ -78,7 +84,11 @@ export const reportOf = (
     end: (io) => {
       if (!begun) return undefined;
       const report = recorder.report(engine.strategies(), engine.openOrders());
-      return { text: reportText(report, { columns: io.columns, colour: colourOf(io) }), written: write(report, recorder, engine, files) };
+      return {
+        report,
+        text: reportText(report, { columns: io.columns, colour: colourOf(io) }),
+        written: write(report, recorder, engine, files),
+      };
     },
     close: () => listening.unsubscribe(),
   };

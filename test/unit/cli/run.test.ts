@@ -86,7 +86,9 @@ describe("The run command", () => {
     expect(await ended).toBe(0);
     expect(log).toEqual([{ command: "run" }, "start", "stop"]);
     expect(io.errText).toBe("Stopping: Ctrl-C.\n");
-    expect(io.outText).toContain("stopped: the embedded service ends with this process, and its orders with it\n\n Paper run at the embedded service\n");
+    expect(io.outText).toContain(
+      "stopped: the embedded service ends with this process, and its orders with it\n\n Paper run at the embedded service\n",
+    );
     expect(io.outText).toContain("\nRan 0:00:00: 0 requests");
   });
 

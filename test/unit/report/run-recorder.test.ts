@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { createContract } from "../../../src/contract/contract.ts";
+import type { Event, EventBody } from "../../../src/journal/events.ts";
+import type { Position } from "../../../src/orders/positions.ts";
+import { RunRecorder } from "../../../src/report/run-recorder.ts";
+
+const swap = "BTC-USDT-SWAP";
+
+const position = (given: Partial<Position>): Position => ({
+  instId: swap,
+  qty: "0",
+  avgPx: "0",
+  markPx: "0",
+  currency: "USDT",
+  unrealised: "0",
+  realised: "0",
+  fees: "0",
+  profit: "0",
+  ...given,
+});
+
+const setup = () => {
+  let now = 1_767_575_000_000;
+  let seq = 0;
+  const recorder = new RunRecorder({
+    run: { kind: "live", place: "there", equity: "fills" },
+    strategies: ["a"],
+    seed: "",
+    profile: createContract().profile,
+    uidOf: () => "main",
+    now: () => now,
+  });
+  const say = (body: EventBody): void => recorder.onEvent({ ...body, seq: seq++, at: now } as Event);
+  const views = (given: Partial<Position>) => [{ name: "a", state: "running", positions: new Map([[swap, position(given)]]) } as const];
+  const fill = (side: "buy" | "sell", qty: string, px: string, cost: string): void =>
+    say({
+      type: "fill",
+      strategy: "a",
+      slot: "s",
+      instId: swap,
+      clOrdId: `c${seq}`,
+      ordId: `o${seq}`,
+      side,
+      px,
+      qty,
+      fee: cost,
+      cost,
+      currency: "USDT",
+      liquidity: "taker",
+      position: "0",
+      recovered: false,
+    });
+  return { recorder, say, views, fill, wait: (ms: number) => (now += ms) };
+};
+
+describe("The record of a live run", () => {
+  it("carries what was held over at its average price, and leaves earlier profit and fees out", () => {
+    const { recorder, views, fill, wait } = setup();
+    // Recovered fills of before the start are in the position already.
+    fill("buy", "0.1", "100", "0.4");
+    recorder.begin(views({ qty: "0.1", avgPx: "100", markPx: "100", realised: "5", fees: "1", profit: "4" }));
+    fill("sell", "0.1", "110", "0.2");
+    wait(60_000);
+    const report = recorder.report(views({ realised: "6", fees: "1.2", profit: "4.8" }), []);
+    expect(report).toMatchObject({ fills: 1, realised: "1", fees: "0.2", pnl: "0.8", volume: "11", elsewhere: "0" });
+    expect(report.trades).toMatchObject({ count: 1, won: 1, net: "0.8", held: 0 });
+    expect(report.assumptions.join()).toContain("carried over at its average entry price");
+  });
+
+  it("counts fees that became known after the fill, in money and in the trade", () => {
+    const { recorder, views, fill, wait } = setup();
+    recorder.begin(views({}));
+    fill("buy", "0.1", "100", "0");
+    fill("sell", "0.1", "110", "0.25");
+    wait(1_000);
+    recorder.look(views({ realised: "1", fees: "0.25", profit: "0.75" }));
+    wait(1_000);
+    const report = recorder.report(views({ realised: "1", fees: "0.6", profit: "0.4" }), []);
+    expect(report).toMatchObject({ fees: "0.6", pnl: "0.4", elsewhere: "0", trades: { net: "0.4" } });
+    expect(report.perStrategy["a"]).toMatchObject({ fees: "0.6", pnl: "0.4" });
+  });
+
+  it("stays bounded over days, with the first and the last equity and the deepest fall of every second", () => {
+    const { recorder, views, fill, wait } = setup();
+    recorder.begin(views({}));
+    fill("buy", "1", "100", "0");
+    for (let second = 0; second < 30_000; second++) {
+      wait(1_000);
+      // Falls by 50 for one second that no sample keeps.
+      recorder.look(views({ qty: "1", avgPx: "100", markPx: second === 12_345 ? "50" : "101" }));
+    }
+    wait(1_000);
+    const last = views({ qty: "1", avgPx: "100", markPx: "103.5" });
+    const report = recorder.report(last, []);
+    expect(report).toMatchObject({ pnl: "3.5", unrealised: "3.5", drawdown: { max: "51" } });
+    const { equity = [] } = recorder.details(last);
+    expect(equity.length).toBeLessThanOrEqual(2_000);
+    expect(equity.length).toBeGreaterThan(1_000);
+    expect([equity[0]?.equity, equity.at(-1)?.equity]).toEqual(["0", "3.5"]);
+    expect(report.assumptions.join()).toContain("equity every 16 s");
+  });
+});
