@@ -14,7 +14,7 @@ import { drawdownOf, type EquityPoint, thin } from "../equity.ts";
 import { exposureReport } from "../portfolio.ts";
 import { overTime, QuotaMinutes, type WaitedFor, waitedFor } from "../quota-minutes.ts";
 import { RejectionReasons } from "../rejection-reasons.ts";
-import { hashOf, latenciesOf, type RunReport, type StrategyReport, waitsOf } from "../report.ts";
+import { hashOf, latenciesOf, type RunReport, type StrategyReport } from "../report.ts";
 import { returnSeries } from "../return-series.ts";
 import { returnsOf } from "../returns.ts";
 import { TradeStatistics } from "../trade-statistics.ts";
@@ -240,7 +240,7 @@ const reportOf = (counted: Counted): RunReport => {
       limits: true,
       ...{ requests: heard.calls.requests, weight: heard.calls.weight, rejected429: heard.calls.refused, blockedMinutes: 0 },
       perLayerPeak: peaksOf(minutes),
-      heldMs: waitsOf(tally.waits.map(Math.round)),
+      heldMs: tally.waits.report,
       reserveUsed: tally.reserveUsed,
       waitedMs: Object.fromEntries(
         waitedFor.map((layer) => [layer, Math.round(minutes.reduce((total, { waitedMs }) => total + waitedMs[layer], 0))]),
