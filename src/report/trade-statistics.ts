@@ -54,8 +54,10 @@ export class TradeStatistics {
   /** What users paid for funding less what they received; undefined when nothing was held at any funding. */
   funding: string | undefined;
   readonly #counted: Counted;
+  readonly #ofMs = (): number => this.#counted.untilAt - this.#counted.fromAt;
   readonly #rateOf: RateOf;
   readonly #sums: ReadonlyMap<string, StrategySums>;
+  readonly #all = (): readonly StrategySums[] => [...this.#sums.values()];
   readonly #anyone: Presence;
   readonly #gaps: ExitGaps;
   readonly #owners = new Map<string, StrategySums>();
@@ -190,8 +192,7 @@ export class TradeStatistics {
     const missed = sub(inCurrency(fees, rate), known.fees);
     if (isZero(missed)) return;
     known.correctFees(missed);
-    const { maker } = this.#liquidity;
-    this.#liquidity.maker = { ...maker, fees: add(maker.fees, missed) };
+    this.#liquidity.maker = { ...this.#liquidity.maker, fees: add(this.#liquidity.maker.fees, missed) };
   }
 
   /** Notes the prices at which what is held could be closed now. */
@@ -287,14 +288,6 @@ export class TradeStatistics {
 
   #markOf(prices: Prices): MarkOf {
     return ({ instId, qty }) => ({ px: prices.get(instId, qty) ?? "0", rate: this.#rateOf(instId) ?? "0" });
-  }
-
-  #ofMs(): number {
-    return this.#counted.untilAt - this.#counted.fromAt;
-  }
-
-  #all(): readonly StrategySums[] {
-    return [...this.#sums.values()];
   }
 
   /** Strategies of a user that hold something of an instrument. */
