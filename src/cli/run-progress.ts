@@ -34,6 +34,8 @@ export interface Tally {
   /** Why the first order was refused or rejected. */
   turnedDown: string | undefined;
   anomalies: number;
+  /** The same by name. */
+  readonly anomalyKinds: Map<string, number>;
   readonly failures: string[];
 }
 
@@ -56,6 +58,7 @@ export const createTally = (startedAt: number, remedy = "resume with --resume"):
   refused: 0,
   turnedDown: undefined,
   anomalies: 0,
+  anomalyKinds: new Map(),
   failures: [],
 });
 
@@ -109,12 +112,17 @@ const counters: PerEvent<Tally, void> = {
   "plugin.failed": ({ plugin, message }, tally) => {
     tally.failures.push(`plugin ${plugin}: ${message}`);
   },
-  anomaly: (_, tally) => {
-    tally.anomalies++;
+  anomaly: ({ what }, tally) => {
+    noteAnomaly(tally, what);
   },
-  "engine.stalled": (_, tally) => {
-    tally.anomalies++;
+  "engine.stalled": ({ type }, tally) => {
+    noteAnomaly(tally, type);
   },
+};
+
+const noteAnomaly = (tally: Tally, kind: string): void => {
+  tally.anomalies++;
+  tally.anomalyKinds.set(kind, (tally.anomalyKinds.get(kind) ?? 0) + 1);
 };
 
 const noteHalt = ({ halted, started }: Tally, strategy: string, reason: string | undefined): void => {
@@ -227,6 +235,13 @@ export const progressLine = ({ at, startAt, endAt, events }: Progress, elapsedMs
   return cut(`${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${events} events${left}`, columns - 1);
 };
 
+const anomalyWords = ({ anomalies, anomalyKinds }: Tally): string => {
+  const kinds = [...anomalyKinds]
+    .sort(([, a], [, b]) => b - a)
+    .map(([kind, count]) => `${printable(kind)}${count === 1 ? "" : ` ${count} times`}`);
+  return `${anomalies} ${anomalies === 1 ? "anomaly" : "anomalies"}: ${kinds.join(", ")}.`;
+};
+
 export const closingText = (tally: Tally, now: number, paint: Ink = ink(false)): string => {
   const lines = [
     `${paint.bold("Ran")} ${timeOf(now - tally.startedAt)}: ${tally.sent} requests, weight ${tally.weight}, ${tally.held} held for quota, ${tally.limited} refused with 429`,
@@ -234,7 +249,7 @@ export const closingText = (tally: Tally, now: number, paint: Ink = ink(false)):
     ...(tally.unknown === 0
       ? []
       : [`${tally.unknown} ${tally.unknown === 1 ? "request" : "requests"} had no answer that proves what became of them.`]),
-    ...(tally.anomalies === 0 ? [] : [`${tally.anomalies} ${tally.anomalies === 1 ? "anomaly" : "anomalies"}; see the events.`]),
+    ...(tally.anomalies === 0 ? [] : [anomalyWords(tally)]),
   ];
   return `${lines.join("\n")}\n`;
 };

@@ -76,6 +76,7 @@ export class RunRecorder {
   #begun = false;
   /** What was held at the start, and the fees paid for it until then, by strategy and instrument. */
   #carriedFees: ReadonlyMap<string, string> = new Map();
+  #hasCarried = false;
   readonly #traded = new Set<string>();
   #sampleMs = firstSampleMs;
   #sampledAt = Number.NEGATIVE_INFINITY;
@@ -118,6 +119,7 @@ export class RunRecorder {
         for (const { instId, qty, avgPx, currency } of positions.values()) {
           this.#currency ??= currency;
           this.#traded.add(instId);
+          this.#hasCarried ||= compare(qty, "0") !== 0;
           this.#tally.carry(name, instId, qty, avgPx, this.#startAt);
         }
       this.#carriedFees = new Map(
@@ -201,7 +203,7 @@ export class RunRecorder {
       coverage: { gapMs: 0, series: [], missing: [] },
       assumptions: assumptionsOf({
         equity: this.#account === undefined ? "fills" : "account",
-        carried: this.#carriedFees.size > 0,
+        carried: this.#hasCarried,
         sampleMs: this.#sampleMs,
         ms,
       }),

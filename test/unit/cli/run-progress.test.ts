@@ -147,8 +147,13 @@ describe("The closing summary", () => {
     expect(closingText(tally, 61_000)).toBe(
       "Ran 0:01:01: 5 requests, weight 50, 0 held for quota, 0 refused with 429\nOrders: 2 placed, 1 filled, 0 canceled, 0 rejected, 0 refused before they were sent\n",
     );
-    expect(closingText({ ...tally, unknown: 2, anomalies: 1 }, 0)).toContain(
-      "2 requests had no answer that proves what became of them.\n1 anomaly; see the events.\n",
+    const strange = tallied(
+      { type: "anomaly", what: "socket.lost", detail: "" },
+      { type: "engine.stalled", lateMs: 300 },
+      { type: "engine.stalled", lateMs: 400 },
+    );
+    expect(closingText({ ...strange, unknown: 2 }, 0)).toContain(
+      "2 requests had no answer that proves what became of them.\n3 anomalies: engine.stalled 2 times, socket.lost.\n",
     );
   });
 });

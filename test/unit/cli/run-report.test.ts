@@ -121,6 +121,8 @@ describe("A run's report", () => {
     expect(report.trades).toMatchObject({ count: 1, held: 1, net: "-5.211205", open: "-2.985641" });
     expect(text).toMatch(/^\n Live run at http:\/\/there\n/);
     expect(text).toContain("Profit in USDT");
+    // A loss is none of everything where it is not known what there was.
+    expect(report.warnings).toEqual([]);
     expect(text).toMatch(/result +-8\.1968 /);
     expect(text).not.toMatch(/result hash|Recording/);
   });
