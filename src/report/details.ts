@@ -187,7 +187,7 @@ const fillOf = ({ clOrdId, instId, side, px, qty, cost, liquidity }: Fill, at: n
 
 const shapeOf = ({ instId, side, ordType, px, sz }: OrderSpec) => ({ instId, side, ordType, px, sz });
 
-const positionLines = (fills: readonly FillDetail[]): readonly PositionLine[] => {
+export const positionLines = (fills: readonly FillDetail[]): readonly PositionLine[] => {
   const lines = new Map<string, { at: number; qty: string }[]>();
   for (const { instId, at, side, qty } of fills) {
     const points = lines.get(instId) ?? [];

@@ -2,7 +2,7 @@
  * Recorder of a run in real time, paper or live: what it did and made, as the report of a backtest tells it.
  *
  * Invariants: only listens, and asks the service for nothing; bounded, however long the run: at most `samplesMax` samples (every second one
- * is dropped when there are more), the last `keptMax` trades of each strategy and instrument, `keptMax` waits and 4,000 minutes of the quota,
+ * is dropped when there are more), the last `keptMax` fills, and trades of each strategy and instrument, `keptMax` waits and 4,000 minutes of the quota,
  * while sums and counts stay exact; money is that of the embedded service where it is one, else of own fills, and what is held is valued as
  * the engine values it, by the price at which it could be closed.
  * Not here: who asks for a report and when (cli/run-report.ts), a backtest's (backtest/report-collector.ts).
@@ -13,13 +13,14 @@ import type { Event, EventOf } from "../journal/events.ts";
 import type { Position } from "../orders/positions.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
-import type { RunDetails } from "./details.ts";
+import { positionLines, type RunDetails } from "./details.ts";
 import { DeepestFall } from "./equity.ts";
 import { RestingOrders } from "./open-orders.ts";
 import { RejectionReasons } from "./rejection-reasons.ts";
 import { hashOf, type RunReport, type StrategyReport } from "./report.ts";
 import { returnSeries } from "./return-series.ts";
 import { assumptionsOf } from "./run-assumptions.ts";
+import { RunFills } from "./run-fills.ts";
 import { RunQuota } from "./run-quota.ts";
 import { RunSamples } from "./run-samples.ts";
 import type { TradeLists } from "./trade-list.ts";
@@ -69,6 +70,7 @@ export class RunRecorder {
   readonly #samples: RunSamples;
   readonly #reasons = new RejectionReasons();
   readonly #quota: RunQuota;
+  readonly #fills = new RunFills(keptMax);
   readonly #fall = new DeepestFall();
   #account: AccountMoney | undefined;
   /** Of the first position or fill, where no account says. */
@@ -132,17 +134,14 @@ export class RunRecorder {
   /** A fill of the embedded service. */
   onFill(fill: Fill): void {
     this.#traded.add(fill.instId);
-    this.#tally.onFill(fill, this.#options.now());
+    const at = this.#options.now();
+    this.#fills.take(fill, at, this.#tally.ownerOf(fill.clOrdId) ?? "");
+    this.#tally.onFill(fill, at);
   }
 
   /** What the embedded service charged. */
-  onFunding(funding: Funding): void {
-    this.#tally.onFunding(funding);
-  }
-
-  onLiquidation(liquidation: Liquidation): void {
-    this.#tally.onLiquidation(liquidation);
-  }
+  readonly onFunding = (funding: Funding): void => this.#tally.onFunding(funding);
+  readonly onLiquidation = (liquidation: Liquidation): void => this.#tally.onLiquidation(liquidation);
 
   /** To be called about once a second, and at the end. */
   look(strategies: readonly StrategyMoney[]): void {
@@ -217,18 +216,22 @@ export class RunRecorder {
     return this.#tally.tradeLists(this.#marks(strategies), () => undefined).position;
   }
 
-  /** What is kept step by step: samples, trades and minutes of the quota; fills and orders one by one are not. */
+  /** What is kept step by step: samples, fills, trades and minutes of the quota; orders one by one are not. */
   details(strategies: readonly StrategyMoney[]): Partial<RunDetails> {
-    const { equity, exposure, strategies: lines, benchmark } = this.#samples;
+    const { equity, exposure, strategies: lines, benchmark, prices } = this.#samples;
     const endAt = this.#endAt ?? this.#options.now();
     return {
       equity,
+      fills: this.#fills.all,
+      positions: positionLines(this.#fills.all),
+      prices: this.#fills.prices(prices),
       exposure,
       strategies: lines,
       minutes: this.#quota.minutes(this.#startAt, endAt),
       trades: { position: this.trades(strategies), fifo: [] },
       returns: returnSeries(equity, endAt - this.#startAt),
-      ...(benchmark && { benchmark }),
+      // Who began with nothing could have bought nothing.
+      ...(benchmark && this.#account !== undefined && { benchmark }),
     };
   }
 
@@ -237,7 +240,9 @@ export class RunRecorder {
     const { strategy, instId, clOrdId, ordId, side, px, qty, fee, cost, currency, liquidity = "maker", at } = event;
     this.#currency ??= currency;
     this.#traded.add(instId);
-    this.#tally.onFill({ uid: "", instId, clOrdId, ordId, side, px, qty, fee, cost, liquidity, at }, at, strategy);
+    const fill: Fill = { uid: "", instId, clOrdId, ordId, side, px, qty, fee, cost, liquidity, at };
+    this.#tally.onFill(fill, at, strategy);
+    this.#fills.take(fill, at, strategy);
   }
 
   /** A fee may become known after its fill. */

@@ -41,6 +41,11 @@ export class RunSamples {
     this.#profits = half(this.#profits);
   }
 
+  /** Prices of instruments at each sample. */
+  get prices(): readonly { readonly at: number; readonly prices: ReadonlyMap<string, string> }[] {
+    return this.equity.map(({ at }, index) => ({ at, prices: this.#prices[index] ?? new Map() }));
+  }
+
   get strategies(): readonly StrategyLine[] {
     const names = [...(this.#profits[0]?.keys() ?? [])];
     const points = (name: string): readonly EquityPoint[] =>

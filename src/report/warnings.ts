@@ -17,7 +17,9 @@ export const warningsOf = (report: Omit<RunReport, "resultHash" | "wallMs" | "wa
     ...unprotected(report),
     ...missing(report.coverage),
     ...silent(report),
-    ...(report.run?.equity !== "fills" && compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0 ? ["Nothing is left: equity ended at or below zero."] : []),
+    ...(report.run?.equity !== "fills" && compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0
+      ? ["Nothing is left: equity ended at or below zero."]
+      : []),
   ];
 };
 

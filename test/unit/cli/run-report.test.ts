@@ -138,5 +138,6 @@ describe("A run's report", () => {
     // Fees are those of the whole first deal, and of two thirds of the second.
     expect(first.split(",").slice(6, 13)).toEqual(["60008.1", "60016", "0.79", "6.001205", "0", "-5.211205", "USDT"]);
     expect(readFileSync(files.html, "utf8")).toContain("<h1>Live run at http://there</h1>");
+    expect(readFileSync(files.html, "utf8")).not.toContain("Nothing is left");
   });
 });

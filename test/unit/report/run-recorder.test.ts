@@ -67,6 +67,24 @@ describe("The record of a live run", () => {
     expect(report.assumptions.join()).toContain("carried over at its average entry price");
   });
 
+  it("has every fill, position and price for a page, exactly", () => {
+    const { recorder, views, fill, wait } = setup();
+    recorder.begin(views({}));
+    fill("buy", "0.3", "100.25", "0.1");
+    wait(1_000);
+    recorder.look(views({ qty: "0.3", avgPx: "100.25", markPx: "101" }));
+    wait(500);
+    fill("sell", "0.1", "99.5", "0.1");
+    wait(1_000);
+    const { fills, positions, prices } = recorder.details(views({ qty: "0.2", avgPx: "100.25", markPx: "99" }));
+    expect(fills?.map(({ side, px, qty, strategy, fee }) => [side, px, qty, strategy, fee])).toEqual([
+      ["buy", "100.25", "0.3", "a", "0.1"],
+      ["sell", "99.5", "0.1", "a", "0.1"],
+    ]);
+    expect(positions?.map(({ points }) => points.map(({ qty }) => qty))).toEqual([["0.3", "0.2"]]);
+    expect(prices).toMatchObject([{ instId: swap, unit: "0.01", close: [10_025, 10_100, 9_950] }]);
+  });
+
   it("counts fees that became known after the fill, in money and in the trade", () => {
     const { recorder, views, fill, wait } = setup();
     recorder.begin(views({}));
