@@ -1,7 +1,8 @@
 /**
  * Report at the end of `sluice run`: the same text as a backtest of those hours, and the files that were asked for.
  *
- * Invariants: a file that cannot be written is known before the run; a run that never traded has no report.
+ * Invariants: a file that cannot be written is known before the run; a run that never traded has no report; what fails in the making of a
+ * report is said at its end and reaches nothing that trades.
  * Not here: what is recorded (report/run-recorder.ts), how it looks (report/report-text.ts).
  */
 import { writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import type { OpenService } from "../client/service-port.ts";
 import { type Clock, every } from "../clock/clock.ts";
 import { createContract } from "../contract/contract.ts";
 import type { Engine } from "../engine/engine.ts";
+import { messageOf } from "../errors.ts";
 import { profileIn } from "../host/config.ts";
 import { noDetails } from "../report/details.ts";
 import { tearsheet } from "../report/html/tearsheet.ts";
@@ -17,7 +19,7 @@ import type { RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
 import { RunRecorder } from "../report/run-recorder.ts";
 import { tradeCsv } from "../report/trade-csv.ts";
-import { type CliIo, colourOf } from "./io.ts";
+import { type CliIo, colourOf, printable } from "./io.ts";
 import { checkPlace } from "./written-files.ts";
 
 /** The part of an engine that a report is made from; a service that is not given is not embedded. */
@@ -32,7 +34,8 @@ export interface ReportFiles {
 }
 
 interface EndOfRun {
-  readonly report: RunReport;
+  /** Undefined where it could not be made. */
+  readonly report?: RunReport;
   readonly text: string;
   readonly written: readonly string[];
 }
@@ -71,33 +74,46 @@ export const reportOf = (
     uidOf: (key) => uids.get(key),
     now: () => clock.now(),
   });
-  const listening = engine.events$.subscribe((event) => recorder.onEvent(event));
   let begun = false;
+  let broken: string | undefined;
+  /** A report is for people: what fails in it must not reach what trades. */
+  const safely = (work: () => void): void => {
+    if (broken !== undefined) return;
+    try {
+      work();
+    } catch (error) {
+      broken = messageOf(error);
+    }
+  };
+  const listening = engine.events$.subscribe((event) => safely(() => recorder.onEvent(event)));
   return {
     begin: () => {
       begun = true;
       const account = engine.service === undefined ? undefined : paperAccountOf(engine.service);
-      if (account !== undefined) follow(recorder, account);
-      recorder.begin(engine.strategies(), account?.money);
-      listening.add(every(clock, lookMs).subscribe(() => recorder.look(engine.strategies())));
+      if (account !== undefined) follow(recorder, account, safely);
+      safely(() => recorder.begin(engine.strategies(), account?.money));
+      listening.add(every(clock, lookMs).subscribe(() => safely(() => recorder.look(engine.strategies()))));
     },
     end: (io) => {
       if (!begun) return undefined;
-      const report = recorder.report(engine.strategies(), engine.openOrders());
-      return {
-        report,
-        text: reportText(report, { columns: io.columns, colour: colourOf(io) }),
-        written: write(report, recorder, engine, files),
-      };
+      let ended: EndOfRun | undefined;
+      safely(() => {
+        const report = recorder.report(engine.strategies(), engine.openOrders());
+        const text = reportText(report, { columns: io.columns, colour: colourOf(io) });
+        ended = { report, text, written: [] };
+        ended = { report, text, written: write(report, recorder, engine, files) };
+      });
+      if (broken === undefined) return ended;
+      return { ...ended, text: `${ended?.text ?? ""}The report is not complete: ${printable(broken)}\n`, written: [] };
     },
     close: () => listening.unsubscribe(),
   };
 };
 
-const follow = (recorder: RunRecorder, { venue }: PaperAccount): void => {
-  venue.onFill((fill) => recorder.onFill(fill));
-  venue.onFunding((funding) => recorder.onFunding(funding));
-  venue.onLiquidation((liquidation) => recorder.onLiquidation(liquidation));
+const follow = (recorder: RunRecorder, { venue }: PaperAccount, safely: (work: () => void) => void): void => {
+  venue.onFill((fill) => safely(() => recorder.onFill(fill)));
+  venue.onFunding((funding) => safely(() => recorder.onFunding(funding)));
+  venue.onLiquidation((liquidation) => safely(() => recorder.onLiquidation(liquidation)));
 };
 
 const write = (report: RunReport, recorder: RunRecorder, engine: ReportedEngine, { html, trades }: ReportFiles): readonly string[] => {

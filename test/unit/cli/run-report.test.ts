@@ -1,13 +1,13 @@
 /** Reports at the end of runs: against a table made by hand, and against a backtest of the same recording. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { mergeMap } from "rxjs";
+import { mergeMap, Subject } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { constant, paper, type RunReport } from "../../../src/backtest.ts";
 import { reportOf } from "../../../src/cli/run-report.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createEngine, type Engine } from "../../../src/index.ts";
+import { createEngine, type Engine, type Event } from "../../../src/index.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { quoteTape, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -139,5 +139,20 @@ describe("A run's report", () => {
     expect(first.split(",").slice(6, 13)).toEqual(["60008.1", "60016", "0.79", "6.001205", "0", "-5.211205", "USDT"]);
     expect(readFileSync(files.html, "utf8")).toContain("<h1>Live run at http://there</h1>");
     expect(readFileSync(files.html, "utf8")).not.toContain("Nothing is left");
+  });
+
+  it("that fails is said to be incomplete, and nothing that trades learns of it", async () => {
+    const clock = createVirtualClock();
+    const events$ = new Subject<Event>();
+    const strategies = (): never => {
+      throw new Error("no\u001bluck");
+    };
+    const reporter = reportOf({ events$, strategies, openOrders: () => [] }, {}, undefined, {}, clock);
+    reporter.begin();
+    clock.advanceTo(5_000);
+    events$.next({ type: "engine.stopped", reason: "", seq: 0, at: 0 });
+    expect(reporter.end(capturedIo())).toEqual({ text: "The report is not complete: no\\u001bluck\n", written: [] });
+    reporter.close();
+    expect([events$.observed, clock.pending]).toEqual([false, 0]);
   });
 });
