@@ -19,7 +19,8 @@ const hasId = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?:
 export const inputProblem = (contract: Contract, endpoint: EndpointName, input: unknown): string | undefined => {
   const problems = requestProblems(contract.endpoints[endpoint].input, input);
   if (problems.length > 0) return problems.join("; ");
-  if (endpoint === "getOrder" && !hasId(input as InputOf<"getOrder">)) return "request: give ordId or clOrdId.";
+  if ((endpoint === "getOrder" || endpoint === "amendOrder") && !hasId(input as InputOf<"getOrder">))
+    return "request: give ordId or clOrdId.";
   if (endpoint === "cancelBatch" && !(input as InputOf<"cancelBatch">).every(hasId)) return "request: give every element ordId or clOrdId.";
   return undefined;
 };

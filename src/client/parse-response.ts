@@ -45,7 +45,7 @@ const aliases: Readonly<Partial<Record<EndpointName, Readonly<Record<string, rea
   },
 };
 
-const elementwise: readonly EndpointName[] = ["placeOrder", "cancelBatch"];
+const elementwise: readonly EndpointName[] = ["placeOrder", "amendOrder", "cancelBatch"];
 const orderLists: readonly EndpointName[] = ["getOrder", "pendingOrders", "orderHistory"];
 /** Somebody on the way gave up waiting: the one client status that does not say the call was refused. */
 const timedOutStatus = 408;
@@ -171,7 +171,7 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
   const { data } = body;
   if (status >= 500 || status === timedOutStatus) return { kind: "unknown", message: `${endpoint}: status ${status}, code ${code} ${msg}` };
   const list = Array.isArray(data) ? data : isRaw(data) && Object.keys(data).length > 0 ? [data] : undefined;
-  if (endpoint === "placeOrder" && list !== undefined && list.length > 1 && status < 400) {
+  if ((endpoint === "placeOrder" || endpoint === "amendOrder") && list !== undefined && list.length > 1 && status < 400) {
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
   }
   if (list !== undefined && list.length > 0 && isRead(endpoint, response, code, list, profile)) {

@@ -61,4 +61,6 @@ const laidOver = (below: ProfileOverrides, above: ProfileOverrides): ProfileOver
   return { ...below, ...Object.fromEntries(Object.entries(above).map(([name, rows]) => [name, { ...groups[name], ...rows }])) };
 };
 
-export const endpointNames = (contract: Contract): readonly EndpointName[] => Object.keys(contract.endpoints) as EndpointName[];
+/** The endpoints that the service has. */
+export const endpointNames = ({ endpoints, profile }: Contract): readonly EndpointName[] =>
+  (Object.keys(endpoints) as EndpointName[]).filter((name) => name !== "amendOrder" || profile.capabilities.amend);

@@ -1,5 +1,6 @@
 /**
- * The service as a table: ten endpoints, what they cost, who may call them, what goes in and what comes out.
+ * The service as a table: ten endpoints, and one that only other exchanges have; what they cost, who may call them, what goes in and
+ * what comes out.
  *
  * Invariants: the weights of the description's table are numbers here; those it does not show come from the profile.
  * `repeat` says what an unanswered call allows: `safe` may be sent again, `never` must be asked about first.
@@ -44,6 +45,8 @@ export const endpointTable = ({ instruments, permissions, weights }: Profile) =>
     pendingOrders: read("trade/orders/pending", weights.pendingOrders, "read", schemas.pendingQuery, schemas.orderRecord),
     orderHistory: read("trade/orders/history", weights.orderHistory, "read", schemas.historyQuery, schemas.orderRecord),
     placeOrder: write("trade/order", 10, permissions.placeSwap, schemas.placeBody, schemas.elementResult, "never"),
+    // Offered only where `capabilities.amend` says so: the description has no such call.
+    amendOrder: write("trade/amend-order", weights.amendOrder, permissions.placeSwap, schemas.amendBody, schemas.elementResult, "never"),
     cancelBatch: write("trade/cancel-batch-orders", 15, "trade_futures", schemas.cancelBody, schemas.elementResult, "safe"),
     closePosition: write("trade/close-position", 10, permissions.closePosition, schemas.closeBody, schemas.closeResult, "never"),
     setLeverage: write("account/set-leverage", 5, permissions.setLeverage, schemas.leverageBody, schemas.leverageResult, "safe"),
@@ -61,6 +64,7 @@ interface Inputs {
   pendingOrders: FromSchema<typeof schemas.pendingQuery>;
   orderHistory: FromSchema<typeof schemas.historyQuery>;
   placeOrder: schemas.PlaceBody;
+  amendOrder: schemas.AmendBody;
   cancelBatch: schemas.CancelBody;
   closePosition: FromSchema<typeof schemas.closeBody>;
   setLeverage: FromSchema<typeof schemas.leverageBody>;
@@ -73,6 +77,7 @@ interface Records {
   pendingOrders: schemas.OrderRecord;
   orderHistory: schemas.OrderRecord;
   placeOrder: schemas.ElementResult;
+  amendOrder: schemas.ElementResult;
   cancelBatch: schemas.ElementResult;
   closePosition: FromSchema<typeof schemas.closeResult>;
   setLeverage: FromSchema<typeof schemas.leverageResult>;

@@ -56,6 +56,7 @@ export const defaultProfile = {
     getOrder: row(5, "G17", "Other reads cost 2 to 5; guessing low risks the blocked minute."),
     pendingOrders: row(5, "G17", "Other reads cost 2 to 5; guessing low risks the blocked minute."),
     orderHistory: row(5, "G17", "Other reads cost 2 to 5; guessing low risks the blocked minute."),
+    amendOrder: row(10, "G11", "The description names no such call; where an exchange has one, it is as heavy as a placement."),
     perCancelElement: row(0, "H12", "Rule 2 charges a call, not its elements."),
   },
   answers: {
@@ -120,6 +121,7 @@ export const defaultProfile = {
     account: row("read", "G11", "Balances and positions are reads."),
   },
   capabilities: {
+    amend: row(false, "G11", "The description names no call that changes an order; exchanges behind a dialect may have one."),
     cancelSpot: row(false, "H4", "Batch cancel is described for contract orders and nothing else cancels."),
   },
   limits: {

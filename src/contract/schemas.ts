@@ -225,6 +225,15 @@ export const cancelBody = {
 } as const satisfies JSONSchema;
 export type CancelBody = FromSchema<typeof cancelBody>;
 
+/** What an order is to be from now on; `sz` counts what was executed already. */
+export const amendBody = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId"],
+  properties: { instId, ordId: anyId, clOrdId: anyId, px: decimalText, sz: decimalText },
+} as const satisfies JSONSchema;
+export type AmendBody = FromSchema<typeof amendBody>;
+
 export const closeBody = {
   type: "object",
   additionalProperties: false,

@@ -27,9 +27,9 @@ export interface Order {
   readonly ordType: OrdType;
   readonly reduceOnly: boolean;
   readonly unit: SzUnit;
-  readonly sz: Amount;
+  sz: Amount;
   /** Ticks; 0 for market orders, which have no price. */
-  readonly px: number;
+  px: number;
   /** Lots wanted; fixed once accepted. Market orders sized in quote currency have no number of lots, only a budget. */
   lots: number;
   budget: Amount | undefined;

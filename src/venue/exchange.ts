@@ -104,6 +104,12 @@ export class Exchange {
     if (!order.touched) this.#touch(order);
   }
 
+  /** An order that goes on is not what it was. */
+  changed(order: Order, at: number): void {
+    order.updatedAt = at;
+    if (!order.touched) this.#touch(order);
+  }
+
   /** Products whose orders changed in this event. */
   changedMarkets(): readonly Market[] {
     const changed: Market[] = [];

@@ -82,7 +82,7 @@ const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefine
   return undefined;
 };
 
-const resultOf = ({ profile }: Exchange, ordId: string, clOrdId: string, refusal?: Refusal): Readonly<Record<string, string>> => {
+export const resultOf = ({ profile }: Exchange, ordId: string, clOrdId: string, refusal?: Refusal): Readonly<Record<string, string>> => {
   const code = refusal?.code ?? "0";
   const msg = refusal?.msg ?? "";
   return profile.cancelBatch.resultFields === "sCode" ? { ordId, clOrdId, sCode: code, sMsg: msg } : { ordId, clOrdId, code, msg };

@@ -52,7 +52,7 @@ const wordProblem = ({ profile }: Exchange, body: PlaceBody, product: Product): 
   return undefined;
 };
 
-const readPrice = ({ profile }: Exchange, product: Product, text: string | undefined): number | Refusal => {
+export const readPrice = ({ profile }: Exchange, product: Product, text: string | undefined): number | Refusal => {
   const px = readAmount(text);
   const ticks = px === undefined || px <= 0n || px % product.tickRule !== 0n ? 0n : px / product.tick;
   if (ticks > 0n && ticks <= countMax) return Number(ticks);
@@ -90,6 +90,20 @@ const sizeProblem = ({ profile }: Exchange, order: Order, offers: readonly Offer
   }
   if (!budgeted) order.lots = Number(lots);
   return undefined;
+};
+
+/** The lots of a priced size, or why it cannot be. */
+export const lotsOf = (
+  exchange: Exchange,
+  { product, unit }: Pick<Order, "product" | "unit">,
+  sz: Amount,
+  px: number,
+): number | Refusal => {
+  const lots = sz <= 0n ? undefined : readLots(product, unit, sz, px);
+  const code = exchange.profile.answers.sizeCode;
+  if (lots === undefined) return { code, msg: `sz is not a positive multiple of the lot (${spell(product.lotRule)} ${product.base}).` };
+  if (lots > 0n && lots <= countMax && lots * product.lot >= product.minBase) return Number(lots);
+  return { code, msg: `sz is too small or too large; the minimum is ${spell(product.minBase)} ${product.base}.` };
 };
 
 /** Lots a new reducing order may take, beside those already promised to earlier ones. */

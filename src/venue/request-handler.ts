@@ -6,6 +6,7 @@
  * Not here: what the acts do (order-entry.ts, queries.ts), how a key proves itself (the wire around this service).
  */
 
+import { endpointNames } from "../contract/contract.ts";
 import type { EndpointName, InputOf } from "../contract/endpoints.ts";
 import { readInstId } from "../contract/inst-id.ts";
 import { limitHeaders } from "../contract/limits.ts";
@@ -15,6 +16,7 @@ import type { Account } from "./account.ts";
 import type { Exchange } from "./exchange.ts";
 import { instrumentRecordOf } from "./instrument.ts";
 import { balanceRecordsOf } from "./margin.ts";
+import { amend } from "./order-amendment.ts";
 import { cancelBatch, closePosition, place, setLeverage } from "./order-entry.ts";
 import { getOrder, listHistory, listPending, positionRecordsOf } from "./queries.ts";
 import type { Caller, Content, RateLimiter } from "./rate-limiter.ts";
@@ -68,6 +70,7 @@ const acts: { readonly [E in Exclude<EndpointName, "instruments">]: Act<E> } = {
   pendingOrders: listPending,
   orderHistory: listHistory,
   placeOrder: place,
+  amendOrder: amend,
   cancelBatch,
   closePosition,
   setLeverage,
@@ -85,14 +88,14 @@ const fitsQuery = (product: { instId: string; instType: string }, { instType, in
   (instType === undefined || product.instType === instType) && (instId === undefined || product.instId === instId);
 
 /** Endpoints by method and path. */
-export const routesOf = ({ endpoints }: Exchange["contract"]): ReadonlyMap<string, EndpointName> =>
-  new Map((Object.keys(endpoints) as EndpointName[]).map((name) => [`${endpoints[name].method} ${endpoints[name].path}`, name]));
+export const routesOf = (contract: Exchange["contract"]): ReadonlyMap<string, EndpointName> =>
+  new Map(endpointNames(contract).map((name) => [`${contract.endpoints[name].method} ${contract.endpoints[name].path}`, name]));
 
 /** The same in two steps, as a text put together for every request costs more than finding it. */
-const routeTable = ({ endpoints }: Exchange["contract"]): ReadonlyMap<string, ReadonlyMap<string, EndpointName>> => {
+const routeTable = (contract: Exchange["contract"]): ReadonlyMap<string, ReadonlyMap<string, EndpointName>> => {
   const table = new Map<string, Map<string, EndpointName>>();
-  for (const name of Object.keys(endpoints) as EndpointName[]) {
-    const { method, path } = endpoints[name];
+  for (const name of endpointNames(contract)) {
+    const { method, path } = contract.endpoints[name];
     table.set(path, (table.get(path) ?? new Map<string, EndpointName>()).set(method, name));
   }
   return table;

@@ -99,7 +99,7 @@ const signer: SignerOf = (seal, { websocket }) => {
   };
 };
 
-const paths: Readonly<Record<EndpointName, string>> = {
+const paths: Readonly<Record<Exclude<EndpointName, "amendOrder">, string>> = {
   instruments: "market/instruments",
   spotBalance: "asset/balances",
   positions: "account/positions",
@@ -112,12 +112,15 @@ const paths: Readonly<Record<EndpointName, string>> = {
   setLeverage: "account/set-leverage",
 };
 
-const call = ({ endpoint, method, query, body }: WireRequest): WrittenCall => ({
-  method,
-  path: `/api/v1/${paths[endpoint]}`,
-  query: queryOf(endpoint, query),
-  body: body === undefined ? undefined : bodyOf(endpoint, body),
-});
+const call = ({ endpoint, method, query, body }: WireRequest): WrittenCall => {
+  if (endpoint === "amendOrder") throw new TypeError("orders are not changed at this exchange");
+  return {
+    method,
+    path: `/api/v1/${paths[endpoint]}`,
+    query: queryOf(endpoint, query),
+    body: body === undefined ? undefined : bodyOf(endpoint, body),
+  };
+};
 
 const queryOf = (endpoint: EndpointName, { instType, instId, ordId, clOrdId, ...query }: WireRequest["query"]): WireRequest["query"] => {
   if (instType !== undefined && instType !== "SWAP") throw new TypeError(`${instType} is not traded at this exchange`);

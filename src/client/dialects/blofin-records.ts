@@ -46,7 +46,9 @@ const recordsOf = (data: unknown): readonly unknown[] => {
 };
 
 /** The records of each read, and of a write that answers with one. */
-export const blofinRecords: Readonly<Record<Exclude<EndpointName, "placeOrder" | "cancelBatch">, (data: unknown) => readonly unknown[]>> = {
+export const blofinRecords: Readonly<
+  Record<Exclude<EndpointName, "placeOrder" | "amendOrder" | "cancelBatch">, (data: unknown) => readonly unknown[]>
+> = {
   instruments: (data) => listOf(data).flatMap(instrumentsOf),
   spotBalance: (data) => listOf(isRaw(data) ? data["details"] : data).map(translated(balance)),
   positions: (data) => listOf(data).map(translated(position)),

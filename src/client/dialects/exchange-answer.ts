@@ -20,7 +20,7 @@ interface AnswerTable {
   readonly result: (item: Raw, envelopeCode: string) => ElementResult;
 }
 
-type ElementWise = "placeOrder" | "cancelBatch";
+type ElementWise = "placeOrder" | "amendOrder" | "cancelBatch";
 interface Envelope {
   readonly code: string;
   readonly msg: string;
@@ -46,7 +46,8 @@ export const answerOf =
     return { status, headers, body: { code, msg, data: isElementWise(endpoint) ? listOf(data) : records[endpoint](data) } };
   };
 
-const isElementWise = (endpoint: EndpointName): endpoint is ElementWise => endpoint === "placeOrder" || endpoint === "cancelBatch";
+const isElementWise = (endpoint: EndpointName): endpoint is ElementWise =>
+  endpoint === "placeOrder" || endpoint === "amendOrder" || endpoint === "cancelBatch";
 
 const envelopeOf = (body: unknown): Envelope => {
   if (!isRaw(body)) throw notOfTheForm("the answer");

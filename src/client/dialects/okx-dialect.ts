@@ -10,7 +10,7 @@ import type { ChannelArg, SocketRequest } from "../../contract/channels.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { ProfileOverrides } from "../../contract/profile.ts";
-import type { CancelBody, ElementResult, PlaceBody } from "../../contract/schemas.ts";
+import type { AmendBody, CancelBody, ElementResult, PlaceBody } from "../../contract/schemas.ts";
 import type { WireRequest } from "../../contract/transport.ts";
 import type { Dialect, WrittenCall } from "../transport/dialect.ts";
 import { type SignerOf, signerOf } from "../transport/sign.ts";
@@ -57,7 +57,7 @@ const profile: ProfileOverrides = {
   // Orders that were canceled without a fill are listed for two hours only.
   history: { unfilledCanceledVanish: true },
   instruments: { fieldNames: "short" },
-  capabilities: { cancelSpot: true },
+  capabilities: { amend: true, cancelSpot: true },
   auth: {
     headerPrefix: "OK-ACCESS-",
     timestamp: "iso",
@@ -98,6 +98,7 @@ const paths: Readonly<Record<EndpointName, string>> = {
   pendingOrders: "trade/orders-pending",
   orderHistory: "trade/orders-history",
   placeOrder: "trade/order",
+  amendOrder: "trade/amend-order",
   cancelBatch: "trade/cancel-batch-orders",
   closePosition: "trade/close-position",
   setLeverage: "account/set-leverage",
@@ -119,6 +120,10 @@ const queryOf = (endpoint: EndpointName, query: WireRequest["query"]): WireReque
 
 const bodyOf = (endpoint: EndpointName, body: unknown): unknown => {
   if (endpoint === "placeOrder") return placed(body as PlaceBody);
+  if (endpoint === "amendOrder") {
+    const { px, sz, ...ids } = body as AmendBody;
+    return { ...ids, ...(px !== undefined && { newPx: px }), ...(sz !== undefined && { newSz: sz }) };
+  }
   if (endpoint === "cancelBatch")
     return (body as CancelBody).map(({ instId, ordId, clOrdId }) => ({ instId, ...(ordId ? { ordId } : { clOrdId }) }));
   // Closing and leverage are of a margin mode here.

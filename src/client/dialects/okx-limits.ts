@@ -31,6 +31,8 @@ const layer = (
 export const okxLayers: readonly LayerSpec[] = [
   // POST trade/order: 60 requests per 2 s, by user and instrument.
   layer("place", "instrument", 60, ["placeOrder"]),
+  // POST trade/amend-order: 60 requests per 2 s, by user and instrument.
+  layer("amend", "instrument", 60, ["amendOrder"]),
   // POST trade/cancel-batch-orders: 300 orders per 2 s, by user and instrument.
   layer("cancel", "uid", 300, ["cancelBatch"], { unit: "elements" }),
   // GET trade/order: 60 requests per 2 s, by user and instrument; GET trade/orders-pending: 60 requests per 2 s, by user.
@@ -47,7 +49,7 @@ export const okxLayers: readonly LayerSpec[] = [
   // GET public/instruments: 20 requests per 2 s, by address.
   layer("instruments", "ip", 20, ["instruments"]),
   // 1,000 new orders per 2 s of a sub-account, whatever the instrument.
-  layer("sub-account", "uid", 1_000, ["placeOrder", "closePosition"]),
+  layer("sub-account", "uid", 1_000, ["placeOrder", "amendOrder", "closePosition"]),
   // 3 connections a second to the sockets of an address; each is charged as an unsigned call of this endpoint.
   layer("connect", "ip", 3, ["instruments"], { windowMs: 1_000 }),
 ];

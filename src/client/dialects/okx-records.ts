@@ -27,7 +27,9 @@ import {
 } from "./record-table.ts";
 
 /** The records of each read, and of a write that answers with one. */
-export const okxRecords: Readonly<Record<Exclude<EndpointName, "placeOrder" | "cancelBatch">, (data: unknown) => readonly unknown[]>> = {
+export const okxRecords: Readonly<
+  Record<Exclude<EndpointName, "placeOrder" | "amendOrder" | "cancelBatch">, (data: unknown) => readonly unknown[]>
+> = {
   instruments: (data) => listOf(data).flatMap(instrumentsOf),
   spotBalance: (data) => listOf(data).flatMap((account) => listOf(recordOf(account)["details"]).map((item) => translated(balance)(item))),
   positions: (data) => listOf(data).map((item) => translated(position)(item)),

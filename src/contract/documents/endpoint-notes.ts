@@ -36,6 +36,12 @@ export const endpointNotes: Readonly<Record<EndpointName, EndpointNote>> = {
       ...everyCall,
     ],
   },
+  amendOrder: {
+    summary: "Change an order",
+    tag: "Trade",
+    says: "The description names no such call.",
+    assumes: ["capabilities.amend", "weights.amendOrder", "permissions.placeSwap", ...orderWords, ...signedCall],
+  },
   spotBalance: {
     summary: "Get spot account balance",
     tag: "Account",

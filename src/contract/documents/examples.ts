@@ -96,6 +96,7 @@ export const exampleRecords = ({ profile }: Contract, name: EndpointName): reado
     case "orderHistory":
       return [orderExample(profile, "filled")];
     case "placeOrder":
+    case "amendOrder":
       return [resultExample(profile, "0", "")];
     case "cancelBatch":
       return [
@@ -128,6 +129,8 @@ export const exampleInput = ({ profile }: Contract, name: EndpointName): unknown
       const { ordTypes, sides, szUnit } = profile.order;
       return { instId: swap, side: sides[0] ?? "buy", ordType: ordTypes[0] ?? "limit", sz: sizes[szUnit.SWAP], px: "60000", clOrdId };
     }
+    case "amendOrder":
+      return { instId: swap, ordId, px: "60001", sz: sizes[profile.order.szUnit.SWAP] };
     case "cancelBatch":
       return [
         { instId: swap, ordId },

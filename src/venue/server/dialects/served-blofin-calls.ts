@@ -125,6 +125,8 @@ export const askBlofin = (call: Call): Questions => {
       return listing(call);
     case "placeOrder":
       return placements(call);
+    case "amendOrder":
+      return badForm;
     case "cancelBatch":
       return cancels(call);
     case "closePosition":
@@ -195,6 +197,7 @@ const shown = (service: Service, call: Call, data: readonly Readonly<Record<stri
     case "setLeverage":
       return { instId: body["instId"], leverage: body["leverage"], marginMode: body["marginMode"], positionSide: "net" };
     case "placeOrder":
+    case "amendOrder":
     case "cancelBatch":
       return data;
   }

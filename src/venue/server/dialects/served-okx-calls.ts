@@ -24,6 +24,8 @@ const table: readonly RouteRow[] = [
   ["GET", "trade/orders-history", "orderHistory"],
   ["POST", "trade/order", "placeOrder"],
   ["POST", "trade/batch-orders", "placeOrder"],
+  ["POST", "trade/amend-order", "amendOrder"],
+  ["POST", "trade/amend-batch-orders", "amendOrder"],
   ["POST", "trade/cancel-order", "cancelBatch"],
   ["POST", "trade/cancel-batch-orders", "cancelBatch"],
   ["POST", "trade/close-position", "closePosition"],
@@ -72,6 +74,21 @@ const cancels = ({ path, body }: Call): Questions => {
   return [{ body: given.map(({ instId, ordId, clOrdId }) => known({ instId, ...(ordId === undefined ? { clOrdId } : { ordId }) })) }];
 };
 
+const amendment = ({ instId, ordId, clOrdId, newPx, newSz }: Texts): Question | Refusal => {
+  if (instId === undefined) return empty("instId");
+  if (ordId === undefined && clOrdId === undefined) return { code: "50015", msg: "Either parameter ordId or clOrdId is required" };
+  if (newPx === undefined && newSz === undefined) return { code: "50015", msg: "Either parameter newSz or newPx is required" };
+  return { body: known({ instId, ...(ordId === undefined ? { clOrdId } : { ordId }), px: newPx, sz: newSz }) };
+};
+
+const amendments = ({ path, body }: Call): Questions => {
+  const orders = path.endsWith("batch-orders") ? body : [body];
+  if (!Array.isArray(orders) || orders.length === 0) return { code: "50000", msg: "Body for POST request can not be empty." };
+  if (orders.length > elementsMax) return { code: "51111", msg: `Maximum ${elementsMax} orders can be amended in bulk` };
+  const questions = orders.map((order) => amendment(textsOf(order)));
+  return questions.find((question): question is Refusal => "code" in question) ?? (questions as unknown as Questions);
+};
+
 const listing = ({ endpoint, query }: Call): Questions => {
   const { instType, instId, state, after, before, limit = "100" } = textsOf(query);
   const history = endpoint === "orderHistory";
@@ -114,6 +131,8 @@ export const askOkx = (service: Service, call: Call): Questions => {
       return listing(call);
     case "placeOrder":
       return placements(call);
+    case "amendOrder":
+      return amendments(call);
     case "cancelBatch":
       return cancels(call);
     case "closePosition":
@@ -145,6 +164,21 @@ const placed = (service: Service, { path, body }: Call, answers: readonly VenueR
   return bulk(results);
 };
 
+/** Of an order that is over, changes have a code of their own. */
+const amended = (service: Service, { path, body }: Call, answers: readonly VenueResponse[]): object => {
+  const { badRequestCode, notCancelableCode } = service.contract.profile.answers;
+  const orders: readonly unknown[] = path.endsWith("batch-orders") ? (body as unknown[]) : [body];
+  const results = answers.map((answer, index) => {
+    const { code, msg, data } = envelopeOf(answer);
+    const { ordId = "", clOrdId = "", reqId = "" } = textsOf(orders[index]);
+    const { sCode = code, sMsg = msg, ...ids } = data[0] ?? { ordId, clOrdId };
+    if (sCode === notCancelableCode)
+      return { ...ids, reqId, sCode: "51503", sMsg: "Order modification failed as the order has been filled, canceled or does not exist" };
+    return { ...ids, reqId, sCode: sCode === badRequestCode ? "51000" : sCode, sMsg };
+  });
+  return bulk(results);
+};
+
 /** Whether a record is one of those the query names. */
 const fits = ({ instType, instId, ordType, state }: Texts, record: OkxRecord): boolean =>
   (instType === undefined || instType === "ANY" || record["instType"] === instType) &&
@@ -172,6 +206,7 @@ const shown = (service: Service, call: Call, data: readonly Readonly<Record<stri
     case "setLeverage":
       return data.map((record) => ({ ...record, posSide: "net" }));
     case "placeOrder":
+    case "amendOrder":
     case "cancelBatch":
       return data;
   }
@@ -185,6 +220,7 @@ const saidBy = (service: Service, call: Call, answers: Parameters<Speech["answer
   const [first] = answers;
   const { code, msg, data } = envelopeOf(first);
   if (call.endpoint === "placeOrder") return placed(service, call, answers);
+  if (call.endpoint === "amendOrder") return amended(service, call, answers);
   if (code === service.contract.profile.answers.badRequestCode) return { code: "51000", msg, data: [] };
   if (call.endpoint === "cancelBatch") return bulk(data);
   const records = shown(service, call, data);

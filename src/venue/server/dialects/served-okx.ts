@@ -32,7 +32,7 @@ const profile: ProfileOverrides = {
     postOnlyCode: "",
   },
   cancelBatch: { oneIdKind: false, envelopeCodeWhenMixed: "2" },
-  capabilities: { cancelSpot: true },
+  capabilities: { amend: true, cancelSpot: true },
   auth: { headerPrefix: "OK-ACCESS-", toleranceMs: 30_000, prehash: ["timestamp", "method", "path", "query", "body"] },
   websocket: { szUnit: "contracts", path: okxSocketPaths[0], loginPath: "/users/self/verify" },
 };
@@ -52,6 +52,7 @@ const layerOf = (name: string, capacity: number, endpoint: EndpointName, more: P
 
 const layers: readonly ExtraLayer[] = [
   layerOf("place", 60, "placeOrder", { scope: "instrument" }),
+  layerOf("amend", 60, "amendOrder", { scope: "instrument" }),
   layerOf("cancel", 300, "cancelBatch", { scope: "instrument", unit: "elements" }),
   layerOf("order", 60, "getOrder", { scope: "instrument" }),
   // Of a sub-account, whatever the product.
