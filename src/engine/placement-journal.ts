@@ -9,8 +9,9 @@
 import { resolve } from "node:path";
 import type { ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
-import type { OrderRecord, PlaceBody } from "../contract/schemas.ts";
+import type { AmendBody, OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
+import { compare } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import type { CheckedConfig, JournalConfig } from "../host/config.ts";
 import { createDecisions, type Verdict } from "../journal/decisions.ts";
@@ -101,14 +102,15 @@ class PlacementLog implements PlacementJournal {
   }
 
   readonly interceptor: Interceptor = (next) => (request, sink) => {
-    if (request.endpoint !== "placeOrder") {
+    if (request.endpoint !== "placeOrder" && request.endpoint !== "amendOrder") {
       next(request, sink);
       return;
     }
     const send = (): void => {
       if (!sink.closed) next(request, sink);
     };
-    void this.#writeDown(request).then(send, (error: unknown) => {
+    const written = request.endpoint === "placeOrder" ? this.#writeDown(request) : this.#writeChange(request);
+    void written.then(send, (error: unknown) => {
       sink.failed(error);
     });
   };
@@ -175,6 +177,22 @@ class PlacementLog implements PlacementJournal {
     // It need not be resolved. If this record is lost, the next run looks and finds nothing.
     this.#write({ type: "unsent", uid, clOrdId });
     throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
+  }
+
+  /** A change of an order: from here on it may be the larger of both. */
+  async #writeChange({ body, key = "" }: WireRequest): Promise<void> {
+    const log = this.#log;
+    if (log === undefined) throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order is changed without it.");
+    const { clOrdId, px, sz } = body as AmendBody;
+    const uid = this.#uidOf.get(key) ?? "";
+    const known = this.#intents.open().find((intent) => intent.clOrdId === clOrdId && intent.uid === uid);
+    if (known !== undefined) {
+      const larger = sz !== undefined && compare(sz, known.sz) > 0 ? sz : known.sz;
+      this.#write({ type: "sent", ...known, px: px ?? known.px, sz: larger });
+      await log.commit().catch((error: unknown) => this.#fail(error));
+    }
+    const reason = this.#options.deskOf(uid).barred(clOrdId ?? "");
+    if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `The change of ${clOrdId} was not sent: ${reason}.`);
   }
 
   #fail(error: unknown): never {

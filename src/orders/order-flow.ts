@@ -6,70 +6,33 @@
  * Not here: what others ask of the order manager (order-manager.ts), which step is next (plan.ts), wanted orders that need none yet
  * (conflation.ts).
  */
-import type { Gateway } from "../client/gateway.ts";
-import type { Clock } from "../clock/clock.ts";
-import type { Contract } from "../contract/contract.ts";
-import type { InstrumentRecord } from "../contract/schemas.ts";
-import type { EventLog } from "../journal/event-log.ts";
-import type { ProtectionRecord } from "../journal/protection-records.ts";
+import { Amendments } from "./amendment.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
 import { ExitLimits } from "./exit-limits.ts";
 import { ExitTrims } from "./exit-trims.ts";
 import { Exits } from "./exits.ts";
+import type { OrderFlowOptions } from "./order-flow-options.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
 import { Placements } from "./placement.ts";
 import { planSlot, urgencyOf } from "./plan.ts";
 import { type FillBody, Positions } from "./positions.ts";
 import { PostOnlyOrders } from "./post-only.ts";
-import type { TriggerPrices } from "./protection/price-triggers.ts";
 import { misplacedProtect } from "./protection/protect.ts";
 import { Protections } from "./protection/protections.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Refusals } from "./refusals.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
-import { type Approval, type RuleSet, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
+import { type Approval, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
 import { mayPlace, TradingModes } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
-import type { OrderStore } from "./state/order-store.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
 import { isSettled, type OrderSpec, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
-
-export interface OrderFlowOptions {
-  readonly clock: Clock;
-  /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
-  readonly serviceNow?: () => number | undefined;
-  readonly contract: Contract;
-  readonly gateway: Gateway;
-  readonly journal: EventLog;
-  readonly store: OrderStore;
-  readonly instance: string;
-  readonly rules: RuleSet;
-  /** Why no order at all may be sent now, in words; undefined when orders may. */
-  readonly refused?: () => string | undefined;
-  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
-  /** Price a market order would meet, if a quote is known. */
-  readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
-  /** Prices that trigger stops and take-profits. */
-  readonly prices: TriggerPrices;
-  /** A price that has not come for so long is told, while it should trigger something. */
-  readonly priceSilenceMs?: number | undefined;
-  /** What protects a position changed: for the next run. */
-  readonly onProtection?: (record: ProtectionRecord) => void;
-  /** So many orders are open now; called with every change of an order. */
-  readonly onOpenOrders: (count: number) => void;
-  /** The service rejected an order. */
-  readonly onRejected?: (order: TrackedOrder) => void;
-  /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
-  readonly onDoubt: (needed: () => boolean) => void;
-  /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */
-  readonly onUnknownInstrument?: (instId: string) => void;
-}
 
 /** An id's generation counts half seconds of the calendar at least: quota allows no run to place faster for longer than a burst. */
 const generationMs = 500;
@@ -88,6 +51,7 @@ export class OrderFlow {
   readonly protections: Protections;
   readonly cancellation: Cancellation;
   readonly reconciliation: Reconciliation;
+  readonly amendments: Amendments;
   readonly #placements: Placements;
   readonly #unknownOrders: UnknownOrders;
   readonly #options: OrderFlowOptions;
@@ -118,6 +82,14 @@ export class OrderFlow {
       this.weigh(order);
     });
     this.#placements = new Placements(options, this.slots, this.lifecycle, this.#unknownOrders, this);
+    this.amendments = new Amendments(options, this.lifecycle, this.#unknownOrders, {
+      specified: this.#specify,
+      rule: (slot, wish) => this.rule(slot, wish),
+      mayPlace: (slot, wish) => this.mayPlace(slot, wish),
+      wishOf: (slot) => this.#wishOf(slot),
+      count: (order) => this.count(order),
+      consider: considered,
+    });
     this.reconciliation = new Reconciliation(options, ids, this.slots, this.lifecycle, this.#unknownOrders, this.cancellation, this);
   }
 
@@ -131,9 +103,12 @@ export class OrderFlow {
     const isFree = order === undefined || isOver(order);
     const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
-    const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) && !waits, isExcess };
+    const isAllowed = mayPlace(mode, wish) && !waits;
+    const mayAmend = isAllowed && order !== undefined && this.amendments.mayChange(order, wish);
+    const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: isAllowed, isExcess, mayAmend };
     const step = planSlot(view, this.#specify);
-    if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
+    const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
+    if (wish !== undefined && order !== undefined && isResting(order) && stays) order.mark = wishMark(wish);
     switch (step.kind) {
       case "place":
         this.#placements.place(slot);
@@ -141,6 +116,9 @@ export class OrderFlow {
       case "unqueue":
         slot.unqueue();
         break;
+      case "amend":
+        if (order !== undefined) this.amendments.request(slot, order);
+        return;
       case "keep-cancel-off":
         if (order !== undefined) cancellation.recall(order);
         return;

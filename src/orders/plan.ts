@@ -1,7 +1,8 @@
 /**
  * Next step of a slot: wanted order against actual order. Pure.
  *
- * Invariants: an order that still fits the wanted order is left alone; a slot never holds two orders: the next is placed when the last
+ * Invariants: an order that still fits the wanted order is left alone, one that can be changed into it is changed rather than canceled and
+ * placed anew, and none is changed twice at a time; a slot never holds two orders: the next is placed when the last
  * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and canceled.
  */
 import { abs, compare, equal, sub } from "../decimal.ts";
@@ -17,6 +18,7 @@ type Step =
   | { readonly kind: "place" }
   | { readonly kind: "unqueue" }
   | { readonly kind: "keep-cancel-off" }
+  | { readonly kind: "amend" }
   | { readonly kind: "cancel"; readonly reason: CancelReason };
 
 interface SlotView {
@@ -30,11 +32,14 @@ interface SlotView {
   readonly mayPlace: boolean;
   /** The order is an exit that may execute more than its strategy holds. */
   readonly isExcess?: boolean;
+  /** The service can change the order into what is wanted, as far as its kind goes. */
+  readonly mayAmend?: boolean;
 }
 
 const nothing: Step = { kind: "nothing" };
 const place: Step = { kind: "place" };
 const unqueue: Step = { kind: "unqueue" };
+const amend: Step = { kind: "amend" };
 const unwanted: Step = { kind: "cancel", reason: "unwanted" };
 const excess: Step = { kind: "cancel", reason: "more than is held" };
 
@@ -49,8 +54,10 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   if (!isResting(order)) return nothing;
   if (wish === undefined) return unwanted;
   if (slot.isExcess === true) return excess;
+  // What it will be is not known yet.
+  if (order.amendment !== undefined && order.cancelClass === undefined) return nothing;
   if (suits(wish, order, specify)) return order.cancelClass === undefined ? nothing : { kind: "keep-cancel-off" };
-  return { kind: "cancel", reason: "replaced" };
+  return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };
 };
 
 /** Whether a resting order may stay for this wanted order. */

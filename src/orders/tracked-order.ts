@@ -7,16 +7,37 @@
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
+import { equal } from "../decimal.ts";
 import type { ActionClass, OrderPhase } from "../journal/events.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
+
+/** What an order is being changed to. */
+export interface Amendment {
+  readonly spec: OrderSpec;
+  /** Base quantity. */
+  readonly qty: string;
+  readonly wish: WantedOrder;
+  readonly mark: string;
+  /** It left: the service may have made the change. */
+  sent: boolean;
+}
 
 export interface TrackedOrder {
   /** Empty while nobody wants an order that a previous run of this instance left behind. */
   strategy: string;
   slot: string;
   readonly clOrdId: string;
-  readonly spec: OrderSpec;
-  readonly wish: WantedOrder | undefined;
+  /** What it is at the service; another one once a change of it is known to have been made. */
+  spec: OrderSpec;
+  wish: WantedOrder | undefined;
+  /** A change of it that waits, is under way or is in doubt (amendment.ts). */
+  amendment: Amendment | undefined;
+  /** A change that was given up and may have been made all the same. */
+  doubted: Amendment | undefined;
+  /** A change of it was refused, or its outcome stayed in doubt: it is canceled and placed anew instead. */
+  isFixed: boolean;
+  /** Rises whenever its size or price is known better, in whichever direction. */
+  revision: number;
   /** Base quantity it should execute; empty where that is not known. */
   qty: string;
   /** Of an exit that was sized by what its strategy holds: base quantity that was wanted, which may be more; else empty. */
@@ -63,9 +84,20 @@ export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean =
   const { record: known, phase } = order;
   order.record = record;
   order.ordId = record.ordId;
+  const isChanged = takeChange(order, record);
   if (!isActive(record.state)) order.phase = record.state;
   else order.phase = order.cancelSent ? "canceling" : record.state;
-  return phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
+  return isChanged || phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
+};
+
+/** The record shows what the order was to be changed to. */
+const takeChange = (order: TrackedOrder, { px, sz }: OrderRecord): boolean => {
+  const amendment = order.amendment ?? order.doubted;
+  if (amendment?.sent !== true || !equal(px === "" ? "0" : px, amendment.spec.px) || !equal(sz, amendment.spec.sz)) return false;
+  const { spec, qty, wish, mark } = amendment;
+  Object.assign(order, { spec, qty, wish, mark, amendment: undefined, doubted: undefined });
+  order.revision++;
+  return true;
 };
 
 /** An order about to leave. Written out field by field: put together from parts it would cost more than sending it. */
@@ -83,6 +115,10 @@ export const newOrder = (
   clOrdId,
   spec,
   wish,
+  amendment: undefined,
+  doubted: undefined,
+  isFixed: false,
+  revision: 0,
   qty: "",
   wantedQty: "",
   nets: false,

@@ -115,11 +115,15 @@ export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execu
 export const filledOf = ({ record, spec }: TrackedOrder, rules: Rules): string => executedOf(spec.instId, record, rules).filled;
 
 export const exposureEntryOf = (order: TrackedOrder, source: EntrySource): ExposureEntry => {
-  const { strategy, clOrdId, spec, record, phase } = order;
+  const { strategy, clOrdId, spec, record, phase, amendment, revision } = order;
   const { instId, side, sz, reduceOnly } = spec;
   const avgPx = amount(record?.avgPx);
   const px = spec.px !== "" ? spec.px : isPositive(avgPx) ? avgPx : (source.marketPx(instId, side) ?? "");
   const open = !isOver(order) && phase !== "planned";
   const base = order.qty === "" ? baseOf(instId, sz, px, source) : order.qty;
-  return { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, ...executedOf(instId, record, source) };
+  const entry = { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, revision, ...executedOf(instId, record, source) };
+  // Until it is known which of the two it is, it counts as the larger one.
+  if (amendment?.sent !== true || px === "") return entry;
+  const larger = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b);
+  return { ...entry, px: larger(px, amendment.spec.px), base: larger(base, amendment.qty) };
 };

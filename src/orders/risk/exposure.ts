@@ -26,6 +26,8 @@ export interface ExposureEntry {
   readonly filled: string;
   readonly value: string;
   readonly cost: string;
+  /** Of two tellings that differ in it, the later one's size and price hold. */
+  readonly revision?: number;
 }
 
 /** In one instrument, by own fills. */
@@ -71,8 +73,11 @@ const isFurther = (a: ExposureEntry, b: ExposureEntry): boolean =>
 /** What is known after both tellings, in whatever order they came. */
 const joined = (a: ExposureEntry, b: ExposureEntry): ExposureEntry => {
   const { filled, value, cost } = isFurther(a, b) ? a : b;
-  const px = a.px === "" ? b.px : b.px === "" ? a.px : greater(a.px, b.px);
   const strategy = a.strategy > b.strategy ? a.strategy : b.strategy;
+  const { revision: ofA = 0 } = a;
+  const { revision: ofB = 0 } = b;
+  if (ofA !== ofB) return { ...(ofA > ofB ? a : b), strategy, open: a.open && b.open, filled, value, cost };
+  const px = a.px === "" ? b.px : b.px === "" ? a.px : greater(a.px, b.px);
   return { ...a, strategy, px, base: greater(a.base, b.base), open: a.open && b.open, filled, value, cost };
 };
 

@@ -4,6 +4,7 @@ import { inProcess } from "../../../src/client/transport/in-process.ts";
 import type { Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
 import { loadJournalCode } from "../../../src/engine/late-journal.ts";
 import type { JournalConfig } from "../../../src/host/config.ts";
@@ -62,15 +63,17 @@ export interface World {
   watchful: boolean;
   /** What a second strategy of the user wants; without it there is none. */
   second$?: Observable<readonly WantedOrder[]>;
+  /** Rows in which the service differs, on both sides. */
+  readonly profile: ProfileOverrides;
   journal: Partial<JournalConfig>;
   orders: NonNullable<Config["orders"]>;
   instance: number;
 }
 
 /** A service with one product, one user and its limits, quoted around 60,000. */
-export const venueOf = (clock: Clock, firstOrdId = "1000000000"): Venue => {
+export const venueOf = (clock: Clock, firstOrdId = "1000000000", profile: ProfileOverrides = {}): Venue => {
   const venue = createVenue({
-    contract: createContract(),
+    contract: createContract(profile),
     instruments: [btc],
     users: [{ uid: "main", keys, balances: { USDT: "100000" } }],
     fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
@@ -87,9 +90,9 @@ export const renewVenue = (world: World): void => {
 };
 let venues = 1;
 
-export const worldOf = (): World => {
+export const worldOf = (profile: ProfileOverrides = {}): World => {
   const clock = createVirtualClock(1_700_000_000_000);
-  const venue = venueOf(clock);
+  const venue = venueOf(clock, undefined, profile);
   const wanted$ = concat(of([far("a", "30000"), far("b", "29000")]), NEVER);
   const quiet = { step: () => undefined, lose: () => undefined, placementMs: 20, wallOffsetMs: 0 };
   const plain = { spoil: (_: WireRequest, answer: WireResponse) => answer, pushes$: NEVER, pushing$: of(false) };
@@ -101,7 +104,7 @@ export const worldOf = (): World => {
     world.venue.quote(swap, bidPx * 10, 1_000, bidPx * 10 + 1, 1_000, clock.now());
     tell(bidPx, clock.now());
   };
-  const own = { watchful: false, disk: memoryDisk(), journal: {}, orders: {}, instance: ++worlds };
+  const own = { profile, watchful: false, disk: memoryDisk(), journal: {}, orders: {}, instance: ++worlds };
   const world: World = { position, clock, venue, ...quiet, ...plain, wanted$, show, quotes$, ...own };
   return world;
 };
@@ -127,7 +130,7 @@ let worlds = 0;
 export class Dead extends Error {}
 
 const noOptions = { type: "object", additionalProperties: false, properties: {} } as const;
-const writes: readonly string[] = ["placeOrder", "cancelBatch"];
+const writes: readonly string[] = ["placeOrder", "amendOrder", "cancelBatch"];
 
 const desiredOf =
   (world: World) =>
@@ -170,7 +173,7 @@ export const lifeOf = (world: World) => {
     if (!alive) return;
     const { endpoint } = request;
     if (writes.includes(endpoint)) doing(`send ${endpoint}`);
-    wireOf(endpoint === "placeOrder" ? world.placementMs : 20)(request, {
+    wireOf(endpoint === "placeOrder" || endpoint === "amendOrder" ? world.placementMs : 20)(request, {
       response: (response) => {
         if (!alive) return;
         try {
@@ -213,6 +216,7 @@ export const lifeOf = (world: World) => {
       strategies: [defineStrategy({ name: "one", options: noOptions, desired: desiredOf(world) })({}), ...second],
       journal: { dir: "journal", ...world.journal },
       orders: world.orders,
+      profile: world.profile,
     },
     { openDisk: async () => disk },
   );

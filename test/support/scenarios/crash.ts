@@ -15,6 +15,8 @@ export interface CrashCase {
   /** The first life dies at this step of the disk or the wire; 0: at none, it is killed from outside after six seconds. */
   readonly stopAt: number;
   readonly seed: string;
+  /** The service can change orders. */
+  readonly amends?: boolean;
 }
 
 export interface CrashEnd {
@@ -26,8 +28,8 @@ export interface CrashEnd {
 const wantedInTheEnd = ["29000", "30001"];
 
 /** Seed 0 is a quiet one: nothing but the crash goes wrong. */
-export const crashStory = async ({ fate, stopAt, seed }: CrashCase): Promise<CrashEnd> => {
-  const world = worldOf();
+export const crashStory = async ({ fate, stopAt, seed, amends = false }: CrashCase): Promise<CrashEnd> => {
+  const world = worldOf(amends ? { capabilities: { amend: true } } : {});
   const chance = createRandom(`${seed}/${fate}/${stopAt}`);
   const rough = seed !== "0";
   const steps: string[] = [];
@@ -39,7 +41,7 @@ export const crashStory = async ({ fate, stopAt, seed }: CrashCase): Promise<Cra
     world.placementMs = Math.round(5 * 5_000 ** chance.next());
     const lossy = chance.next() < 0.5;
     world.lose = ({ endpoint }) => {
-      if (!lossy || (endpoint !== "placeOrder" && endpoint !== "cancelBatch")) return undefined;
+      if (!lossy || !["placeOrder", "amendOrder", "cancelBatch"].includes(endpoint)) return undefined;
       const fateOfRequest = chance.next();
       return fateOfRequest < 0.2 ? "request" : fateOfRequest < 0.5 ? "answer" : undefined;
     };

@@ -175,4 +175,17 @@ describe("An engine killed at any moment:", () => {
       expect(problems).toEqual([]);
     }
   });
+
+  it.each(["lost", "kept", "torn"] as const)("so does every one that was being changed, when what was not flushed is %s", async (fate) => {
+    const { steps } = await crashStory({ fate, stopAt: 0, seed: "0", amends: true });
+    for (const name of ["send placeOrder", "send amendOrder", "answer amendOrder"])
+      expect(steps.some((step) => step.startsWith(name))).toBe(true);
+    // What the order may become is on disk before the change leaves.
+    const sent = steps.findIndex((step) => step === "send amendOrder");
+    expect(steps.slice(0, sent).findLast((step) => /^(append|sync)/.test(step))).toMatch(/^sync/);
+    for (const [seed] of steps.entries()) {
+      const { problems } = await crashStory({ fate, stopAt: seed + 1, seed: String(seed), amends: true });
+      expect(problems).toEqual([]);
+    }
+  });
 });

@@ -1,0 +1,158 @@
+/**
+ * Changes of resting orders, where the service can change one: the id stays, and with a smaller size the place in the queue.
+ *
+ * Invariants: at most one change of an order at a time; what it is changed to is decided when the call leaves; a change is made when the
+ * order's record shows it, whatever the answer says; one that was refused, or that no record shows in time, is not asked for again: the
+ * order is canceled and placed anew; meanwhile the order counts as the larger of both.
+ * Not here: which step is next (plan.ts), what an order counts as (risk/exposure-entry.ts).
+ */
+import type { Call } from "../client/gateway.ts";
+import type { Outcome } from "../client/outcome.ts";
+import { elementVerdict } from "../contract/rejections.ts";
+import type { AmendBody, ElementResult } from "../contract/schemas.ts";
+import { isZero } from "../decimal.ts";
+import { isSluiceError } from "../errors.ts";
+import type { OrderFlowOptions } from "./order-flow-options.ts";
+import type { OrderLifecycle } from "./order-lifecycle.ts";
+import { suits } from "./plan.ts";
+import type { Ruling } from "./risk/pre-trade-checks.ts";
+import type { Slot } from "./slot.ts";
+import { type Amendment, isResting, type TrackedOrder } from "./tracked-order.ts";
+import type { UnknownOrders } from "./unknown-orders.ts";
+import { canRest, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
+
+interface AmendmentOwner {
+  readonly specified: (wish: WantedOrder) => Specified;
+  rule(slot: Slot, wish: WantedOrder): Ruling;
+  mayPlace(slot: Slot, wish: WantedOrder): boolean;
+  /** What the slot wants as far as it counts now. */
+  wishOf(slot: Slot): WantedOrder | undefined;
+  /** The order counts for more or less than before. */
+  count(order: TrackedOrder): void;
+  consider(slot: Slot): void;
+}
+
+/** A change that no record shows so long after its answer, or after it was lost, is given up. */
+const recordMs = 3_000;
+
+export class Amendments {
+  readonly #options: Pick<OrderFlowOptions, "clock" | "contract" | "gateway">;
+  readonly #lifecycle: OrderLifecycle;
+  readonly #unknownOrders: UnknownOrders;
+  readonly #owner: AmendmentOwner;
+
+  constructor(
+    options: Pick<OrderFlowOptions, "clock" | "contract" | "gateway">,
+    lifecycle: OrderLifecycle,
+    unknownOrders: UnknownOrders,
+    owner: AmendmentOwner,
+  ) {
+    this.#options = options;
+    this.#lifecycle = lifecycle;
+    this.#unknownOrders = unknownOrders;
+    this.#owner = owner;
+  }
+
+  /**
+   * Whether the order may be changed into this wanted order: both of one product, side and type, neither an exit nor protected, and nothing
+   * executed yet, as a size would count that as well.
+   */
+  mayChange(order: TrackedOrder, wish: WantedOrder | undefined): boolean {
+    if (!this.#options.contract.profile.capabilities.amend || wish === undefined || order.isFixed) return false;
+    const { spec, record, wish: was } = order;
+    if (was === undefined || record?.state !== "live" || !isZero(record.accFillSz || "0") || order.cancelClass !== undefined) return false;
+    if (spec.reduceOnly || wish.reduceOnly === true || was.protect !== undefined || wish.protect !== undefined) return false;
+    const { ordType = "limit" } = wish;
+    return (
+      spec.instId === wish.instId && spec.side === wish.side && spec.ordType === ordType && canRest(ordType) && wish.cross === undefined
+    );
+  }
+
+  /** Queues the change. */
+  request(slot: Slot, order: TrackedOrder): void {
+    const { spec } = order;
+    const wish = slot.wish as WantedOrder;
+    const waiting: Amendment = { spec, qty: order.qty, wish, mark: order.mark, sent: false };
+    order.amendment = waiting;
+    try {
+      this.#options.gateway.submit(this.#callOf(slot, order));
+    } catch (error) {
+      if (!isSluiceError(error)) throw error;
+      this.#giveUp(slot, order);
+    }
+  }
+
+  #callOf(slot: Slot, order: TrackedOrder): Call<"amendOrder"> {
+    return {
+      endpoint: "amendOrder",
+      class: "place",
+      owner: slot.strategy,
+      instId: order.spec.instId,
+      input: () => this.#decide(slot, order),
+      done: (outcome) => this.#read(slot, order, outcome),
+    };
+  }
+
+  /** What to send now that the change may leave; nothing where there is nothing to change any more. */
+  #decide(slot: Slot, order: TrackedOrder): AmendBody | undefined {
+    const wish = this.#owner.wishOf(slot);
+    if (slot.order !== order || !isResting(order) || !this.mayChange(order, wish) || wish === undefined) return undefined;
+    if (suits(wish, order, this.#owner.specified)) return undefined;
+    const ruling = this.#owner.mayPlace(slot, wish) ? this.#owner.rule(slot, wish) : undefined;
+    if (ruling?.approved !== true) {
+      // Counted beside what it is now, it may find no room: it is placed when that is gone, if it may be then.
+      order.isFixed = true;
+      return undefined;
+    }
+    const { spec, baseQty: qty } = ruling;
+    order.amendment = { spec, qty, wish, mark: wishMark(wish), sent: true };
+    order.revision++;
+    this.#owner.count(order);
+    const { instId, px, sz } = spec;
+    return { instId, ordId: order.ordId, clOrdId: order.clOrdId, px, sz };
+  }
+
+  #read(slot: Slot, order: TrackedOrder, outcome: Outcome<ElementResult>): void {
+    const { amendment } = order;
+    if (amendment === undefined) return;
+    const isUnwritten = outcome.kind === "dropped" && outcome.reason === "unwritten";
+    if (!amendment.sent || outcome.kind === "limited" || (outcome.kind === "dropped" && !isUnwritten)) {
+      this.#settle(slot, order, false);
+      return;
+    }
+    // A journal that cannot be written to keeps changes from leaving as well.
+    if (this.#isRefused(outcome)) {
+      this.#giveUp(slot, order);
+      return;
+    }
+    // Taken or in doubt: only the record says what it is.
+    this.#unknownOrders.ask(order);
+    const { clock } = this.#options;
+    clock.setTimer(clock.now() + recordMs, () => {
+      if (order.amendment === amendment) this.#giveUp(slot, order, true);
+    });
+  }
+
+  #isRefused(outcome: Outcome<ElementResult>): boolean {
+    if (outcome.kind !== "done") return outcome.kind === "rejected" || outcome.kind === "dropped";
+    const code = outcome.records[0]?.sCode ?? "0";
+    return code !== "0" && elementVerdict(this.#options.contract.profile, code) === "rejected";
+  }
+
+  /** It is not asked for again; where it may have been made after all, the cancel that follows ends the order whatever it is. */
+  #giveUp(slot: Slot, order: TrackedOrder, isDoubtful = false): void {
+    order.isFixed = true;
+    if (order.amendment?.sent === true && isDoubtful) order.doubted = order.amendment;
+    if (isResting(order)) this.#lifecycle.transition(order, order.phase, "not changed, to be replaced");
+    this.#settle(slot, order, isDoubtful);
+  }
+
+  #settle(slot: Slot, order: TrackedOrder, isDoubtful: boolean): void {
+    order.amendment = undefined;
+    // What may have been made larger goes on counting as such until its record says otherwise.
+    if (!isDoubtful) order.revision++;
+    if (isResting(order)) this.#owner.count(order);
+    // An order that is over has given its slot back, and another slot may go by that name by now.
+    if (slot.order === order) this.#owner.consider(slot);
+  }
+}

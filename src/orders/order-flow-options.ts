@@ -1,0 +1,46 @@
+/**
+ * What an order flow is made from: the engine's parts and what it is told.
+ *
+ * Not here: what it does with them (order-flow.ts).
+ */
+import type { Gateway } from "../client/gateway.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { ProtectionRecord } from "../journal/protection-records.ts";
+import type { TriggerPrices } from "./protection/price-triggers.ts";
+import type { RuleSet } from "./risk/pre-trade-checks.ts";
+import type { OrderStore } from "./state/order-store.ts";
+import type { TrackedOrder } from "./tracked-order.ts";
+
+export interface OrderFlowOptions {
+  readonly clock: Clock;
+  /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
+  readonly serviceNow?: () => number | undefined;
+  readonly contract: Contract;
+  readonly gateway: Gateway;
+  readonly journal: EventLog;
+  readonly store: OrderStore;
+  readonly instance: string;
+  readonly rules: RuleSet;
+  /** Why no order at all may be sent now, in words; undefined when orders may. */
+  readonly refused?: () => string | undefined;
+  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  /** Price a market order would meet, if a quote is known. */
+  readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
+  /** Prices that trigger stops and take-profits. */
+  readonly prices: TriggerPrices;
+  /** A price that has not come for so long is told, while it should trigger something. */
+  readonly priceSilenceMs?: number | undefined;
+  /** What protects a position changed: for the next run. */
+  readonly onProtection?: (record: ProtectionRecord) => void;
+  /** So many orders are open now; called with every change of an order. */
+  readonly onOpenOrders: (count: number) => void;
+  /** The service rejected an order. */
+  readonly onRejected?: (order: TrackedOrder) => void;
+  /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
+  readonly onDoubt: (needed: () => boolean) => void;
+  /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */
+  readonly onUnknownInstrument?: (instId: string) => void;
+}
