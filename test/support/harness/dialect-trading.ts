@@ -55,8 +55,13 @@ const venueFor = ({ served, profile }: Variant) => {
 };
 
 /** Engine and service side by side; what is wanted and how the market moves is the test's to say. */
-export const traded = async (name: string, onTestFinished: TestContext["onTestFinished"], faults: FaultPlan = {}) => {
-  const variant = variants[name] as Variant;
+export const traded = async (
+  name: string,
+  onTestFinished: TestContext["onTestFinished"],
+  faults: FaultPlan = {},
+  profile?: ProfileOverrides,
+) => {
+  const variant: Variant = { ...(variants[name] as Variant), ...(profile && { profile: { ...variants[name]?.profile, ...profile } }) };
   const { contract, venue } = venueFor(variant);
   const key = { apiKey: "ann-1", secretKey: "ann-1 secret", passphrase: "ann-1 phrase" };
   const clock = createSystemClock();
