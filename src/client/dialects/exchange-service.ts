@@ -32,7 +32,7 @@ export interface Exchange {
 }
 
 interface Verification {
-  readonly what: "signatures" | "records" | "a copy on a port" | "the demo account" | "real money";
+  readonly what: "signatures" | "records" | "a copy on a port" | "lost orders" | "the demo account" | "real money";
   /** Against what; undefined where it was not. */
   readonly how: string | undefined;
 }

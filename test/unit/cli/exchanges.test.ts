@@ -16,6 +16,8 @@ describe("The list of exchanges", () => {
       "OKX v5: sluice/dialects/okx, not tried at the exchange itself",
       "  testnet: https://www.okx.com, wss://wspap.okx.com:8443",
       "    cancel: 300 elements in 2 s of a user",
+      "    place: 60 requests in 2 s of a user, for each product",
+      "    lost orders: eleven kinds of lost, spoiled and doubled placements and cancels before that copy: one order each",
       "BloFin v1: sluice/dialects/blofin, not tried at the exchange itself",
       "    minute: 500 requests in 60 s of an address, else shut out for 5 min",
       "    the demo account: not yet",
