@@ -17,9 +17,9 @@ import type { SignerOf } from "../transport/sign.ts";
 import { blofinRejections, blofinStatusOf } from "./blofin-codes.ts";
 import { blofinLayers } from "./blofin-limits.ts";
 import { blofinPushes, blofinRecords, ourInstId, theirInstId } from "./blofin-records.ts";
-import { answerOf, recordOf, wordOf } from "./exchange-answer.ts";
+import { answerOf, recordOf, twoSided, wordOf } from "./exchange-answer.ts";
 import { hearIn } from "./exchange-socket.ts";
-import type { Raw } from "./record-table.ts";
+import { isRaw, type Raw } from "./record-table.ts";
 
 /** BloFin v1 for `live({ …, dialect })`. Its demo is at a host of its own. */
 export const blofinDialect = (): Dialect => ({
@@ -28,6 +28,7 @@ export const blofinDialect = (): Dialect => ({
   layers: blofinLayers,
   // A subscription names at most 4,096 bytes of channels, and each leaves by itself; neither number of a connection is documented.
   sockets: { connectionsPerIp: 10, subscriptionsPerConnection: 50 },
+  account: { path: "/api/v1/account/position-mode", problem: (body) => twoSided(modeIn(body)) },
   signer,
   call,
   answer,
@@ -169,6 +170,11 @@ const placed = ({ instId, side, ordType, sz, px, clOrdId, reduceOnly, mgnMode = 
   ...(reduceOnly === true && { reduceOnly: "true" }),
   ...(clOrdId !== undefined && { clientOrderId: clOrdId }),
 });
+
+const modeIn = (body: unknown): unknown => {
+  const data = isRaw(body) ? body["data"] : undefined;
+  return isRaw(data) ? data["positionMode"] : undefined;
+};
 
 /** As long as the firewall shuts an address out. */
 const shutOutSeconds = 300;

@@ -63,6 +63,12 @@ const commonStatus = (results: readonly ElementResult[], statusOf: AnswerTable["
   return statuses.size === 1 ? [...statuses][0] : undefined;
 };
 
+/** What to do with an account that keeps long and short positions beside each other; undefined for any other. */
+export const twoSided = (mode: unknown): string | undefined =>
+  mode === "long_short_mode"
+    ? "the account keeps two sides of a position (long_short_mode), and orders of one side would be rejected. Switch it to the net mode at the exchange, without open orders and positions, and start again"
+    : undefined;
+
 export const listOf = (data: unknown): readonly unknown[] => {
   if (!Array.isArray(data)) throw notOfTheForm("its data");
   return data;

@@ -15,12 +15,12 @@ import type { WireRequest } from "../../contract/transport.ts";
 import type { Dialect, WrittenCall } from "../transport/dialect.ts";
 import { type SignerOf, signerOf } from "../transport/sign.ts";
 import type { Heard } from "../transport/socket-message.ts";
-import { answerOf, listOf, recordOf, wordOf } from "./exchange-answer.ts";
+import { answerOf, listOf, recordOf, twoSided, wordOf } from "./exchange-answer.ts";
 import { hearIn } from "./exchange-socket.ts";
 import { okxRejections, okxStatusOf } from "./okx-codes.ts";
 import { okxLayers } from "./okx-limits.ts";
 import { okxPushes, okxRecords } from "./okx-records.ts";
-import type { Raw } from "./record-table.ts";
+import { isRaw, type Raw } from "./record-table.ts";
 
 /** OKX v5 for `live({ …, dialect })`; with `demo` requests say that they are for demo trading. */
 export const okxDialect = ({ demo = false }: { readonly demo?: boolean } = {}): Dialect => ({
@@ -29,6 +29,7 @@ export const okxDialect = ({ demo = false }: { readonly demo?: boolean } = {}): 
   layers: okxLayers,
   // 30 connections of a sub-account to a private channel, 480 subscriptions of a connection an hour.
   sockets: { connectionsPerIp: 30, subscriptionsPerConnection: 100 },
+  account: { path: "/api/v5/account/config", problem: (body) => twoSided(modeIn(body)) },
   signer: signerFor(demo),
   split,
   call,
@@ -149,6 +150,11 @@ const result = ({ ordId, clOrdId, sCode, sMsg }: Raw): ElementResult => {
   const code = wordOf(sCode).replace(/_\d+$/, "");
   if (code === "") throw new TypeError("a result without its code");
   return { ordId: wordOf(ordId), clOrdId: wordOf(clOrdId), sCode: code, sMsg: wordOf(sMsg) };
+};
+
+const modeIn = (body: unknown): unknown => {
+  const [config] = isRaw(body) && Array.isArray(body["data"]) ? body["data"] : [];
+  return isRaw(config) ? config["posMode"] : undefined;
 };
 
 const socketPaths: Readonly<Record<string, string>> = {

@@ -22,6 +22,7 @@ import { createServiceTime } from "../transport/service-time.ts";
 import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
 import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
 import { type Login, SocketPool } from "../transport/socket-pool.ts";
+import { AccountCheck } from "./account-check.ts";
 import { createAnomalies } from "./anomalies.ts";
 import { noteEndings } from "./endpoint-endings.ts";
 import { createInstrumentCache } from "./instrument-cache.ts";
@@ -78,16 +79,10 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   const time = createServiceTime(clock);
   const dialect = wholeDialect(options.dialect);
   const signers = signersOf(contract, users, dialect, env.faultyKeys === true);
-  const http = new HttpTransport({
-    baseUrl,
-    profile,
-    dialect,
-    signers,
-    clock,
-    time,
-    headers: env.headers ?? [],
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const way = { baseUrl, profile, signers, clock, time, headers: env.headers ?? [], ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const http = new HttpTransport({ ...way, dialect });
+  const uidOf = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
+  const accounts = new AccountCheck({ setup: dialect.account, http: way, uidOf, onAnomaly: anomalies.note });
   const listed = createInstrumentCache(contract);
   const pool = new SocketPool({
     url: (arg) => socketUrlOf(baseUrl, options.wsUrl, dialect.socketPath(arg, profile)),
@@ -111,12 +106,15 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   });
   const loginOf = (uid: string, signer: Signer): Login => ({ name: uid, arg: () => signer.login(time.wallNow()) });
   const pushes = users.map(() => createOrderPushes({ contract, onAnomaly: anomalies.note, onError, afterArrivals }));
+  const unit = unitRefusal(options, contract);
   return {
     inParts: inPartsOf(dialect.split),
-    transport: listed.watch(noteEndings(anomalies.note)(http.transport)),
+    transport: listed.watch(noteEndings(anomalies.note)(accounts.interceptor(http.transport))),
     market,
     pushes,
-    refusal: untriedRefusal(options) ?? unitRefusal(options, contract),
+    get refusal() {
+      return untriedRefusal(options) ?? unit ?? accounts.problem;
+    },
     counts: () => ({ requests: http.open(), sockets: pool.counts().sockets, subscriptions: pool.counts().subscriptions }),
     start: () => {
       if (options.untried !== undefined)
@@ -132,7 +130,7 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
     stop: async () => {
       market.stop();
       for (const one of pushes) one.stop();
-      await Promise.all([pool.close(), http.close()]);
+      await Promise.all([pool.close(), http.close(), accounts.close()]);
     },
   };
 };

@@ -25,6 +25,14 @@ export interface SocketBounds {
   readonly pingEveryMs?: number;
 }
 
+/** A signed read that tells how an account is set up. */
+export interface AccountSetup {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** What in the answer the dialect cannot trade with, and what to do; undefined where there is nothing, or where it cannot be read. */
+  readonly problem: (body: unknown) => string | undefined;
+}
+
 /**
  * An exchange in the terms of the described service: `live({ …, dialect })` trades there. Every part but the name may be left out and is
  * then the described service's. Functions are pure; what they throw ends the call without anything being sent.
@@ -39,6 +47,8 @@ export interface Dialect {
   /** Its rate-limit layers instead of the three described. `quota.layers` of a config wins. */
   readonly layers?: readonly LayerSpec[];
   readonly sockets?: SocketBounds;
+  /** Asked once for each user; orders of an account that cannot be traded with do not leave. */
+  readonly account?: AccountSetup;
   /** Headers of signed requests, and the arguments of a login. The seal signs; the secret itself is not to be had. */
   readonly signer?: SignerOf;
   /** The read as several, each charged and sent by itself; the records of all are one answer. */
@@ -68,7 +78,7 @@ const describedService = {
 } as const satisfies Dialect;
 
 /** A dialect with every part that translates. */
-export type WholeDialect = Dialect & Required<Omit<Dialect, "profile" | "layers" | "tried">>;
+export type WholeDialect = Dialect & Required<Omit<Dialect, "profile" | "layers" | "tried" | "account">>;
 
 export const wholeDialect = (dialect: Dialect = describedService): WholeDialect => {
   const whole = { ...describedService, ...dialect };

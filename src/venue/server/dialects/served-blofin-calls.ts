@@ -18,6 +18,7 @@ const table: readonly RouteRow[] = [
   ["GET", "market/instruments", "instruments"],
   ["GET", "asset/balances", "spotBalance"],
   ["GET", "account/balance", "spotBalance"],
+  ["GET", "account/position-mode", "positions"],
   ["GET", "account/positions", "positions"],
   ["GET", "trade/order-detail", "getOrder"],
   ["GET", "trade/orders-pending", "pendingOrders"],
@@ -210,6 +211,7 @@ const saidBy = (service: Service, call: Call, answers: Parameters<Speech["answer
   if (call.endpoint === "cancelBatch" && data.length > 0) return canceled(call, data);
   if (code === "102022" && call.endpoint === "closePosition") return failed("102005", "Position had been closed");
   if (code !== "0") return failed(code, msg);
+  if (call.path.endsWith("position-mode")) return succeeded({ positionMode: "net_mode" });
   return succeeded(shown(service, call, data, String(Date.parse(headers["date"] ?? ""))));
 };
 

@@ -18,6 +18,7 @@ const root = "/api/v5/";
 const table: readonly RouteRow[] = [
   ["GET", "public/instruments", "instruments"],
   ["GET", "account/balance", "spotBalance"],
+  ["GET", "account/config", "positions"],
   ["GET", "account/positions", "positions"],
   ["GET", "trade/order", "getOrder"],
   ["GET", "trade/orders-pending", "pendingOrders"],
@@ -223,6 +224,7 @@ const saidBy = (service: Service, call: Call, answers: Parameters<Speech["answer
   if (call.endpoint === "amendOrder") return amended(service, call, answers);
   if (code === service.contract.profile.answers.badRequestCode) return { code: "51000", msg, data: [] };
   if (call.endpoint === "cancelBatch") return bulk(data);
+  if (code === "0" && call.path.endsWith("account/config")) return { code, msg, data: [{ posMode: "net_mode", acctLv: "2" }] };
   const records = shown(service, call, data);
   if (code === "0" && call.endpoint === "getOrder" && records.length === 0) return { ...noOrder, data: [] };
   return { code, msg, data: code === "0" ? records : [] };

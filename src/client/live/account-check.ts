@@ -1,0 +1,77 @@
+/**
+ * Check of how a user's account is set up at an exchange: what its dialect cannot trade with keeps orders from leaving, and says so.
+ *
+ * Invariants: asked once for a user, beside the first signed request, and again with the next one where no answer was read, three times at
+ * most; cancels and reads are never held up; an account of which nothing is known may trade.
+ * Not here: which settings those are (the dialect).
+ */
+import type { Interceptor } from "../../contract/transport.ts";
+import type { AccountSetup } from "../transport/dialect.ts";
+import { HttpTransport } from "../transport/http.ts";
+
+interface AccountCheckOptions {
+  /** The dialect's question; none leaves every account alone. */
+  readonly setup: AccountSetup | undefined;
+  /** Of the connection that signs and sends; nothing is translated. */
+  readonly http: Omit<ConstructorParameters<typeof HttpTransport>[0], "dialect">;
+  /** Users by the names of their keys. */
+  readonly uidOf: ReadonlyMap<string, string>;
+  readonly onAnomaly: (what: string, detail: string) => void;
+}
+
+const triesMax = 3;
+
+export class AccountCheck {
+  readonly #options: AccountCheckOptions;
+  readonly #problems = new Map<string, string>();
+  /** Questions so far by user; infinite once one was answered or while it is under way. */
+  readonly #tries = new Map<string, number>();
+  #wire: HttpTransport | undefined;
+
+  constructor(options: AccountCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Why no order may be sent; undefined as long as nothing is known that speaks against it. */
+  get problem(): string | undefined {
+    return [...this.#problems.values()][0];
+  }
+
+  readonly interceptor: Interceptor = (next) => (request, sink) => {
+    const uid = this.#options.uidOf.get(request.key ?? "");
+    const { setup } = this.#options;
+    if (setup !== undefined && uid !== undefined && request.key !== undefined && (this.#tries.get(uid) ?? 0) < triesMax)
+      this.#ask(setup, uid, request.key);
+    next(request, sink);
+  };
+
+  async close(): Promise<void> {
+    await this.#wire?.close();
+  }
+
+  #ask({ path, query = {}, problem }: AccountSetup, uid: string, key: string): void {
+    const tries = this.#tries.get(uid) ?? 0;
+    this.#tries.set(uid, Number.POSITIVE_INFINITY);
+    const call = { method: "GET", path, query, body: undefined } as const;
+    this.#wire ??= new HttpTransport({ ...this.#options.http, dialect: { call: () => call, answer: (_, response) => response } });
+    this.#wire.transport(
+      { endpoint: "positions", ...call, key },
+      {
+        response: ({ status, body }) => {
+          if (status !== 200) {
+            this.#tries.set(uid, tries + 1);
+            return;
+          }
+          const found = problem(body);
+          if (found === undefined) return;
+          this.#problems.set(uid, `${uid}: ${found}`);
+          this.#options.onAnomaly("account.setup", `${uid}: ${found}`);
+        },
+        failed: () => {
+          this.#tries.set(uid, tries + 1);
+        },
+        closed: false,
+      },
+    );
+  }
+}
