@@ -82,6 +82,15 @@ describe("A change of an order at OKX", () => {
     expect(await frozen()).toBe("100.5");
   });
 
+  it("shows another client what it showed it before: ccxt 4.5.84 with createOrder and editOrder", async () => {
+    const { place, amend, show, frozen } = await setting();
+    const { ordId } = await place({ px: "30000", sz: "1" });
+    expect([await show(ordId), await frozen()]).toEqual(["live 1 at 30000, 0 filled", "30.15"]);
+    const body = { ordId, clOrdId: "6b9ad766b55dBCDEdacbeb0094c3bd9d", newSz: "0.5", newPx: "30100" };
+    expect((await amend(body)).data).toMatchObject([{ ordId, reqId: "", sCode: "0", sMsg: "" }]);
+    expect([await show(ordId), await frozen()]).toEqual(["live 0.5 at 30100, 0 filled", "15.12525"]);
+  });
+
   it("that cannot be paid for changes nothing", async () => {
     const { place, amend, show, frozen } = await setting();
     const { ordId } = await place();
