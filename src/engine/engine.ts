@@ -22,6 +22,7 @@ import { type OnEvent, onceFaulty } from "../journal/event-emitter.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { createOrders } from "../orders/manual-orders.ts";
+import { amendmentCodeFor } from "../orders/order-flow.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import { createRandom, type Random } from "../random.ts";
 import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
@@ -134,6 +135,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     ...steps.loads,
     service.load,
     parts.durable?.load,
+    amendmentCodeFor(parts.contract.profile),
     parts.beating.load,
     historySourceOf(config.history)?.load,
     ...inTime.loads,

@@ -6,7 +6,8 @@
  * Not here: what others ask of the order manager (order-manager.ts), which step is next (plan.ts), wanted orders that need none yet
  * (conflation.ts).
  */
-import { Amendments } from "./amendment.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { Amendments } from "./amendment.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
@@ -37,6 +38,17 @@ import { isSettled, type OrderSpec, type Specified, type WantedOrder, wishMark }
 /** An id's generation counts half seconds of the calendar at least: quota allows no run to place faster for longer than a burst. */
 const generationMs = 500;
 
+let code: typeof import("./amendment.ts") | undefined;
+
+/** Loads what changes orders, for services that can; once loaded, it is there for every engine of the process. */
+const loadAmendments = async (): Promise<void> => {
+  code = await import("./amendment.ts");
+};
+
+/** What is left to load for a service with this profile. */
+export const amendmentCodeFor = ({ capabilities }: Profile): (() => Promise<void>) | undefined =>
+  capabilities.amend && code === undefined ? loadAmendments : undefined;
+
 export class OrderFlow {
   readonly modes = new TradingModes();
   readonly slots: Slots;
@@ -51,7 +63,7 @@ export class OrderFlow {
   readonly protections: Protections;
   readonly cancellation: Cancellation;
   readonly reconciliation: Reconciliation;
-  readonly amendments: Amendments;
+  #amendments: Amendments | undefined;
   readonly #placements: Placements;
   readonly #unknownOrders: UnknownOrders;
   readonly #options: OrderFlowOptions;
@@ -82,14 +94,6 @@ export class OrderFlow {
       this.weigh(order);
     });
     this.#placements = new Placements(options, this.slots, this.lifecycle, this.#unknownOrders, this);
-    this.amendments = new Amendments(options, this.lifecycle, this.#unknownOrders, {
-      specified: this.#specify,
-      rule: (slot, wish) => this.rule(slot, wish),
-      mayPlace: (slot, wish) => this.mayPlace(slot, wish),
-      wishOf: (slot) => this.#wishOf(slot),
-      count: (order) => this.count(order),
-      consider: considered,
-    });
     this.reconciliation = new Reconciliation(options, ids, this.slots, this.lifecycle, this.#unknownOrders, this.cancellation, this);
   }
 
@@ -104,7 +108,7 @@ export class OrderFlow {
     const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
     const isAllowed = mayPlace(mode, wish) && !waits;
-    const mayAmend = isAllowed && order !== undefined && this.amendments.mayChange(order, wish);
+    const mayAmend = isAllowed && order !== undefined && this.#changes?.mayChange(order, wish) === true;
     const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: isAllowed, isExcess, mayAmend };
     const step = planSlot(view, this.#specify);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
@@ -117,7 +121,7 @@ export class OrderFlow {
         slot.unqueue();
         break;
       case "amend":
-        if (order !== undefined) this.amendments.request(slot, order);
+        if (order !== undefined) this.#changes?.request(slot, order);
         return;
       case "keep-cancel-off":
         if (order !== undefined) cancellation.recall(order);
@@ -249,6 +253,20 @@ export class OrderFlow {
   recountAll(): void {
     for (const order of this.slots.orders()) this.recount(order);
     this.#options.onOpenOrders(this.slots.openCount);
+  }
+
+  /** Changes of orders, where the service has them and their code is loaded; without it orders are canceled and placed anew. */
+  get #changes(): Amendments | undefined {
+    if (code === undefined || !this.#options.contract.profile.capabilities.amend) return undefined;
+    this.#amendments ??= new code.Amendments(this.#options, this.lifecycle, this.#unknownOrders, {
+      specified: this.#specify,
+      rule: (slot, wish) => this.rule(slot, wish),
+      mayPlace: (slot, wish) => this.mayPlace(slot, wish),
+      wishOf: (slot) => this.#wishOf(slot),
+      count: (order) => this.count(order),
+      consider: (slot) => this.consider(slot),
+    });
+    return this.#amendments;
   }
 
   /** The wanted order of a slot as far as it counts now. */

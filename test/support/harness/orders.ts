@@ -15,6 +15,7 @@ import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../../src/journal/events.ts";
 import type { ProtectionRecord } from "../../../src/journal/protection-records.ts";
 import { createOrders } from "../../../src/orders/manual-orders.ts";
+import { amendmentCodeFor } from "../../../src/orders/order-flow.ts";
 import { OrderManager } from "../../../src/orders/order-manager.ts";
 import type { WantedProtection } from "../../../src/orders/protection/protect.ts";
 import { defaultRules, type RuleSet } from "../../../src/orders/risk/pre-trade-checks.ts";
@@ -25,6 +26,9 @@ import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 import { createVenue, type VenueInstrument } from "../../../src/venue/venue.ts";
+
+// No time passes on a virtual clock while it is loaded.
+await amendmentCodeFor(createContract({ capabilities: { amend: true } }).profile)?.();
 
 export const swap = "BTC-USDT-SWAP";
 export const eth = "ETH-USDT-SWAP";
