@@ -34,6 +34,8 @@ interface AmendmentOwner {
 
 /** A change that no record shows so long after its answer, or after it was lost, is given up. */
 const recordMs = 3_000;
+/** A record that is pushed shows itself within this time of the answer; otherwise it is asked for. */
+const pushMs = 1_000;
 
 export class Amendments {
   readonly #options: Pick<OrderFlowOptions, "clock" | "contract" | "gateway">;
@@ -125,11 +127,17 @@ export class Amendments {
       this.#giveUp(slot, order);
       return;
     }
-    // Taken or in doubt: only the record says what it is.
-    this.#unknownOrders.ask(order);
+    // Taken or in doubt: only the record says what it is. That of a change that was taken is about to be pushed.
+    const isTaken = outcome.kind === "done" && outcome.records[0]?.sCode === "0";
+    this.#unless(amendment, order, isTaken ? pushMs : 0, () => this.#unknownOrders.ask(order));
+    this.#unless(amendment, order, recordMs, () => this.#giveUp(slot, order, true));
+  }
+
+  /** Does so when the change is still open after so long. */
+  #unless(amendment: Amendment, order: TrackedOrder, ms: number, run: () => void): void {
     const { clock } = this.#options;
-    clock.setTimer(clock.now() + recordMs, () => {
-      if (order.amendment === amendment) this.#giveUp(slot, order, true);
+    clock.setTimer(clock.now() + ms, () => {
+      if (order.amendment === amendment) run();
     });
   }
 

@@ -58,6 +58,18 @@ describe("A wanted order that changed", () => {
     expect(open(rig)).toEqual(["57000 0.01"]);
   });
 
+  it("is asked about a second after it was taken, where no record is pushed", () => {
+    const rig = resting({ push: false });
+    rig.run(30_000);
+    rig.arrivals.length = 0;
+    rig.want(bid({ px: "59000" }));
+    rig.run(900);
+    expect(sent(rig)).toEqual(["amendOrder"]);
+    rig.run(2_000);
+    expect(sent(rig)).toEqual(["amendOrder", "getOrder"]);
+    expect(lastOf(rig)?.spec).toMatchObject({ px: "59000" });
+  });
+
   it("that is settled by what its changed order executed is not placed again", () => {
     const rig = resting();
     rig.want(bid({ px: "59000", qty: "0.004" }));
