@@ -181,7 +181,7 @@ describe("An engine killed at any moment:", () => {
     for (const name of ["send placeOrder", "send amendOrder", "answer amendOrder"])
       expect(steps.some((step) => step.startsWith(name))).toBe(true);
     // What the order may become is on disk before the change leaves.
-    const sent = steps.findIndex((step) => step === "send amendOrder");
+    const sent = steps.indexOf("send amendOrder");
     expect(steps.slice(0, sent).findLast((step) => /^(append|sync)/.test(step))).toMatch(/^sync/);
     for (const [seed] of steps.entries()) {
       const { problems } = await crashStory({ fate, stopAt: seed + 1, seed: String(seed), amends: true });
