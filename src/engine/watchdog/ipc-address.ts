@@ -6,12 +6,11 @@
  * Not here: the connection (ipc-socket.ts).
  */
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServiceUser } from "../../client/service-port.ts";
 import { SluiceError } from "../../errors.ts";
 import type { CheckedConfig } from "../../host/config.ts";
+import { defaultFolder, ownFolder } from "../../journal/own-folder.ts";
 
 export interface IpcAddress {
   readonly service: string;
@@ -31,20 +30,14 @@ export const ipcAddressOf = ({ service, instance, watchdog }: CheckedConfig, use
 /** Longer names of sockets are cut off or refused, depending on the system. */
 const pathMax = 103;
 
-const uidNow = (): number | undefined => process.getuid?.();
-
 /** What both sides call it in messages and locks. */
 export const ipcName = ({ service, users, instance }: IpcAddress): string => [service, users.join(", "), instance].join(" / ");
 
 const hashOf = (meeting: IpcAddress): string => createHash("sha256").update(ipcName(meeting)).digest("hex").slice(0, 24);
 
-/** A folder of the user's own; created if missing, refused where others may enter it. */
-const folderOf = ({ dir = join(tmpdir(), `sluice-${uidNow() ?? "user"}`) }: IpcAddress): string => {
-  // An existing folder is checked.
-  if (!existsSync(dir)) mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (process.platform !== "win32") checkFolder(dir);
-  return dir;
-};
+const remedy = 'Name another folder with watchdog: { dir: "…" }, the same for engine and watchdog.';
+
+const folderOf = ({ dir = defaultFolder() }: IpcAddress): string => ownFolder(dir, remedy);
 
 /** The path to connect to. */
 export const ipcPath = (meeting: IpcAddress): string => {
@@ -52,20 +45,11 @@ export const ipcPath = (meeting: IpcAddress): string => {
   const dir = folderOf(meeting);
   const path = join(dir, `${hashOf(meeting)}.sock`);
   if (path.length <= pathMax) return path;
-  throw refusal(`${dir}: the path of the watchdog's socket would have ${path.length} characters, and systems cut it at ${pathMax}`);
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${dir}: the path of the watchdog's socket would have ${path.length} characters, and systems cut it at ${pathMax}. ${remedy}`,
+  );
 };
 
 /** The file in which a watchdog records its last trip. */
 export const tripRecordPath = (meeting: IpcAddress): string => join(folderOf(meeting), `${hashOf(meeting)}.last`);
-
-const checkFolder = (dir: string): void => {
-  const stat = lstatSync(dir);
-  const own = uidNow();
-  if (!stat.isDirectory()) throw refusal(`${dir} is not a folder`);
-  if (own !== undefined && stat.uid !== own) throw refusal(`${dir} belongs to another user of this machine`);
-  if ((stat.mode & 0o077) !== 0)
-    throw refusal(`${dir} is open to others (mode ${(stat.mode & 0o777).toString(8)}). Run: chmod 700 '${dir}'`);
-};
-
-const refusal = (why: string): SluiceError =>
-  new SluiceError("CONFIG_INVALID", `${why}. Name another folder with watchdog: { dir: "…" }, the same for engine and watchdog.`);

@@ -1,0 +1,33 @@
+/**
+ * A folder on this machine that its user alone may enter, for what one process of theirs leaves for another.
+ *
+ * Invariants: created if missing, refused where others may enter it or own it.
+ * Not here: what is in it (engine/watchdog/ipc-address.ts, control/port-file.ts).
+ */
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SluiceError } from "../errors.ts";
+
+const uidNow = (): number | undefined => process.getuid?.();
+
+/** The one below the machine's temporary folder. */
+export const defaultFolder = (): string => join(tmpdir(), `sluice-${uidNow() ?? "user"}`);
+
+/** `remedy`: what to do where the folder is refused, as a sentence. */
+export const ownFolder = (dir: string, remedy: string): string => {
+  // An existing folder is checked.
+  if (!existsSync(dir)) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (process.platform === "win32") return dir;
+  const stat = lstatSync(dir);
+  const own = uidNow();
+  const problem = !stat.isDirectory()
+    ? `${dir} is not a folder`
+    : own !== undefined && stat.uid !== own
+      ? `${dir} belongs to another user of this machine`
+      : (stat.mode & 0o077) !== 0
+        ? `${dir} is open to others (mode ${(stat.mode & 0o777).toString(8)}). Run: chmod 700 '${dir}'`
+        : undefined;
+  if (problem !== undefined) throw new SluiceError("CONFIG_INVALID", `${problem}. ${remedy}`);
+  return dir;
+};
