@@ -28,6 +28,7 @@ export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } 
 export type { Config, ConfigInput, JournalConfig, QuotaConfig, WatchdogConfig } from "./host/config.ts";
 export type { LeverageConfig } from "./host/config-schema.ts";
 export type {
+  AboutEngine,
   Estimate,
   PlannedAction,
   PlotOptions,

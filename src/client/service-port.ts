@@ -92,6 +92,8 @@ export interface ServiceSpec {
   readonly kind: string;
   /** Where the service is, where it is somewhere. */
   readonly baseUrl?: string;
+  /** `testnet` or `mainnet`, where orders leave this machine. */
+  readonly environment?: string;
   /** What is known of the service beyond its description. A config's own rows win. */
   readonly profile?: ProfileOverrides;
   /** Its rate-limit layers, where they are not the three described. Those of a config win. */

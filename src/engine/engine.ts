@@ -9,7 +9,7 @@ import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { Failure } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
-import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
+import type { AboutEngine, Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { FailureLog } from "../host/failure.ts";
 import { historySourceOf } from "../host/history-reader.ts";
 import { withHistory } from "../host/market-history.ts";
@@ -117,12 +117,14 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const inTime = new RealTimeParts(config, parts);
   const steering = steeringOf({ config, parts, strategyHost, inTime });
   const face = { ...faceOf(parts, streamsFor, quotaNow, stopped$), ...steering };
+  const { kind, environment = "" } = config.service;
+  const about: AboutEngine = { instance: config.instance, service: kind, environment };
   const begin = (): void => {
     inTime.measured?.start();
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
     for (const plugin of config.plugins) {
       const print = (line: string): void => options.print?.(line, plugin.name);
-      pluginHost.start(plugin, { ...face, market, now, print });
+      pluginHost.start(plugin, { ...face, market, now, print, about });
     }
     for (const strategy of config.strategies) {
       const account = accounts.of(strategy.user, `strategy "${strategy.name}"`);

@@ -144,6 +144,16 @@ export interface Whom {
   readonly everywhere?: boolean;
 }
 
+/** What an engine is and trades on, by its config. */
+export interface AboutEngine {
+  /** `config.instance`. */
+  readonly instance: string;
+  /** Kind of `config.service`, such as `paper`. */
+  readonly service: string;
+  /** `testnet` or `mainnet`; empty where orders reach nobody else. */
+  readonly environment: string;
+}
+
 /** The streams are those of the first user; `ofUser` has the others'. */
 export interface PluginContext<O> extends StreamsOfState, Steering {
   /** Name of the plugin in the config. */
@@ -174,6 +184,8 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   readonly closePositions: (reason: string) => Observable<PositionEnding>;
   /** Ends a halt. */
   readonly resume: (reason: string, whom?: Whom) => void;
+  /** What the engine is and trades on. */
+  readonly about: AboutEngine;
   /** Milliseconds on the engine's clock: virtual in a backtest. */
   readonly now: () => number;
   /** Calls back every `ms` on the engine's clock until the stop. */
