@@ -27,10 +27,16 @@ interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resou
   readonly env?: NodeJS.Dict<string>;
   /** Entries of the package, besides the main one, that the files it loads import: `../backtest.js`. */
   readonly entries?: readonly string[];
+  /** False for a thread that loads no file of the user's: in a build it needs no loader. */
+  readonly loadsFiles?: boolean;
 }
 
 /** `entry` is the address of the file without its ending; `facts` are what it finds in `workerData`. */
-export const startThread = (entry: URL, facts: object, { env = process.env, entries = [], ...options }: ThreadOptions = {}): Worker =>
+export const startThread = (
+  entry: URL,
+  facts: object,
+  { env = process.env, entries = [], loadsFiles = true, ...options }: ThreadOptions = {},
+): Worker =>
   new Worker(bootstrap, {
     ...options,
     eval: true,
@@ -38,8 +44,8 @@ export const startThread = (entry: URL, facts: object, { env = process.env, entr
     env: withLoader(env),
     workerData: {
       ...facts,
-      compiled: fromSource ? [] : ["../index.js", ...entries].map((path) => new URL(path, import.meta.url).href),
-      loaders: ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)),
+      compiled: fromSource || !loadsFiles ? [] : ["../index.js", ...entries].map((path) => new URL(path, import.meta.url).href),
+      loaders: fromSource || loadsFiles ? ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)) : [],
       entry: `${entry.href}${fromSource ? ".ts" : ".js"}`,
     },
   });
