@@ -1,0 +1,142 @@
+/**
+ * Control room of a process: its control port, and every engine that is shown there.
+ *
+ * Invariants: engines of one process with equal options share one port; the port is opened with the first and closed with the last; an
+ * engine that stops is told to those who watch before its stop goes on; a port that fails leaves the engines trading.
+ * Not here: the fold of an engine (control/engine-view.ts), options (control-options.ts).
+ */
+import { readFileSync } from "node:fs";
+import { messageOf } from "../../errors.ts";
+import type { PluginContext } from "../../host/context.ts";
+import type { EngineRow } from "../control-rows.ts";
+import type { ControlSource } from "../control-source.ts";
+import { EngineSource } from "../engine-source.ts";
+import { type PortTokens, removePortFile, writePortFile } from "../port-file.ts";
+import { type ControlOptions, portOf } from "./control-options.ts";
+import { ControlThread } from "./control-thread.ts";
+
+const beatMs = 500;
+
+interface Room {
+  readonly thread: ControlThread;
+  readonly url: string;
+  readonly tokens: PortTokens;
+  readonly engines: string[];
+  file: string;
+}
+
+interface Entry {
+  readonly opening: Promise<Room>;
+  users: number;
+}
+
+/** By options: engines of one process meet here. */
+const rooms = new Map<string, Entry>();
+
+const versionNow = (): string => {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
+  return String((manifest as { version: unknown }).version);
+};
+
+const open = async ({ facts, tokens }: ReturnType<typeof portOf>, failed: (why: string) => void): Promise<Room> => {
+  const thread = await ControlThread.start(facts, failed);
+  thread.unref();
+  const scheme = facts.tls === undefined ? "http" : "https";
+  const host = facts.isOpen ? (facts.names[0] ?? facts.host) : facts.host.includes(":") ? `[${facts.host}]` : facts.host;
+  const url = facts.behindProxy ? `https://${facts.names[0]}` : `${scheme}://${host}:${thread.port}`;
+  return { thread, url, tokens, engines: [], file: "" };
+};
+
+/** A place at a port for one source. */
+export interface ControlPlace {
+  /** Address of the page, with a token in the part that browsers do not send. */
+  readonly link: string;
+  readonly url: string;
+  readonly tokens: PortTokens;
+  beat(): void;
+  /** Resolves when those who watch were told and, for the last one, the port is closed. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Shows a source at the port of these options; throws CONFIG_INVALID where they do not go together, and rejects where it cannot listen.
+ * `failed` is called when the port ends by itself later.
+ */
+export const takePlace = (source: ControlSource, options: ControlOptions, failed: (why: string) => void): Promise<ControlPlace> => {
+  const { name: _, account: __, ...shared } = options;
+  const key = JSON.stringify(shared);
+  const entry = rooms.get(key) ?? { opening: open(portOf(options, versionNow()), failed), users: 0 };
+  rooms.set(key, entry);
+  return place(source, key, entry);
+};
+
+const place = async (source: ControlSource, key: string, entry: Entry): Promise<ControlPlace> => {
+  entry.users++;
+  const release = async (): Promise<void> => {
+    if (--entry.users > 0) return;
+    rooms.delete(key);
+    const room = await entry.opening.catch(() => undefined);
+    if (room !== undefined) removePortFile(room.file);
+    await room?.thread.close();
+  };
+  try {
+    const room = await entry.opening;
+    const remove = room.thread.add(source);
+    room.engines.push(source.id);
+    recordRoom(room);
+    const { url, tokens, thread } = room;
+    return {
+      url,
+      tokens,
+      link: `${url}/#token=${tokens.act ?? tokens.read}`,
+      beat: () => thread.beat(source.id),
+      leave: async () => {
+        remove();
+        room.engines.splice(room.engines.indexOf(source.id), 1);
+        if (entry.users > 1) recordRoom(room);
+        await release();
+      },
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+};
+
+const recordRoom = (room: Room): void => {
+  room.file = writePortFile({ url: room.url, pid: process.pid, engines: [...room.engines], ...room.tokens });
+};
+
+/** Shows an engine at a control port, from a plugin; what it returns ends it. The link is printed when the port listens. */
+export const openControlRoom = (context: PluginContext<ControlOptions>): (() => Promise<void>) => {
+  const { options, print, every } = context;
+  const { instance, environment } = context.about;
+  const health = context.health();
+  if (health.eventLoop === undefined) {
+    print("dashboard: time is virtual here, so there is nothing to watch; it opens where time is real");
+    return async () => undefined;
+  }
+  const facts: EngineRow = {
+    name: options.name ?? instance,
+    kind: environment === "" ? "paper" : "live",
+    environment,
+    version: versionNow(),
+    startedAt: context.now(),
+    mode: "active",
+    reason: "",
+    state: "running",
+  };
+  const { balances$, positions$, ...run } = context;
+  const source = new EngineSource(facts.name, facts, options.account ? { ...run, balances$, positions$ } : run);
+  const opening = takePlace(source, options, (why) => print(`dashboard: the control port has failed (${why}); the engine goes on`));
+  opening.then(
+    ({ link }) => print(`dashboard: ${link}`),
+    (error: unknown) => print(`dashboard: ${messageOf(error)} The engine goes on without it.`),
+  );
+  every(beatMs, () => void opening.then((place) => place.beat()).catch(() => undefined));
+  return async () => {
+    source.end();
+    const place = await opening.catch(() => undefined);
+    await place?.leave();
+  };
+};
