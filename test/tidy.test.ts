@@ -110,7 +110,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   "control/page": ["control", "report/html"],
   control: ["contract", "journal", "market", "orders", "orders/state", "host"],
-  "control/server": ["clock", "host", "control"],
+  "control/server": ["clock", "host", "control", "control/page"],
   entries: ["*"],
   cli: ["*"],
 };
@@ -124,7 +124,6 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/backtest/backtest-service.ts feesSchema": reference,
   "src/backtest/backtest-service.ts paperSchema": reference,
   "src/client/live/live-service.ts liveSchema": reference,
-  "src/control/page/page-style.ts pageStyle": "the page is served to a browser with it",
   "src/host/restart-policy.ts backoffMs": computed,
   "src/journal/record-chain.ts markOf": "damaged journals are written with the marks of whole ones",
   "src/market/tape/binary/optional-package.ts optionalPackages": "compared with the peers of package.json",

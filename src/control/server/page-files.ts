@@ -4,10 +4,11 @@
  * Invariants: an address is looked up in a table and never joined to a path, so that none leads out of the folders below; no file
  * holds a secret.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { pageStyle } from "../page/page-style.ts";
 
 interface PageFile {
   readonly type: string;
@@ -31,15 +32,11 @@ const folders = (): readonly (readonly [address: string, folder: string])[] => [
   ["uplot", uplot()],
 ];
 
-/** Shown where the page is not there. */
-const plainPage =
-  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Sluice</title><p>The control port of an engine. Its API is at /api/v1/openapi.json.</p></html>';
-
 /** By address, `/` included. */
 export const pageFiles = (): ReadonlyMap<string, PageFile> => {
-  const files = new Map<string, PageFile>([["/", { type: types[".html"] as string, bytes: Buffer.from(plainPage) }]]);
+  const files = new Map<string, PageFile>();
+  files.set("/assets/page.css", { type: types[".css"] as string, bytes: Buffer.from(pageStyle()) });
   for (const [address, folder] of folders()) {
-    if (!existsSync(folder)) continue;
     for (const name of readdirSync(folder)) {
       const type = types[extname(name)];
       if (type === undefined) continue;

@@ -74,6 +74,11 @@ describe("The control port of a running engine", () => {
     }
     expect(page.head).not.toMatch(/access-control|set-cookie/i);
     expect(page.body).not.toContain(room.token);
+    const named = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string);
+    expect(named.length).toBeGreaterThanOrEqual(4);
+    for (const path of named) expect([path, (await room.ask({ path })).status]).toEqual([path, 200]);
+    // A module that a module asks for is there, too.
+    expect((await room.ask({ path: "/assets/report/html/client/elements.js" })).head).toContain("text/javascript");
   });
 
   it("leaves a file for other programs that its user alone may read", () => {
