@@ -153,6 +153,11 @@ describe("The control port refuses what does not come from its own page or its o
   });
 });
 
+/** Waits until it is so; the test's own time is the bound. */
+const eventually = async (is: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 100));
+};
+
 describe("The control port bounds what a connection may cost", () => {
   afterEach(unharmed);
 
@@ -204,15 +209,15 @@ describe("The control port bounds what a connection may cost", () => {
   it("ten thousand idle connections leave room for nothing but themselves, and go", async () => {
     const sockets: Socket[] = [];
     for (let index = 0; index < 10_000; index++) {
-      sockets.push(room.connect());
+      sockets.push(room.connect().resume());
       if (index % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // Those that the system has taken and the port has not met yet count as open here.
+    const left = (): number => sockets.filter(({ destroyed }) => !destroyed).length;
+    await eventually(() => left() <= 512);
     expect(room.engine.strategies()).toMatchObject([{ state: "running", mode: "active" }]);
-    const left = sockets.filter(({ destroyed }) => !destroyed).length;
-    expect(left).toBeLessThanOrEqual(600);
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await eventually(() => left() === 0);
+    await eventually(async () => (await room.ask({})).status === 200);
   });
 
   it("wrong tokens are answered late, and do not keep the right one out", async () => {
