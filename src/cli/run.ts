@@ -20,6 +20,7 @@ import { profileIn } from "../host/config.ts";
 import type { QuotaState } from "../host/context.ts";
 import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
+import { type DashboardFlags, portOf, withDashboard } from "./dashboard-plugin.ts";
 import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, haltAdvice, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
@@ -48,7 +49,7 @@ export interface RunParts {
   readonly startChild?: StartChild;
 }
 
-interface Flags {
+interface Flags extends DashboardFlags {
   readonly seconds?: number;
   readonly mainnet?: true;
   readonly iTestedThis?: true;
@@ -69,6 +70,8 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .description("Run the strategies of a config on real time, against the embedded service (paper) or a live one, until Ctrl-C.")
     .argument("<config>", "config file, such as config/paper.ts")
     .option("--seconds <n>", "stop after this many seconds", secondsOf)
+    .option("--ui [port]", "open a page that watches and steers it, at a free port of this machine or the one given", portOf)
+    .option("--ui-read-only", "the page watches only: nobody may act")
     .option("--mainnet", "trade with real money: needed where the config's service is mainnet")
     .option("--i-tested-this", "on mainnet, in a dialect that has not traded at the exchange itself: say that you tested it there")
     .addOption(new Option("--cancel", "cancel resting orders when stopping").conflicts("keep"))
@@ -88,7 +91,10 @@ const settleMs = 10_000;
 const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const loaded = withDecisions(await loadConfigFile(path, { command: "run", clock }), flags);
-  const config = withWord(flags.watchdog === true ? { watchdog: {}, ...(loaded as object) } : (loaded as object), flags);
+  const config = await withDashboard(
+    withWord(flags.watchdog === true ? { watchdog: {}, ...(loaded as object) } : (loaded as object), flags),
+    flags,
+  );
   const { service } = config as { readonly service?: unknown };
   if (flags.mainnet === undefined) checkEnvironment(service, "testnet", mainnetMessage);
   if (flags.watchdog === true && placeOf(service) === undefined) throw new SluiceError("USAGE", watchdogMessage);
