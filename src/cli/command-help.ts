@@ -44,13 +44,18 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   run: {
     group: trading,
     summary: "trade on real time, on paper or live",
-    examples: ["run config/paper.ts", "run config/testnet.ts --seconds 600"],
+    examples: ["run config/paper.ts --ui", "run config/testnet.ts --seconds 600"],
   },
   health: { group: trading, summary: "say whether a running engine does well", examples: ["health /run/sluice/health.json"] },
   close: { group: trading, summary: "cancel everything and close all positions", examples: ["close config/testnet.ts"] },
   watchdog: { group: trading, summary: "cancel an engine's orders when it stops", examples: ["watchdog config/testnet.ts"] },
   doctor: { group: trading, summary: "compare a service with its profile", examples: ["doctor config/testnet.ts"] },
   exchanges: { group: trading, summary: "list exchanges, and what was verified of each", examples: ["exchanges", "exchanges --json"] },
+  ctl: {
+    group: trading,
+    summary: "watch and steer a running engine",
+    examples: ["ctl status", "ctl halt --reason lunch", "ctl cancel --strategy ladder"],
+  },
   record: { group: trading, summary: "trade, and record the session", examples: ["record config/paper.ts --out out/session --seconds 60"] },
   replay: { group: trading, summary: "repeat a recorded session", examples: ["replay out/session"] },
   import: {

@@ -65,6 +65,7 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["watchdog", async () => (await import("./watchdog.ts")).addWatchdogCommand],
   ["exchanges", async () => (await import("./exchanges.ts")).addExchangesCommand],
   ["doctor", async () => (await import("./doctor.ts")).addDoctorCommand],
+  ["ctl", async () => (await import("./ctl.ts")).addCtlCommand],
   ["record", async () => (await import("./record.ts")).addRecordCommand],
   ["replay", async () => (await import("./replay.ts")).addReplayCommand],
   ["sweep", async () => (await import("./sweep.ts")).addSweepCommand],
@@ -158,7 +159,7 @@ const say = (io: CliIo, message: string): void => {
 const isStarted = (script: string | undefined): boolean => script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "exchanges", "import", "fetch", "data", "generate", "venue", "check"];
+const withoutFiles = ["init", "ctl", "exchanges", "import", "fetch", "data", "generate", "venue", "check"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record"];
 

@@ -1,11 +1,12 @@
 /**
  * Port file: where a control port is and what opens it, left for other programs of the same user on this machine.
  *
- * Invariants: readable by its user alone, in a folder that is theirs alone; new at each start and gone after an orderly stop.
+ * Invariants: readable by its user alone, in a folder that is theirs alone; new at each start and gone after an orderly stop; a file whose
+ * process has ended is taken away by who finds it.
  * Not here: who may ask what with a token (server/request-guard.ts).
  */
 import { randomBytes } from "node:crypto";
-import { lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SluiceError } from "../errors.ts";
 import { defaultFolder, ownFolder } from "../journal/own-folder.ts";
@@ -68,3 +69,32 @@ export const writePortFile = (record: PortRecord, dir = defaultFolder()): string
 export const removePortFile = (path: string): void => {
   rmSync(path, { force: true });
 };
+
+const pattern = /^control-(\d+)-\d+\.json$/;
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+};
+
+/** Ports of this user on this machine whose process runs. */
+export const runningPorts = (dir = defaultFolder()): readonly PortRecord[] =>
+  readdirSync(ownFolder(dir, remedy)).flatMap((name) => {
+    const pid = Number(pattern.exec(name)?.[1] ?? Number.NaN);
+    if (Number.isNaN(pid)) return [];
+    const path = join(dir, name);
+    if (!isAlive(pid)) {
+      rmSync(path, { force: true });
+      return [];
+    }
+    try {
+      return [JSON.parse(readFileSync(path, "utf8")) as PortRecord];
+    } catch {
+      // It is being written.
+      return [];
+    }
+  });

@@ -128,6 +128,18 @@ const filesIn = (folder: string): ReadonlyMap<string, string> =>
       }),
   );
 
+/** What a stream says within two seconds. */
+const beginningOf = async (response: Response): Promise<string> => {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  setTimeout(() => void reader.cancel(), 2_000);
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += Buffer.from(value).toString("utf8");
+  }
+};
+
 describe("No output of Sluice names a secret: it", () => {
   it("trades, records, examines and fails without a word of what it holds", async () => {
     const trades = config("trades");
@@ -183,6 +195,57 @@ describe("No output of Sluice names a secret: it", () => {
     expect(new Set(kinds)).toEqual(new Set(["trades/journal", "trades/events.ndjson", "session", undefined]));
     expect(leaksIn(secrets, files)).toEqual([]);
     expect(leaksIn(secrets, written)).toEqual([]);
+  }, 60_000);
+
+  it("is watched and steered without a word of what it holds", async () => {
+    const io = capturedIo({ env: { SLUICE_DEBUG: "1" } });
+    const running = sluice("watched run", ["run", config("steered"), "--ui", "--cancel", "--json"], io);
+    let isOver = false;
+    void running.finally(() => {
+      isOver = true;
+    });
+    while (!isOver && !(io.errText.includes("#token=") && io.outText.includes('"phase":"live"')))
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    const [, url = "", token = ""] = /dashboard: (http:\S+)\/#token=([\w-]+)/.exec(io.errText) ?? [];
+    const answers = new Map<string, string>();
+    const get = async (path: string, key = token, init: RequestInit = {}): Promise<string> => {
+      const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
+      const [name, headers] = [`${init.method ?? "GET"} ${path} ${response.status}`, JSON.stringify([...response.headers])];
+      const text = path.endsWith("/stream") ? await beginningOf(response) : await response.text();
+      answers.set(name, `${answers.get(name) ?? ""}${headers}${text}`);
+      return text;
+    };
+    const { sources } = JSON.parse(await get("/api/v1/sources")) as { sources: readonly { id: string }[] };
+    const source = `/api/v1/sources/${sources[0]?.id}`;
+    const snapshot = JSON.parse(await get(source)) as { rows: [string, string][] };
+    const clOrdId = snapshot.rows.find(([section]) => section === "orders")?.[1] ?? "";
+    await Promise.all([get(`${source}/stream`), get(`${source}/orders/${clOrdId}`), get("/"), get("/assets/page.css"), get("/nowhere")]);
+    await Promise.all([get("/api/v1/openapi.json"), get("/api/v1/asyncapi.json"), get(source, encodeURIComponent(odd.secretKey))]);
+    const act = (body: object): Promise<string> =>
+      get(`${source}/actions`, token, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+    await act({ type: "halt", strategy: "nobody" });
+    await act({ type: "eval", ...odd });
+    await act({ type: "options", strategy: "join-best", changes: { colour: 1 } });
+    for (const words of [
+      ["status"],
+      ["--json", "status"],
+      ["orders"],
+      ["fills"],
+      ["story", clOrdId],
+      ["halt", "--reason", "canary"],
+      ["orders", "--all"],
+    ]) {
+      expect([words, await sluice(`ctl ${words.join(" ")}`, ["ctl", "--url", url, ...words])]).toEqual([words, 0]);
+    }
+    io.stop();
+    expect(await running).toBe(3);
+    expect(answers.size).toBeGreaterThanOrEqual(11);
+    expect([...answers.keys()].some((name) => name.includes("/stream 200"))).toBe(true);
+    expect([...answers.values()].join("")).toContain("join-best");
+    const ofCtl = new Map([...written].filter(([who]) => who.startsWith("ctl ")));
+    // What opens the port is said once, at its start, and by nobody afterwards.
+    expect(leaksIn([token], new Map([...answers, ...ofCtl, ...filesIn(dir)]))).toEqual([]);
+    expect(leaksIn(secrets, new Map([...answers, ...written, ...filesIn(dir)]))).toEqual([]);
   }, 60_000);
 
   it("plays, varies, compares, imports and checks without a word of what a config or a recording holds", async () => {

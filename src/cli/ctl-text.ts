@@ -1,0 +1,127 @@
+/**
+ * What a control port tells, as text of a given width.
+ *
+ * Invariants: pure; no line is wider than asked; foreign words are made printable; the latest rows come last.
+ */
+import type { ControlUpdate } from "../control/control-document.ts";
+import type { ByCurrency } from "../control/control-rows.ts";
+import type { Event } from "../journal/events.ts";
+import { cut, padEnd, padStart, printable, widthOf } from "../report/ansi.ts";
+import { rowsOf } from "./ctl-client.ts";
+
+type Cells = readonly string[];
+
+/** Time of day in UTC. */
+const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
+const ms = (at: number): string => new Date(at).toISOString().slice(11, 23);
+
+/** Columns as wide as their widest cell; the last one is cut. Columns whose heading begins with a space are figures. */
+const table = (headings: Cells, rows: readonly Cells[], width: number): readonly string[] => {
+  const all = [headings.map((heading) => heading.trim()), ...rows.map((row) => row.map(printable))];
+  const widths = headings.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
+  return all.map((row) => {
+    const cells = row.map((cell, column) => {
+      if (column === row.length - 1) return cell;
+      return headings[column]?.startsWith(" ") === true ? padStart(cell, widths[column] ?? 0) : padEnd(cell, widths[column] ?? 0);
+    });
+    return cut(cells.join("  ").trimEnd(), width);
+  });
+};
+
+const profitText = (profit: ByCurrency): string =>
+  Object.entries(profit)
+    .map(([currency, amount]) => `${amount} ${currency}`)
+    .join(", ");
+
+export const statusText = (snapshot: ControlUpdate, width: number): string => {
+  const [engine] = rowsOf(snapshot, "engine");
+  if (engine === undefined) return "Nothing is known of the engine yet.\n";
+  const { name, kind, environment, state, mode, reason, run } = engine;
+  const money = rowsOf(snapshot, "money").map(
+    ({ currency, profit, realised, unrealised, fees }) =>
+      `profit ${profit} ${currency} (realised ${realised}, unrealised ${unrealised}, fees ${fees})`,
+  );
+  const layers = rowsOf(snapshot, "quota").map(({ layer, used, capacity }) => `${layer} ${used}/${capacity}`);
+  const positions = rowsOf(snapshot, "positions").filter(({ qty }) => qty !== "0");
+  const troubles = rowsOf(snapshot, "events").filter(({ severity }) => severity === "bad");
+  const lines = [
+    [name, kind === environment ? kind : `${kind} ${environment}`.trim(), state, ...(run === undefined ? [] : [`run ${run}`])].join("  "),
+    `trading ${mode}${reason === "" ? "" : `: ${reason}`}`,
+    ...money,
+    `quota ${[...new Set(layers)].join(", ") || "not used yet"}`,
+    "",
+    ...table(
+      ["strategy", "state", "mode", " open", " fills", " weight", "profit"],
+      rowsOf(snapshot, "strategies").map((row) => [
+        row.name,
+        row.state,
+        row.mode,
+        `${row.openOrders}`,
+        `${row.fills}`,
+        `${row.weight}`,
+        profitText(row.profit),
+      ]),
+      width,
+    ),
+    ...(positions.length === 0
+      ? []
+      : [
+          "",
+          ...table(
+            ["holds", "instrument", " quantity", " at", "profit"],
+            positions.map((row) => [row.strategy, row.instId, row.qty, row.avgPx, `${row.profit} ${row.currency}`]),
+            width,
+          ),
+        ]),
+    ...(troubles.length === 0 ? [] : ["", ...troubles.slice(-5).map(({ at, text }) => `${timeOf(at)}  ${printable(text)}`)]),
+  ];
+  return textOf(lines, width);
+};
+
+export const ordersText = (snapshot: ControlUpdate, all: boolean, width: number): string => {
+  const orders = rowsOf(snapshot, "orders").filter(({ isFinal }) => all || !isFinal);
+  if (orders.length === 0) return all ? "No order was placed.\n" : "No order is open.\n";
+  const rows = orders.map((row) => [
+    row.clOrdId,
+    row.instId,
+    row.side,
+    row.px || row.ordType,
+    row.qty,
+    row.filledQty,
+    row.phase,
+    `${row.strategy}/${row.slot}`,
+  ]);
+  return textOf(table(["order", "instrument", "side", " px", " sz", " filled", "phase", "strategy/slot"], rows, width), width);
+};
+
+export const fillsText = (snapshot: ControlUpdate, width: number): string => {
+  const fills = rowsOf(snapshot, "fills");
+  if (fills.length === 0) return "Nothing was executed.\n";
+  const rows = fills.map((row) => [
+    timeOf(row.at),
+    row.instId,
+    row.side,
+    row.qty,
+    row.px,
+    `${row.cost} ${row.currency}`,
+    `${row.strategy}/${row.slot}`,
+  ]);
+  return textOf(table(["time", "instrument", "side", " quantity", " px", " fee", "strategy/slot"], rows, width), width);
+};
+
+export const storyText = (events: readonly Event[], width: number): string =>
+  textOf(
+    table(
+      ["time", "what", "details"],
+      events.map((event) => {
+        if (event.type === "order.changed") return [ms(event.at), event.phase, event.reason];
+        if (event.type === "fill")
+          return [ms(event.at), "fill", `${event.side} ${event.qty} at ${event.px}, fee ${event.cost} ${event.currency}`];
+        return [ms(event.at), event.type, "reason" in event ? String(event.reason) : ""];
+      }),
+      width,
+    ),
+    width,
+  );
+
+const textOf = (lines: readonly string[], width: number): string => `${lines.map((line) => cut(line, width)).join("\n")}\n`;

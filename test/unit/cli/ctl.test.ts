@@ -1,0 +1,109 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { concat, NEVER, of } from "rxjs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { main } from "../../../src/cli/main.ts";
+import { defineStrategy } from "../../../src/index.ts";
+import { capturedIo } from "../../support/captured-io.ts";
+import { far, strategy } from "../../support/harness/backtest.ts";
+import { type Controlled, startControlled } from "../../support/harness/control.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const folder = temporaryFolder("ctl");
+const resting = strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) });
+const priced = defineStrategy({
+  name: "priced",
+  options: {
+    type: "object",
+    additionalProperties: false,
+    required: ["px"],
+    properties: { px: { type: "string", format: "decimal" }, apiSecret: { type: "string" } },
+  },
+  desired: ({ options: { px } }) => concat(of([far("p", px)]), NEVER),
+});
+
+let room: Controlled;
+beforeAll(async () => {
+  room = await startControlled([resting, priced({ px: "31000", apiSecret: "cnry-secret-0123" })], { names: ["ctl.example"] });
+});
+afterAll(async () => room.stop());
+
+const ctl = async (...words: string[]) => {
+  const io = capturedIo({ columns: 80 });
+  const code = await main(["ctl", "--url", `http://127.0.0.1:${room.port}`, ...words], io);
+  return { code, out: io.outText, err: io.errText };
+};
+
+describe("sluice ctl", () => {
+  it("says how an engine stands in 80 columns, without what is secret", async () => {
+    const { code, out } = await ctl("status");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^main {2}paper {2}running\ntrading active\n/);
+    expect(out).toMatch(/^resting +running +active +2 +0 +\d+/m);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    const json = await ctl("--json", "status");
+    expect(JSON.parse(json.out)).toMatchObject({
+      engine: [{ name: "main", mode: "active" }],
+      strategies: [{ name: "resting" }, { name: "priced", options: { px: "31000", apiSecret: "(hidden)" } }],
+    });
+    expect(json.out).not.toContain("cnry-secret");
+  });
+
+  it("lists orders, tells the story of one, cancels it, and changes options", async () => {
+    expect((await ctl("orders")).out.split("\n")).toHaveLength(5);
+    const orders = JSON.parse((await ctl("--json", "orders")).out) as { clOrdId: string; slot: string }[];
+    const { clOrdId = "" } = orders.find(({ slot }) => slot === "x") ?? {};
+    expect((await ctl("story", clOrdId)).out).toMatch(/ {2}sent(.|\n)* {2}live/);
+    expect(await ctl("cancel", "--order", clOrdId)).toMatchObject({ code: 0, out: "Canceling: 1 order is gone.\n" });
+    expect(await ctl("options", "priced", "px=32000")).toMatchObject({ code: 0 });
+    expect(room.engine.strategies()[1]?.options).toMatchObject({ px: "32000" });
+    expect((await ctl("fills")).out).toBe("Nothing was executed.\n");
+    expect(await ctl("story", "nothing")).toMatchObject({ code: 1, err: expect.stringContaining("ORDER_UNKNOWN") });
+  });
+
+  it("halts and resumes, and the journal has who asked and why", async () => {
+    const acts: unknown[] = [];
+    const off = room.engine.on("operator.acted", (event) => acts.push(event));
+    expect(await ctl("halt", "--strategy", "priced", "--reason", "tea")).toMatchObject({
+      code: 0,
+      out: "priced is halted, and 1 order is gone.\n",
+    });
+    expect(room.engine.strategies().map(({ mode }) => mode)).toEqual(["active", "halted"]);
+    expect(await ctl("resume", "--strategy", "priced")).toMatchObject({ code: 0 });
+    expect(acts).toMatchObject([
+      { action: "halt", target: "priced", by: expect.stringMatching(/^127\.0\.0\.1:\d+$/), reason: "tea" },
+      { action: "resume", target: "priced", reason: "" },
+    ]);
+    off();
+  });
+
+  it.each([
+    [["cancel"], 2, "say which orders, or --all"],
+    [["cancel", "--all", "--side", "buy"], 2, "--all goes with no other condition"],
+    [["close"], 2, "Add --yes when you mean it"],
+    [["options", "priced", "px"], 2, '"px" is no name=value'],
+    [["options", "priced", "px=much"], 1, "is not a decimal"],
+    [["options", "priced", "color=red"], 1, 'unknown key "color"'],
+    [["halt", "--strategy", "prised"], 1, 'Did you mean "priced"'],
+    [["--engine", "other", "status"], 2, "No such engine runs"],
+    [["hold"], 2, "unknown command 'hold'"],
+  ])("refuses what it should not do, in words: %j", async (words, expected, text) => {
+    const { code, err } = await ctl(...words);
+    expect([code, err]).toEqual([expected, expect.stringContaining(text)]);
+    expect(room.engine.strategies().map(({ mode }) => mode)).toEqual(["active", "active"]);
+  });
+
+  it("takes a token from a file, says nothing of it, and does not send one to an address that it does not know", async () => {
+    const file = join(folder, "token");
+    writeFileSync(file, `${"w".repeat(43)}\n`);
+    chmodSync(file, 0o600);
+    const wrong = await ctl("--token-file", file, "status");
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("TOKEN_WRONG")]);
+    expect(wrong.err).not.toContain("www");
+    writeFileSync(file, room.token);
+    expect((await ctl("--token-file", file, "status")).code).toBe(0);
+    const io = capturedIo();
+    expect(await main(["ctl", "--url", "http://127.0.0.1:1", "status"], io)).toBe(2);
+    expect(io.errText).toContain("name the file with its token");
+  });
+});
