@@ -208,7 +208,11 @@ describe("No output of Sluice names a secret: it", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     const [, url = "", token = ""] = /dashboard: (http:\S+)\/#token=([\w-]+)/.exec(io.errText) ?? [];
     const answers = new Map<string, string>();
-    const get = async (path: string, key = token, init: RequestInit = {}): Promise<string> => {
+    const get = async (
+      path: string,
+      key = token,
+      init: { method?: string; body?: string; headers?: Record<string, string> } = {},
+    ): Promise<string> => {
       const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
       const [name, headers] = [`${init.method ?? "GET"} ${path} ${response.status}`, JSON.stringify([...response.headers])];
       const text = path.endsWith("/stream") ? await beginningOf(response) : await response.text();
