@@ -40,33 +40,25 @@ const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 const text = { type: "string" } as const;
 const closed = { type: "object", additionalProperties: false } as const;
 
-const update: Json = {
+/** A row and where it stands. */
+const change: readonly Json[] = [
+  { type: "string", enum: sections, description: sections.map((name) => `${name}: ${says[name]} At most ${rowsMax[name]}.`).join(" ") },
+  { type: "string", description: "Key of the row." },
+  { type: ["object", "null"], description: "The row." },
+];
+
+/** The keyword for the members of a tuple differs: the schemas of AsyncAPI are older. */
+const updateOf = (members: "prefixItems" | "items"): Json => ({
   ...closed,
-  description: "Rows that were replaced, or removed where the row is null. Rows of sections hold decimals as text, times in milliseconds.",
+  description: "Rows that were replaced, or removed where the row is null. Rows hold decimals as text, times in milliseconds.",
   required: ["source", "seq", "at", "rows"],
   properties: {
     source: text,
     seq: { type: "integer", description: "Rises; where updates were merged numbers are left out." },
     at: { type: "number", description: "Milliseconds on the engine's clock." },
-    rows: {
-      type: "array",
-      items: {
-        type: "array",
-        minItems: 3,
-        maxItems: 3,
-        prefixItems: [
-          {
-            type: "string",
-            enum: sections,
-            description: sections.map((name) => `${name}: ${says[name]} At most ${rowsMax[name]}.`).join(" "),
-          },
-          { type: "string", description: "Key of the row." },
-          { type: ["object", "null"], description: "The row." },
-        ],
-      },
-    },
+    rows: { type: "array", items: { type: "array", minItems: 3, maxItems: 3, [members]: change } },
   },
-};
+});
 
 const failure: Json = {
   ...closed,
@@ -104,7 +96,7 @@ const actionName = (type: string): string => `${type[0]?.toUpperCase()}${type.sl
 const actionNames = Object.keys(actionSchemas);
 
 const schemas = (): Json => ({
-  Update: update,
+  Update: updateOf("prefixItems"),
   Failure: failure,
   Result: { oneOf: [done, failure], description: "What became of an action." },
   SourceList: sourceList,
@@ -222,9 +214,9 @@ const messages: Readonly<Record<string, Json>> = {
   snapshot: {
     title: "Everything",
     summary: "Everything as it stands. The first message, and again where too much was missed.",
-    payload: update,
+    payload: updateOf("items"),
   },
-  update: { title: "Changes", summary: "What has changed, at most ten times a second.", payload: update },
+  update: { title: "Changes", summary: "What has changed, at most ten times a second.", payload: updateOf("items") },
   heartbeat: {
     title: "Heartbeat",
     summary: "Once a second: the port lives.",
@@ -251,7 +243,6 @@ const asyncapi = (version: string): Json => ({
   info: {
     title: "Stream of a Sluice engine",
     version,
-    license: { name: "MIT" },
     description: "Server-sent events of GET /api/v1/sources/{id}/stream. A reader that is slow is sent the latest rows only.",
   },
   servers: { here: { host: "127.0.0.1:{port}", protocol: "http", variables: { port: { default: "8787" } } } },
