@@ -5,6 +5,7 @@
  * and with its process.
  * Not here: the engine's side (control-thread.ts).
  */
+import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { every } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
@@ -16,6 +17,8 @@ import { SourceFeed } from "./source-feed.ts";
 import type { FromPort, PortFacts, ToPort } from "./thread-messages.ts";
 
 const beatMs = 1_000;
+/** Of 19: it runs at once where a processor is free, and second where none is. */
+const givenWay = 5;
 /** Sources whose end is remembered, so that a page that was away is told. */
 const goneMax = 20;
 
@@ -64,7 +67,18 @@ const forgetGone = (): void => {
   for (const { id } of gone.slice(0, Math.max(0, gone.length - goneMax))) feeds.delete(id);
 };
 
+/** Where a thread has a priority of its own it gives way to the engine's. Elsewhere the call would slow the whole process down. */
+const giveWay = (): void => {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(givenWay);
+  } catch {
+    // A container may forbid it.
+  }
+};
+
 const start = async (): Promise<void> => {
+  giveWay();
   const [{ getRequestListener }, { RESPONSE_ALREADY_SENT }, { controlApp }] = await Promise.all([
     import("@hono/node-server"),
     import("@hono/node-server/utils/response"),
