@@ -19,7 +19,10 @@ const beatMs = 500;
 
 interface Room {
   readonly thread: ControlThread;
+  /** For browsers. */
   readonly url: string;
+  /** For programs of this machine. */
+  readonly local: string;
   readonly tokens: PortTokens;
   readonly engines: string[];
   file: string;
@@ -43,8 +46,9 @@ const open = async ({ facts, tokens }: ReturnType<typeof portOf>, failed: (why: 
   thread.unref();
   const scheme = facts.tls === undefined ? "http" : "https";
   const host = facts.isOpen ? (facts.names[0] ?? facts.host) : facts.host.includes(":") ? `[${facts.host}]` : facts.host;
-  const url = facts.behindProxy ? `https://${facts.names[0]}` : `${scheme}://${host}:${thread.port}`;
-  return { thread, url, tokens, engines: [], file: "" };
+  const local = `${scheme}://${host}:${thread.port}`;
+  const url = facts.behindProxy ? `https://${facts.names[0]}` : local;
+  return { thread, url, local: facts.behindProxy ? `http://127.0.0.1:${thread.port}` : local, tokens, engines: [], file: "" };
 };
 
 /** A place at a port for one source. */
@@ -104,7 +108,7 @@ const place = async (source: ControlSource, key: string, entry: Entry): Promise<
 };
 
 const recordRoom = (room: Room): void => {
-  room.file = writePortFile({ url: room.url, pid: process.pid, engines: [...room.engines], ...room.tokens });
+  room.file = writePortFile({ url: room.local, pid: process.pid, engines: [...room.engines], ...room.tokens });
 };
 
 /** Shows an engine at a control port, from a plugin; what it returns ends it. The link is printed when the port listens. */

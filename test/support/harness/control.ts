@@ -3,11 +3,14 @@
  *
  * Invariants: everything is on 127.0.0.1; closing ends the engine, its port and every socket of the test.
  */
+import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import dashboard from "../../../plugins/dashboard.ts";
 import { constant, paper } from "../../../src/backtest.ts";
 import type { EngineSource } from "../../../src/control.ts";
 import { createEngine, type Engine, type Strategy } from "../../../src/index.ts";
+import { defaultFolder } from "../../../src/journal/own-folder.ts";
 import { swap } from "./backtest.ts";
 
 export interface Controlled {
@@ -60,6 +63,15 @@ export const written = (
   return `${method} ${path} HTTP/${version}\r\n${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
 };
 
+/** By the file that the port has left. */
+const portOf = (token: string): number => {
+  for (const name of readdirSync(defaultFolder())) {
+    const port = new RegExp(`^control-${process.pid}-(\\d+)\\.json$`).exec(name)?.[1];
+    if (port !== undefined && readFileSync(join(defaultFolder(), name), "utf8").includes(token)) return Number(port);
+  }
+  return 0;
+};
+
 export const startControlled = async (strategies: readonly Strategy[], options: object = {}): Promise<Controlled> => {
   const printed: string[] = [];
   const listening = deferred();
@@ -75,10 +87,11 @@ export const startControlled = async (strategies: readonly Strategy[], options: 
   });
   await engine.start();
   await listening.promise;
-  const [, port = "0", token = ""] = /:(\d+)\/#token=([\w-]+)$/.exec(printed[0] ?? "") ?? [];
+  const [, token = ""] = /\/#token=([\w-]+)$/.exec(printed[0] ?? "") ?? [];
+  const port = token === "" ? 0 : portOf(token);
   const sockets = new Set<Socket>();
   const open = (): Socket => {
-    const socket = connect(Number(port), "127.0.0.1");
+    const socket = connect(port, "127.0.0.1");
     sockets.add(socket);
     socket.on("error", () => undefined);
     socket.on("close", () => sockets.delete(socket));
@@ -100,11 +113,11 @@ export const startControlled = async (strategies: readonly Strategy[], options: 
     });
   return {
     engine,
-    port: Number(port),
+    port: port,
     token,
     printed,
     raw,
-    ask: async (request) => readAnswer(await raw(written(Number(port), token, request))),
+    ask: async (request) => readAnswer(await raw(written(port, token, request))),
     connect: open,
     stop: async () => {
       await engine.stop();

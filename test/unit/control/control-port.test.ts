@@ -1,13 +1,17 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import tls from "node:tls";
 import { concat, NEVER, of } from "rxjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ControlDocument } from "../../../src/control.ts";
 import { defaultFolder } from "../../../src/journal/own-folder.ts";
 import { far, strategy } from "../../support/harness/backtest.ts";
-import { type Controlled, rowsOf, startControlled, streamOf } from "../../support/harness/control.ts";
+import { type Controlled, rowsOf, startControlled, streamOf, written } from "../../support/harness/control.ts";
+import { loopbackCertificate, loopbackKey } from "../../support/harness/loopback-certificate.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const resting = (name = "resting") => strategy(name, { desired: () => concat(of([far("x"), far("y")]), NEVER) });
+const folder = temporaryFolder("control-port");
 const act = (body: object) => ({ method: "POST", path: "/api/v1/sources/main/actions", body: JSON.stringify(body) });
 
 describe("The control port of a running engine", () => {
@@ -81,6 +85,19 @@ describe("The control port of a running engine", () => {
     expect((await room.ask({ path: "/assets/report/html/client/elements.js" })).head).toContain("text/javascript");
   });
 
+  it.runIf(process.platform === "linux")("runs in a thread that gives way to the engine's", () => {
+    const niceOf = (task: number): number =>
+      Number(
+        readFileSync(`/proc/self/task/${task}/stat`, "utf8")
+          .replace(/^.*\) /, "")
+          .split(" ")[16],
+      );
+    const nices = readdirSync("/proc/self/task").map((task) => niceOf(Number(task)));
+    const own = niceOf(process.pid);
+    expect(nices.some((nice) => nice > own)).toBe(true);
+    expect(Math.max(...nices)).toBeLessThanOrEqual(Math.max(5, own + 5));
+  });
+
   it("leaves a file for other programs that its user alone may read", () => {
     const name = readdirSync(defaultFolder()).find((one) => one === `control-${process.pid}-${room.port}.json`) ?? "";
     const path = join(defaultFolder(), name);
@@ -148,6 +165,58 @@ describe("A control port", () => {
       /^dashboard: The control port cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)\. .* The engine goes on without it\.$/,
     );
     expect(second.engine.strategies()).toMatchObject([{ state: "running" }]);
+  });
+
+  it("speaks TLS where it is given a certificate, and its own pages are https then", async () => {
+    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+    writeFileSync(cert, loopbackCertificate);
+    writeFileSync(key, loopbackKey);
+    const room = await start([resting()], { tls: { cert, key } });
+    expect(room.printed[0]).toMatch(/^dashboard: https:/);
+    const ask = (origin: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = tls.connect({ host: "127.0.0.1", port: room.port, ca: loopbackCertificate });
+        let text = "";
+        socket.on("data", (chunk) => {
+          text += chunk.toString();
+        });
+        socket.on("close", () => resolve(text));
+        socket.on("error", () => resolve(text));
+        socket.write(written(room.port, room.token, { headers: { Origin: origin } }));
+      });
+    expect(await ask(`https://127.0.0.1:${room.port}`)).toMatch(/^HTTP\/1\.1 200/);
+    expect(await ask(`http://127.0.0.1:${room.port}`)).toMatch(/^HTTP\/1\.1 403/);
+    // Without TLS it says nothing.
+    expect((await room.ask({})).status).not.toBe(200);
+  });
+
+  it("is reached behind a proxy under the names that it was given, and no other", async () => {
+    const file = join(folder, "tokens");
+    writeFileSync(file, `${"a".repeat(40)}\n${"r".repeat(40)}\n`, { mode: 0o600 });
+    const room = await start([resting()], { behindProxy: true, names: ["desk.example.org"], tokenFile: file });
+    expect(room.printed[0]).toBe(`dashboard: https://desk.example.org/#token=${"a".repeat(40)}`);
+    const listening = room.port;
+    const status = async (Host: string, Origin?: string): Promise<number> => (await room.ask({ headers: { Host, Origin } })).status;
+    expect(listening).toBeGreaterThan(0);
+    expect(await status("desk.example.org")).toBe(200);
+    expect(await status("desk.example.org", "https://desk.example.org")).toBe(200);
+    expect(await status("desk.example.org", "http://desk.example.org")).toBe(403);
+    expect(await status("desk.example.org.attacker.example")).toBe(421);
+  });
+
+  it.each([
+    ["no file", undefined, "there is no such file"],
+    ["a file that others may read", ["a".repeat(40), 0o644], "it is open to others"],
+    ["a short token", ["secret", 0o600], "at least 32"],
+    ["one token twice", [`${"a".repeat(40)}\n${"a".repeat(40)}`, 0o600], "both tokens are the same"],
+    ["three tokens", ["a\nb\nc", 0o600], "more than two"],
+  ] as const)("takes no tokens from %s", async (name, content, why) => {
+    const tokenFile = join(folder, name.replaceAll(" ", "-"));
+    if (content !== undefined) writeFileSync(tokenFile, content[0], { mode: content[1] });
+    const room = await start([resting()], { tokenFile });
+    expect(room.printed[0]).toContain(why);
+    expect(room.printed.join("")).not.toContain("aaaa");
+    expect(room.port).toBe(0);
   });
 
   it.each([
