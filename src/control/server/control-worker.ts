@@ -119,10 +119,8 @@ const start = async (): Promise<void> => {
         return undefined;
       case "close":
         beats.unsubscribe();
-        return void listening.close().then(() => {
-          send({ kind: "closed" });
-          port.close();
-        });
+        // Ends this thread, whatever still waits in it.
+        return void listening.close().then(() => process.exit());
     }
   });
   send({ kind: "listening", port: listening.port });

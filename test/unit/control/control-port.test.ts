@@ -3,7 +3,7 @@ import { join } from "node:path";
 import tls from "node:tls";
 import { concat, NEVER, of } from "rxjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ControlDocument } from "../../../src/control.ts";
+import { ControlDocument, type ControlSource, takePlace } from "../../../src/control.ts";
 import { defaultFolder } from "../../../src/journal/own-folder.ts";
 import { far, strategy } from "../../support/harness/backtest.ts";
 import { type Controlled, rowsOf, startControlled, streamOf, written } from "../../support/harness/control.ts";
@@ -134,6 +134,32 @@ describe("A control port", () => {
     expect(rows.filter(([section]) => section === "engine").at(-1)?.[2].state).toBe("stopped");
     expect(existsSync(path)).toBe(false);
     expect((await room.ask({})).status).toBe(0);
+  });
+
+  it("closes at once, also while a source has not answered", async () => {
+    const never: ControlSource = {
+      id: "silent",
+      snapshot: () => new ControlDocument("silent").snapshot(),
+      updates$: NEVER,
+      story: () => [],
+      act: () => new Promise(() => undefined),
+    };
+    const options = { port: 0, host: "127.0.0.1", names: ["silent.example"], behindProxy: false, readOnly: false, account: false };
+    const place = await takePlace(never, options, () => undefined);
+    const asked = fetch(`${place.url}/api/v1/sources/silent/actions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${place.tokens.act}`, "content-type": "application/json" },
+      body: '{"type":"halt"}',
+    });
+    const failed = asked.then(
+      () => "answered",
+      () => "cut off",
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const began = performance.now();
+    await place.leave();
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(await failed).toBe("cut off");
   });
 
   it("is shared by engines of one process with equal options, under names of their own", async () => {
