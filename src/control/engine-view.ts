@@ -43,8 +43,14 @@ export interface WatchedRun {
 const updateMs = 100;
 const quotaTicks = 2;
 const sampleTicks = 10;
-/** Requests by the thousand say nothing by themselves: the quota and the queue show what they add up to. */
-const routine: readonly string[] = ["action.sent", "action.held"];
+/** Requests and steps of orders by the thousand say nothing by themselves: quota, queue, orders and fills show what they add up to. */
+const routinePhases: readonly string[] = ["planned", "sent", "acked", "live", "partially_filled", "canceling", "filled"];
+const isRoutine = (event: Event): boolean => {
+  if (event.type === "action.answered") return event.outcome === "done";
+  if (event.type !== "order.changed") return event.type === "action.sent" || event.type === "action.held";
+  // What a strategy itself takes back or replaces is its daily work.
+  return routinePhases.includes(event.phase) || (event.phase === "canceled" && ["replaced", "unwanted"].includes(event.reason));
+};
 
 /** The fold of one run; who feeds it a recorded run turns its clock. `end` it when the run is over. */
 export class EngineView {
@@ -127,7 +133,7 @@ export class EngineView {
   }
 
   #takeEvent(event: Event): void {
-    if (!routine.includes(event.type) && !(event.type === "action.answered" && event.outcome === "done")) this.#news.push(event);
+    if (!isRoutine(event)) this.#news.push(event);
     if (this.#news.length > 4 * rowsMax.events) this.#news = this.#news.slice(-rowsMax.events);
     this.#orders.takeEvent(event);
     if (event.type === "fill") this.#takeFill(event);

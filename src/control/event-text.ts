@@ -12,11 +12,9 @@ type Severity = "info" | "warn" | "bad";
 type Saying = readonly [severity: Severity, text: string];
 type Sayings = { readonly [T in EventType]?: (event: EventOf<T>) => Saying };
 
-/** Orders come and go by the thousand: only endings and surprises are more than information. */
-const orderSaying = ({ strategy, slot, instId, phase, record, reason }: EventOf<"order.changed">): Saying => {
+const orderSaying = ({ strategy, slot, instId, phase, reason }: EventOf<"order.changed">): Saying => {
   const severity = phase === "unknown" || phase === "rejected" ? "bad" : phase === "absent" ? "warn" : "info";
-  const deal = phase === "filled" && record !== undefined ? ` ${record.accFillSz} at ${record.avgPx}` : "";
-  return [severity, `${strategy}/${slot} ${instId}: ${phase}${deal}${because(reason)}`];
+  return [severity, `${strategy}/${slot} ${instId}: ${phase}${because(reason)}`];
 };
 
 /** One member of the union for both. */

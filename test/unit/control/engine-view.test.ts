@@ -65,6 +65,9 @@ describe("The view of an engine", () => {
     const story = source.story(clOrdId).map((event) => (event.type === "order.changed" ? event.phase : event.type));
     expect(story).toEqual(["sent", "live", "filled", "fill"]);
     expect(source.story("unknown")).toEqual([]);
+    // Steps of orders are in their stories; the list of events has what a person should read.
+    expect(follower.rows("events").map(({ type }) => type)).toEqual(["fill"]);
+    expect(follower.rows("events")[0]?.text).toBe("by hand/bid: bought 0.5 BTC-USDT-SWAP at 59990, fee 5.999 USDT");
     await t.stop();
   });
 
