@@ -116,13 +116,13 @@ main .fill .vscroll{height:calc(100vh - 215px);min-height:240px}
 .gauge .left{color:var(--soft);white-space:nowrap}
 .gauge p{margin:3px 0 0;font-size:0.82rem}
 .gaugebar{display:flex;height:16px;border-radius:4px;overflow:hidden;background:var(--track)}
-.gaugebar i{display:block;height:100%;transition:width 0.18s linear}
+.gaugebar i{display:block;height:100%}
 .gaugebar .own{background:var(--accent)}
 .gaugebar .foreign{background:repeating-linear-gradient(45deg,var(--c2) 0 4px,var(--track) 4px 8px)}
 .gaugebar .reserved{background:repeating-linear-gradient(-45deg,var(--stripe) 0 2px,transparent 2px 6px);border-left:2px solid var(--soft)}
 .gauge.full .own{background:var(--warn)}
 .timebar{height:3px;margin-top:2px}
-.timebar .time{display:block;height:100%;background:var(--soft);border-radius:2px;transition:width 0.25s linear}
+.timebar .time{display:block;height:100%;background:var(--soft);border-radius:2px}
 .lines{list-style:none;margin:0;padding:0;font-size:0.86rem}
 .lines li{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:10px;padding:3px 0;border-bottom:1px solid var(--rule);margin:0}
 .lines li.empty{display:block}

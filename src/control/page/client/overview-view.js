@@ -5,6 +5,7 @@
  */
 import { element } from "../../../report/html/client/elements.js";
 import { countOf, figure } from "../../../report/html/client/texts.js";
+import { nowMs } from "./browser-clock.js";
 import { EquityChart } from "./equity-chart.js";
 import { eventLine } from "./events-view.js";
 import { balanceColumns, positionColumns, strategyColumns } from "./overview-columns.js";
@@ -12,6 +13,9 @@ import { QuotaGauges } from "./quota-gauges.js";
 import { openStrategy } from "./strategy-dialog.js";
 import { put, VirtualTable } from "./virtual-table.js";
 import { gainText, leftText, moneyText, toneOf } from "./wording.js";
+
+/** Lists are read, not watched: a few times a second is enough. */
+const pauseMs = 200;
 
 /** @import {MoneyRow} from "../../control-rows.ts" */
 /** @import {Actions} from "./actions.js" */
@@ -29,6 +33,7 @@ export class OverviewView {
   #equity = new EquityChart();
   #gauges = new QuotaGauges();
   #events = element("ol", { class: "lines" });
+  #drawnAt = Number.NEGATIVE_INFINITY;
   #versions = { strategies: -1, positions: -1, balances: -1, events: -1 };
   #strategies;
   #positions;
@@ -85,6 +90,8 @@ export class OverviewView {
     this.#drawTiles(watched);
     this.#equity.update(state, 210);
     this.#gauges.draw(watched);
+    if (nowMs() - this.#drawnAt < pauseMs) return;
+    this.#drawnAt = nowMs();
     if (this.#isNew("strategies", state)) this.#strategies.set(state.list("strategies"));
     if (this.#isNew("positions", state)) this.#positions.set(state.list("positions"));
     if (this.#isNew("balances", state)) this.#balances.set(state.list("balances"));
@@ -97,6 +104,7 @@ export class OverviewView {
 
   /** Everything is drawn again: another engine is shown. */
   forget() {
+    this.#drawnAt = Number.NEGATIVE_INFINITY;
     this.#versions = { strategies: -1, positions: -1, balances: -1, events: -1 };
   }
 

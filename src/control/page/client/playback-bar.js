@@ -42,12 +42,14 @@ export class PlaybackBar {
       this.#isHeld = false;
       actions.play({ seekTo: this.#chosen });
     });
+    for (const control of [this.#speed, this.#place]) control.classList.add("acts");
+    this.#play.classList.add("acts");
     this.node = element(
       "div",
       { class: "bar playback", role: "toolbar", "aria-label": "playback", hidden: true },
-      button("|◂", "to the start", () => this.#state && actions.play({ seekTo: this.#state.from })),
+      button("|◂", "to the start", () => this.#state && actions.play({ seekTo: this.#state.from }), { class: "acts" }),
       this.#play,
-      button("fill ▸|", "to the next fill", () => this.nextFill()),
+      button("fill ▸|", "to the next fill", () => this.nextFill(), { class: "acts" }),
       this.#speed,
       this.#place,
       this.#clock,
