@@ -60,13 +60,14 @@ export const actionSchemas = {
   },
   play: {
     ...closed,
-    description: "Moves the playback of a recorded run: its speed, a pause, another instant.",
+    description: "Moves the playback of a recorded run: its speed, a pause, another instant, the next fill.",
     required: ["type"],
     properties: {
       type: { type: "string", const: "play" },
       speed: { type: "number", exclusiveMinimum: 0, maximum: 100000 },
       paused: { type: "boolean" },
       seekTo: { type: "number", minimum: 0 },
+      toNextFill: { type: "boolean" },
     },
   },
 } as const;
