@@ -28,7 +28,7 @@ export class OverviewView {
   name = "Overview";
   node;
   #tiles = element("dl", { class: "tiles" });
-  /** @type {Map<string, { name: HTMLElement, value: HTMLElement, more: HTMLElement }>} */
+  /** @type {Map<string, { node: HTMLElement, value: HTMLElement, more: HTMLElement }>} */
   #shown = new Map();
   #equity = new EquityChart();
   #gauges = new QuotaGauges();
@@ -161,9 +161,9 @@ export class OverviewView {
       `${figure(queue?.inFlight ?? 0)} in flight`,
       waiting > 0 ? "amber" : "",
     );
-    for (const [name, { value }] of this.#shown) {
+    for (const [name, { node }] of this.#shown) {
       if (names.has(name)) continue;
-      value.parentElement?.remove();
+      node.remove();
       this.#shown.delete(name);
     }
   }
@@ -172,9 +172,12 @@ export class OverviewView {
   #tile(name, value, more, tone, title) {
     let tile = this.#shown.get(name);
     if (tile === undefined) {
-      tile = { name: element("dt", {}, name), value: element("span", {}), more: element("small", {}) };
+      const [value, moreText] = [element("span", {}), element("small", {})];
+      tile = { node: element("div", { class: "tile" }, element("dt", {}, name), element("dd", {}, value, moreText)), value, more: moreText };
       this.#shown.set(name, tile);
-      this.#tiles.append(element("div", { class: "tile" }, tile.name, element("dd", {}, tile.value, tile.more)));
+      // Money stands first, whenever it comes.
+      if (name.startsWith("Profit")) this.#tiles.prepend(tile.node);
+      else this.#tiles.append(tile.node);
     }
     put(tile.value, value);
     put(tile.more, more);

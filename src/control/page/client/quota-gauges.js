@@ -12,10 +12,10 @@ import { leftText } from "./wording.js";
 /** @import {QuotaRow} from "../../control-rows.ts" */
 /** @import {WatchedEngine} from "./watched-engine.js" */
 
-const layers = /** @type {Readonly<Record<string, readonly [name: string, unit: string]>>} */ ({
-  ip: ["address", "requests"],
-  uid: ["user", "weight"],
-  key: ["key", "requests"],
+const layers = /** @type {Readonly<Record<string, readonly [name: string, unit: string, windowMs: number]>>} */ ({
+  ip: ["address", "requests", 60_000],
+  uid: ["user", "weight", 60_000],
+  key: ["key", "requests", 1_000],
 });
 
 /** @param {QuotaRow} row */
@@ -50,7 +50,7 @@ class Gauge {
   draw(row, now) {
     const { layer, scope, capacity, used, reserved, foreign, windowEndsAt } = row;
     const leftMs = windowEndsAt - now;
-    if (leftMs > this.#lengthMs) this.#lengthMs = leftMs > 1_500 ? Math.ceil(leftMs / 60_000) * 60_000 : 1_000;
+    this.#lengthMs = layers[layer]?.[2] ?? Math.max(this.#lengthMs, leftMs > 1_500 ? Math.ceil(leftMs / 60_000) * 60_000 : 1_000);
     // After its end a window is empty, whatever the last update said.
     const isOver = leftMs <= 0;
     const [spent, others] = isOver ? [0, 0] : [Math.min(used, capacity), Math.min(foreign, used)];
