@@ -41,6 +41,11 @@ const rows: Readonly<Record<string, CommandHelp>> = {
     summary: "put two runs side by side",
     examples: ["compare out/a.ndjson out/b.ndjson", "compare out/session --backtest"],
   },
+  ui: {
+    group: research,
+    summary: "play a recorded run in a browser",
+    examples: ["ui config/backtest.ts", "ui out/session", "ui config/backtest.ts --seed 17"],
+  },
   run: {
     group: trading,
     summary: "trade on real time, on paper or live",

@@ -54,7 +54,7 @@ describe("Every command is found by its name,", () => {
       .map((match) => match[1] as string)
       .filter((name) => name !== "help");
     expect(names).toEqual(
-      "init backtest report sweep compare guard run health close watchdog exchanges doctor ctl record replay import fetch data generate venue check simulate".split(
+      "init backtest report ui sweep compare guard run health close watchdog exchanges doctor ctl record replay import fetch data generate venue check simulate".split(
         " ",
       ),
     );

@@ -1,0 +1,156 @@
+/**
+ * `sluice ui <path>`: a recorded run in the page of the control room, to be played at any speed: a backtest, a session, a scenario of the
+ * simulation, or a file of events.
+ *
+ * Invariants: nothing is traded and nothing of the run is written; the page is reached from this machine alone, by the link that is
+ * printed; with --json stdout holds one line and nothing else; it ends with Ctrl-C.
+ * Not here: what is played (control/playback/), the port (control/server/).
+ */
+import { readFileSync, statSync } from "node:fs";
+import { basename, extname, resolve } from "node:path";
+import type { Command } from "commander";
+import { Subject } from "rxjs";
+import { every } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import type { SourceKind } from "../control/control-rows.ts";
+import type { Timeline } from "../control/playback/timeline.ts";
+import { SluiceError } from "../errors.ts";
+import { checkConfig } from "../host/config.ts";
+import { loadConfigFile } from "../host/load.ts";
+import { simulateBounds, simulateDefaults } from "../verify/simulation/simulate-config.ts";
+import { type CliIo, printable } from "./io.ts";
+import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
+
+interface Flags {
+  readonly port: number;
+  readonly fixture?: string;
+  readonly seed?: number;
+  readonly minutes: number;
+  readonly json?: true;
+}
+
+export const addUiCommand = (program: Command, io: CliIo): void => {
+  program
+    .command("ui")
+    .description(
+      "Play a recorded run in the page of the control room: a config's backtest, or a scenario of its simulation; a session; a file of events.",
+    )
+    .argument("<path>", "config file, folder of a session, or file with one event a line")
+    .option("--port <n>", "port of the page on this machine; 0 takes a free one", wholeFrom(0, 65_535, "a port"), 0)
+    .option("--fixture <dir>", "recorded market for the config's run, instead of its own")
+    .option("--seed <n>", "with a config: play the simulated scenario of this seed, faults included", seedOf)
+    .option("--minutes <n>", "with --seed: minutes of market in it", wholeIn(simulateBounds.minutes), simulateDefaults.minutes)
+    .option("--json", "print one line of JSON when the page can be opened, and nothing else")
+    .action((path: string, flags: Flags) => show(path, flags, io));
+};
+
+const show = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
+  const timeline = await timelineOf(path, flags, io);
+  const [{ PlaybackSource }, { takePlace }] = await Promise.all([
+    import("../control/playback/playback-source.ts"),
+    import("../control/server/control-room.ts"),
+  ]);
+  const clock = createSystemClock();
+  const source = new PlaybackSource(timeline, clock);
+  const ending = new Subject<never>();
+  let leave = (): void => undefined;
+  const asked = new Promise<void>((done, fail) => {
+    leave = io.onStop(() => done());
+    ending.subscribe({ error: fail });
+  });
+  const failed = (why: string): void => ending.error(new SluiceError("ENGINE_STATE", `The control port has failed: ${why}`));
+  const options = { port: flags.port, host: "127.0.0.1", names: [], behindProxy: false, readOnly: false, account: false };
+  const place = await takePlace(source, options, failed).catch((error: unknown) => {
+    leave();
+    source.end();
+    throw error;
+  });
+  const beating = every(clock, beatMs).subscribe(() => place.beat());
+  try {
+    const { from, to } = timeline;
+    if (flags.json === true) io.out(`${JSON.stringify({ link: place.link, from, to })}\n`);
+    else io.out(`Open ${place.link}\n${spanText(timeline)} Press Ctrl-C to close it.\n`);
+    await asked;
+  } finally {
+    beating.unsubscribe();
+    leave();
+    source.end();
+    await place.leave();
+  }
+};
+
+const beatMs = 500;
+
+const spanText = ({ from, to }: Timeline): string => {
+  const minutes = (to - from) / 60_000;
+  return `The run takes ${minutes < 2 ? `${Math.round(minutes * 60)} s` : `${Math.round(minutes)} min`} at its own speed.`;
+};
+
+const version = (): string =>
+  String((JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { readonly version: unknown }).version);
+
+const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeline> => {
+  const facts = (kind: SourceKind, of = "") => ({ name: `${basename(resolve(path))}${of}`, kind, version: version() });
+  const entry = statSync(path, { throwIfNoEntry: false });
+  if (entry === undefined)
+    throw new SluiceError("USAGE", `There is no ${path}: name a config, the folder of a session, or a file of events.`);
+  const { timelineOfEvents } = await import("../control/playback/event-timeline.ts");
+  if (entry.isDirectory()) {
+    const { isSession } = await import("../verify/session/session-file.ts");
+    if (!isSession(path)) {
+      throw new SluiceError(
+        "USAGE",
+        `${path} holds no session: name the folder that \`sluice record\` has written, or the config of a backtest.`,
+      );
+    }
+    const { readSessionRun } = await import("../control/playback/session-run.ts");
+    const { events, prices } = readSessionRun(path);
+    return timelineOfEvents(facts("session"), events, prices);
+  }
+  if ([".ndjson", ".jsonl", ".json"].includes(extname(path))) {
+    const { readEvents } = await import("../control/playback/event-file.ts");
+    io.err(
+      "Prices, books and the limits of the quota are not in a file of events, and not shown. A config's backtest or a session has more.\n",
+    );
+    return timelineOfEvents(facts("backtest"), await readEvents(path));
+  }
+  const { seed } = flags;
+  if (seed === undefined) return backtested(path, flags, facts("backtest"), io);
+  return simulated(path, seed, flags, facts("simulation", `, seed ${seed}`), io);
+};
+
+type Facts = Parameters<typeof import("../control/playback/run-recorder.ts").createRunRecorder>[0];
+
+const backtested = async (path: string, { fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {
+  const config = checkConfig(await loadConfigFile(path, { command: "backtest" }));
+  const [{ createRunRecorder }, { runBacktest }, { readFixture }] = await Promise.all([
+    import("../control/playback/run-recorder.ts"),
+    import("../backtest/runner.ts"),
+    import("../market/tape/fixture.ts"),
+  ]);
+  const dir = fixture ?? (config.service as { readonly options?: { readonly fixture?: string } }).options?.fixture;
+  const span = dir === undefined ? undefined : readFixture(dir).tape;
+  const recorder = createRunRecorder(facts, span === undefined ? 0 : span.endAt - span.startAt);
+  const report = await runBacktest({ ...config, plugins: [recorder.plugin] }, { ...(fixture !== undefined && { fixture }) });
+  for (const failure of report.failures ?? []) io.err(`${printable(`${failure.kind} ${failure.name} failed: ${failure.message}`)}\n`);
+  return filled(recorder.timeline(), path);
+};
+
+/** Without the shortening of a failing one: the whole scenario is played. */
+const simulated = async (path: string, seed: number, { minutes, fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {
+  const config = checkConfig(await loadConfigFile(path, { command: "simulate" }));
+  const [{ createRunRecorder }, { traceSeed }] = await Promise.all([
+    import("../control/playback/run-recorder.ts"),
+    import("../verify/simulation/simulate.ts"),
+  ]);
+  const recorder = createRunRecorder(facts, minutes * 60_000);
+  const given = { seeds: 1, minutes, plugins: true, ...(fixture !== undefined && { fixture }) };
+  const violation = await traceSeed({ ...config, plugins: [recorder.plugin] }, seed, given, () => undefined);
+  if (violation !== undefined) io.err(`${printable(`Invariant violated: ${violation.invariant}: ${violation.text}`)}\n`);
+  return filled(recorder.timeline(), path);
+};
+
+const filled = (timeline: Timeline, path: string): Timeline => {
+  if (timeline.isEmpty) throw new SluiceError("FIXTURE_INVALID", `The run of ${path} told nothing that could be played.`);
+  return timeline;
+};
