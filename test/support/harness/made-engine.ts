@@ -5,41 +5,11 @@
  * Invariants: equal seeds give equal rows; listens on loopback only; nothing goes on after `close`.
  * Not here: the port of an engine (src/control/server).
  */
-import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
-import { dirname, extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { ControlDocument, type ControlUpdate } from "../../../src/control/control-document.ts";
 import type { EngineRow, OrderRow } from "../../../src/control/control-rows.ts";
-import { pageStyle } from "../../../src/control/page/page-style.ts";
-
-const src = fileURLToPath(new URL("../../../src/", import.meta.url));
-const uplot = join(dirname(createRequire(import.meta.url).resolve("uplot/package.json")), "dist");
-const types: Readonly<Record<string, string>> = {
-  ".html": "text/html",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".svg": "image/svg+xml",
-};
-
-const files = (): ReadonlyMap<string, readonly [type: string, bytes: Buffer]> => {
-  const found = new Map<string, readonly [string, Buffer]>();
-  for (const [address, folder] of [
-    ["control/page/client", `${src}control/page/client`],
-    ["report/html/client", `${src}report/html/client`],
-    ["uplot", uplot],
-  ] as const) {
-    for (const name of readdirSync(folder)) {
-      const type = types[extname(name)];
-      if (type !== undefined) found.set(`/assets/${address}/${name}`, [type, readFileSync(join(folder, name))]);
-    }
-  }
-  found.set("/", found.get("/assets/control/page/client/index.html") as readonly [string, Buffer]);
-  found.set("/assets/page.css", ["text/css", Buffer.from(pageStyle())]);
-  return found;
-};
+import { pageFiles } from "../../../src/control/server/page-files.ts";
 
 const barMs = 60_000;
 export const longId = "a-client-order-id-or-a-name-that-is-as-long-as-eighty-characters-and-not-any-less".slice(0, 80);
@@ -282,7 +252,7 @@ export interface MadePort {
 
 /** The port of part 4: snapshot, stream, story, actions. */
 export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access: "read" | "act" = "act"): Promise<MadePort> => {
-  const assets = files();
+  const assets = pageFiles();
   const acts: { source: string; action: Readonly<Record<string, unknown>> }[] = [];
   const readers = new Map<ServerResponse, string>();
   let port = 0;
@@ -296,7 +266,7 @@ export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access:
       const { pathname } = new URL(request.url ?? "/", "http://localhost");
       const file = assets.get(pathname);
       if (file !== undefined)
-        return response.writeHead(200, { "content-type": file[0], "content-security-policy": "default-src 'self'" }).end(file[1]);
+        return response.writeHead(200, { "content-type": file.type, "content-security-policy": "default-src 'self'" }).end(file.bytes);
       if (request.headers.authorization !== "Bearer secret")
         return json(response, 401, { ok: false, code: "TOKEN_WRONG", text: "The token is wrong." });
       const [, , , , id = "", what = ""] = pathname.split("/").map(decodeURIComponent);
