@@ -37,6 +37,7 @@ const sidebar = [
     ["Write a dialect", "dialects"],
   ]),
   section("Operation", "/guides/", [
+    ["Dashboard", "dashboard"],
     ["Watching and steering", "control"],
     ["Alerts", "alerts"],
     ["Metrics", "metrics"],
