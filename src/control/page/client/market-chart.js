@@ -121,7 +121,8 @@ export class MarketChart {
   /** Keeps the last price of each instrument, for those without bars. @param {SourceState} state */
   note(state) {
     for (const { instId, last, bid, ask, at } of state.rows("markets").values()) {
-      const px = Number(last) || (Number(bid) + Number(ask)) / 2 || Number(bid) || Number(ask);
+      const middle = bid === "" || ask === "" ? Number(bid) || Number(ask) : (Number(bid) + Number(ask)) / 2;
+      const px = middle || Number(last);
       if (!(px > 0)) continue;
       const seen = this.#seen.get(instId) ?? { at: [], px: [] };
       this.#seen.set(instId, seen);

@@ -9,7 +9,7 @@ import { lasting } from "../../../report/html/client/texts.js";
 import { storyOfOrder } from "./api.js";
 import { nowMs } from "./browser-clock.js";
 import { put } from "./virtual-table.js";
-import { exactInstant, phaseText, plainText, shortFigure, sideText } from "./wording.js";
+import { averageText, exactInstant, phaseText, plainText, shortFigure, sideText } from "./wording.js";
 
 /** @import {OrderRow} from "../../control-rows.ts" */
 /** @import {Actions} from "./actions.js" */
@@ -91,7 +91,7 @@ export class OrderStory {
         "filled",
         order.filledQty === "" || Number(order.filledQty) === 0
           ? "nothing"
-          : `${shortFigure(order.filledQty)} at ${shortFigure(order.avgPx)}`,
+          : `${shortFigure(order.filledQty)} at ${averageText(order.avgPx)}`,
       ],
       ...(order.reason === "" ? [] : [["why", order.reason]]),
       ["id", order.clOrdId],

@@ -4,7 +4,7 @@
  * Invariants: amounts of different currencies are never added; a rounded figure has the exact one in its title.
  */
 import { figure } from "../../../report/html/client/texts.js";
-import { gainText, modeText, moneyText, shortFigure, toneOf } from "./wording.js";
+import { averageText, gainText, modeText, moneyText, shortFigure, toneOf } from "./wording.js";
 
 /** @import {BalanceRow, PositionRow, StrategyRow} from "../../control-rows.ts" */
 
@@ -77,7 +77,7 @@ export const positionColumns = [
   },
   {
     name: "entry",
-    text: ({ avgPx, qty }) => (Number(qty) === 0 ? "–" : shortFigure(avgPx, 4)),
+    text: ({ avgPx, qty }) => (Number(qty) === 0 ? "–" : averageText(avgPx)),
     title: ({ avgPx }) => avgPx,
     width: 92,
     wide: true,

@@ -173,7 +173,11 @@ export class OverviewView {
     let tile = this.#shown.get(name);
     if (tile === undefined) {
       const [value, moreText] = [element("span", {}), element("small", {})];
-      tile = { node: element("div", { class: "tile" }, element("dt", {}, name), element("dd", {}, value, moreText)), value, more: moreText };
+      tile = {
+        node: element("div", { class: "tile" }, element("dt", {}, name), element("dd", {}, value, moreText)),
+        value,
+        more: moreText,
+      };
       this.#shown.set(name, tile);
       // Money stands first, whenever it comes.
       if (name.startsWith("Profit")) this.#tiles.prepend(tile.node);

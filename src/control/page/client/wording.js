@@ -30,6 +30,9 @@ export const shortFigure = (text, places = 8) => {
   return Number.isFinite(value) ? figure(value, places) : text;
 };
 
+/** An average, which has more digits than a price. @param {string} text decimal */
+export const averageText = (text) => shortFigure(String(Number(Number(text).toPrecision(7))));
+
 /** Digits after the point that money of this size is read with. @param {number} value */
 const moneyPlaces = (value) => (Math.abs(value) >= 0.1 || value === 0 ? 2 : Math.abs(value) >= 0.001 ? 4 : 8);
 
