@@ -176,6 +176,20 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await both.close();
   });
 
+  it("follows more engines than a browser opens connections, and still reaches each of them", async () => {
+    const names = Array.from({ length: 9 }, (_, index) => `engine ${index}`);
+    const many = await madePort(new Map(names.map((name) => [name, madeEngine(name)])));
+    const page = await open({ at: many });
+    await expect.poll(() => page.locator(".cards .chip.good").count(), { timeout: 10_000 }).toBe(9);
+    expect(await page.innerText(".link")).toBe("connected");
+    await page.click(".tabs button:text-is('engine 8')");
+    await page.click(".halt");
+    await page.click("dialog .danger");
+    await expect.poll(() => many.acts.map(({ source }) => source)).toEqual(["engine 8"]);
+    await page.close();
+    await many.close();
+  });
+
   it("makes a form of a strategy's schema and sends what was changed, as its type", async () => {
     const page = await open();
     await page.click("[aria-label^='Strategies'] tbody tr:nth-child(2)");

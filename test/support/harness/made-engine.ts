@@ -274,6 +274,7 @@ export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access:
       if (pathname === "/api/v1/sources")
         return json(response, 200, { access, sources: [...engines.keys()].map((source) => ({ id: source })) });
       if (engine === undefined) return json(response, 404, { ok: false, code: "SOURCE_UNKNOWN", text: "No engine of this id is here." });
+      if (what === "") return json(response, 200, engine.document.snapshot());
       if (what === "stream") {
         response.writeHead(200, { "content-type": "text/event-stream" });
         tell(response, "snapshot", engine.document.snapshot());

@@ -27,6 +27,8 @@ import { WatchedEngine } from "./watched-engine.js";
 
 const tickMs = 250;
 const noteMs = 8_000;
+/** Of the six connections that a browser opens to one address, some are left for what is asked. */
+const streamsMax = 4;
 
 export class ControlRoom {
   #main;
@@ -103,6 +105,7 @@ export class ControlRoom {
       this.#drawTabs();
       this.#open(this.#view);
     }
+    this.#assign();
     this.#drawTabs();
     this.#draw();
   }
@@ -148,6 +151,12 @@ export class ControlRoom {
     ];
   }
 
+  /** The engine that is shown is streamed, and as many others as there are connections for. */
+  #assign() {
+    let left = streamsMax - 1;
+    for (const [id, { feed }] of this.#watched) feed.stream(id === this.#shown || left-- > 0);
+  }
+
   #drawTabs() {
     const ids = [...this.#watched.keys()];
     this.#tabs.hidden = ids.length < 2;
@@ -173,6 +182,7 @@ export class ControlRoom {
   #choose(id) {
     this.#shown = id;
     this.#isAll = false;
+    this.#assign();
     for (const view of this.#views) view.forget();
     this.#open(this.#view);
   }

@@ -3,7 +3,8 @@
  *
  * Invariants: the engine's process sends something each second; when nothing came for `silenceMs`, or the connection ended, the feed says
  * so at once, and asks again until it is answered, without a reload; each new stream begins with a snapshot, so that nothing missed
- * meanwhile is missing.
+ * meanwhile is missing; browsers open six connections to one address, so that with many engines only some are streamed and the others
+ * asked again and again, or no action would find a way to its engine.
  * Not here: rows (source-state.js), what the page says of it (header.js).
  */
 import { ask, Refused } from "./api.js";
@@ -15,6 +16,7 @@ import { afterMs, nowMs } from "./browser-clock.js";
 /** A beat may come a little late: its thread shares a machine. */
 const silenceMs = 1_900;
 const pauses = [250, 500, 1_000, 2_000];
+const pollMs = 2_000;
 
 export class Feed {
   #source;
@@ -27,6 +29,7 @@ export class Feed {
   #failures = 0;
   #isOver = false;
   #isOpening = false;
+  #isStreamed = true;
   /** How long the engine's thread had been silent at the last beat of its process. */
   #engineSilentMs = 0;
   /** @type {FeedState} */
@@ -53,11 +56,18 @@ export class Feed {
     return this.#engineSilentMs;
   }
 
+  /** Whether its updates are streamed, or it is asked every two seconds. @param {boolean} on */
+  stream(on) {
+    if (on === this.#isStreamed) return;
+    this.#isStreamed = on;
+    this.#stream?.abort();
+  }
+
   /** To be called several times a second. */
   watch() {
     if (this.#isOpening) this.#tell("open", "");
     this.#isOpening = false;
-    if (this.#state.state === "open" && nowMs() - this.#heardAt > silenceMs) {
+    if (this.#isStreamed && this.#state.state === "open" && nowMs() - this.#heardAt > silenceMs) {
       this.#tell("lost", "Nothing was heard from the engine's process for two seconds.");
       this.#stream?.abort();
     }
@@ -70,10 +80,17 @@ export class Feed {
 
   async #follow() {
     while (!this.#isOver) {
+      const wasStreamed = this.#isStreamed;
       try {
+        if (!wasStreamed) {
+          await this.#poll();
+          continue;
+        }
         await this.#read();
         this.#tell("lost", "The engine's process has closed the connection.");
       } catch (error) {
+        // Cut off to be followed the other way.
+        if (wasStreamed !== this.#isStreamed) continue;
         if (error instanceof Refused && (error.status === 401 || error.status === 403)) this.#tell("refused", error.message);
         else if (error instanceof Refused) this.#tell("lost", error.message);
         else if (this.#state.state !== "lost") this.#tell("lost", "The engine's process cannot be reached.");
@@ -81,6 +98,16 @@ export class Feed {
       this.#isOpening = false;
       await afterMs(pauses[Math.min(this.#failures++, pauses.length - 1)] ?? 2_000);
     }
+  }
+
+  async #poll() {
+    const response = await ask(`sources/${encodeURIComponent(this.#source)}`);
+    this.#take(await response.json(), true);
+    this.#heardAt = nowMs();
+    this.#updatedAt = this.#heardAt;
+    this.#failures = 0;
+    this.#tell("open", "");
+    await afterMs(pollMs);
   }
 
   async #read() {
@@ -91,6 +118,7 @@ export class Feed {
       if (this.#stream === stream && this.#state.state !== "open") stream.abort();
     });
     const response = await ask(`sources/${encodeURIComponent(this.#source)}/stream`, { signal: stream.signal });
+    this.#heardAt = nowMs();
     const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
     const decoder = new TextDecoder();
     let rest = "";
