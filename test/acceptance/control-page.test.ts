@@ -230,6 +230,7 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await page.waitForSelector("main.old", { timeout: 3_200 });
     expect(await page.innerText(".banner")).toContain("Nothing was heard");
     expect(await page.isDisabled(".halt")).toBe(true);
+    expect(await page.innerText(".chips")).toContain("last seen: trading");
     await port.shut();
     await port.open();
     await page.waitForSelector("main.room:not(.old)", { timeout: 8_000 });

@@ -74,6 +74,7 @@ select{max-width:190px;text-overflow:ellipsis}
 .charts{position:relative;touch-action:pan-y;border-top:1px solid var(--rule);min-width:0;overflow:hidden}
 .bar{gap:6px 8px;margin:4px 0 6px}
 .bar .group{gap:3px}
+.bar>span:empty{display:none}
 .bar button{padding:2px 8px}
 .clock{font-size:0.84rem}
 input[type="search"],input[type="text"],textarea{font:inherit;font-size:0.87rem;color:var(--fg);background:var(--bg);border:1px solid var(--soft);border-radius:5px;padding:3px 9px;min-height:30px;min-width:0;max-width:100%}

@@ -218,10 +218,10 @@ export class ControlRoom {
     else this.#header.draw(watched, this.#mayAct, this.#fallback);
     this.#playback.draw(this.#isAll ? undefined : watched);
     document.body.classList.toggle("cannotact", !this.#canAct);
-    this.#main.classList.toggle("old", watched !== undefined && !this.#isAll && !watched.isFresh);
+    this.#main.classList.toggle("old", watched !== undefined && !this.#isAll && watched.isOld);
     if (this.#isAll) this.#engines.draw([...this.#watched.values()]);
     if (watched === undefined || !watched.state.hasRows) return;
-    document.title = `${watched.isFresh ? "" : "⚠ "}${watched.name}: ${watched.engine?.mode ?? ""}`;
+    document.title = `${watched.isOld ? "⚠ " : ""}${watched.name}: ${watched.engine?.mode ?? ""}`;
     this.#market.note(watched);
     if (!this.#isAll) this.#views[this.#view]?.draw(watched);
     document.documentElement.dataset["ready"] = "";

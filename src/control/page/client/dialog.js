@@ -11,7 +11,8 @@ import { button, element } from "../../../report/html/client/elements.js";
 /** @type {HTMLDialogElement | undefined} */
 let open;
 
-export const isDialogOpen = () => open !== undefined;
+/** Closed at once, although its end is told later. */
+export const isDialogOpen = () => open?.open === true;
 
 /**
  * Asks. `act` does it and gives what went wrong in words, or nothing.

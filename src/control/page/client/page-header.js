@@ -8,6 +8,7 @@ import { button, element } from "../../../report/html/client/elements.js";
 import { put } from "./virtual-table.js";
 import { ageText, modeText, placeOfTrading } from "./wording.js";
 
+/** @import {EngineRow} from "../../control-rows.ts" */
 /** @import {Actions} from "./actions.js" */
 /** @import {WatchedEngine} from "./watched-engine.js" */
 
@@ -63,9 +64,7 @@ export class PageHeader {
       const place = placeOfTrading(engine);
       put(this.#place, place.text);
       setClass(this.#place, `chip ${place.tone}`);
-      put(this.#mode, modeText(engine));
-      const isBad = engine.mode === "halted" || engine.state === "gone";
-      setClass(this.#mode, `chip ${isBad ? "bad" : engine.mode === "reducing" || engine.state !== "running" ? "amber" : "good"}`);
+      this.#drawMode(engine, watched?.isOld !== true || engine.state === "stopped");
     }
     this.#drawLink(watched, fallback);
     const isPlayed = engine?.playback !== undefined;
@@ -75,6 +74,14 @@ export class PageHeader {
     this.#close.disabled = !canHear;
     this.#showHalt(canHear, engine?.mode === "halted");
     this.#drawBanner(watched);
+  }
+
+  /** What is not connected is told as it was last. @param {EngineRow} engine @param {boolean} isFresh */
+  #drawMode(engine, isFresh) {
+    const isBad = engine.mode === "halted" || engine.state === "gone";
+    const tone = isBad ? "bad" : engine.mode === "reducing" || engine.state !== "running" ? "amber" : "good";
+    put(this.#mode, isFresh ? modeText(engine) : `last seen: ${modeText(engine)}`);
+    setClass(this.#mode, `chip ${isFresh ? tone : ""}`);
   }
 
   /** All engines at once: the halt is for each of them. @param {readonly WatchedEngine[]} engines @param {boolean} mayAct @param {boolean} canAct */

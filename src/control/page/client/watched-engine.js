@@ -47,6 +47,11 @@ export class WatchedEngine {
     return this.feed.state.state === "open" && this.engine?.state !== "gone" && this.feed.engineSilentMs < standsStillMs;
   }
 
+  /** What is shown is not how it is: not so while the page is still connecting. */
+  get isOld() {
+    return !this.isFresh && this.feed.state.state !== "connecting";
+  }
+
   /** Milliseconds on the engine's clock, as far as they are known. */
   get now() {
     const { engine } = this;
