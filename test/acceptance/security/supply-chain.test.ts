@@ -128,8 +128,10 @@ describe("The production dependency tree", () => {
         ...text.matchAll(/\bimport\("([^".][^"]*)"\)/g),
       ].map((match) => match[1] as string);
     const known = [...required, "sluice"];
-    // Loaded by a thread of its own, which says what to install where they are missing.
-    const inThread = (file: string): readonly string[] => (file.includes("/src/control/server/") ? ["hono", "@hono/node-server"] : []);
+    // Loaded by those who ask for them, who are told what to install where they are missing.
+    const optional = { "/src/control/server/": ["hono", "@hono/node-server"], "/src/scheduler/shared/": ["ioredis"] };
+    const inThread = (file: string): readonly string[] =>
+      Object.entries(optional).flatMap(([folder, names]) => (file.includes(folder) ? names : []));
     for (const [folder, more] of [
       ["src", []],
       ["plugins", []],

@@ -111,19 +111,35 @@ export const startControlled = async (strategies: readonly Strategy[], options: 
       });
       socket.write(bytes);
     });
+  const ask = async (request: Asked): Promise<Answered> => readAnswer(await raw(written(port, token, request)));
+  if (port !== 0) await shown(engine, ask, `/api/v1/sources/${(options as { readonly name?: string }).name ?? "main"}`);
   return {
     engine,
-    port: port,
+    port,
     token,
     printed,
     raw,
-    ask: async (request) => readAnswer(await raw(written(port, token, request))),
+    ask,
     connect: open,
     stop: async () => {
       await engine.stop();
       for (const socket of sockets) socket.destroy();
     },
   };
+};
+
+const looksMax = 50;
+
+/** Waits until the first orders rest and those who watch are told of them, where it can be asked so. */
+const shown = async (engine: Engine, ask: Controlled["ask"], path: string): Promise<void> => {
+  for (let look = 0; look < looksMax; look++) {
+    const open = engine.openOrders();
+    const { status, body } = await ask({ path });
+    if (status !== 200) return;
+    const told = rowsOf(body, "strategies").reduce((sum, row) => sum + Number(row["openOrders"]), 0);
+    if (open.length > 0 && open.every(({ phase }) => phase === "live") && told === open.length) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 };
 
 const deferred = () => {
