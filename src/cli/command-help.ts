@@ -53,6 +53,12 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   health: { group: trading, summary: "say whether a running engine does well", examples: ["health /run/sluice/health.json"] },
   close: { group: trading, summary: "cancel everything and close all positions", examples: ["close config/testnet.ts"] },
+  halt: {
+    group: trading,
+    summary: "halt all engines that share a quota",
+    examples: ["halt --everywhere redis://10.0.0.5:6379 --group desk --reason maintenance"],
+  },
+  quota: { group: trading, summary: "show who holds what of a shared quota", examples: ["quota redis://10.0.0.5:6379 --group desk"] },
   watchdog: { group: trading, summary: "cancel an engine's orders when it stops", examples: ["watchdog config/testnet.ts"] },
   doctor: { group: trading, summary: "compare a service with its profile", examples: ["doctor config/testnet.ts"] },
   exchanges: { group: trading, summary: "list exchanges, and what was verified of each", examples: ["exchanges", "exchanges --json"] },
