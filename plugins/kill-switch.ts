@@ -27,6 +27,7 @@ interface Options {
   readonly confirmMs: number;
   readonly users: readonly string[];
   readonly closePositions: boolean;
+  readonly everywhere: boolean;
 }
 type Context = PluginContext<Options>;
 
@@ -56,6 +57,8 @@ export default definePlugin({
       users: { type: "array", items: { type: "string" }, default: [] },
       /** Close every position of the account too, at the market, also those of other clients. */
       closePositions: { type: "boolean", default: false },
+      /** Halt every engine that shares this one's quota (`quota.shared`), on every machine. */
+      everywhere: { type: "boolean", default: false },
     },
   },
   setup: (context) => {
@@ -73,7 +76,7 @@ export default definePlugin({
       halted = true;
       print(`kill switch: ${reason}; canceling all orders`);
       if (options.closePositions) closing(context, reason);
-      halt(reason).subscribe({
+      halt(reason, { everywhere: options.everywhere }).subscribe({
         next: note,
         complete: () => {
           confirm(context, ({ clOrdId }) => ours !== undefined && clOrdId.startsWith(ours));

@@ -52,25 +52,24 @@ export const switchesOf = (
   group: { readonly joined: Group | undefined },
 ): Switches => ({
   halt: (reason, whom = {}) => {
-    if (whom.everywhere === true) joined(group).haltAll(reason);
+    if (whom.everywhere === true) tellGroup(group, journal, reason);
     if (whom.strategy === undefined) tellAgain(accounts, journal, reason);
     const results = halt(reason, whom);
     if (whom.strategy === undefined) decide("halted", reason);
     return results;
   },
   resume: (reason, { strategy, everywhere } = {}) => {
-    if (everywhere === true) joined(group).haltAll(undefined);
+    if (everywhere === true) tellGroup(group, journal, undefined);
     setMode(accounts, "active", reason, strategy);
     if (strategy === undefined) decide("active", reason);
   },
 });
 
-const joined = ({ joined: group }: { readonly joined: Group | undefined }): Group => {
-  if (group !== undefined) return group;
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    "everywhere: this engine is in no group. Add quota: { shared: { store, group, of } } to the config of a live engine, or leave `everywhere` out.",
-  );
+/** An engine in no group halts all the same: that nobody else was told is an anomaly. */
+const tellGroup = ({ joined }: { readonly joined: Group | undefined }, journal: EventLog, reason: string | undefined): void => {
+  const detail = "no other engine was told, as this one is in no group: add quota: { shared: { store, group, of } } to the config";
+  if (joined === undefined) journal.append({ type: "anomaly", what: "group.none", detail });
+  else joined.haltAll(reason);
 };
 
 export const checkStrategy = (known: readonly string[], strategy: string): void => {
