@@ -1,0 +1,144 @@
+/**
+ * Two engines on one user, each with a key of its own, that share one quota by a real Redis, against the embedded service over loopback.
+ */
+import { concat, filter, firstValueFrom, NEVER, of, ReplaySubject, switchMap, take, timeout } from "rxjs";
+import { afterEach, describe, expect, it } from "vitest";
+import { main } from "../../src/cli/main.ts";
+import { live } from "../../src/client/live/live-service.ts";
+import { createCredentials } from "../../src/client/transport/secrets.ts";
+import { createSystemClock } from "../../src/clock/system-clock.ts";
+import { createContract } from "../../src/contract/contract.ts";
+import { createEngine, defineStrategy, type Engine, type Event } from "../../src/index.ts";
+import { createRandom } from "../../src/random.ts";
+import { startVenueServer, type VenueServer } from "../../src/venue/server/server.ts";
+import { createVenue } from "../../src/venue/venue.ts";
+import { capturedIo } from "../support/captured-io.ts";
+import { redisServer, startRedis } from "../support/harness/redis.ts";
+
+const instId = "BTC-USDT-SWAP";
+const permissions = ["read", "trade_futures", "trade_spot"];
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const serve = async (): Promise<VenueServer & { readonly resting: () => number }> => {
+  const contract = createContract();
+  const keys = ["ann-1", "ann-2"].map((name) => ({ name, permissions }));
+  const venue = createVenue({
+    contract,
+    instruments: [{ instId, tickSize: "0.1", lotSize: "0.001" }],
+    users: [{ uid: "ann", keys, balances: { USDT: "100000" } }],
+    fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
+    enforceLimits: true,
+  });
+  const server = await startVenueServer({
+    venue,
+    contract,
+    clock: createSystemClock(),
+    random: createRandom("server"),
+    keys: keys.map(({ name }) => ({ apiKey: name, secretKey: `${name} secret`, passphrase: `${name} phrase`, uid: "ann", permissions })),
+  });
+  closing.push(() => server.close());
+  const at = createSystemClock().now();
+  venue.quote(instId, 999_990, 1_000, 1_000_010, 1_000, at);
+  server.board.ticker({ instId, last: "100000", bidPx: "99999", bidSz: "1", askPx: "100001", askSz: "1", at });
+  return { ...server, resting: () => venue.truth("ann").orders.filter(({ state }) => state === "live").length };
+};
+
+const wanted = ["90000", "89000", "88000"].map(
+  (px) => ({ slot: px, instId, side: "buy", ordType: "post_only", px, notional: "1000" }) as const,
+);
+
+/** Wants the same three bids to the end. */
+const bids = defineStrategy({
+  name: "bids",
+  options: { type: "object", additionalProperties: false, properties: {} },
+  desired: ({ market }) =>
+    market.quotes(instId).pipe(
+      take(1),
+      switchMap(() => concat(of(wanted), NEVER)),
+    ),
+});
+
+const start = async (server: VenueServer, key: string, store: string) => {
+  const events = new ReplaySubject<Event>();
+  const credentials = createCredentials({ apiKey: key, secretKey: `${key} secret`, passphrase: `${key} phrase` });
+  const engine: Engine = createEngine({
+    service: live({ environment: "testnet", baseUrl: server.url, keys: [{ credentials }] }),
+    instance: key,
+    strategies: [bids({})],
+    quota: { shared: { store, group: "desk", of: 2 } },
+  });
+  engine.events$.subscribe(events);
+  closing.push(() => engine.stop());
+  await engine.start();
+  const when = (what: (event: Event) => boolean): Promise<Event> => firstValueFrom(events.pipe(filter(what), timeout(20_000)));
+  return { engine, when, events };
+};
+
+const cli = async (...argv: readonly string[]): Promise<string> => {
+  const io = capturedIo();
+  const code = await main(argv, io);
+  expect(io.errText).toBe("");
+  expect(code).toBe(0);
+  return io.outText;
+};
+
+describe.skipIf(redisServer === undefined)(
+  `Engines that share one quota${redisServer === undefined ? " (no redis-server here)" : ""}`,
+  () => {
+    it("hold parts of the same windows, are never refused, and halt and resume together", async () => {
+      const redis = await startRedis();
+      closing.push(() => redis.stop());
+      const server = await serve();
+      const engines = [await start(server, "ann-1", redis.url), await start(server, "ann-2", redis.url)];
+      await Promise.all(
+        engines.map(({ when }) => when((event) => event.type === "order.changed" && event.phase === "live" && event.slot === "88000")),
+      );
+      expect(server.resting()).toBe(6);
+
+      const shown = await cli("quota", redis.url, "--group", "desk");
+      expect(shown).toContain("Group desk trades.");
+      expect(shown).toMatch(/^uid:\w+ {2}window \d+ {2}.*ann-1 \d+/m);
+      expect(shown).toMatch(/^uid:\w+ {2}window \d+ {2}.*ann-2 \d+/m);
+
+      expect(await cli("halt", "--everywhere", redis.url, "--group", "desk", "--reason", "maintenance")).toContain(
+        "is halted: maintenance",
+      );
+      await Promise.all(
+        engines.map(({ when }) =>
+          when((event) => event.type === "mode.changed" && event.mode === "halted" && event.reason === "everywhere: maintenance"),
+        ),
+      );
+      for (const price of ["90000", "89000", "88000"])
+        await Promise.all(
+          engines.map(({ when }) => when((event) => event.type === "order.changed" && event.phase === "canceled" && event.slot === price)),
+        );
+      expect(server.resting()).toBe(0);
+
+      expect(await cli("halt", "--everywhere", redis.url, "--group", "desk", "--resume")).toContain("may trade again");
+      await Promise.all(engines.map(({ when }) => when((event) => event.type === "mode.changed" && event.mode === "active")));
+      for (const { events } of engines) {
+        events.complete();
+        events.subscribe((event) => expect(event.type).not.toBe("quota.rejected"));
+      }
+    }, 60_000);
+
+    it("are refused a config without the group's size, and an address that is none", async () => {
+      const shared = { store: "localhost", group: "desk" };
+      expect(() =>
+        createEngine({
+          service: live({
+            environment: "testnet",
+            baseUrl: "http://127.0.0.1:1",
+            keys: [{ credentials: createCredentials({ apiKey: "a", secretKey: "b", passphrase: "c" }) }],
+          }),
+          strategies: [bids({})],
+          quota: { shared },
+        }),
+      ).toThrow(/quota\.shared/);
+    });
+  },
+);
