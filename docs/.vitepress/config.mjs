@@ -39,6 +39,7 @@ const sidebar = [
   section("Operation", "/guides/", [
     ["Dashboard", "dashboard"],
     ["Watching and steering", "control"],
+    ["One quota for several engines", "shared-quota"],
     ["Alerts", "alerts"],
     ["Metrics", "metrics"],
     ["Traces", "traces"],
