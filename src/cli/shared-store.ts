@@ -30,7 +30,7 @@ const urlOf = (address: string): string => {
   const url = variable === undefined ? address : process.env[variable];
   if (url === undefined) throw new SluiceError("USAGE", `The environment variable ${variable} is not set. Set it to the store's address.`);
   if (/^rediss?:\/\/\S+$/.test(url)) return url;
-  const shown = variable === undefined ? `"${address}"` : `the value of ${variable}`;
+  const shown = variable === undefined ? `"${address.replace(/:[^:@]*@/, ":…@")}"` : `The value of ${variable}`;
   throw new SluiceError("USAGE", `${shown} is not the address of a store. Write redis://HOST:PORT, rediss://HOST:PORT or env:NAME.`);
 };
 

@@ -19,7 +19,7 @@ const oddTexts = Object.values(odd);
 
 /** All that was said, by who said it. */
 const written = new Map<string, string>();
-const secrets: string[] = [];
+const secrets: string[] = ["canary-store-password"];
 /** Commands that were run with secrets in hand. */
 const asked = new Set<string>();
 let venueIo = capturedIo();
@@ -291,6 +291,8 @@ describe("No output of Sluice names a secret: it", () => {
       [["data", "show", to("imported"), "--json"], [0], "BTC-USDT-SWAP"],
       [["import", recording, "--out", to("never"), "--terms", strangers, ...swap], [1], "strangers.json"],
       [["exchanges"], [0], "okx"],
+      [["quota", "redis:/desk:canary-store-password@127.0.0.1", "--group", "desk"], [2], "is not the address of a store"],
+      [["halt", "--everywhere", "env:SLUICE_NO_STORE", "--group", "desk"], [2], "is not set"],
       [["report", "--db", strangers], [1, 2], "SQLite"],
       [["health", strangers], [1], "cannot be read"],
       [["fetch", "nowhere", "BTC-USDT", "--from", "2024-01-01", "--out", to("fetched")], [2], "ccxt"],
