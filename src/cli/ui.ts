@@ -119,12 +119,12 @@ const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeli
   return simulated(path, seed, flags, facts("simulation", `, seed ${seed}`), io);
 };
 
-type Facts = Parameters<typeof import("../control/playback/run-recorder.ts").createRunRecorder>[0];
+type Facts = Parameters<typeof import("../control/playback/view-recorder.ts").createRunRecorder>[0];
 
 const backtested = async (path: string, { fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {
   const config = checkConfig(await loadConfigFile(path, { command: "backtest" }));
   const [{ createRunRecorder }, { runBacktest }, { readFixture }] = await Promise.all([
-    import("../control/playback/run-recorder.ts"),
+    import("../control/playback/view-recorder.ts"),
     import("../backtest/runner.ts"),
     import("../market/tape/fixture.ts"),
   ]);
@@ -140,7 +140,7 @@ const backtested = async (path: string, { fixture }: Flags, facts: Facts, io: Cl
 const simulated = async (path: string, seed: number, { minutes, fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {
   const config = checkConfig(await loadConfigFile(path, { command: "simulate" }));
   const [{ createRunRecorder }, { traceSeed }] = await Promise.all([
-    import("../control/playback/run-recorder.ts"),
+    import("../control/playback/view-recorder.ts"),
     import("../verify/simulation/simulate.ts"),
   ]);
   const recorder = createRunRecorder(facts, minutes * 60_000);

@@ -3,7 +3,7 @@
  *
  * Invariants: at most `updatesMax` updates are kept: past that neighbours are joined, so that instants become coarser and no row is lost;
  * the document at an instant is made of the updates up to it and of no other; stories hold no event of later.
- * Not here: how fast it is played (playback-source.ts), where it comes from (event-timeline.ts, run-recorder.ts).
+ * Not here: how fast it is played (playback-source.ts), where it comes from (event-timeline.ts, view-recorder.ts).
  */
 import type { Event } from "../../journal/events.ts";
 import { type ControlUpdate, mergeUpdates } from "../control-document.ts";

@@ -2,7 +2,7 @@ import { map, timer } from "rxjs";
 import { expect, it } from "vitest";
 import { ControlDocument } from "../../../../src/control/control-document.ts";
 import { timelineOfEvents } from "../../../../src/control/playback/event-timeline.ts";
-import { createRunRecorder } from "../../../../src/control/playback/run-recorder.ts";
+import { createRunRecorder } from "../../../../src/control/playback/view-recorder.ts";
 import { readSessionRun } from "../../../../src/control/playback/session-run.ts";
 import type { Timeline } from "../../../../src/control/playback/timeline.ts";
 import * as decimal from "../../../../src/decimal.ts";
