@@ -291,6 +291,7 @@ describe("No output of Sluice names a secret: it", () => {
       [["data", "show", to("imported"), "--json"], [0], "BTC-USDT-SWAP"],
       [["import", recording, "--out", to("never"), "--terms", strangers, ...swap], [1], "strangers.json"],
       [["exchanges"], [0], "okx"],
+      [["ui", to("project")], [2], "holds no session"],
       [["quota", "redis:/desk:canary-store-password@127.0.0.1", "--group", "desk"], [2], "is not the address of a store"],
       [["halt", "--everywhere", "env:SLUICE_NO_STORE", "--group", "desk"], [2], "is not set"],
       [["report", "--db", strangers], [1, 2], "SQLite"],

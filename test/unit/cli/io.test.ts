@@ -187,6 +187,7 @@ describe("The command line's process", () => {
       "io.ts",
       "shutdown-signals.ts",
       "sweep.ts",
+      "ui.ts",
       "venue.ts",
     ]);
   });
