@@ -99,7 +99,7 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     expect(question).toMatch(/\d+ open orders will be canceled, exits as well/);
     expect(question).toContain("Positions stay as they are, without exits: long 0.05 BTC-USDT-SWAP");
     await page.keyboard.press("Escape");
-    expect(await page.locator("dialog").count()).toBe(0);
+    await expect.poll(() => page.locator("dialog").count()).toBe(0);
     expect(port.acts).toEqual([]);
     await page.keyboard.press("h");
     await page.fill("dialog input", "too much news");
@@ -171,7 +171,7 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
         ["paper", "halt"],
       ]);
     await page.click(".tabs button:text-is('paper')");
-    expect(await page.innerText(".top h1")).toBe("paper");
+    await expect.poll(() => page.innerText(".top h1")).toBe("paper");
     await page.close();
     await both.close();
   });
@@ -181,7 +181,7 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     const many = await madePort(new Map(names.map((name) => [name, madeEngine(name)])));
     const page = await open({ at: many });
     await expect.poll(() => page.locator(".cards .chip.good").count(), { timeout: 10_000 }).toBe(9);
-    expect(await page.innerText(".link")).toBe("connected");
+    await expect.poll(() => page.innerText(".link")).toBe("connected");
     await page.click(".tabs button:text-is('engine 8')");
     await page.click(".halt");
     await page.click("dialog .danger");
@@ -215,7 +215,7 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     }
     await page.keyboard.press("h");
     await page.keyboard.press("c");
-    expect(await page.locator("dialog").count()).toBe(0);
+    await expect.poll(() => page.locator("dialog").count()).toBe(0);
     await show(page, "Overview");
     await page.click("[aria-label^='Strategies'] tbody tr:nth-child(2)");
     expect(await page.locator("dialog .bar button").count()).toBe(0);
@@ -267,7 +267,7 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await page.keyboard.press("?");
     expect(await page.innerText("dialog")).toContain("halt, or resume");
     await page.keyboard.press("Escape");
-    expect(await page.locator("dialog").count()).toBe(0);
+    await expect.poll(() => page.locator("dialog").count()).toBe(0);
   });
 
   it("draws only the rows in sight, whatever there are, in the order that is asked for", async () => {
