@@ -54,8 +54,8 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   if (!isResting(order)) return nothing;
   if (wish === undefined) return unwanted;
   if (slot.isExcess === true) return excess;
-  // What it will be is not known yet.
-  if (order.amendment !== undefined && order.cancelClass === undefined) return nothing;
+  // What it will be is not known yet; an exit waits for nothing.
+  if (order.amendment !== undefined && order.cancelClass === undefined && wish.reduceOnly !== true) return nothing;
   if (suits(wish, order, specify)) return order.cancelClass === undefined ? nothing : { kind: "keep-cancel-off" };
   return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };
 };

@@ -21,6 +21,7 @@ const order = (phase: OrderPhase, over: Partial<TrackedOrder> = {}): TrackedOrde
 });
 const wanted = bid();
 const dearer = bid({ px: "60001" });
+const changing = { amendment: { spec: specOf(dearer), qty: "1", wish: dearer, mark: wishMark(dearer), sent: false } } as const;
 const leaving = { cancelClass: "cancel" } as const;
 
 describe("The next step of a slot:", () => {
@@ -37,6 +38,12 @@ describe("The next step of a slot:", () => {
     ["rests as wanted", { wish: wanted, order: order("live") }, "nothing"],
     ["rests and is not wanted", { order: order("live") }, "cancel unwanted"],
     ["rests at another price", { wish: dearer, order: order("partially_filled") }, "cancel replaced"],
+    ["is being changed, and another price is wanted", { wish: dearer, order: order("live", changing), mayAmend: true }, "nothing"],
+    [
+      "is being changed, and an exit is wanted",
+      { wish: bid({ reduceOnly: true, px: "60001" }), order: order("live", changing) },
+      "cancel replaced",
+    ],
     ["rests and the new wish cannot be said", { wish: bid({ qty: "0" }), order: order("live") }, "cancel replaced"],
     ["rests on the other side", { wish: bid({ side: "sell" }), order: order("live") }, "cancel replaced"],
     ["leaves and is wanted again", { wish: wanted, order: order("live", leaving) }, "keep-cancel-off"],
