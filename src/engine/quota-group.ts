@@ -12,7 +12,7 @@ import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { RedisClaimStore } from "../scheduler/shared/redis-claim-store.ts";
 import { SharedQuota, type SharedQuotaOptions } from "../scheduler/shared/shared-quota.ts";
-import { type haltWith, setMode } from "./trading-state.ts";
+import { decisionsOf, type haltWith, setMode } from "./trading-state.ts";
 import type { UserAccounts } from "./user-account.ts";
 
 export interface GroupParts {
@@ -59,9 +59,18 @@ export class QuotaGroup {
 
   /** Halts every engine of the group, or with undefined lets all go on. What could not be told to the others is an anomaly. */
   haltAll(reason: string | undefined): void {
-    this.#shared.haltAll(reason).catch((error: unknown) => {
-      this.#journal.append({ type: "anomaly", what: "group.unreachable", detail: `the group was not told: ${messageOf(error)}` });
+    this.#shared.halt.all(reason).catch((error: unknown) => {
+      this.#journal.append({
+        type: "anomaly",
+        what: "group.unreachable",
+        detail: `the group was not told yet and will be: ${messageOf(error)}`,
+      });
     });
+  }
+
+  /** Why all engines of the group are halted. */
+  get halted(): string | undefined {
+    return this.#shared.halt.reason;
   }
 
   leave(): void {
@@ -69,19 +78,22 @@ export class QuotaGroup {
   }
 }
 
-/** Halts with the group, and goes on with it unless this engine was halted for a reason of its own. */
-const switchOf = ({ accounts, halt, decide }: GroupParts): SharedQuotaOptions["onHalt"] => {
-  let haltedByGroup = false;
+/** Halts with the group, and goes on with it unless anything else has halted or resumed this engine meanwhile. */
+const switchOf = ({ accounts, journal, halt, decide }: GroupParts): SharedQuotaOptions["onHalt"] => {
+  let mark: number | undefined;
   return (reason) => {
     if (reason !== undefined) {
-      if (accounts.all.every(({ orderManager }) => orderManager.mode === "halted")) return;
-      haltedByGroup = true;
+      const isHalted = accounts.all.every(({ orderManager }) => orderManager.mode === "halted");
       halt(`everywhere: ${reason}`);
       decide("halted", `everywhere: ${reason}`);
-    } else if (haltedByGroup) {
-      haltedByGroup = false;
+      mark = isHalted ? undefined : decisionsOf(accounts);
+    } else if (mark === decisionsOf(accounts)) {
+      mark = undefined;
       setMode(accounts, "active", "resumed everywhere");
       decide("active", "resumed everywhere");
+    } else {
+      const detail = "the group may trade again; this engine stays halted for a reason of its own";
+      journal.append({ type: "anomaly", what: "group.resumed", detail });
     }
   };
 };

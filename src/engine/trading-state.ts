@@ -34,6 +34,8 @@ const tellAgain = ({ all }: UserAccounts, journal: EventLog, reason: string): vo
 
 /** Other engines that halt and resume with this one. */
 interface Group {
+  /** Why all of them are halted. */
+  readonly halted: string | undefined;
   haltAll(reason: string | undefined): void;
 }
 
@@ -60,10 +62,20 @@ export const switchesOf = (
   },
   resume: (reason, { strategy, everywhere } = {}) => {
     if (everywhere === true) tellGroup(group, journal, undefined);
+    else if (strategy === undefined) checkGroup(group);
     setMode(accounts, "active", reason, strategy);
     if (strategy === undefined) decide("active", reason);
   },
 });
+
+/** One engine does not go on while its group is halted. */
+const checkGroup = ({ joined }: { readonly joined: Group | undefined }): void => {
+  if (joined?.halted === undefined) return;
+  throw new SluiceError(
+    "TRADING_HALTED",
+    `All engines of the group are halted (${joined.halted}). Resume them all: sluice halt --everywhere STORE --group NAME --resume.`,
+  );
+};
 
 /** An engine in no group halts all the same: that nobody else was told is an anomaly. */
 const tellGroup = ({ joined }: { readonly joined: Group | undefined }, journal: EventLog, reason: string | undefined): void => {
@@ -80,8 +92,13 @@ export const checkStrategy = (known: readonly string[], strategy: string): void 
   );
 };
 
-export const setMode = ({ all }: UserAccounts, mode: Mode, reason: string, strategy?: string): void => {
-  for (const { orderManager } of all) {
+/** How often all trading was halted or resumed, by whomever. */
+const decided = new WeakMap<UserAccounts, number>();
+export const decisionsOf = (accounts: UserAccounts): number => decided.get(accounts) ?? 0;
+
+export const setMode = (accounts: UserAccounts, mode: Mode, reason: string, strategy?: string): void => {
+  if (strategy === undefined) decided.set(accounts, decisionsOf(accounts) + 1);
+  for (const { orderManager } of accounts.all) {
     if (strategy === undefined) orderManager.setMode(mode, reason);
     else orderManager.setStrategyMode(strategy, mode, reason);
   }

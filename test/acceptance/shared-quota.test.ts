@@ -118,8 +118,15 @@ describe.skipIf(redisServer === undefined)(
         );
       expect(server.resting()).toBe(0);
 
+      // One engine does not go on alone, and one that was halted for a reason of its own as well does not go on with the others.
+      const [first, second] = engines as [(typeof engines)[0], (typeof engines)[0]];
+      expect(() => first.engine.resume("on its own")).toThrow("All engines of the group are halted (maintenance)");
+      second.engine.halt("its own reason").subscribe();
       expect(await cli("halt", "--everywhere", redis.url, "--group", "desk", "--resume")).toContain("may trade again");
-      await Promise.all(engines.map(({ when }) => when((event) => event.type === "mode.changed" && event.mode === "active")));
+      await first.when((event) => event.type === "mode.changed" && event.mode === "active");
+      await second.when((event) => event.type === "anomaly" && event.what === "group.resumed");
+      second.engine.resume("its reason is over");
+      await second.when((event) => event.type === "mode.changed" && event.mode === "active");
       for (const { events } of engines) {
         events.complete();
         events.subscribe((event) => expect(event.type).not.toBe("quota.rejected"));

@@ -2,7 +2,8 @@
  * Script that Redis runs for one statement: the algorithm of memory-claim-store.ts, so that a claim is one atomic step.
  *
  * Keys of a group carry one hash tag, and so lie in one slot of a cluster:
- * `{group}:who` — `!run`, `!born` (which server this is, since when it remembers), `!halt`, and `member` → `epoch|seq`;
+ * `{group}:who` — `!run`, `!born` (which server this is, since when it remembers), and `member` → `epoch|seq`;
+ * `{group}:halt` — why the group is halted, empty once it was let go on; it never expires;
  * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`;
  * `{group}:w:SCOPE:WINDOW` — `member#epoch` → `held|settled`, and `!f` → units used by clients outside the group.
  *
@@ -32,8 +33,8 @@ export const itemFields = [
 export const grantFields = ["ordinary", "exits", "free", "foreign", "openOrders", "exitsPerHour", "members"] as const;
 
 /**
- * KEYS: who, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq, share, then the fields of each
- * item. Returns `fenced`, `outdated`, or halt reason, learning, and the fields of each grant.
+ * KEYS: who, halt, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq, share, then the fields of each
+ * item. Returns `fenced`, `outdated`, or halt reason, whether one is known, learning, and the fields of each grant.
  */
 export const claimScript = `
 local time = redis.call('TIME')
@@ -52,8 +53,9 @@ if life then
 end
 redis.call('HSET', who, member, ARGV[3] .. '|' .. ARGV[4])
 local learning = now - tonumber(redis.call('HGET', who, '!born')) < ${learnMs}
-local halt = redis.call('HGET', who, '!halt')
-local reply = { halt or '', learning and 1 or 0 }
+local told = redis.call('GET', KEYS[2])
+local halt = told and told ~= ''
+local reply = { told or '', told and 1 or 0, learning and 1 or 0 }
 
 local function row(key, field)
   local text = redis.call('HGET', key, field)
@@ -71,12 +73,12 @@ local function unspoken(befores, field, floor)
   return math.max(floor, underWay)
 end
 
-local items = (#KEYS - 1) / ${keptWindows + 2}
+local items = (#KEYS - 2) / ${keptWindows + 2}
 local fields = ${itemFields.length}
 for index = 0, items - 1 do
-  local members = KEYS[2 + index * ${keptWindows + 2}]
-  local window = KEYS[3 + index * ${keptWindows + 2}]
-  local befores = { ${Array.from({ length: keptWindows }, (_, back) => `KEYS[${4 + back} + index * ${keptWindows + 2}]`).join(", ")} }
+  local members = KEYS[3 + index * ${keptWindows + 2}]
+  local window = KEYS[4 + index * ${keptWindows + 2}]
+  local befores = { ${Array.from({ length: keptWindows }, (_, back) => `KEYS[${5 + back} + index * ${keptWindows + 2}]`).join(", ")} }
   local at = 5 + index * fields
   local number, windowMs, remainingMs, capacity = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
   local has, settled, used, need = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])

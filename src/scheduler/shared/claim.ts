@@ -67,7 +67,10 @@ export interface Grant {
 }
 
 export type ClaimReply =
-  /** `halt`: why ordinary actions of the whole group are stopped, undefined where they are not. `learning`: the store has just lost its memory. */
+  /**
+   * `halt`: why ordinary actions of the whole group are stopped; empty where they were let go on, undefined where the store does not know.
+   * `learning`: it has just lost its memory.
+   */
   | { readonly kind: "granted"; readonly grants: readonly Grant[]; readonly halt: string | undefined; readonly learning: boolean }
   /** A younger engine of the same name has registered. */
   | { readonly kind: "fenced" }
@@ -100,6 +103,8 @@ export interface ClaimStore {
 
 /** A store that lost its memory only listens for so long. */
 export const learnMs = 3_000;
+/** What a halt without a reason is told with: an empty one says that there is none. */
+export const noReason = "no reason given";
 /** Parts of members that were not heard for so long are open to others, and everybody's in the last part of a window. */
 export const silentMs = 4_000;
 export const lastMs = 2_000;

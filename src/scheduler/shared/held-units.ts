@@ -35,7 +35,7 @@ export interface Stated {
 /** Nothing is taken without asking so near to the end: the reserve is lent out by then. */
 const strictMs = 800;
 /** The store owes an answer for so long before an exit takes its own part of what was free. */
-const doubtMsLeast = 25;
+export const doubtMsLeast = 25;
 const idleMs = 1_000;
 const hungerMs = 3_000;
 /** A slice that is being spent may last for so long, and its holder want more all the same. */
@@ -83,8 +83,8 @@ export class HeldUnits {
     }
     const held = row.held - row.base;
     if (rank === "ordinary") return held - Math.max(0, Math.min(this.#reserve.purse(remMs), held - this.#gauge.ownOf(index).begun));
-    // Only its own part of what the store last called free.
-    const part = doubtMs >= doubtMsLeast && remMs > strictMs ? Math.floor(row.free / Math.max(1, row.members)) : 0;
+    // Only half of its own part of what the store last called free: the others were told at other times.
+    const part = doubtMs >= doubtMsLeast && remMs > strictMs ? Math.floor(row.free / Math.max(1, 2 * row.members)) : 0;
     return held + part;
   }
 

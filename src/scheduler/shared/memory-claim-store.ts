@@ -13,6 +13,7 @@ import {
   keptWindows,
   lastMs,
   learnMs,
+  noReason,
   type ScopeHolding,
   type Statement,
   silentMs,
@@ -80,18 +81,18 @@ export class MemoryClaimStore implements ClaimStore {
     this.#lives.set(member, { epoch, seq });
     const learning = this.#now() - this.#bornAt < learnMs;
     const halt = this.#halt;
-    const grants = items.map((item) => this.#grant(statement, item, learning, halt !== undefined));
+    const grants = items.map((item) => this.#grant(statement, item, learning, (halt ?? "") !== ""));
     return { kind: "granted", grants, halt, learning };
   }
 
   async ping(): Promise<void> {}
 
   async halt(reason: string | undefined): Promise<void> {
-    this.#halt = reason;
+    this.#halt = reason === "" ? noReason : (reason ?? "");
   }
 
   async halted(): Promise<string | undefined> {
-    return this.#halt;
+    return this.#halt === "" ? undefined : this.#halt;
   }
 
   async holdings(): Promise<readonly ScopeHolding[]> {
@@ -110,6 +111,7 @@ export class MemoryClaimStore implements ClaimStore {
   /** As a store that was restarted without its memory. */
   lose(): void {
     this.#scopes.clear();
+    this.#halt = undefined;
     this.#bornAt = this.#now();
   }
 

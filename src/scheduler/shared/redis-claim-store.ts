@@ -7,7 +7,16 @@
  */
 import type { Redis } from "ioredis";
 import { messageOf, SluiceError } from "../../errors.ts";
-import { type ClaimReply, type ClaimStore, type Grant, keptWindows, NotSent, type ScopeHolding, type Statement } from "./claim.ts";
+import {
+  type ClaimReply,
+  type ClaimStore,
+  type Grant,
+  keptWindows,
+  NotSent,
+  noReason,
+  type ScopeHolding,
+  type Statement,
+} from "./claim.ts";
 import { claimScript, grantFields, itemFields, registerScript } from "./claim-script.ts";
 
 const answerMs = 1_000;
@@ -64,7 +73,7 @@ export class RedisClaimStore implements ClaimStore {
 
   async claim({ member, epoch, seq, share, items }: Statement): Promise<ClaimReply> {
     const run = await this.#runId();
-    const keys = [this.#who];
+    const keys = [this.#who, this.#haltKey];
     const numbers: (string | number)[] = [];
     for (const item of items) {
       keys.push(`${this.#tag}:m:${item.scope}`);
@@ -73,12 +82,12 @@ export class RedisClaimStore implements ClaimStore {
     }
     const reply = await this.#ask(() => this.#redis.claimQuota(keys.length, ...keys, run, member, epoch, seq, share, ...numbers));
     if (reply === "fenced" || reply === "outdated") return { kind: reply };
-    const [halt, learning, ...figures] = reply as readonly [string, number, ...number[]];
+    const [halt, isKnown, learning, ...figures] = reply as readonly [string, number, number, ...number[]];
     const grants = items.map((_, index) => {
       const from = index * grantFields.length;
       return Object.fromEntries(grantFields.map((field, place) => [field, figures[from + place]])) as unknown as Grant;
     });
-    return { kind: "granted", grants, halt: halt === "" ? undefined : halt, learning: learning === 1 };
+    return { kind: "granted", grants, halt: isKnown === 1 ? halt : undefined, learning: learning === 1 };
   }
 
   async ping(): Promise<void> {
@@ -87,12 +96,12 @@ export class RedisClaimStore implements ClaimStore {
   }
 
   async halt(reason: string | undefined): Promise<void> {
-    if (reason === undefined) await this.#ask(() => this.#redis.hdel(this.#who, "!halt"));
-    else await this.#ask(() => this.#redis.hset(this.#who, "!halt", reason));
+    await this.#ask(() => this.#redis.set(this.#haltKey, reason === "" ? noReason : (reason ?? "")));
   }
 
   async halted(): Promise<string | undefined> {
-    return (await this.#ask(() => this.#redis.hget(this.#who, "!halt"))) ?? undefined;
+    const told = await this.#ask(() => this.#redis.get(this.#haltKey));
+    return told === null || told === "" ? undefined : told;
   }
 
   async holdings(): Promise<readonly ScopeHolding[]> {
@@ -116,6 +125,10 @@ export class RedisClaimStore implements ClaimStore {
     const at = name.lastIndexOf(":");
     const held = Object.entries(rows).map(([id, row]) => [id.replace(/#\d+$/, ""), Number(row.split("|")[0])] as const);
     return { scope: name.slice(0, at), window: Number(name.slice(at + 1)), foreign: Number(foreign), held: Object.fromEntries(held) };
+  }
+
+  get #haltKey(): string {
+    return `${this.#tag}:halt`;
   }
 
   get #who(): string {

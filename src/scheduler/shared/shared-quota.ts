@@ -12,8 +12,9 @@ import { FixedWindow } from "../quota/fixed-window.ts";
 import type { Ceiling, LimitWindow } from "../quota/limit-window.ts";
 import type { Rank } from "../quota/reserve.ts";
 import { type ClaimReply, type ClaimStore, NotSent } from "./claim.ts";
+import { GroupHalt } from "./group-halt.ts";
 import { givesBackMs } from "./group-reserve.ts";
-import { HeldUnits, nextPoll, type Stated } from "./held-units.ts";
+import { doubtMsLeast, HeldUnits, nextPoll, type Stated } from "./held-units.ts";
 
 export interface SharedQuotaOptions {
   readonly clock: Clock;
@@ -47,6 +48,7 @@ const learningMs = 500;
 type State = "starting" | "dividing" | "doubt" | "fenced" | "closed";
 
 export class SharedQuota implements Division {
+  readonly halt: GroupHalt;
   readonly #options: SharedQuotaOptions;
   readonly #scopes = new Map<LimitWindow, HeldUnits>();
   #facts: DivisionFacts | undefined;
@@ -63,25 +65,23 @@ export class SharedQuota implements Division {
   #startedAt: number;
   #timer: Timer | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
-  #halt: string | undefined;
   /** The store has been silent for too long. */
   #alone = false;
 
   constructor(options: SharedQuotaOptions) {
     this.#options = options;
     this.#startedAt = options.clock.now();
+    this.halt = new GroupHalt(options.store, options.onHalt);
   }
 
   /** Joins the group; `onChange` is called whenever more may be used than before. */
   start(scopes: readonly string[], onChange: () => void): void {
     this.#onChange = onChange;
+    const { clock } = this.#options;
+    clock.setTimer(clock.now() + patienceMs, () => {
+      if (this.#state === "starting") this.#reconsider();
+    });
     void this.#register(scopes);
-  }
-
-  /** Halts every engine of the group, this one included, or lets all go on. */
-  async haltAll(reason: string | undefined): Promise<void> {
-    await this.#options.store.halt(reason);
-    this.#noteHalt(reason);
   }
 
   close(): void {
@@ -114,15 +114,18 @@ export class SharedQuota implements Division {
       const index = window.indexOf(startAt, at);
       const own = this.#most(window, index, rank, at);
       const most = window.usedIn(index) - window.ownOf(index).begun + own;
-      return Math.min(most, this.#alone ? alone(endAt, startAt, at) : Math.min(window.paced(at), window.capacity - blind));
+      return Math.min(
+        most,
+        this.#alone || this.#state === "fenced" ? alone(endAt, startAt, at) : Math.min(window.paced(at), window.capacity - blind),
+      );
     };
   }
 
   /** Most units of ours that window `index` may have. */
   #most(window: FixedWindow, index: number, rank: Rank, at: number): number {
-    if (this.#state === "fenced") return 0;
+    if (this.#state === "fenced") return rank === "ordinary" ? 0 : (this.#scopes.get(window)?.mostAlone(index, rank, at) ?? 0);
     if (this.#state === "starting" && at - this.#startedAt >= patienceMs) this.#goAlone();
-    if (this.#halt !== undefined && rank === "ordinary") return 0;
+    if (this.halt.reason !== undefined && rank === "ordinary") return 0;
     const held = this.#scopes.get(window);
     const most = this.#alone ? undefined : held?.most(index, rank, at, at - (this.#askedAt ?? at));
     if (most !== undefined || held === undefined) return most ?? 0;
@@ -134,6 +137,8 @@ export class SharedQuota implements Division {
   lacks(window: LimitWindow, units: number, rank: Rank, at: number): void {
     const held = this.#scopes.get(window);
     if (held === undefined || !held.lacks(units, rank, at, at - (this.#askedAt ?? at))) return;
+    // While the store owes an answer an exit may take a part of what was free, a little later.
+    if (this.#busy && rank !== "ordinary") this.#options.clock.setTimer(at + doubtMsLeast + 1, () => this.#reconsider());
     this.#speakAt(Math.max(at, rank === "ordinary" ? this.#pollAt : this.#exitPollAt));
   }
 
@@ -146,6 +151,13 @@ export class SharedQuota implements Division {
 
   disturb(): void {
     for (const held of this.#scopes.values()) held.disturb();
+  }
+
+  /** What may be used has changed without a word of the store. */
+  #reconsider(): void {
+    if (this.#state === "closed") return;
+    this.#facts?.changed();
+    this.#onChange();
   }
 
   async #register(scopes: readonly string[]): Promise<void> {
@@ -242,6 +254,7 @@ export class SharedQuota implements Division {
       if (error instanceof NotSent) for (const one of stated) one.held.unsaid(one);
       this.#state = "doubt";
       for (const held of this.#scopes.values()) held.doubt(clock.now());
+      this.#reconsider();
       return false;
     }
   }
@@ -269,17 +282,8 @@ export class SharedQuota implements Division {
     this.#pollAt = reply.learning ? now + learningMs : refused ? nextPoll(this.#scopes.values(), now) : now;
     this.#exitPollAt = exitRefused ? now + exitRetryMs : now;
     this.#facts?.changed();
-    // A store that has lost its memory does not know of the halt: whoever does tells it again.
-    if (reply.learning && reply.halt === undefined && this.#halt !== undefined)
-      void this.#options.store.halt(this.#halt).catch(() => undefined);
-    else this.#noteHalt(reply.halt);
+    this.halt.hear(reply.halt);
     this.#onChange();
-  }
-
-  #noteHalt(reason: string | undefined): void {
-    if (reason === this.#halt) return;
-    this.#halt = reason;
-    this.#options.onHalt(reason);
   }
 }
 

@@ -126,7 +126,9 @@ describe("Claim store in memory", () => {
     await store.halt("too much lost");
     expect(await claim("a", { exits: 15 })).toMatchObject({ halt: "too much lost", grants: [{ ordinary: 0, exits: 15 }] });
     await store.halt(undefined);
-    expect(await claim("a", { has: 15 })).toMatchObject({ halt: undefined, grants: [{ ordinary: 100 }] });
+    expect(await claim("a", { has: 15 })).toMatchObject({ halt: "", grants: [{ ordinary: 100 }] });
+    store.lose();
+    expect(await claim("a", { has: 15 })).toMatchObject({ halt: undefined, learning: true });
   });
 
   it("shows who holds what", async () => {

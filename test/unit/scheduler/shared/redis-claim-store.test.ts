@@ -102,6 +102,10 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
     expect(await store.holdings()).toEqual([{ scope: "uid:u1", window: 7, foreign: 0, held: { a: 40 } }]);
     await store.halt(undefined);
     expect(await store.halted()).toBeUndefined();
+    // That it may go on is known, which a store without its memory does not say.
+    expect(await store.claim({ member: "a", epoch, seq: 2, share: 1, items })).toMatchObject({ halt: "" });
+    await store.halt("");
+    expect(await store.halted()).toBe("no reason given");
     store.close();
   });
 
