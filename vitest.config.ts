@@ -5,12 +5,18 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Tests that take long, the longest first: begun at the end, they would leave the other workers idle. */
 const slow = [
+  "test/acceptance/control-page.test.ts",
   "test/soak/growth.test.ts",
-  "test/unit/verify/simulation/canaries.test.ts",
-  "test/unit/engine/watchdog/processes.test.ts",
   "test/unit/verify/compare/guard.test.ts",
-  "test/unit/verify/simulation/simulate.test.ts",
   "test/unit/backtest/sweep/sweep.test.ts",
+  "test/acceptance/security/canary.test.ts",
+  "test/unit/cli/package.test.ts",
+  "test/unit/engine/watchdog/processes.test.ts",
+  "test/unit/cli/shutdown-signals.test.ts",
+  "test/acceptance/security/control-attacks.test.ts",
+  "test/acceptance/from-code.test.ts",
+  "test/unit/verify/simulation/canaries.test.ts",
+  "test/unit/verify/simulation/simulate.test.ts",
   "test/acceptance/golden/golden.test.ts",
 ];
 
@@ -26,6 +32,21 @@ const isolated = [
   "test/unit/host/{execution-context,isolation,virtual-globals}.test.ts",
   "test/unit/venue/server-command.test.ts",
 ];
+
+/** Left out where only the platform is another one (`PLATFORM_TESTS=1`): long searches of our own arithmetic, and texts. */
+const leftOut =
+  process.env["PLATFORM_TESTS"] === "1"
+    ? [
+        "test/property/oracle/**",
+        "test/acceptance/docs/**",
+        "test/acceptance/from-code.test.ts",
+        "test/bench/**",
+        "test/soak/**",
+        "test/unit/verify/simulation/canaries.test.ts",
+        "test/unit/verify/compare/guard.test.ts",
+      ]
+    : [];
+const never = ["**/node_modules/**", ...leftOut];
 
 /** Isolated files first, the slow ones before all; then what shares a process, so that no worker ends between two of these. */
 class Sequencer extends BaseSequencer {
@@ -50,15 +71,15 @@ export default defineConfig({
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Left to itself it keeps a core free, which is half of a small machine; much of the suite waits for processes of its own.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than cores on a small machine: much of the suite waits for processes of its own.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     sequence: { sequencer: Sequencer },
     projects: [
-      { extends: true, test: { name: "isolated", include: isolated } },
+      { extends: true, test: { name: "isolated", include: isolated, exclude: never } },
       // Loading the sources takes most files longer than their tests.
       {
         extends: true,
-        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: ["**/node_modules/**", ...isolated], isolate: false },
+        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...never, ...isolated], isolate: false },
       },
     ],
   },
