@@ -2,7 +2,7 @@
  * A running engine as a control source: its document, the stories of its orders, and what it can be asked to do.
  *
  * Invariants: each action is journalled before it is done (`operator.acted`); it is answered when it is done, or after `actMsMax` with how
- * far it has come; what the engine refuses is an answer, never an error; at most `actingMax` at a time.
+ * far it has come; what the engine refuses is an answer, never an error; at most `actingMax` at a time, and a halt at any time.
  * Not here: the fold (engine-view.ts), who may act (server/).
  */
 import type { Observable } from "rxjs";
@@ -58,7 +58,8 @@ export class EngineSource implements ControlSource {
 
   async act(action: ControlAction, by: string): Promise<ControlResult> {
     if (action.type === "play") return { ok: false, code: "UNSUPPORTED", text: "This engine runs in real time and is not played." };
-    if (this.#acting >= actingMax) return { ok: false, code: "ENGINE_BUSY", text: "Earlier actions are still being done." };
+    if (this.#acting >= actingMax && action.type !== "halt")
+      return { ok: false, code: "ENGINE_BUSY", text: "Earlier actions are still being done." };
     this.#acting++;
     try {
       const reason = "reason" in action ? (action.reason ?? "") : "";

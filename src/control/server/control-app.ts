@@ -2,7 +2,7 @@
  * Routes of the control port, behind the guard.
  *
  * Invariants: what a GET asks for changes nothing; every answer that is no file and no stream is JSON; a failure says nothing of this
- * machine; asking the engine's thread is bounded in number.
+ * machine; asking the engine's thread is bounded in number, stories apart from actions, and a halt is never turned away for it.
  * Not here: who may ask (request-guard.ts), what the answers look like to a client (api-documents.ts).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -121,17 +121,21 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
   return app;
 };
 
-/** Asks the engine's thread, a few at a time. */
+/** Asks the engine's thread, a few of each kind at a time. */
 const questions = ({ ask }: AppParts) => {
-  let asking = 0;
+  const asking = new Map<Question["kind"], number>();
   return async (context: Context<Env>, question: Question): Promise<Response> => {
-    if (asking >= askingMax) return context.json(failure("ENGINE_BUSY", "The engine has not answered earlier requests yet."), 503);
-    asking++;
+    const { kind } = question;
+    const before = asking.get(kind) ?? 0;
+    const isHalt = question.kind === "act" && question.action.type === "halt";
+    if (before >= askingMax && !isHalt)
+      return context.json(failure("ENGINE_BUSY", "The engine has not answered earlier requests yet."), 503);
+    asking.set(kind, before + 1);
     try {
       const answer = await ask(question);
       return context.body(answer.text, answer.status as 200, { "content-type": "application/json" });
     } finally {
-      asking--;
+      asking.set(kind, (asking.get(kind) ?? 1) - 1);
     }
   };
 };
