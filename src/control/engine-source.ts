@@ -13,6 +13,7 @@ import type { ControlUpdate } from "./control-document.ts";
 import type { EngineRow } from "./control-rows.ts";
 import type { ControlAction, ControlResult, ControlSource } from "./control-source.ts";
 import { EngineView, type WatchedRun } from "./engine-view.ts";
+import { hasHidden } from "./hidden-values.ts";
 
 /** What of a plugin's context the actions use. */
 export type SteeredRun = WatchedRun &
@@ -106,6 +107,13 @@ export class EngineSource implements ControlSource {
         return ended(`Trading is halted, and ${counted(values.length, "position")} closed`, values.length, isDone);
       }
       case "options":
+        if (hasHidden(action.changes)) {
+          return {
+            ok: false,
+            code: "OPTION_HIDDEN",
+            text: "(hidden) stands for a secret and is no value. Leave that option out, or write its value.",
+          };
+        }
         this.#run.changeOptions(action.strategy, action.changes);
         return { ok: true, text: `${action.strategy} was started again with changed options.` };
     }

@@ -15,3 +15,6 @@ export const withoutSecrets = (value: unknown, depth = 0): unknown => {
     Object.entries(value).map(([key, item]) => [key, secretName.test(key) ? hidden : withoutSecrets(item, depth + 1)]),
   );
 };
+
+/** Whether something in it was hidden: sent back, the words would take the place of the secret. */
+export const hasHidden = (value: unknown): boolean => JSON.stringify(value)?.includes(hidden) ?? false;

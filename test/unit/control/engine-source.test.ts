@@ -1,5 +1,6 @@
 import { NEVER, type Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { withoutSecrets } from "../../../src/control/hidden-values.ts";
 import { type EngineRow, EngineSource, type SteeredRun } from "../../../src/control.ts";
 
 const facts: EngineRow = {
@@ -30,5 +31,15 @@ describe("Actions of an engine", () => {
     for (let count = 0; count < 8; count++) void source.act({ type: "cancel", where: {} }, "me");
     expect(await source.act({ type: "resume" }, "me")).toMatchObject({ ok: false, code: "ENGINE_BUSY" });
     expect(await source.act({ type: "halt" }, "me")).toMatchObject({ ok: true });
+  });
+
+  it("change no option to the words that stand for a secret", async () => {
+    const changed: object[] = [];
+    const source = sourceOf({ changeOptions: (_, changes) => changed.push(changes) });
+    const shown = withoutSecrets({ feed: { apiKey: "cnry-secret", levels: 2 } }) as object;
+    expect(await source.act({ type: "options", strategy: "a", changes: { ...shown } }, "me")).toMatchObject({ code: "OPTION_HIDDEN" });
+    expect(changed).toEqual([]);
+    await source.act({ type: "options", strategy: "a", changes: { levels: 3 } }, "me");
+    expect(changed).toEqual([{ levels: 3 }]);
   });
 });

@@ -2,7 +2,7 @@
  * A form made of a JSON Schema: one field for each option, and what of them was changed.
  *
  * Invariants: only options that differ from what they were are sent; what has no field of its own is written as JSON; what cannot be
- * read is said beside its name, and nothing is sent.
+ * read is said beside its name, and nothing is sent; a value that is hidden, in whole or in part, has no field and is never sent.
  * Not here: whether options fit the schema, which the engine decides.
  */
 import { element } from "../../../report/html/client/elements.js";
@@ -33,12 +33,22 @@ export const optionsForm = (schema, options) => {
 
 /** @param {string} name @param {OptionSchema} about @param {unknown} value @param {boolean} isRequired @returns {Field} */
 const fieldOf = (name, about, value, isRequired) => {
+  if (JSON.stringify(value)?.includes(hidden)) return withoutField(name, value);
   const { node, read } = inputOf(name, about, value);
   const bounds = boundsText(about);
   const hint = [about.description, bounds].filter((text) => text !== undefined && text !== "").join(" ");
   const label = element("label", { class: "field" }, element("span", {}, name, ...(isRequired ? [" *"] : [])), node);
   if (hint !== "") label.append(element("small", { class: "soft" }, hint));
   return { name, node: label, read, before: value };
+};
+
+/** What the engine's side shows in place of a secret: control/hidden-values.ts. */
+const hidden = "(hidden)";
+
+/** @param {string} name @param {unknown} value @returns {Field} */
+const withoutField = (name, value) => {
+  const said = element("small", { class: "soft" }, `${hidden} Not changeable here.`);
+  return { name, node: element("div", { class: "field" }, element("span", {}, name), said), read: () => undefined, before: value };
 };
 
 /** @param {OptionSchema} about */
