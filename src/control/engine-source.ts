@@ -9,6 +9,8 @@ import type { Observable } from "rxjs";
 import { isSluiceError, messageOf } from "../errors.ts";
 import type { PluginContext } from "../host/context.ts";
 import type { Event } from "../journal/events.ts";
+import type { CancelResult } from "../orders/manual-orders.ts";
+import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { ControlUpdate } from "./control-document.ts";
 import type { EngineRow } from "./control-rows.ts";
 import type { ControlAction, ControlResult, ControlSource } from "./control-source.ts";
@@ -17,7 +19,9 @@ import { hasHidden } from "./hidden-values.ts";
 
 /** What of a plugin's context the actions use. */
 export type SteeredRun = WatchedRun &
-  Pick<PluginContext<unknown>, "halt" | "resume" | "closePositions" | "cancel" | "changeOptions" | "operatorActed">;
+  Pick<PluginContext<unknown>, "halt" | "resume" | "closePositions" | "cancel" | "openOrders" | "changeOptions" | "operatorActed">;
+
+type OrderConditions = Extract<ControlAction, { readonly type: "cancel" }>["where"];
 
 const actMsMax = 10_000;
 const actingMax = 8;
@@ -82,16 +86,21 @@ export class EngineSource implements ControlSource {
   async #do(action: Exclude<ControlAction, { readonly type: "play" }>, reason: string): Promise<ControlResult> {
     switch (action.type) {
       case "halt": {
-        const whom = action.strategy === undefined ? {} : { strategy: action.strategy };
+        const { strategy } = action;
+        const whom = strategy === undefined ? {} : { strategy };
         const { values, isDone } = await this.#all(this.#run.halt(reason, whom));
-        return ended(`${action.strategy ?? "Trading"} is halted, and ${canceled(values)}`, values.length, isDone);
+        const left = this.#openOrders(whom).length;
+        return canceling(`${strategy ?? "Trading"} is halted, and`, values, isDone, left);
       }
       case "resume":
         this.#run.resume(reason, action.strategy === undefined ? {} : { strategy: action.strategy });
         return { ok: true, text: `${action.strategy ?? "Trading"} is resumed.` };
       case "cancel": {
+        const meant = this.#openOrders(action.where);
         const { values, isDone } = await this.#all(this.#run.cancel(action.where));
-        return ended(`Canceling: ${canceled(values)}`, values.length, isDone);
+        const open = new Set(this.#openOrders(action.where).map(({ clOrdId }) => clOrdId));
+        const left = meant.filter(({ clOrdId }) => open.has(clOrdId)).length;
+        return canceling("Canceling:", values, isDone, left);
       }
       case "close": {
         const { values, isDone } = await this.#all(this.#run.closePositions(reason));
@@ -117,6 +126,22 @@ export class EngineSource implements ControlSource {
         this.#run.changeOptions(action.strategy, action.changes);
         return { ok: true, text: `${action.strategy} was started again with changed options.` };
     }
+  }
+
+  /** Orders that are not over and meet every condition. */
+  #openOrders(where: OrderConditions): readonly OrderUpdate[] {
+    const { strategy, clOrdId, slot, instId, side } = where;
+    return this.#run
+      .openOrders()
+      .filter(
+        (order) =>
+          !order.isFinal &&
+          (strategy === undefined || order.strategy === strategy) &&
+          (clOrdId === undefined || order.clOrdId === clOrdId) &&
+          (slot === undefined || order.slot === slot) &&
+          (instId === undefined || order.spec?.instId === instId) &&
+          (side === undefined || order.spec?.side === side),
+      );
   }
 
   /** What a stream gives until it completes, or its time is over. */
@@ -148,6 +173,14 @@ const canceled = (results: readonly { readonly phase: string }[]): string => {
   const gone = results.filter(({ phase }) => phase !== "filled").length;
   const filled = results.length - gone;
   return `${counted(gone, "order")} gone${filled === 0 ? "" : `, ${filled} were filled before`}`;
+};
+
+/** An order that could not be canceled rests, whatever became of the others. */
+const canceling = (begin: string, results: readonly CancelResult[], isDone: boolean, left: number): ControlResult => {
+  const text = `${begin} ${canceled(results)}`;
+  if (!isDone || left === 0) return ended(text, results.length, isDone);
+  const why = "not canceled, because the service cannot, an order protects a position or was just being sent";
+  return { ok: false, code: "ORDERS_LEFT", text: `${text}. ${counted(left, "order")} still open: ${why}.` };
 };
 
 const ended = (text: string, count: number, isDone: boolean): ControlResult =>

@@ -1,7 +1,8 @@
-import { NEVER, type Observable, of } from "rxjs";
+import { defer, EMPTY, NEVER, type Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { withoutSecrets } from "../../../src/control/hidden-values.ts";
 import { type EngineRow, EngineSource, type SteeredRun } from "../../../src/control.ts";
+import type { OrderUpdate } from "../../../src/orders/tracked-order.ts";
 
 const facts: EngineRow = {
   name: "main",
@@ -27,7 +28,7 @@ const never = () => NEVER as Observable<never>;
 
 describe("Actions of an engine", () => {
   it("end at eight at a time, but for a halt", async () => {
-    const source = sourceOf({ cancel: never, halt: () => of() });
+    const source = sourceOf({ cancel: never, halt: () => EMPTY, openOrders: () => [] });
     for (let count = 0; count < 8; count++) void source.act({ type: "cancel", where: {} }, "me");
     expect(await source.act({ type: "resume" }, "me")).toMatchObject({ ok: false, code: "ENGINE_BUSY" });
     expect(await source.act({ type: "halt" }, "me")).toMatchObject({ ok: true });
@@ -41,5 +42,37 @@ describe("Actions of an engine", () => {
     expect(changed).toEqual([]);
     await source.act({ type: "options", strategy: "a", changes: { levels: 3 } }, "me");
     expect(changed).toEqual([{ levels: 3 }]);
+  });
+
+  const order = (clOrdId: string, strategy: string, instId: string, side = "buy") =>
+    ({ clOrdId, strategy, slot: clOrdId, isFinal: false, spec: { instId, side } }) as unknown as OrderUpdate;
+
+  it("that cancel say how many orders still rest, because they cannot be canceled", async () => {
+    let open = [order("a", "one", "BTC-USDT"), order("b", "one", "BTC-USDT-SWAP"), order("c", "two", "BTC-USDT")];
+    const gone = { slot: "b", clOrdId: "b", ordId: "2", phase: "canceled", record: undefined } as const;
+    const cancelable = () =>
+      defer(() => {
+        open = open.filter(({ clOrdId }) => clOrdId !== "b");
+        return of(gone);
+      });
+    const source = sourceOf({ openOrders: () => open, halt: cancelable, cancel: cancelable });
+    const [left] = open;
+    expect(await source.act({ type: "halt", strategy: "one" }, "me")).toMatchObject({
+      ok: false,
+      code: "ORDERS_LEFT",
+      text: expect.stringMatching(/^one is halted, and 1 order is gone\. 1 order is still open: /),
+    });
+    expect(await source.act({ type: "halt" }, "me")).toMatchObject({ text: expect.stringContaining("2 orders are still open") });
+    open = [left as OrderUpdate, order("b", "one", "BTC-USDT", "sell")];
+    expect(await source.act({ type: "cancel", where: { side: "sell" } }, "me")).toEqual({
+      ok: true,
+      text: "Canceling: 1 order is gone.",
+      count: 1,
+    });
+    expect(await source.act({ type: "cancel", where: { instId: "BTC-USDT" } }, "me")).toMatchObject({
+      ok: false,
+      code: "ORDERS_LEFT",
+      text: expect.stringContaining("1 order is still open"),
+    });
   });
 });
