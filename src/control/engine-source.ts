@@ -98,6 +98,11 @@ export class EngineSource implements ControlSource {
       case "cancel": {
         const meant = this.#openOrders(action.where);
         const { values, isDone } = await this.#all(this.#run.cancel(action.where));
+        if (meant.length === 0) {
+          return action.where.clOrdId === undefined
+            ? { ok: true, text: "No order matches.", count: 0 }
+            : { ok: false, code: "ORDER_UNKNOWN", text: `No open order matches ${targetOf(action)}.` };
+        }
         const open = new Set(this.#openOrders(action.where).map(({ clOrdId }) => clOrdId));
         const left = meant.filter(({ clOrdId }) => open.has(clOrdId)).length;
         return canceling("Canceling:", values, isDone, left);

@@ -75,4 +75,14 @@ describe("Actions of an engine", () => {
       text: expect.stringContaining("1 order is still open"),
     });
   });
+
+  it("that cancel say that no order matches; an id that no open order has is refused", async () => {
+    const source = sourceOf({ openOrders: () => [order("a", "one", "BTC-USDT")], cancel: () => EMPTY });
+    expect(await source.act({ type: "cancel", where: { side: "sell" } }, "me")).toEqual({ ok: true, text: "No order matches.", count: 0 });
+    expect(await source.act({ type: "cancel", where: { clOrdId: "b" } }, "me")).toEqual({
+      ok: false,
+      code: "ORDER_UNKNOWN",
+      text: "No open order matches clOrdId b.",
+    });
+  });
 });
