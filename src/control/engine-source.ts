@@ -19,7 +19,10 @@ import { hasHidden } from "./hidden-values.ts";
 
 /** What of a plugin's context the actions use. */
 export type SteeredRun = WatchedRun &
-  Pick<PluginContext<unknown>, "halt" | "resume" | "closePositions" | "cancel" | "openOrders" | "changeOptions" | "operatorActed">;
+  Pick<
+    PluginContext<unknown>,
+    "halt" | "resume" | "closePositions" | "cancel" | "openOrders" | "strategies" | "changeOptions" | "operatorActed"
+  >;
 
 type OrderConditions = Extract<ControlAction, { readonly type: "cancel" }>["where"];
 
@@ -129,8 +132,21 @@ export class EngineSource implements ControlSource {
           };
         }
         this.#run.changeOptions(action.strategy, action.changes);
-        return { ok: true, text: `${action.strategy} was started again with changed options.` };
+        return this.#startedAgain(action.strategy);
     }
+  }
+
+  /** It may fail at once with options that its schema allows. */
+  #startedAgain(strategy: string): ControlResult {
+    const view = this.#run.strategies().find(({ name }) => name === strategy);
+    if (view === undefined || view.state === "running") return { ok: true, text: `${strategy} was started again with changed options.` };
+    const { state, error } = view;
+    const why = error === undefined ? "" : `: ${error}`;
+    return {
+      ok: false,
+      code: "STRATEGY_ENDED",
+      text: `${strategy} was started again with changed options and is ${state} now${why}.`,
+    };
   }
 
   /** Orders that are not over and meet every condition. */

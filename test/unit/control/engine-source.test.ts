@@ -36,7 +36,7 @@ describe("Actions of an engine", () => {
 
   it("change no option to the words that stand for a secret", async () => {
     const changed: object[] = [];
-    const source = sourceOf({ changeOptions: (_, changes) => changed.push(changes) });
+    const source = sourceOf({ changeOptions: (_, changes) => changed.push(changes), strategies: () => [] });
     const shown = withoutSecrets({ feed: { apiKey: "cnry-secret", levels: 2 } }) as object;
     expect(await source.act({ type: "options", strategy: "a", changes: { ...shown } }, "me")).toMatchObject({ code: "OPTION_HIDDEN" });
     expect(changed).toEqual([]);

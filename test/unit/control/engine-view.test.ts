@@ -1,7 +1,7 @@
-import { concat, NEVER, of } from "rxjs";
+import { concat, NEVER, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { ControlDocument, type ControlUpdate, type EngineRow, EngineSource } from "../../../src/control.ts";
-import { definePlugin, type PluginContext, type Strategy } from "../../../src/index.ts";
+import { definePlugin, defineStrategy, type PluginContext, type Strategy } from "../../../src/index.ts";
 import { testPlugin } from "../../../src/testing.ts";
 import { closed, far, strategy, swap } from "../../support/harness/backtest.ts";
 
@@ -172,6 +172,23 @@ describe("Actions on an engine", () => {
     });
     expect(await source.act({ type: "play", paused: true }, "me")).toMatchObject({ ok: false, code: "UNSUPPORTED" });
     expect(t.mode).toBe("active");
+    await t.stop();
+  });
+
+  it("say that a strategy that was started again with changed options has failed", async () => {
+    const fussy = defineStrategy({
+      name: "fussy",
+      options: { type: "object", additionalProperties: false, properties: { levels: { type: "number", default: 1 } } },
+      desired: ({ options: { levels } }) => (levels > 2 ? throwError(() => new Error("no more than 2 levels")) : NEVER),
+    });
+    const { t, source } = await watched([fussy({})]);
+    await t.advance(500);
+    expect(await source.act({ type: "options", strategy: "fussy", changes: { levels: 2 } }, "me")).toMatchObject({ ok: true });
+    expect(await source.act({ type: "options", strategy: "fussy", changes: { levels: 3 } }, "me")).toMatchObject({
+      ok: false,
+      code: "STRATEGY_ENDED",
+      text: expect.stringContaining("is failed now: no more than 2 levels"),
+    });
     await t.stop();
   });
 });
