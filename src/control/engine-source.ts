@@ -97,7 +97,7 @@ export class EngineSource implements ControlSource {
       }
       case "resume":
         this.#run.resume(reason, action.strategy === undefined ? {} : { strategy: action.strategy });
-        return { ok: true, text: `${action.strategy ?? "Trading"} is resumed.` };
+        return this.#resumed(action.strategy);
       case "cancel": {
         const meant = this.#openOrders(action.where);
         const { values, isDone } = await this.#all(this.#run.cancel(action.where));
@@ -134,6 +134,18 @@ export class EngineSource implements ControlSource {
         this.#run.changeOptions(action.strategy, action.changes);
         return this.#startedAgain(action.strategy);
     }
+  }
+
+  /** One strategy stays halted while everything is. */
+  #resumed(strategy: string | undefined): ControlResult {
+    const view = this.#run.strategies().find(({ name }) => name === strategy);
+    if (view === undefined || view.mode === "active") return { ok: true, text: `${strategy ?? "Trading"} is resumed.` };
+    const why = view.reason === "" ? "" : ` (${view.reason})`;
+    return {
+      ok: false,
+      code: "STILL_HALTED",
+      text: `${strategy} itself is resumed and is still ${view.mode}, because all trading is${why}. Resume all trading.`,
+    };
   }
 
   /** It may fail at once with options that its schema allows. */

@@ -191,4 +191,20 @@ describe("Actions on an engine", () => {
     });
     await t.stop();
   });
+
+  it("say that one strategy is still halted while everything is, and why", async () => {
+    const { t, source } = await watched([strategy("resting", { desired: () => NEVER })]);
+    await t.advance(500);
+    const halted = source.act({ type: "halt", reason: "lunch" }, "me");
+    await t.advance(500);
+    expect(await halted).toMatchObject({ ok: true });
+    expect(await source.act({ type: "resume", strategy: "resting" }, "me")).toEqual({
+      ok: false,
+      code: "STILL_HALTED",
+      text: "resting itself is resumed and is still halted, because all trading is (lunch). Resume all trading.",
+    });
+    expect(await source.act({ type: "resume" }, "me")).toEqual({ ok: true, text: "Trading is resumed." });
+    expect(await source.act({ type: "resume", strategy: "resting" }, "me")).toEqual({ ok: true, text: "resting is resumed." });
+    await t.stop();
+  });
 });
