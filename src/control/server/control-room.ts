@@ -53,7 +53,7 @@ const open = async ({ facts, tokens }: ReturnType<typeof portOf>, failed: (why: 
 
 /** A place at a port for one source. */
 export interface ControlPlace {
-  /** Address of the page, with a token in the part that browsers do not send. */
+  /** Address of the page, with a token in the part that browsers do not send; without where the tokens are the user's own. */
   readonly link: string;
   readonly url: string;
   readonly tokens: PortTokens;
@@ -71,10 +71,10 @@ export const takePlace = (source: ControlSource, options: ControlOptions, failed
   const key = JSON.stringify(shared);
   const entry = rooms.get(key) ?? { opening: open(portOf(options, versionNow()), failed), users: 0 };
   rooms.set(key, entry);
-  return place(source, key, entry);
+  return place(source, key, entry, options.tokenFile !== undefined);
 };
 
-const place = async (source: ControlSource, key: string, entry: Entry): Promise<ControlPlace> => {
+const place = async (source: ControlSource, key: string, entry: Entry, hasOwnTokens: boolean): Promise<ControlPlace> => {
   entry.users++;
   const release = async (): Promise<void> => {
     if (--entry.users > 0) return;
@@ -92,7 +92,7 @@ const place = async (source: ControlSource, key: string, entry: Entry): Promise<
     return {
       url,
       tokens,
-      link: `${url}/#token=${tokens.act ?? tokens.read}`,
+      link: hasOwnTokens ? `${url}/` : `${url}/#token=${tokens.act ?? tokens.read}`,
       beat: () => thread.beat(source.id),
       leave: async () => {
         remove();

@@ -3,7 +3,7 @@
  *
  * Invariants: everything is on 127.0.0.1; closing ends the engine, its port and every socket of the test.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import dashboard from "../../../plugins/dashboard.ts";
@@ -63,6 +63,10 @@ export const written = (
   return `${method} ${path} HTTP/${version}\r\n${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
 };
 
+/** The acting one of a `tokenFile`, which is not printed. */
+const ownToken = ({ tokenFile }: { readonly tokenFile?: string }): string =>
+  tokenFile !== undefined && existsSync(tokenFile) ? (readFileSync(tokenFile, "utf8").split("\n")[0] ?? "") : "";
+
 /** By the file that the port has left. */
 const portOf = (token: string): number => {
   for (const name of readdirSync(defaultFolder())) {
@@ -87,7 +91,8 @@ export const startControlled = async (strategies: readonly Strategy[], options: 
   });
   await engine.start();
   await listening.promise;
-  const [, token = ""] = /\/#token=([\w-]+)$/.exec(printed[0] ?? "") ?? [];
+  const [, made = ""] = /\/#token=([\w-]+)$/.exec(printed[0] ?? "") ?? [];
+  const token = made === "" ? ownToken(options) : made;
   const port = token === "" ? 0 : portOf(token);
   const sockets = new Set<Socket>();
   const open = (): Socket => {

@@ -220,7 +220,8 @@ describe("A control port", () => {
     const file = join(folder, "tokens");
     writeFileSync(file, `${"a".repeat(40)}\n${"r".repeat(40)}\n`, { mode: 0o600 });
     const room = await start([resting()], { behindProxy: true, names: ["desk.example.org"], tokenFile: file });
-    expect(room.printed[0]).toBe(`dashboard: https://desk.example.org/#token=${"a".repeat(40)}`);
+    // The user's own tokens are not written where output is kept.
+    expect(room.printed[0]).toBe("dashboard: https://desk.example.org/");
     const listening = room.port;
     const status = async (Host: string, Origin?: string): Promise<number> => (await room.ask({ headers: { Host, Origin } })).status;
     expect(listening).toBeGreaterThan(0);

@@ -21,7 +21,7 @@ const follow = async () => {
     } catch (error) {
       room.tell(
         error instanceof Refused
-          ? `Not allowed: ${error.message} Open the link that the engine printed when it started.`
+          ? `Not allowed: ${error.message} Open the link that the engine printed when it started; tokens of your own go behind it: #token=…`
           : "The engine's process cannot be reached. Trying again …",
       );
     }
