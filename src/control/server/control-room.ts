@@ -69,16 +69,31 @@ export interface ControlPlace {
 export const takePlace = (source: ControlSource, options: ControlOptions, failed: (why: string) => void): Promise<ControlPlace> => {
   const { name: _, account: __, ...shared } = options;
   const key = JSON.stringify(shared);
-  const entry = rooms.get(key) ?? { opening: open(portOf(options, versionNow()), failed), users: 0 };
-  rooms.set(key, entry);
+  const entry = rooms.get(key) ?? newEntry(key, options, failed);
   return place(source, key, entry, options.tokenFile !== undefined);
+};
+
+const newEntry = (key: string, options: ControlOptions, failed: (why: string) => void): Entry => {
+  const opening = open(portOf(options, versionNow()), (why) => {
+    forget(key, entry);
+    void opening.then(({ file }) => removePortFile(file));
+    failed(why);
+  });
+  const entry: Entry = { opening, users: 0 };
+  rooms.set(key, entry);
+  return entry;
+};
+
+/** Another room may have taken the place of one that failed. */
+const forget = (key: string, entry: Entry): void => {
+  if (rooms.get(key) === entry) rooms.delete(key);
 };
 
 const place = async (source: ControlSource, key: string, entry: Entry, hasOwnTokens: boolean): Promise<ControlPlace> => {
   entry.users++;
   const release = async (): Promise<void> => {
     if (--entry.users > 0) return;
-    rooms.delete(key);
+    forget(key, entry);
     const room = await entry.opening.catch(() => undefined);
     if (room !== undefined) removePortFile(room.file);
     await room?.thread.close();
@@ -108,6 +123,7 @@ const place = async (source: ControlSource, key: string, entry: Entry, hasOwnTok
 };
 
 const recordRoom = (room: Room): void => {
+  if (room.thread.isOver) return;
   room.file = writePortFile({ url: room.local, pid: process.pid, engines: [...room.engines], ...room.tokens });
 };
 

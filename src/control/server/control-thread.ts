@@ -65,6 +65,11 @@ export class ControlThread {
       : new SluiceError("BUG", `The control port began with ${first.kind}.`);
   }
 
+  /** It was closed, or has failed. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Publishes a source; the returned function takes it away. */
   add(source: ControlSource): () => void {
     if (this.#links.has(source.id))
