@@ -102,7 +102,16 @@ const place = async (source: ControlSource, key: string, entry: Entry, hasOwnTok
     const room = await entry.opening;
     const remove = room.thread.add(source);
     room.engines.push(source.id);
-    recordRoom(room);
+    const takeAway = (): void => {
+      remove();
+      room.engines.splice(room.engines.indexOf(source.id), 1);
+    };
+    try {
+      recordRoom(room);
+    } catch (error) {
+      takeAway();
+      throw error;
+    }
     const { url, tokens, thread } = room;
     return {
       url,
@@ -110,10 +119,12 @@ const place = async (source: ControlSource, key: string, entry: Entry, hasOwnTok
       link: hasOwnTokens ? `${url}/` : `${url}/#token=${tokens.act ?? tokens.read}`,
       beat: () => thread.beat(source.id),
       leave: async () => {
-        remove();
-        room.engines.splice(room.engines.indexOf(source.id), 1);
-        if (entry.users > 1) recordRoom(room);
-        await release();
+        takeAway();
+        try {
+          if (entry.users > 1) recordRoom(room);
+        } finally {
+          await release();
+        }
       },
     };
   } catch (error) {
