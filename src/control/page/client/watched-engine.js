@@ -64,7 +64,7 @@ export class WatchedEngine {
     const { state, text } = this.feed.state;
     if (state === "connecting") return "";
     if (state === "refused")
-      return `The engine refused the token of this page: ${text} Open the link that the engine printed when it started.`;
+      return `The engine refused the token of this page: ${text} Open the link that the engine printed when it started; tokens of your own go behind it: #token=…`;
     if (this.engine?.state === "stopped") return "";
     if (state === "lost") return text;
     if (this.engine?.state === "gone") return "The engine is gone: it ended without a word.";
