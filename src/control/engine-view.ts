@@ -11,6 +11,7 @@ import { readInstId } from "../contract/inst-id.ts";
 import type { BalanceRecord, PositionRecord } from "../contract/schemas.ts";
 import { add } from "../decimal.ts";
 import type { QuotaState } from "../host/context.ts";
+import { withoutSecrets } from "../host/hidden-values.ts";
 import type { EngineHealth, StrategyView } from "../host/operator-view.ts";
 import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
@@ -20,7 +21,6 @@ import { ControlDocument, type ControlUpdate, rowsMax } from "./control-document
 import { type ByCurrency, type EngineRow, type FillRow, type MoneyRow, positionKey, type StrategyRow } from "./control-rows.ts";
 import { eventSaying } from "./event-text.ts";
 import { healthRows } from "./health-rows.ts";
-import { withoutSecrets } from "./hidden-values.ts";
 import { OrderRows } from "./order-rows.ts";
 import { WatchedMarkets } from "./watched-markets.ts";
 

@@ -4,8 +4,9 @@
  * Invariants: pure; every event has a text; foreign words stay as they are, so whoever shows a line makes it harmless.
  * Not here: lines of a terminal (cli/run-progress.ts), which leave most events out.
  */
+
+import { withoutSecrets } from "../host/hidden-values.ts";
 import type { Event, EventOf, EventType } from "../journal/events.ts";
-import { withoutSecrets } from "./hidden-values.ts";
 
 type Severity = "info" | "warn" | "bad";
 
