@@ -15,6 +15,7 @@ import type { OrderManager } from "../orders/order-manager.ts";
 import type { StrategyContext } from "./context.ts";
 import { inside, type Owner, outside, watchUnhandledRejections } from "./execution-context.ts";
 import { FailureLog, handling, itsStart } from "./failure.ts";
+import { withoutSecrets } from "./hidden-values.ts";
 import { owned, ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
 import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
 import type { Strategy } from "./strategy.ts";
@@ -118,7 +119,7 @@ class SupervisedStrategies implements StrategyHost {
     outside(() => {
       if (run !== undefined) this.#end(run);
       charge.strategy = strategy;
-      this.#journal.append({ type: "strategy.changed", strategy: strategy.name, changes });
+      this.#journal.append({ type: "strategy.changed", strategy: strategy.name, changes: withoutSecrets(changes) as object });
       // Who listens to that may have changed it again, or stopped the engine.
       if (charge.strategy === strategy && charge.run === undefined && !this.#isStopped) this.#begin(charge);
     });

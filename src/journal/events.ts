@@ -131,7 +131,7 @@ export type EventBody =
   | {
       readonly type: "strategy.changed";
       readonly strategy: string;
-      /** The options that were given, as plain data; the others are as before. */
+      /** The options that were given, as plain data; the others are as before. Those whose names say that they are secret are `(hidden)`. */
       readonly changes: object;
     }
   /** A person or program asked for something at a control port of the engine. What became of it is told by other events. */

@@ -14,6 +14,7 @@ const options = {
   properties: {
     px: { type: "string", format: "decimal" },
     ends: { type: "string", enum: ["never", "completes", "fails"], default: "never" },
+    password: { type: "string" },
   },
 } as const;
 
@@ -145,6 +146,16 @@ describe("Options that are changed while the engine runs", () => {
     expect([starts, sent("placeOrder")]).toEqual([["priced 31000 never", "priced 31500 never"], 3]);
     expect(engine.strategies()[0]).toMatchObject({ state: "running", options: { px: "31500", ends: "never" } });
     expect(events.find(({ type }) => type === "strategy.changed")).toMatchObject({ strategy: "priced", changes: { px: "31500" } });
+    await engine.stop();
+  });
+
+  it("are told without their secrets, which the strategy itself gets", async () => {
+    const { engine, run, events } = await running([priced({ px: "31000" })]);
+    engine.changeOptions("priced", { px: "31500", password: "hunter2" });
+    await run(1_000);
+    expect(engine.strategies()[0]?.options).toMatchObject({ password: "hunter2" });
+    expect(events.find(({ type }) => type === "strategy.changed")).toMatchObject({ changes: { px: "31500", password: "(hidden)" } });
+    expect(JSON.stringify(events)).not.toContain("hunter2");
     await engine.stop();
   });
 
