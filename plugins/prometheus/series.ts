@@ -84,7 +84,8 @@ export class SeriesSet {
     if (Object.keys(fixed).length > 0) (registry as Registry & { setDefaultLabels(labels: Labels): void }).setDefaultLabels(fixed);
     this.registry = {
       contentType: registry.contentType,
-      metrics: () => {
+      // What throws in between fails the reading alone.
+      metrics: async () => {
         refresh();
         return registry.metrics();
       },

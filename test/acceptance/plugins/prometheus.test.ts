@@ -11,6 +11,7 @@ import { metricsText } from "../../../plugins/prometheus/registries.ts";
 import { metrics } from "../../../plugins/prometheus/series.ts";
 import prometheus from "../../../plugins/prometheus.ts";
 import { optionalPackage } from "../../../plugins/shared/optional-package.ts";
+import { definePlugin } from "../../../src/index.ts";
 import { type PluginTest, testPlugin } from "../../../src/testing.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -128,6 +129,29 @@ describe("The prometheus plugin", () => {
     expect((await fetch(url, { method: "HEAD" })).status).toBe(200);
     await t.stop();
     await expect.poll(() => fetch(url).then(String, () => "closed")).toBe("closed");
+  });
+
+  it("answers 500 when what it reads throws, and goes on", async () => {
+    let isBroken = true;
+    const other = await testPlugin(
+      definePlugin({
+        name: "broken",
+        options: { type: "object" },
+        setup: (context) => {
+          const health = () => {
+            if (isBroken) throw new Error("out of order");
+            return context.health();
+          };
+          return prometheus({ port: 0 }).start({ ...context, health, options: {} as never });
+        },
+      })({}),
+    );
+    running.push(other);
+    const url = await urlOf(other);
+    expect((await fetch(url)).status).toBe(500);
+    expect(other.printed[1]).toBe("prometheus: the page failed: out of order");
+    isBroken = false;
+    expect((await fetch(url)).status).toBe(200);
   });
 
   it("says when its port is taken, and trading goes on", async () => {
