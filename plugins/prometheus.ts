@@ -110,18 +110,45 @@ const readHealth = (series: SeriesSet, { health }: Context): void => {
   series.replace("memory_bytes", [[{}, process.memoryUsage.rss()]]);
 };
 
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly names: readonly string[];
+}
+
+const loopback = /^(?:localhost|127[.]\d+[.]\d+[.]\d+|::1)$/;
+const own = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Whether a page of this machine is asked for under a name of its own: a site that points its name here is refused. */
+const isOwnName = ({ host, names }: Place, port: number | undefined, asked = ""): boolean =>
+  !loopback.test(host) ||
+  [...own, ...names].some((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])].includes(asked.toLowerCase()));
+
+/** The text as it was read last, for one second. */
+const readOnceASecond = (series: SeriesSet, now: () => number): (() => Promise<string>) => {
+  let last: { readonly at: number; readonly text: string } | undefined;
+  return async () => {
+    const at = now();
+    if (last === undefined || at < last.at || at - last.at >= 1_000) last = { at, text: await series.registry.metrics() };
+    return last.text;
+  };
+};
+
 /** Offers the page; returns what ends it. */
-const serve = (series: SeriesSet, { host, port }: { readonly host: string; readonly port: number }, print: (line: string) => void) => {
+const serve = (series: SeriesSet, place: Place, now: () => number, print: (line: string) => void) => {
+  const { host, port } = place;
+  const text = readOnceASecond(series, now);
   const server = createServer((request, response) => {
     const [path] = (request.url ?? "").split("?");
     const answer = (status: number, type: string, body: string): void => {
       response.writeHead(status, { "content-type": type, connection: "close" });
       response.end(request.method === "HEAD" ? "" : body);
     };
+    if (!isOwnName(place, request.socket.localPort, request.headers.host)) return answer(403, "text/plain", "Not a name of this page.\n");
     if (path !== "/metrics") return answer(404, "text/plain", "See /metrics.\n");
     if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "text/plain", "Only GET.\n");
-    series.registry.metrics().then(
-      (text) => answer(200, series.registry.contentType, text),
+    text().then(
+      (body) => answer(200, series.registry.contentType, body),
       (error: unknown) => {
         print(`the page failed: ${error instanceof Error ? error.message : "no reason given"}`);
         answer(500, "text/plain", "The metrics could not be read.\n");
@@ -150,6 +177,8 @@ export default definePlugin({
       host: { type: "string", default: "127.0.0.1" },
       /** 0 takes a free one. */
       port: { type: "integer", minimum: 0, maximum: 65_535, default: 9464 },
+      /** Names besides localhost under which a page of this machine is asked for, as through a proxy; without the port. */
+      names: { type: "array", maxItems: 20, items: { type: "string", pattern: "^[a-z0-9.-]{1,253}$" }, default: [] },
       /** False where the text goes through a server of your own (`metricsText`). */
       serve: { type: "boolean", default: true },
       /** Labels of every series, such as the name of the engine. */
@@ -174,7 +203,7 @@ export default definePlugin({
       );
     });
     const drop = keepRegistry(name, series.registry);
-    const close = options.serve ? serve(series, options, print) : undefined;
+    const close = options.serve ? serve(series, options, context.now, print) : undefined;
     return () => {
       close?.();
       drop();

@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -52,6 +52,14 @@ const seriesOf = (text: string): ReadonlyMap<string, number> =>
       .filter((line) => line !== "" && !line.startsWith("#"))
       .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
   );
+
+/** Status of the page where it is asked for under a name. */
+const statusUnder = async (url: string, host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    request(url, { headers: { host } }, (response) => resolve(response.resume().statusCode))
+      .on("error", reject)
+      .end();
+  });
 
 const page = async (t: PluginTest): Promise<ReadonlyMap<string, number>> => seriesOf(await (await fetch(await urlOf(t))).text());
 
@@ -129,6 +137,27 @@ describe("The prometheus plugin", () => {
     expect((await fetch(url, { method: "HEAD" })).status).toBe(200);
     await t.stop();
     await expect.poll(() => fetch(url).then(String, () => "closed")).toBe("closed");
+  });
+
+  it("answers under names of this machine and those it was given, with its port", async () => {
+    const t = await start({ names: ["desk.example.org"] });
+    const url = await urlOf(t);
+    const { port } = new URL(url);
+    for (const name of ["localhost", "LOCALHOST", "127.0.0.1", "[::1]", "desk.example.org"])
+      expect(await statusUnder(url, `${name}:${port}`), name).toBe(200);
+    for (const host of [`evil.example.org:${port}`, "localhost", "localhost:1", `localhost.example.org:${port}`, "desk.example.org"])
+      expect(await statusUnder(url, host), host).toBe(403);
+  });
+
+  it("reads once a second, however often it is asked", async () => {
+    const t = await start();
+    await trade(t);
+    const before = await page(t);
+    t.engine.halt("enough").subscribe();
+    await t.advance(500);
+    expect(await page(t)).toEqual(before);
+    await t.advance(500);
+    expect((await page(t)).get('sluice_trading_mode{strategy="by hand"}')).toBe(0);
   });
 
   it("answers 500 when what it reads throws, and goes on", async () => {
