@@ -152,7 +152,7 @@ export default definePlugin({
   setup: (context) => {
     const { events$, updates$, equity$, every, health, now, options } = context;
     const print = (line: string): void => context.print(`sqlite: ${line}`);
-    mkdirSync(dirname(options.path), { recursive: true });
+    mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
     const store = new RunStore(options.path, { name: options.name, startedAt: now() });
     const queue = new Queue(store, options, print);
     const totals = new Map<string, string>();

@@ -1,8 +1,9 @@
 /**
  * SQLite as the platform offers it: Node's own module where there is one, else the package better-sqlite3, behind one small face.
  *
- * Invariants: values are text and whole numbers; a statement is prepared once; a transaction is taken back as a whole when it fails.
+ * Invariants: a file that is made is its owner's alone, and so are those that SQLite puts beside it; values are text and whole numbers; a statement is prepared once; a transaction is taken back as a whole when it fails.
  */
+import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { SluiceError } from "../../errors.ts";
 
@@ -44,6 +45,8 @@ export class Sqlite {
   /** Throws what opening throws; PLATFORM_UNSUPPORTED where there is no SQLite. */
   constructor(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}) {
     const { Open, readOnly: name } = opener();
+    // SQLite would give it the mode of the umask; what it puts beside a file has the file's mode.
+    if (!readOnly && path !== ":memory:") closeSync(openSync(path, "a", 0o600));
     this.#handle = new Open(path, readOnly ? { [name]: true } : {});
     // Who writes has the thread of an engine, and tries again later.
     this.#handle.exec(`PRAGMA busy_timeout = ${readOnly ? 2_000 : 20}`);

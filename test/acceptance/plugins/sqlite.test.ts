@@ -182,6 +182,24 @@ describe.skipIf(!hasSqlite())("The sqlite plugin (skipped where Node has no SQLi
     expect(rowsOf(path, "SELECT type FROM events WHERE type = 'mode.changed' AND body LIKE '%locked%'")).toHaveLength(1);
   });
 
+  it.skipIf(process.platform === "win32")(
+    "keeps what it makes for its owner, whatever the umask: the folder, the file and those beside it",
+    async () => {
+      const inside = join(folder, `own-${count++}`);
+      const path = join(inside, "runs.db");
+      const before = process.umask(0);
+      try {
+        const t = await testPlugin(sqlite({ path }));
+        await t.advance(1_000);
+        const modes = [inside, path, `${path}-wal`, `${path}-shm`].map((one) => (statSync(one).mode & 0o777).toString(8));
+        expect(modes).toEqual(["700", "600", "600", "600"]);
+        await t.stop();
+      } finally {
+        process.umask(before);
+      }
+    },
+  );
+
   it.each([
     ["a file of another program", (path: string) => new Sqlite(path).exec("CREATE TABLE t (x)"), /database of another program/],
     [
