@@ -23,6 +23,8 @@ interface Options {
 }
 
 const totalsMax = 10_000;
+/** Events that are removed at a time. */
+const removedMax = 2_000;
 
 /** Entries between what happens and the file. */
 class Queue {
@@ -86,6 +88,42 @@ class Queue {
     this.flush(Number.POSITIVE_INFINITY);
     const lost = this.#lost + this.#entries.length;
     if (lost > 0) this.#print(`${lost} entries were not written`);
+  }
+}
+
+/** Removes the oldest events above a bound, a part at a time, as the file's thread is that of the engine. */
+class Pruning {
+  readonly #store: RunStore;
+  readonly #print: (line: string) => void;
+  #surplus = 0;
+
+  constructor(store: RunStore, print: (line: string) => void) {
+    this.#store = store;
+    this.#print = print;
+  }
+
+  look(most: number): void {
+    this.#guarded(() => {
+      this.#surplus = this.#store.eventsAbove(most);
+    });
+  }
+
+  /** What fails waits for the next look. */
+  turn(): void {
+    if (this.#surplus === 0) return;
+    this.#guarded(() => {
+      const removed = this.#store.removeEvents(Math.min(this.#surplus, removedMax));
+      this.#surplus = removed === 0 ? 0 : this.#surplus - removed;
+    });
+  }
+
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#surplus = 0;
+      this.#print(`old events cannot be removed (${error instanceof Error ? error.message : "no reason given"}); it is tried again`);
+    }
   }
 }
 
@@ -155,6 +193,7 @@ export default definePlugin({
     mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
     const store = new RunStore(options.path, { name: options.name, startedAt: now() });
     const queue = new Queue(store, options, print);
+    const pruning = new Pruning(store, print);
     const totals = new Map<string, string>();
     const skipped = new Set<string>(options.skip);
     const note = ({ clOrdId, filledQty }: OrderUpdate): void => {
@@ -181,11 +220,12 @@ export default definePlugin({
     every(options.flushMs, () => {
       queue.complete(totals);
       queue.flush();
+      pruning.turn();
       if (isCompared || !queue.isEmpty) return;
       isCompared = true;
       compareHoldings(context, store, print);
     });
-    every(600_000, () => store.keepEvents(options.eventsMax));
+    every(600_000, () => pruning.look(options.eventsMax));
     return () => {
       sample.take();
       queue.complete(totals);

@@ -48,11 +48,14 @@ export class RunStore {
     });
   }
 
-  /** Removes the oldest events above a number; orders, fills and equity stay. */
-  keepEvents(most: number): void {
-    const surplus = Number(this.#database.all("SELECT count(*) AS count FROM events")[0]?.["count"]) - most;
-    if (surplus <= 0) return;
-    this.#database.run("DELETE FROM events WHERE (run, seq) IN (SELECT run, seq FROM events ORDER BY run, seq LIMIT ?)", surplus);
+  /** Events above a number. Counts them all: for now and then. */
+  eventsAbove(most: number): number {
+    return Math.max(0, Number(this.#database.all("SELECT count(*) AS count FROM events")[0]?.["count"]) - most);
+  }
+
+  /** Removes the oldest events, as many as are said; orders, fills and equity stay. Returns how many were there. */
+  removeEvents(count: number): number {
+    return this.#database.run("DELETE FROM events WHERE (run, seq) IN (SELECT run, seq FROM events ORDER BY run, seq LIMIT ?)", count);
   }
 
   /** What the stored fills of a strategy add up to in an instrument; undefined where there are none. */

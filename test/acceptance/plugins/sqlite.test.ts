@@ -182,6 +182,36 @@ describe.skipIf(!hasSqlite())("The sqlite plugin (skipped where Node has no SQLi
     expect(rowsOf(path, "SELECT type FROM events WHERE type = 'mode.changed' AND body LIKE '%locked%'")).toHaveLength(1);
   });
 
+  it("removes old events a part at a time, and goes on when the file is locked then", async () => {
+    const path = fresh();
+    const t = await testPlugin(sqlite({ path, eventsMax: 1_000 }));
+    const filling = new Sqlite(path);
+    filling.exec(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) INSERT INTO events SELECT 0, i, i, 'x', '{}' FROM n`,
+    );
+    const old = (): number => rowsOf(path, "SELECT count(*) AS count FROM events WHERE run = 0")[0]?.["count"] as number;
+    await t.advance(599_000);
+    const second = new Sqlite(path);
+    second.exec("BEGIN IMMEDIATE");
+    await t.advance(1_500);
+    second.exec("COMMIT");
+    second.close();
+    expect(t.printed.filter((line) => line.includes("old events"))).toEqual([
+      expect.stringMatching(/^sqlite: old events cannot be removed \(.*locked.*\); it is tried again$/),
+    ]);
+    expect(old()).toBe(6_000);
+    await t.advance(598_000);
+    const counts = new Set<number>();
+    for (let turn = 0; turn < 20; turn++) {
+      await t.advance(250);
+      counts.add(old());
+    }
+    expect([...counts].slice(0, 3)).toEqual([6_000, 4_000, 2_000]);
+    expect(counts.size).toBe(4);
+    filling.close();
+    await t.stop();
+  });
+
   it.skipIf(process.platform === "win32")(
     "keeps what it makes for its owner, whatever the umask: the folder, the file and those beside it",
     async () => {
@@ -360,7 +390,7 @@ describe.skipIf(!hasSqlite())("A database of version 1", () => {
     const path = fresh();
     versionOne(path);
     const store = new RunStore(path, { name: "x", startedAt: 10_000 });
-    store.keepEvents(1);
+    expect([store.eventsAbove(1), store.removeEvents(1), store.eventsAbove(1)]).toEqual([1, 1, 0]);
     store.close();
     expect(rowsOf(path, "SELECT seq FROM events")).toEqual([{ seq: 4 }]);
     expect(rowsOf(path, "SELECT count(*) AS count FROM fills")).toEqual([{ count: 2 }]);
