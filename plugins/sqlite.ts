@@ -4,12 +4,13 @@
  * Invariants: what happens is queued and written in batches on a timer, never on the path of an order; at most `queueMax` entries wait, and
  * what does not fit, or cannot be written for long, is counted and told; a batch is written whole or not at all; what
  * waits at the stop is written then.
- * Not here: tables and what a fill told twice means (sluice/store).
+ * Not here: what waits (sqlite/queue.ts), tables and what a fill told twice means (sluice/store).
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { compare, definePlugin, type OrderUpdate, type PluginContext } from "sluice";
-import { type Entry, RunStore } from "sluice/store";
+import { RunStore } from "sluice/store";
+import { Queue } from "./sqlite/queue.ts";
 
 interface Options {
   readonly path: string;
@@ -25,71 +26,6 @@ interface Options {
 const totalsMax = 10_000;
 /** Events that are removed at a time. */
 const removedMax = 2_000;
-
-/** Entries between what happens and the file. */
-class Queue {
-  readonly #store: RunStore;
-  readonly #options: Options;
-  readonly #print: (line: string) => void;
-  #entries: Entry[] = [];
-  #lost = 0;
-  #isFailing = false;
-
-  constructor(store: RunStore, options: Options, print: (line: string) => void) {
-    this.#store = store;
-    this.#options = options;
-    this.#print = print;
-  }
-
-  get isEmpty(): boolean {
-    return this.#entries.length === 0;
-  }
-
-  put(entry: Entry): void {
-    if (this.#entries.length < this.#options.queueMax) {
-      this.#entries.push(entry);
-      return;
-    }
-    if (this.#lost++ === 0) this.#print(`${this.#options.queueMax} entries wait to be written: what comes now is lost`);
-  }
-
-  /** Executed of orders, as far as each is known now, for fills that wait. */
-  complete(totals: ReadonlyMap<string, string>): void {
-    const last = new Map<string, number>();
-    for (const [index, entry] of this.#entries.entries()) if (entry.kind === "fill") last.set(entry.fill.clOrdId, index);
-    for (const [clOrdId, index] of last) {
-      const entry = this.#entries[index];
-      const total = totals.get(clOrdId);
-      if (entry?.kind === "fill" && total !== undefined) this.#entries[index] = { ...entry, total };
-    }
-  }
-
-  /** Writes what waits, at most `most` batches; what fails waits for the next time. */
-  flush(most = 4): void {
-    for (let batch = 0; batch < most && this.#entries.length > 0; batch++) {
-      const entries = this.#entries.slice(0, this.#options.batchMax);
-      try {
-        this.#store.write(entries);
-      } catch (error) {
-        if (!this.#isFailing)
-          this.#print(
-            `${this.#options.path} cannot be written (${error instanceof Error ? error.message : "no reason given"}); it is tried again`,
-          );
-        this.#isFailing = true;
-        return;
-      }
-      if (this.#isFailing) this.#print(`${this.#options.path} is written again`);
-      this.#isFailing = false;
-      this.#entries = this.#entries.slice(entries.length);
-    }
-  }
-
-  end(): void {
-    this.flush(Number.POSITIVE_INFINITY);
-    const lost = this.#lost + this.#entries.length;
-    if (lost > 0) this.#print(`${lost} entries were not written`);
-  }
-}
 
 /** Removes the oldest events above a bound, a part at a time, as the file's thread is that of the engine. */
 class Pruning {

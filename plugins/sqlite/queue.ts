@@ -1,0 +1,77 @@
+/**
+ * Queue of entries between what happens and the file they are written to.
+ *
+ * Invariants: at most `queueMax` entries wait; what does not fit is counted and told; what could not be written waits on.
+ */
+import type { Entry, RunStore } from "sluice/store";
+
+interface Bounds {
+  readonly path: string;
+  readonly batchMax: number;
+  readonly queueMax: number;
+}
+
+/** Entries between what happens and the file. */
+export class Queue {
+  readonly #store: RunStore;
+  readonly #options: Bounds;
+  readonly #print: (line: string) => void;
+  #entries: Entry[] = [];
+  #lost = 0;
+  #isFailing = false;
+
+  constructor(store: RunStore, options: Bounds, print: (line: string) => void) {
+    this.#store = store;
+    this.#options = options;
+    this.#print = print;
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  put(entry: Entry): void {
+    if (this.#entries.length < this.#options.queueMax) {
+      this.#entries.push(entry);
+      return;
+    }
+    if (this.#lost++ === 0) this.#print(`${this.#options.queueMax} entries wait to be written: what comes now is lost`);
+  }
+
+  /** Executed of orders, as far as each is known now, for fills that wait. */
+  complete(totals: ReadonlyMap<string, string>): void {
+    const last = new Map<string, number>();
+    for (const [index, entry] of this.#entries.entries()) if (entry.kind === "fill") last.set(entry.fill.clOrdId, index);
+    for (const [clOrdId, index] of last) {
+      const entry = this.#entries[index];
+      const total = totals.get(clOrdId);
+      if (entry?.kind === "fill" && total !== undefined) this.#entries[index] = { ...entry, total };
+    }
+  }
+
+  /** Writes what waits, at most `most` batches; what fails waits for the next time. */
+  flush(most = 4): void {
+    for (let batch = 0; batch < most && this.#entries.length > 0; batch++) {
+      const entries = this.#entries.slice(0, this.#options.batchMax);
+      try {
+        this.#store.write(entries);
+      } catch (error) {
+        if (!this.#isFailing)
+          this.#print(
+            `${this.#options.path} cannot be written (${error instanceof Error ? error.message : "no reason given"}); it is tried again`,
+          );
+        this.#isFailing = true;
+        return;
+      }
+      if (this.#isFailing) this.#print(`${this.#options.path} is written again`);
+      this.#isFailing = false;
+      this.#entries = this.#entries.slice(entries.length);
+    }
+  }
+
+  end(): void {
+    this.flush(Number.POSITIVE_INFINITY);
+    const lost = this.#lost + this.#entries.length;
+    if (lost > 0) this.#print(`${lost} entries were not written`);
+  }
+}
