@@ -17,6 +17,8 @@ export class Queue {
   readonly #options: Bounds;
   readonly #print: (line: string) => void;
   #entries: Entry[] = [];
+  /** How many of them were looked through: once each, however long the file cannot be written. */
+  #completed = 0;
   #lost = 0;
   #isFailing = false;
 
@@ -38,10 +40,13 @@ export class Queue {
     if (this.#lost++ === 0) this.#print(`${this.#options.queueMax} entries wait to be written: what comes now is lost`);
   }
 
-  /** Executed of orders, as far as each is known now, for fills that wait. */
+  /** Executed of orders, as far as each is known now, for fills that came since the last time. */
   complete(totals: ReadonlyMap<string, string>): void {
     const last = new Map<string, number>();
-    for (const [index, entry] of this.#entries.entries()) if (entry.kind === "fill") last.set(entry.fill.clOrdId, index);
+    for (; this.#completed < this.#entries.length; this.#completed++) {
+      const entry = this.#entries[this.#completed];
+      if (entry?.kind === "fill") last.set(entry.fill.clOrdId, this.#completed);
+    }
     for (const [clOrdId, index] of last) {
       const entry = this.#entries[index];
       const total = totals.get(clOrdId);
@@ -50,7 +55,7 @@ export class Queue {
   }
 
   /** Writes what waits, at most `most` batches; what fails waits for the next time. */
-  flush(most = 4): void {
+  flush(most = 1): void {
     for (let batch = 0; batch < most && this.#entries.length > 0; batch++) {
       const entries = this.#entries.slice(0, this.#options.batchMax);
       try {
@@ -66,6 +71,7 @@ export class Queue {
       if (this.#isFailing) this.#print(`${this.#options.path} is written again`);
       this.#isFailing = false;
       this.#entries = this.#entries.slice(entries.length);
+      this.#completed = Math.max(0, this.#completed - entries.length);
     }
   }
 

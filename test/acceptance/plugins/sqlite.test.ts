@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import journalFile from "../../../plugins/journal-file.ts";
+import { Queue } from "../../../plugins/sqlite/queue.ts";
 import sqlite from "../../../plugins/sqlite.ts";
 import { backtest, paper, type RunReport, runBacktest } from "../../../src/backtest.ts";
 import { main } from "../../../src/cli/main.ts";
 import { createEngine, defineStrategy, type OrderUpdate, type Strategy, sum } from "../../../src/index.ts";
-import { RunStore } from "../../../src/report/store/run-store.ts";
+import { type Entry, RunStore } from "../../../src/report/store/run-store.ts";
 import { Sqlite } from "../../../src/report/store/sqlite.ts";
 import { testPlugin } from "../../../src/testing.ts";
 import averageCross from "../../../strategies/average-cross.ts";
@@ -258,6 +259,43 @@ const fill = (seq: number, qty: string, more: Partial<Fill["fill"]> = {}, total?
     ...{ side: "buy", px: "100", qty, fee: "-0.1", cost: "0.1", currency: "USDT", liquidity: undefined, position: qty, recovered: false },
     ...more,
   },
+});
+
+describe("Entries that wait", () => {
+  it("are looked through once while the file cannot be written, and written a batch a turn then", () => {
+    let isBroken = true;
+    const written: (readonly Entry[])[] = [];
+    const write = (entries: readonly Entry[]): void => {
+      if (isBroken) throw new Error("disk full");
+      written.push(entries);
+    };
+    const queue = new Queue({ write } as unknown as RunStore, { path: "x.db", batchMax: 20, queueMax: 100 }, () => undefined);
+    let looks = 0;
+    const totals = new Map<string, string>();
+    totals.get = (clOrdId) => {
+      looks++;
+      return `total of ${clOrdId}`;
+    };
+    const turn = (): void => {
+      queue.complete(totals);
+      queue.flush();
+    };
+    const put = (from: number, to: number): void => {
+      for (let seq = from; seq < to; seq++) queue.put(fill(seq, "1", { clOrdId: `c${seq}` }));
+    };
+    put(0, 50);
+    for (let turns = 0; turns < 10; turns++) turn();
+    expect(looks).toBe(50);
+    isBroken = false;
+    turn();
+    put(50, 70);
+    turn();
+    expect([looks, written.length]).toEqual([70, 2]);
+    queue.end();
+    expect(written.flat().map((entry) => entry.kind === "fill" && entry.total)).toEqual(
+      Array.from({ length: 70 }, (_, seq) => `total of c${seq}`),
+    );
+  });
 });
 
 describe.skipIf(!hasSqlite())("A database over restarts", () => {
