@@ -3,16 +3,25 @@
  *
  * Invariants: pure; the value itself is never changed; nesting is followed to `depthMax` and hidden below.
  */
-const secretName = /secret|token|passphrase|password|passwd|api_?key|private_?key|credential|webhook/i;
+const secretName =
+  /secret|token|passphrase|password|passwd|api_?key|private_?key|credential|webhook|authori[sz]ation|bearer|mnemonic|seed[-_ ]?phrase|signature|cookie/i;
+/** Words that are also parts of others (`author`, `roundsNeeded`), so they count where they stand alone: `sentryDsn`, `basic_auth`. */
+const secretWord = /(?:^|[^a-z])(?:o?auth|dsn)(?:[^a-z]|$)/;
 const hidden = "(hidden)";
 const depthMax = 8;
+
+/** A seed is a number of a simulation, or the words of a wallet. */
+const isSecret = (key: string, value: unknown): boolean =>
+  secretName.test(key) ||
+  secretWord.test(key.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase()) ||
+  (key.toLowerCase() === "seed" && typeof value !== "number");
 
 export const withoutSecrets = (value: unknown, depth = 0): unknown => {
   if (typeof value !== "object" || value === null) return typeof value === "function" ? hidden : value;
   if (depth >= depthMax) return hidden;
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, secretName.test(key) ? hidden : withoutSecrets(item, depth + 1)]),
+    Object.entries(value).map(([key, item]) => [key, isSecret(key, item) ? hidden : withoutSecrets(item, depth + 1)]),
   );
 };
 
