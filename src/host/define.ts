@@ -14,7 +14,7 @@ import { SluiceError } from "../errors.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
 import { type Config, type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
-import { type Isolation, isolationDefaults, type Plugin, type Strategy } from "./strategy.ts";
+import type { Isolation, Plugin, Strategy } from "./strategy.ts";
 
 /** The name of one of several instances; it appears in reports, events and quota shares. */
 export interface Naming {
@@ -84,6 +84,9 @@ const isolationSchema = {
   additionalProperties: false,
   properties: { answerMs: { type: "number", minimum: 100, maximum: 600_000 }, heapMb: { type: "number", minimum: 32, maximum: 65_536 } },
 } as const;
+
+/** Two seconds: a market that runs ahead of it further than that is not the one it decides about. */
+const isolationDefaults: Isolation = { answerMs: 2_000, heapMb: 128 };
 
 const checkIsolation = (name: string, isolate: true | Partial<Isolation>): Isolation => ({
   ...isolationDefaults,

@@ -15,9 +15,6 @@ export interface Isolation {
   readonly heapMb: number;
 }
 
-/** Two seconds: a market that runs ahead of it further than that is not the one it decides about. */
-export const isolationDefaults: Isolation = { answerMs: 2_000, heapMb: 128 };
-
 /** A strategy with its options, ready for a config's `strategies`: what calling a definition returns. */
 export interface Strategy {
   readonly kind: "strategy";
