@@ -9,7 +9,7 @@ import { backtestSchema, feesSchema, paperSchema } from "../../src/backtest/back
 import { liveSchema } from "../../src/client/live/live-service.ts";
 import { watchdogDefaults } from "../../src/host/config.ts";
 import { configSchema } from "../../src/host/config-schema.ts";
-import { isolationDefaults } from "../../src/host/strategy.ts";
+import { isolationDefaults } from "../../src/host/define.ts";
 import { defaultRules } from "../../src/orders/risk/pre-trade-checks.ts";
 import { defaultFreshness } from "../../src/orders/state/resources.ts";
 import { defaultReserve } from "../../src/scheduler/quota/reserve.ts";

@@ -8,6 +8,7 @@
 import type { Observable } from "rxjs";
 import { isSluiceError, messageOf } from "../errors.ts";
 import type { PluginContext } from "../host/context.ts";
+import { hasHidden } from "../host/hidden-values.ts";
 import type { Event } from "../journal/events.ts";
 import type { CancelResult } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
@@ -15,7 +16,6 @@ import type { ControlUpdate } from "./control-document.ts";
 import type { EngineRow } from "./control-rows.ts";
 import type { ControlAction, ControlResult, ControlSource } from "./control-source.ts";
 import { EngineView, type WatchedRun } from "./engine-view.ts";
-import { hasHidden } from "./hidden-values.ts";
 
 /** What of a plugin's context the actions use. */
 export type SteeredRun = WatchedRun &

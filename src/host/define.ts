@@ -86,7 +86,7 @@ const isolationSchema = {
 } as const;
 
 /** Two seconds: a market that runs ahead of it further than that is not the one it decides about. */
-const isolationDefaults: Isolation = { answerMs: 2_000, heapMb: 128 };
+export const isolationDefaults: Isolation = { answerMs: 2_000, heapMb: 128 };
 
 const checkIsolation = (name: string, isolate: true | Partial<Isolation>): Isolation => ({
   ...isolationDefaults,

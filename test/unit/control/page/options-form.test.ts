@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { withoutSecrets } from "../../../../src/control/hidden-values.ts";
 import { optionsForm } from "../../../../src/control/page/client/options-form.js";
+import { withoutSecrets } from "../../../../src/host/hidden-values.ts";
 
 /** As much of an element as the form uses. */
 class MadeElement {
