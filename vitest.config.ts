@@ -33,17 +33,18 @@ const isolated = [
   "test/unit/venue/server-command.test.ts",
 ];
 
-/** Left out where only the platform is another one (`PLATFORM_TESTS=1`): long searches of our own arithmetic, and texts. */
+/** Left out where only the platform is another one (`PLATFORM_TESTS=1`): long searches of our own arithmetic, texts, and the browser. */
 const leftOut =
   process.env["PLATFORM_TESTS"] === "1"
     ? [
         "test/property/oracle/**",
+        "test/acceptance/control-page.test.ts",
         "test/acceptance/docs/**",
         "test/acceptance/from-code.test.ts",
         "test/bench/**",
         "test/soak/**",
-        "test/unit/verify/simulation/canaries.test.ts",
-        "test/unit/verify/compare/guard.test.ts",
+        "test/unit/backtest/sweep/sweep.test.ts",
+        "test/unit/verify/{acceptance,compare,conformance,doctor,simulation}/**",
       ]
     : [];
 const never = ["**/node_modules/**", ...leftOut];
