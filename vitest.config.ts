@@ -37,7 +37,8 @@ const isolated = [
 const leftOut =
   process.env["PLATFORM_TESTS"] === "1"
     ? [
-        "test/property/oracle/**",
+        "test/property/**",
+        "test/acceptance/dialects/**",
         "test/acceptance/control-page.test.ts",
         "test/acceptance/docs/**",
         "test/acceptance/from-code.test.ts",
