@@ -15,7 +15,7 @@ import { type DetailsRecorder, recordDetails } from "../report/details.ts";
 import { RestingOrders } from "../report/open-orders.ts";
 import type { PlotRecorder } from "../report/plot-recorder.ts";
 import { priceExtremes } from "../report/price-extremes.ts";
-import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, type WaitedFor, waitedFor } from "../report/quota-minutes.ts";
+import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, waitedIn } from "../report/quota-minutes.ts";
 import { RejectionReasons } from "../report/rejection-reasons.ts";
 import { hashOf, type RunReport, type StrategyReport } from "../report/report.ts";
 import type { RequestedData } from "../report/requested-data.ts";
@@ -204,13 +204,10 @@ const quotaOf = ({ simulated, limits }: OpenBacktest, { tally, before }: Heard, 
     perLayerPeak: peak,
     heldMs: tally.waits.report,
     reserveUsed: tally.reserveUsed,
-    waitedMs: Object.fromEntries(waitedFor.map((layer) => [layer, waitedOf(minutes, layer)])) as Record<WaitedFor, number>,
+    waitedMs: waitedIn(minutes),
     overTime: overTime(minutes),
   };
 };
-
-const waitedOf = (minutes: readonly QuotaMinute[], layer: WaitedFor): number =>
-  Math.round(minutes.reduce((total, { waitedMs }) => total + waitedMs[layer], 0));
 
 /** Threads answer when they can, and runs could not be repeated. */
 const isolationOf = ({ strategies }: CheckedConfig): readonly string[] => {

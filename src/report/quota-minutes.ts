@@ -224,3 +224,15 @@ export const overTime = (minutes: readonly QuotaMinute[]): QuotaOverTime => {
   for (const minute of minutes) groups[Math.floor(minute.at / spanMs) - base]?.push(minute);
   return { spanMs, spans: groups.map((group, index) => joined((base + index) * spanMs, group)) };
 };
+
+/** How long actions waited in all, by the layer they waited for, in whole milliseconds. */
+export const waitedIn = (minutes: readonly QuotaMinute[]): Record<WaitedFor, number> =>
+  Object.fromEntries(
+    waitedFor.map((layer) => [layer, Math.round(minutes.reduce((total, { waitedMs }) => total + waitedMs[layer], 0))]),
+  ) as Record<WaitedFor, number>;
+
+/** What was used of each layer where most was: requests and weight of a minute, requests of a key's second. */
+export const peaksIn = (minutes: readonly QuotaMinute[]): Readonly<Record<"ip" | "key" | "uid", number>> => {
+  const peak = (of: (minute: QuotaMinute) => number): number => minutes.reduce((most, minute) => Math.max(most, of(minute)), 0);
+  return { ip: peak(({ requests }) => requests), key: peak(({ peakKey }) => peakKey), uid: peak(({ peakWeight }) => peakWeight) };
+};

@@ -6,7 +6,7 @@
  */
 import type { Event } from "../journal/events.ts";
 import { Durations, type Waits } from "./durations.ts";
-import { overTime, type QuotaMinute, QuotaMinutes, type WaitedFor, waitedFor } from "./quota-minutes.ts";
+import { overTime, peaksIn, type QuotaMinute, QuotaMinutes, waitedIn } from "./quota-minutes.ts";
 import type { Latencies, RunReport } from "./report.ts";
 import type { TradeStatistics } from "./trade-statistics.ts";
 
@@ -53,22 +53,16 @@ export class RunQuota {
 
   report(startAt: number, endAt: number, { waits, reserveUsed }: Pick<TradeStatistics, "waits" | "reserveUsed">): RunReport["quota"] {
     const minutes = this.#minutes.used(startAt, endAt);
-    const peak = (of: (minute: QuotaMinute) => number): number => minutes.reduce((most, minute) => Math.max(most, of(minute)), 0);
-    const waited = (layer: WaitedFor): number => Math.round(minutes.reduce((total, { waitedMs }) => total + waitedMs[layer], 0));
     return {
       limits: true,
       requests: this.#requests,
       weight: this.#weight,
       rejected429: this.#limited,
       blockedMinutes: 0,
-      perLayerPeak: {
-        ip: peak(({ requests }) => requests),
-        key: peak(({ peakKey }) => peakKey),
-        uid: peak(({ peakWeight }) => peakWeight),
-      },
+      perLayerPeak: peaksIn(minutes),
       heldMs: waits.report,
       reserveUsed,
-      waitedMs: Object.fromEntries(waitedFor.map((layer) => [layer, waited(layer)])) as Record<WaitedFor, number>,
+      waitedMs: waitedIn(minutes),
       overTime: overTime(minutes),
     };
   }

@@ -37,13 +37,7 @@ export const tradedIn = ({ tally, samples, currency, prices, ms, open, drawdown 
   const returns = returnsOf(equity, ms);
   const benchmark = samples.benchmark && benchmarkReport(samples.benchmark, ms);
   return {
-    orders: {
-      placed: tally.total("placed"),
-      canceled: tally.total("canceled"),
-      filled: tally.total("filled"),
-      rejected: tally.total("rejected"),
-      refused: tally.total("refused"),
-    },
+    orders: orderCounts(tally),
     fills: tally.total("fills"),
     open,
     volume,
@@ -65,6 +59,15 @@ export const tradedIn = ({ tally, samples, currency, prices, ms, open, drawdown 
     ...(benchmark && { benchmark }),
   };
 };
+
+/** Orders of all strategies, by what became of them. */
+export const orderCounts = (tally: Pick<TradeStatistics, "total">): RunReport["orders"] => ({
+  placed: tally.total("placed"),
+  canceled: tally.total("canceled"),
+  filled: tally.total("filled"),
+  rejected: tally.total("rejected"),
+  refused: tally.total("refused"),
+});
 
 const firstLiquidations = 10;
 

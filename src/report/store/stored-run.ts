@@ -12,12 +12,13 @@ import type { Fill } from "../../venue/venue.ts";
 import { noDetails, type RunDetails } from "../details.ts";
 import { drawdownOf, type EquityPoint, thin } from "../equity.ts";
 import { exposureReport } from "../portfolio.ts";
-import { overTime, QuotaMinutes, type WaitedFor, waitedFor } from "../quota-minutes.ts";
+import { overTime, peaksIn, QuotaMinutes, waitedIn } from "../quota-minutes.ts";
 import { RejectionReasons } from "../rejection-reasons.ts";
 import { hashOf, latenciesOf, type RunReport, type StrategyReport } from "../report.ts";
 import { returnSeries } from "../return-series.ts";
 import { returnsOf } from "../returns.ts";
 import { TradeStatistics } from "../trade-statistics.ts";
+import { orderCounts } from "../traded.ts";
 import { warningsOf } from "../warnings.ts";
 import { readSpan } from "./run-store.ts";
 import type { Row } from "./sqlite.ts";
@@ -211,13 +212,7 @@ const reportOf = (counted: Counted): RunReport => {
     seed: "",
     events: tally.events,
     virtualMs: ms,
-    orders: {
-      placed: tally.total("placed"),
-      canceled: tally.total("canceled"),
-      filled: tally.total("filled"),
-      rejected: tally.total("rejected"),
-      refused: tally.total("refused"),
-    },
+    orders: orderCounts(tally),
     fills: tally.total("fills"),
     open: restingOf(span.open),
     volume: tally.volume,
@@ -239,12 +234,10 @@ const reportOf = (counted: Counted): RunReport => {
     quota: {
       limits: true,
       ...{ requests: heard.calls.requests, weight: heard.calls.weight, rejected429: heard.calls.refused, blockedMinutes: 0 },
-      perLayerPeak: peaksOf(minutes),
+      perLayerPeak: peaksIn(minutes),
       heldMs: tally.waits.report,
       reserveUsed: tally.reserveUsed,
-      waitedMs: Object.fromEntries(
-        waitedFor.map((layer) => [layer, Math.round(minutes.reduce((total, { waitedMs }) => total + waitedMs[layer], 0))]),
-      ) as Record<WaitedFor, number>,
+      waitedMs: waitedIn(minutes),
       overTime: overTime(minutes),
     },
     latency: { p50: 0, p99: 0, cancel: latenciesOf([]), place: latenciesOf([]) },
@@ -257,12 +250,6 @@ const reportOf = (counted: Counted): RunReport => {
   const report = { ...told, warnings: warningsOf(told) };
   return { resultHash: hashOf(report), wallMs: 0, ...report };
 };
-
-const peaksOf = (minutes: Parameters<typeof overTime>[0]): RunReport["quota"]["perLayerPeak"] => ({
-  ip: Math.max(0, ...minutes.map(({ requests }) => requests)),
-  key: Math.max(0, ...minutes.map(({ peakKey }) => peakKey)),
-  uid: Math.max(0, ...minutes.map(({ peakWeight }) => peakWeight)),
-});
 
 const strategyOf = ({ tally, marks, span }: Counted, name: string): StrategyReport => {
   const failed = span.events.findLast((event) => event.type === "strategy.failed" && event.strategy === name);
