@@ -5,6 +5,7 @@
  * token is in any row.
  * Not here: how rows change and how many are kept (control-document.ts), where they come from (engine-view.ts, playback/).
  */
+import type { StrategyView } from "../host/operator-view.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { Position } from "../orders/positions.ts";
 
@@ -46,19 +47,7 @@ export interface EngineRow {
 }
 
 /** Section `strategies`, by name. */
-export interface StrategyRow {
-  readonly name: string;
-  /** uid of the user it trades for. */
-  readonly user: string;
-  readonly state: "starting" | "running" | "completed" | "failed";
-  /** What it failed with, in words. */
-  readonly error?: string;
-  readonly mode: "active" | "reducing" | "halted";
-  /** Why it is not active; empty when it is. */
-  readonly reason: string;
-  readonly options: unknown;
-  /** JSON Schema of the options. */
-  readonly schema?: object;
+export interface StrategyRow extends Omit<StrategyView, "positions"> {
   readonly openOrders: number;
   readonly fills: number;
   /** Weight spent since the engine started. */

@@ -11,6 +11,33 @@ import { clockText, exactInstant, gainText, phaseText, shortFigure, sideText } f
 const tone = ({ phase, isFinal }) =>
   phase === "unknown" ? "loss" : phase === "rejected" ? "amber" : isFinal && phase !== "filled" ? "soft" : "";
 
+/**
+ * Where, and which way: the same of an order and of its fills.
+ *
+ * @type {readonly import("./virtual-table.js").TableColumn<OrderRow | FillRow>[]}
+ */
+const placeColumns = [
+  {
+    name: "side",
+    text: ({ side }) => sideText(side),
+    value: ({ side }) => side,
+    tone: ({ side }) => side,
+    isText: true,
+    width: 66,
+    narrow: 58,
+  },
+  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 140, narrow: 98, grow: true },
+];
+/** @type {import("./virtual-table.js").TableColumn<OrderRow | FillRow>} */
+const strategyColumn = {
+  name: "strategy",
+  text: ({ strategy }) => strategy,
+  value: ({ strategy }) => strategy,
+  isText: true,
+  width: 120,
+  wide: true,
+};
+
 /** @param {() => number} now @returns {readonly import("./virtual-table.js").TableColumn<OrderRow>[]} */
 export const orderColumns = (now) => [
   {
@@ -22,16 +49,7 @@ export const orderColumns = (now) => [
     width: 92,
     wide: true,
   },
-  {
-    name: "side",
-    text: ({ side }) => sideText(side),
-    value: ({ side }) => side,
-    tone: ({ side }) => side,
-    isText: true,
-    width: 66,
-    narrow: 58,
-  },
-  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 140, narrow: 98, grow: true },
+  ...placeColumns,
   {
     name: "price",
     text: ({ px }) => (px === "" ? "market" : shortFigure(px)),
@@ -59,7 +77,7 @@ export const orderColumns = (now) => [
     width: 104,
     narrow: 74,
   },
-  { name: "strategy", text: ({ strategy }) => strategy, value: ({ strategy }) => strategy, isText: true, width: 120, wide: true },
+  strategyColumn,
   { name: "slot", text: ({ slot }) => slot, value: ({ slot }) => slot, isText: true, width: 90, wide: true },
   { name: "type", text: ({ ordType }) => ordType, value: ({ ordType }) => ordType, isText: true, width: 84, wide: true },
   { name: "id", text: ({ clOrdId }) => clOrdId, value: ({ clOrdId }) => clOrdId, isText: true, width: 150, wide: true },
@@ -76,16 +94,7 @@ export const fillColumns = (now) => [
     width: 92,
     narrow: 72,
   },
-  {
-    name: "side",
-    text: ({ side }) => sideText(side),
-    value: ({ side }) => side,
-    tone: ({ side }) => side,
-    isText: true,
-    width: 66,
-    narrow: 58,
-  },
-  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 140, narrow: 98, grow: true },
+  ...placeColumns,
   { name: "price", text: ({ px }) => shortFigure(px), value: ({ px }) => Number(px), title: ({ px }) => px, width: 92, narrow: 86 },
   {
     name: "quantity",
@@ -105,6 +114,6 @@ export const fillColumns = (now) => [
     wide: true,
   },
   { name: "as", text: ({ liquidity }) => liquidity, value: ({ liquidity }) => liquidity, isText: true, width: 66, wide: true },
-  { name: "strategy", text: ({ strategy }) => strategy, value: ({ strategy }) => strategy, isText: true, width: 120, wide: true },
+  strategyColumn,
   { name: "held after", text: ({ position }) => shortFigure(position), value: ({ position }) => Number(position), width: 92, wide: true },
 ];
