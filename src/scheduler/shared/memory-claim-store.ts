@@ -117,22 +117,7 @@ export class MemoryClaimStore implements ClaimStore {
 
   #grant({ member, epoch, share }: Statement, item: ClaimItem, learning: boolean, halted: boolean): Grant {
     const id = `${member}#${epoch}`;
-    const {
-      scope: name,
-      window: number,
-      capacity,
-      has,
-      settled,
-      used,
-      need,
-      want,
-      hungry,
-      exits,
-      leave,
-      floor,
-      openOrders,
-      exitsPerHour,
-    } = item;
+    const { scope: name, window: number, capacity, has, settled, used, hungry, exits, floor, openOrders, exitsPerHour } = item;
     const scope = this.#scopeOf(name);
     const window = windowOf(scope, number);
     const at = this.#now();
@@ -147,7 +132,7 @@ export class MemoryClaimStore implements ClaimStore {
     if (!learning) window.foreign = Math.max(window.foreign, used - has - sums.others - sums.silent);
     const free = capacity - window.foreign - sums.others - sums.silent - has;
     const forExits = Math.max(0, Math.min(exits, free));
-    const ordinary = learning || halted ? 0 : ordinaryOf({ share, need, want, leave, has, capacity }, item, sums, free - forExits, window);
+    const ordinary = learning || halted ? 0 : ordinaryOf(item, share, sums, free - forExits, window);
     window.rows.set(id, { held: has + forExits + ordinary, settled });
     forgetOld(scope, number);
     return {
@@ -218,18 +203,9 @@ const sumsOf = (scope: Scope, { rows }: Window, id: string, number: number, at: 
   return sums;
 };
 
-interface Asked {
-  readonly share: number;
-  readonly need: number;
-  readonly want: number;
-  readonly leave: number;
-  readonly has: number;
-  readonly capacity: number;
-}
-
 /** Half of the member's fair part of what is left, at least what helps; others' parts that they have not taken up are kept for them. */
-const ordinaryOf = (asked: Asked, { remainingMs }: ClaimItem, sums: Sums, free: number, { foreign }: Window): number => {
-  const { share, need, want, leave, has, capacity } = asked;
+const ordinaryOf = (item: ClaimItem, share: number, sums: Sums, free: number, { foreign }: Window): number => {
+  const { remainingMs, need, want, leave, has, capacity } = item;
   if (want <= 0) return 0;
   const pool = Math.max(0, capacity - foreign - leave);
   const part = share / (sums.shares + share);

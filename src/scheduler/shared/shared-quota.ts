@@ -3,7 +3,7 @@
  *
  * Invariants: one statement at a time; exits are asked for at once, ordinary actions as soon as there may be room; every window that
  * begins is spoken of within a third of a second; while the store is silent nothing more is said, and what was not said lives on the
- * floor for two windows, then on the service's own counts. A younger engine of the same name makes this one mute.
+ * floor for two windows, then on its part and the service's own counts. A younger engine of the same name leaves this one its exits only.
  * Not here: what is held (held-units.ts), the store (claim.ts), who may use what is left (quota/).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
@@ -60,6 +60,7 @@ export class SharedQuota implements Division {
   #saidAt = Number.NEGATIVE_INFINITY;
   /** Since when the store owes an answer. */
   #askedAt: number | undefined;
+  #reconsiders = false;
   #pollAt = Number.NEGATIVE_INFINITY;
   #exitPollAt = Number.NEGATIVE_INFINITY;
   #startedAt: number;
@@ -77,8 +78,7 @@ export class SharedQuota implements Division {
   /** Joins the group; `onChange` is called whenever more may be used than before. */
   start(scopes: readonly string[], onChange: () => void): void {
     this.#onChange = onChange;
-    const { clock } = this.#options;
-    clock.setTimer(clock.now() + patienceMs, () => {
+    this.#options.clock.setTimer(this.#startedAt + patienceMs, () => {
       if (this.#state === "starting") this.#reconsider();
     });
     void this.#register(scopes);
@@ -138,7 +138,7 @@ export class SharedQuota implements Division {
     const held = this.#scopes.get(window);
     if (held === undefined || !held.lacks(units, rank, at, at - (this.#askedAt ?? at))) return;
     // While the store owes an answer an exit may take a part of what was free, a little later.
-    if (this.#busy && rank !== "ordinary") this.#options.clock.setTimer(at + doubtMsLeast + 1, () => this.#reconsider());
+    if (this.#askedAt !== undefined && rank !== "ordinary") this.#reconsiderAt(this.#askedAt + doubtMsLeast + 1, at);
     this.#speakAt(Math.max(at, rank === "ordinary" ? this.#pollAt : this.#exitPollAt));
   }
 
@@ -151,6 +151,16 @@ export class SharedQuota implements Division {
 
   disturb(): void {
     for (const held of this.#scopes.values()) held.disturb();
+  }
+
+  /** Once, however many wait for it; what is over is not waited for. */
+  #reconsiderAt(at: number, now: number): void {
+    if (at <= now || this.#reconsiders) return;
+    this.#reconsiders = true;
+    this.#options.clock.setTimer(at, () => {
+      this.#reconsiders = false;
+      this.#reconsider();
+    });
   }
 
   /** What may be used has changed without a word of the store. */
@@ -178,16 +188,13 @@ export class SharedQuota implements Division {
   }
 
   /** The store has been silent for too long: the service's counts are all there is, and others' use is seen in them. */
-  #goAlone(): number {
-    if (!this.#alone) {
-      this.#alone = true;
-      for (const held of this.#scopes.values()) held.divided = false;
-      this.#options.onAnomaly(
-        "quota.alone",
-        "the store of the shared quota does not answer; the service's own counts are followed until it does",
-      );
-    }
-    return Number.POSITIVE_INFINITY;
+  #goAlone(): void {
+    if (this.#alone) return;
+    this.#alone = true;
+    for (const held of this.#scopes.values()) held.divided = false;
+    const detail =
+      "the store of the shared quota does not answer; until it does, this engine keeps to its part and to the service's counts";
+    this.#options.onAnomaly("quota.alone", detail);
   }
 
   #back(): void {
