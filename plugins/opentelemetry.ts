@@ -7,7 +7,7 @@
  * to the oldest.
  */
 import { definePlugin, type EventMap } from "sluice";
-import { optionalPackage } from "./shared/optional-package.ts";
+import { optionalPackage } from "./packages/optional-package.ts";
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** Seconds and nanoseconds: a plain number would be taken for a time since the process began. */

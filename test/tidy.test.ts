@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { packageEntries } from "./support/package-entries.ts";
 import { exportsWithoutImport, importCycles, pathsUnder, type SourceFile, sourceTree } from "./support/source-tree.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -16,7 +17,7 @@ const fileLinesMax = 300;
 
 /**
  * What each room may use, besides itself, lowest first. A room inside another is a room of its own, so that what is pure stays pure.
- * `errors decimal random` are free to all; a star stands for everything but the command line.
+ * `errors decimal random optional-package` are free to all; a star stands for everything but the command line.
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   clock: [],
@@ -115,7 +116,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   entries: ["*"],
   cli: ["*"],
 };
-const free = ["errors", "decimal", "random"];
+const free = ["errors", "decimal", "random", "optional-package"];
 
 const computed = "a calculation, compared with figures made by other means";
 const reference = "the reference of configuration is made from it";
@@ -127,7 +128,7 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/client/live/live-service.ts liveSchema": reference,
   "src/host/restart-policy.ts backoffMs": computed,
   "src/journal/record-chain.ts markOf": "damaged journals are written with the marks of whole ones",
-  "src/market/tape/binary/optional-package.ts optionalPackages": "compared with the peers of package.json",
+  "src/optional-package.ts optionalPackages": "compared with the peers of package.json",
   "src/market/tape/read-recording.ts readRecording": "what a file gives is examined without a fixture being written",
   "src/orders/risk/loss-limits.ts profitOf": computed,
   "src/orders/risk/order-throttle.ts takeToken": computed,
@@ -139,22 +140,8 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/venue/server/fault-plan.ts socketFaults": "every fault of the table is tried",
 };
 
-/** What users import by name: `sluice`, `sluice/backtest` and so on. */
-const entries = [
-  "index",
-  "backtest",
-  "venue",
-  "session",
-  "store",
-  "testing",
-  "verify",
-  "control",
-  "client/dialects/okx",
-  "client/dialects/blofin",
-].map((name) => `src/${name}.ts`);
-
 const roomOf = (file: string): string => {
-  if (entries.includes(file)) return "entries";
+  if (packageEntries.includes(file)) return "entries";
   const [, first = "", second = ""] = file.split("/");
   const inner = `${first}/${second}`;
   return inner in rooms ? inner : first.replace(/\.ts$/, "");
@@ -205,7 +192,7 @@ describe("The source tree", () => {
     const places = new Map<string, string[]>();
     for (const { path } of sources) {
       const name = path.split("/").at(-1) as string;
-      if (!path.startsWith("src/cli/") && !entries.includes(path)) places.set(name, [...(places.get(name) ?? []), path]);
+      if (!path.startsWith("src/cli/") && !packageEntries.includes(path)) places.set(name, [...(places.get(name) ?? []), path]);
     }
     expect([...places.values()].filter((files) => files.length > 1)).toEqual([]);
   });
@@ -256,7 +243,7 @@ describe("The source tree", () => {
   });
 
   it("exports nothing that no other file takes", () => {
-    const idle = exportsWithoutImport(sources, entries);
+    const idle = exportsWithoutImport(sources, packageEntries);
     expect(
       Object.keys(offeredToTests).filter((name) => !idle.includes(name)),
       "these are imported or gone; take them from offeredToTests",

@@ -4,7 +4,7 @@
  * Invariants: a label takes at most `labelsMax` values; those that come later count as `other`, so that no metric grows without end;
  * a value that is no finite number is left out.
  */
-import { optionalPackage } from "../shared/optional-package.ts";
+import { optionalPackage } from "../packages/optional-package.ts";
 import type { Registry } from "./registries.ts";
 
 type Labels = Readonly<Record<string, string>>;

@@ -15,8 +15,6 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
@@ -25,6 +23,7 @@ import { main } from "../../src/cli/main.ts";
 import { testPlugin } from "../../src/testing.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import { usageProblem } from "../support/doc-commands.ts";
+import { freePort } from "../support/harness/free-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,18 +33,6 @@ const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
-};
 
 /** Nobody's rights where there are more: a service needs none. */
 const rights = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

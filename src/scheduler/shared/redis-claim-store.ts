@@ -6,7 +6,8 @@
  * Not here: the algorithm (claim-script.ts), what an engine does while the store is away (shared-quota.ts).
  */
 import type { Redis } from "ioredis";
-import { messageOf, SluiceError } from "../../errors.ts";
+import { messageOf } from "../../errors.ts";
+import { optionalPackage } from "../../optional-package.ts";
 import {
   type ClaimReply,
   type ClaimStore,
@@ -53,7 +54,7 @@ export class RedisClaimStore implements ClaimStore {
 
   /** Connects when first asked; `url` is `redis://` or `rediss://`, with user and password where it needs them. */
   static async open(url: string, group: string): Promise<RedisClaimStore> {
-    const { Redis } = await loaded();
+    const { Redis } = await optionalPackage<Client>("ioredis", "config.quota.shared: a store in Redis is reached");
     const settings = {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
@@ -166,15 +167,3 @@ export class RedisClaimStore implements ClaimStore {
 }
 
 const escaped = (text: string): string => text.replace(/[\\*?[\]]/g, "\\$&");
-
-const loaded = async (): Promise<Client> => {
-  try {
-    return await import("ioredis");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new SluiceError(
-      "PLATFORM_UNSUPPORTED",
-      "config.quota.shared: a store in Redis is reached with the package ioredis, which is not installed. Install it: npm install ioredis@6",
-    );
-  }
-};

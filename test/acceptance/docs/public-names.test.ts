@@ -3,22 +3,10 @@
  */
 import { describe, expect, it } from "vitest";
 import { docOf, interfaceOf, publicNames } from "../../../docs/generate/docstrings.ts";
-
-const entries = [
-  "index",
-  "backtest",
-  "venue",
-  "session",
-  "store",
-  "testing",
-  "verify",
-  "control",
-  "client/dialects/okx",
-  "client/dialects/blofin",
-].map((name) => `src/${name}.ts`);
+import { packageEntries } from "../../support/package-entries.ts";
 
 describe("Public names", () => {
-  it.each(entries)("of %s have a docstring", (entry) => {
+  it.each(packageEntries)("of %s have a docstring", (entry) => {
     const names = publicNames(entry);
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter(({ path, declared }) => docOf(path, declared) === "").map(({ path, declared }) => `${path}: ${declared}`)).toEqual(

@@ -7,12 +7,13 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { optionalPackage } from "../../../plugins/packages/optional-package.ts";
 import { metricsText } from "../../../plugins/prometheus/registries.ts";
 import { metrics } from "../../../plugins/prometheus/series.ts";
 import prometheus from "../../../plugins/prometheus.ts";
-import { optionalPackage } from "../../../plugins/shared/optional-package.ts";
 import { definePlugin } from "../../../src/index.ts";
 import { type PluginTest, testPlugin } from "../../../src/testing.ts";
+import { freePort } from "../../support/harness/free-port.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const running: PluginTest[] = [];
@@ -280,18 +281,6 @@ const installed = (): boolean => {
   }
 };
 
-const free = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
-};
-
 describe.skipIf(!installed())("A Prometheus of this machine (skipped where the command prometheus is not installed)", () => {
   let child: ChildProcess | undefined;
   afterEach(async () => {
@@ -311,7 +300,7 @@ describe.skipIf(!installed())("A Prometheus of this machine (skipped where the c
     const shipped = readFileSync("docker/prometheus/prometheus.yml", "utf8");
     expect(shipped).toContain('["engine:9464"]');
     writeFileSync(config, shipped.replace("engine:9464", target).replace("10s", "1s").replace("5s", "1s"));
-    const port = await free();
+    const port = await freePort();
     child = spawn(
       "prometheus",
       [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, "data")}`, `--web.listen-address=127.0.0.1:${port}`],

@@ -4,20 +4,10 @@
  * Not here: whether one is installed is asked with `redisServer`, so that a test can be skipped with a word.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { createServer } from "node:net";
+import { freePort } from "./free-port.ts";
 
 /** Where the server's program is, or undefined. */
 export const redisServer = ["redis-server", "valkey-server"].find((name) => spawnSync(name, ["--version"]).status === 0);
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { readonly port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 export interface OwnRedis {
   readonly url: string;

@@ -5,11 +5,12 @@
  * the file holds; columns that hold lists or records are left out; a file that ends early is refused.
  * Not here: what the columns mean (table/detect.ts).
  */
+
+import { optionalPackage } from "../../../optional-package.ts";
 import { importDamaged, type TextPart } from "../byte-source.ts";
 import type { RecordHandler } from "../table/text-rows.ts";
 import { eachArrowBatch } from "./arrow-batches.ts";
 import { type CellAt, columnName, fixedPoint, ofPresent, plainText, scaled, singleText } from "./cell-text.ts";
-import { optionalPackage } from "./optional-package.ts";
 import { lz4Frames, zstd } from "./unpackers.ts";
 
 interface ArrowType {
@@ -44,7 +45,7 @@ interface Flechette {
 const exact = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true, useDate: false };
 
 export const eachArrowRow = async (part: TextPart, handler: RecordHandler): Promise<void> => {
-  const arrow = await optionalPackage<Flechette>("@uwdata/flechette", part.name, "Arrow and Feather files");
+  const arrow = await optionalPackage<Flechette>("@uwdata/flechette", `${part.name}: Arrow and Feather files are read`);
   let rows = 0;
   await eachArrowBatch(part, async (batch, readBytes) => {
     const table = await tableOf(batch, arrow, part);

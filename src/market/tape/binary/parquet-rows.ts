@@ -5,11 +5,12 @@
  * float or a date; columns that hold lists or records are left out.
  * Not here: what the columns mean (table/detect.ts).
  */
+
+import { optionalPackage } from "../../../optional-package.ts";
 import type { TextPart } from "../byte-source.ts";
 import type { RecordHandler } from "../table/text-rows.ts";
 import { type CellAt, columnName, dayMs, fixedPoint, ofPresent, plainText, scaled, singleText, wholeOf } from "./cell-text.ts";
 import { type FileRanges, orDamaged, withRanges } from "./file-ranges.ts";
-import { optionalPackage } from "./optional-package.ts";
 import { brotli, gunzip, lz4Blocks, type Unpack, zstd } from "./unpackers.ts";
 
 interface SchemaElement {
@@ -52,7 +53,7 @@ interface Hyparquet {
 }
 
 export const eachParquetRow = async (part: TextPart, handler: RecordHandler): Promise<void> => {
-  const { parquetMetadataAsync, parquetRead } = await optionalPackage<Hyparquet>("hyparquet", part.name, "Parquet files");
+  const { parquetMetadataAsync, parquetRead } = await optionalPackage<Hyparquet>("hyparquet", `${part.name}: Parquet files are read`);
   await withRanges(part, async (file) => {
     const metadata = await orDamaged(part, what, () => parquetMetadataAsync(file));
     const columns = columnsOf(metadata);

@@ -1,11 +1,11 @@
 /** Packages that only some files need are named with the line that installs them. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { optionalPackage, optionalPackages } from "../../../../src/market/tape/binary/optional-package.ts";
+import { optionalPackage, optionalPackages } from "../../src/optional-package.ts";
 
-describe("A package that a format needs", () => {
+describe("A package that is not installed with Sluice", () => {
   it("is named, with the line that installs it, where it is missing", async () => {
-    const missing = optionalPackage("not-installed" as "hyparquet", "bars.parquet", "Parquet files");
+    const missing = optionalPackage("not-installed" as "hyparquet", "bars.parquet: Parquet files are read");
     await expect(missing).rejects.toThrow(
       /^bars.parquet: Parquet files are read with the package not-installed, which is not installed. Install it: npm install /,
     );
