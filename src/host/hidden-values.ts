@@ -4,14 +4,14 @@
  * Invariants: pure; the value itself is never changed; nesting is followed to `depthMax` and hidden below.
  */
 const secretName =
-  /secret|token|passphrase|password|passwd|api_?key|private_?key|credential|webhook|authori[sz]ation|bearer|mnemonic|seed[-_ ]?phrase|signature|cookie/i;
+  /secret|token|passphrase|passw|api_?key|private_?key|credential|webhook|authori[sz]ation|bearer|mnemonic|seed[-_ ]?phrase|signature|cookie/i;
 /** Words that are also parts of others (`author`, `roundsNeeded`), so they count where they stand alone: `sentryDsn`, `basic_auth`. */
 const secretWord = /(?:^|[^a-z])(?:o?auth|dsn)(?:[^a-z]|$)/;
 const hidden = "(hidden)";
 const depthMax = 8;
 
 /** A seed is a number of a simulation, or the words of a wallet. */
-const isSecret = (key: string, value: unknown): boolean =>
+export const isSecret = (key: string, value: unknown): boolean =>
   secretName.test(key) ||
   secretWord.test(key.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase()) ||
   (key.toLowerCase() === "seed" && typeof value !== "number");

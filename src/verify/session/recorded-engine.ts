@@ -9,6 +9,7 @@ import { Observable, ReplaySubject, type Subscription } from "rxjs";
 import { createEngine, type Engine, type EngineOptions } from "../../engine/engine.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
 import type { StreamsOfState } from "../../host/context.ts";
+import { isSecret } from "../../host/hidden-values.ts";
 import { historySourceOf } from "../../host/history-reader.ts";
 import type { Event } from "../../journal/events.ts";
 import { fileDisk } from "../../journal/file-disk.ts";
@@ -75,13 +76,11 @@ const historyIn = ({ history }: CheckedConfig): Pick<ConfigFacts, "history"> => 
   return source === undefined ? {} : { history: historyFacts(source) };
 };
 
-const secretive = /secret|passw|passphrase|token|credential|signature|api_?key|private_?key/i;
-
 const withoutSecrets = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, secretive.test(name) ? "(not recorded)" : withoutSecrets(item)]),
+    Object.entries(value).map(([name, item]) => [name, isSecret(name, item) ? "(not recorded)" : withoutSecrets(item)]),
   );
 };
 
