@@ -242,7 +242,7 @@ export interface MadePort {
   /** What was asked for, as it came. */
   readonly acts: readonly { readonly source: string; readonly action: Readonly<Record<string, unknown>> }[];
   readonly send: (source: string) => void;
-  /** Stops the beat: connections stay open and nothing comes. */
+  /** The process stands still: connections stay open or are taken, and nothing comes, until `open` is called. */
   readonly freeze: () => void;
   /** Ends every connection and takes no new one until `open` is called. */
   readonly shut: () => Promise<void>;
@@ -256,6 +256,7 @@ export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access:
   const acts: { source: string; action: Readonly<Record<string, unknown>> }[] = [];
   const readers = new Map<ServerResponse, string>();
   let port = 0;
+  let isFrozen = false;
   const tell = (response: ServerResponse, event: string, data: unknown): void =>
     void response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   const json = (response: ServerResponse, status: number, value: unknown): void => {
@@ -263,6 +264,7 @@ export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access:
   };
   const make = () =>
     createServer((request, response) => {
+      if (isFrozen) return;
       const { pathname } = new URL(request.url ?? "/", "http://localhost");
       const file = assets.get(pathname);
       if (file !== undefined)
@@ -314,9 +316,13 @@ export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access:
       const update: ControlUpdate | undefined = engines.get(source)?.document.take(engines.get(source)?.now() ?? 0);
       if (update !== undefined) for (const [response, id] of readers) if (id === source) tell(response, "update", update);
     },
-    freeze: () => clearInterval(beating),
+    freeze: () => {
+      isFrozen = true;
+      clearInterval(beating);
+    },
     shut,
     open: async () => {
+      isFrozen = false;
       server = make();
       await listen();
       clearInterval(beating);
