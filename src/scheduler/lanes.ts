@@ -196,6 +196,8 @@ const openLane = (
     charges: keys.length === 0 ? [charge(undefined)] : keys.map(charge),
     blockedIn: 0,
     asking: false,
+    refusal: undefined,
+    refusedIn: 0,
     order: 0,
     key: 0,
     age,

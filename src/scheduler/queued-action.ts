@@ -12,7 +12,7 @@ import type { Account, Action } from "./action.ts";
 import type { Share } from "./priority.ts";
 import type { PriorityQueue, Queued } from "./priority-queue.ts";
 import type { Charge } from "./quota/layers.ts";
-import type { Rank } from "./quota/ledger.ts";
+import type { Rank, Refusal } from "./quota/ledger.ts";
 import type { Lease } from "./quota/port.ts";
 
 /** Where the end of a request in flight is taken in. */
@@ -48,6 +48,9 @@ export interface Lane {
   blockedIn: number;
   /** A lease was asked for, and the port has not answered yet. */
   asking: boolean;
+  /** What the port last answered later, while that was a refusal, and the epoch in which it did. */
+  refusal: Refusal | undefined;
+  refusedIn: number;
   /** Rank and key of the head when the lanes were last sorted, and the age of the lane where these are alike. */
   order: number;
   key: number;

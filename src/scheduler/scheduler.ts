@@ -160,7 +160,11 @@ export class Scheduler {
         lane.blockedIn = this.#epoch;
         continue;
       }
-      if (lane.asking) continue;
+      if (lane.asking) {
+        // It was refused before: while it asks again, what was held back behind it goes on being so.
+        if (isOrdinary && lane.refusal !== undefined) this.#holdBack(lane.user, lane.refusal.lighterThan);
+        continue;
+      }
       const saved = isOrdinary && !this.#budgets.none ? this.#budgets.blockedUntil(entry.action.owner, lane.weight, now) : undefined;
       if (saved !== undefined) {
         next = Math.min(next, saved);
@@ -191,23 +195,20 @@ export class Scheduler {
 
   /** A lease on one of the account's keys, or the refusal that ends first; undefined while the port thinks about it. */
   #reserve(lane: Lane, action: Action, now: number): Grant | undefined {
+    const { charges, rank, refusal } = lane;
+    if (refusal !== undefined && lane.refusedIn === this.#epoch && now < refusal.until) return refusal;
     const elements = action.elementsNow === undefined ? lane.elements : Math.max(lane.elements, action.elementsNow());
-    const { charges, rank } = lane;
-    let best: Refusal | undefined;
-    for (let index = 0; index < charges.length; index++) {
-      const grant = this.#port.reserve(charges[index] as (typeof charges)[0], rank, now, elements);
-      if (grant instanceof Promise) {
-        this.#await(lane, grant);
-        return undefined;
-      }
-      if (grant.granted) return grant;
-      if (best === undefined || grant.until < best.until) best = grant;
-    }
-    return best;
+    const grant = this.#port.reserve(charges, rank, now, elements);
+    if (!(grant instanceof Promise)) return grant;
+    this.#await(lane, grant);
+    if (refusal !== undefined && rank === "ordinary") this.#holdBack(lane.user, refusal.lighterThan);
+    return undefined;
   }
 
   #await(lane: Lane, grant: Promise<Grant>): void {
     lane.asking = true;
+    // What changed while the port thought may change the answer.
+    lane.refusedIn = this.#epoch;
     grant.then(
       (later) => {
         this.#granted(lane, later);
@@ -221,16 +222,13 @@ export class Scheduler {
     );
   }
 
-  /** The port has answered later. What the lane holds by now decides what the lease is used for. */
+  /** The port has answered later. What the lane holds by now decides what the lease is used for; a refusal is that of the lane's next turn. */
   #granted(lane: Lane, grant: Grant): void {
     lane.asking = false;
-    if (!grant.granted) {
-      lane.blockedIn = this.#epoch;
-      this.#wakeup.by(grant.until);
-      return;
-    }
+    lane.refusal = grant.granted ? undefined : grant;
     const entry = lane.queue.head();
-    if (entry === undefined || this.#clock.now() > grant.expiresAt) this.#port.release(grant);
+    if (!grant.granted) this.#wakeup.by(grant.until);
+    else if (entry === undefined || this.#clock.now() > grant.expiresAt) this.#port.release(grant);
     else {
       this.#lanes.take(lane);
       this.#send(entry, grant);

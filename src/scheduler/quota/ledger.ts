@@ -63,9 +63,8 @@ class LayeredLedger {
     this.#quietMs = quietMs;
     this.#disturbedAt = startedAt;
     this.clock = createServerClock(clock);
-    const policy: ReservePolicy = { ...defaultReserve, ...reserve };
     const weightOf = (uid: string): LimitWindow | undefined => this.#windows.get(`uid:${uid}`);
-    this.#allowances = new Allowances({ policy, trips: this.#trips, startedAt, weightOf });
+    this.#allowances = new Allowances({ policy: { ...defaultReserve, ...reserve }, trips: this.#trips, startedAt, weightOf });
     this.#routes = new Routes({
       layers: layers.map(withArrivingName),
       windows: this.#windows,
@@ -98,10 +97,15 @@ class LayeredLedger {
     return this.#weights.learned;
   }
 
-  /** `ask` and, if it is granted, `spend`. */
-  reserve(charge: Charge, rank: Rank, now: number, offered: number): Ticket | RetryAt {
-    const verdict = this.ask(charge, rank, now, offered);
-    return verdict.granted ? this.spend(charge, now, verdict.elements) : verdict;
+  /** `ask` for each charge until one is granted, and `spend` that; the refusal that ends first where none is. */
+  reserve(charges: readonly Charge[], rank: Rank, now: number, offered: number): Ticket | RetryAt {
+    let first: RetryAt | undefined;
+    for (let index = 0; index < charges.length; index++) {
+      const verdict = this.ask(charges[index] as Charge, rank, now, offered);
+      if (verdict.granted) return this.spend(charges[index] as Charge, now, verdict.elements);
+      first = first === undefined || verdict.until < first.until ? verdict : first;
+    }
+    return first as RetryAt;
   }
 
   /** `offered` is how many elements a batch could carry; it is granted with as many of them as there is room for. */
@@ -162,7 +166,12 @@ class LayeredLedger {
     }
     const dateMs = dateOf(headers);
     if (dateMs !== undefined) this.clock.observeDate(ticket.sentAt, receivedAt, dateMs);
-    else if (!this.clock.known && !this.#routes.dateless) return this.settle(this.#withoutDates(ticket), answer, receivedAt);
+    else if (!this.clock.known && !this.#routes.dateless) {
+      // The first answer told no time: windows are taken to begin anywhere, and the call is charged to those.
+      this.#routes.withoutDates();
+      const { charge, sentAt, probe, elements } = ticket;
+      return this.settle(this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements), answer, receivedAt);
+    }
     this.#trips.observe(receivedAt - ticket.sentAt);
     const told = this.#place(ticket, answer, receivedAt);
     if (ticket.probe) standing.back();
@@ -173,13 +182,10 @@ class LayeredLedger {
     if (!standing.warm && !ticket.probe) return undefined;
     standing.strikes = 0;
     // An answer that may be of two minutes does not tell where the current one stands.
-    if (
-      !standing.warm &&
-      !(told && windows.some(({ ambiguous, spec }) => ambiguous && spec.header !== undefined && spec.scope !== "key"))
-    ) {
-      standing.warmUp();
-      this.turns++;
-    }
+    const isSplit = (gauge: LimitWindow): boolean => gauge.ambiguous && gauge.spec.header !== undefined && gauge.spec.scope !== "key";
+    if (standing.warm || (told && windows.some(isSplit))) return undefined;
+    standing.warmUp();
+    this.turns++;
     return undefined;
   }
 
@@ -282,12 +288,6 @@ class LayeredLedger {
       this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, isAlone, extraOf(charge, elements));
     }
     return told;
-  }
-
-  /** The first answer told no time: windows are taken to begin anywhere, and the call is charged to those. */
-  #withoutDates({ charge, sentAt, probe, elements }: Ticket): Ticket {
-    this.#routes.withoutDates();
-    return this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements);
   }
 
   /** What comes after is entered with one call, not with all that wait. */

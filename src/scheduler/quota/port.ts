@@ -1,7 +1,8 @@
 /**
  * Interface between the scheduler and the rate limiter; a remote limiter may implement it.
  *
- * - `reserve` may answer at once or later; a caller that waits must be ready for a denial.
+ * - `reserve` may answer at once or later; a caller that waits must be ready for a denial. It is given one charge for each key that may
+ *   carry the call, best first, and grants one of them; a denial is of all of them, until the first of them may have room.
  * - A lease is good for one call until `expiresAt` on the caller's own clock; one that is neither sent nor released by then is
  *   taken back by the limiter and counted as if it had been sent.
  * - No clock is shared: instants of the two sides are never compared; durations are.
@@ -25,7 +26,7 @@ export type Grant = Lease | Refusal;
 
 export interface QuotaPort {
   /** `elements` is how many a batch could carry now; leave may be given for fewer. */
-  reserve(charge: Charge, rank: Rank, now: number, elements: number): Grant | Promise<Grant>;
+  reserve(charges: readonly Charge[], rank: Rank, now: number, elements: number): Grant | Promise<Grant>;
   /** The call was answered. Returns the instant until which a layer is shut, when the service refused it. */
   settle(lease: Lease, answer: Answer, receivedAt: number): number | undefined;
   /** The call left and nothing was heard of it. */

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ExtraLayer } from "../../../src/contract/profile.ts";
-import { endingsOf } from "../../support/harness/ledger.ts";
+import { eachOf, endingsOf } from "../../support/harness/ledger.ts";
 import { type ExtraPlan, mostIn, type Port, playExtra } from "./extra-world.ts";
 import { networkKinds } from "./network.ts";
 
@@ -67,20 +67,20 @@ const finds = (given: Partial<ExtraLayer>, port: Port): boolean =>
 const chargesOne: Port = (ledger) => {
   return {
     ...endingsOf(ledger),
-    reserve: (charge, rank, now, elements) => {
+    reserve: eachOf((charge, rank, now, elements) => {
       const verdict = ledger.ask(charge, rank, now, elements);
       return verdict.granted ? { ...ledger.spend(charge, now, 1), elements: verdict.elements } : verdict;
-    },
+    }),
   };
 };
 /** Takes leave for some as leave for all. */
 const packsAll: Port = (ledger) => {
   return {
     ...endingsOf(ledger),
-    reserve: (charge, rank, now, elements) => {
+    reserve: eachOf((charge, rank, now, elements) => {
       const verdict = ledger.ask(charge, rank, now, elements);
       return verdict.granted ? { ...ledger.spend(charge, now, verdict.elements), elements } : verdict;
-    },
+    }),
   };
 };
 

@@ -6,6 +6,7 @@
 import type { Charge, LayerSpec } from "../../../src/scheduler/quota/layers.ts";
 import { type Answer, createLedger, type Ledger, type Rank } from "../../../src/scheduler/quota/ledger.ts";
 import type { Ticket } from "../../../src/scheduler/quota/routes.ts";
+import { eachOf } from "../../support/harness/ledger.ts";
 import type { Alter } from "./world.ts";
 
 type LedgerOptions = Parameters<typeof createLedger>[0];
@@ -30,10 +31,10 @@ const wrap = (make: (real: Ledger, options: LedgerOptions) => Partial<Ledger>): 
     };
     return {
       ...whole,
-      reserve: (charge, rank, now, offered) => {
+      reserve: eachOf((charge, rank, now, offered) => {
         const verdict = whole.ask(charge, rank, now, offered);
         return verdict.granted ? whole.spend(charge, now, verdict.elements) : verdict;
-      },
+      }),
       clock: real.clock,
       get turns() {
         return real.turns;

@@ -1,8 +1,8 @@
 /** A ledger that has just been told where it stands, and what it takes to ask it. */
 import { createContract } from "../../../src/contract/contract.ts";
 import { type Charge, layersOf } from "../../../src/scheduler/quota/layers.ts";
-import { createLedger, type Ledger, type Rank } from "../../../src/scheduler/quota/ledger.ts";
-import type { QuotaPort } from "../../../src/scheduler/quota/port.ts";
+import { createLedger, type Ledger, type Rank, type Refusal } from "../../../src/scheduler/quota/ledger.ts";
+import type { Grant, QuotaPort } from "../../../src/scheduler/quota/port.ts";
 import type { Ticket } from "../../../src/scheduler/quota/routes.ts";
 
 type LedgerOptions = Parameters<typeof createLedger>[0];
@@ -49,6 +49,19 @@ export const grants = (ledger: Ledger, what: Charge, rank: Rank, at: number): nu
   for (; count < 2_000 && ledger.ask(what, rank, at).granted; count++) ledger.spend(what, at);
   return count;
 };
+
+/** Asks for each charge until one is granted; without one, the refusal that ends first. */
+export const eachOf =
+  <Given extends Grant>(reserve: (charge: Charge, rank: Rank, now: number, elements: number) => Given) =>
+  (charges: readonly Charge[], rank: Rank, now: number, elements: number): Given => {
+    const refusals: (Given & Refusal)[] = [];
+    for (const charge of charges) {
+      const answer = reserve(charge, rank, now, elements);
+      if (answer.granted) return answer;
+      refusals.push(answer as Given & Refusal);
+    }
+    return refusals.reduce((first, next) => (next.until < first.until ? next : first));
+  };
 
 /** How calls end at a ledger, for a port of a test that only grants otherwise. */
 export const endingsOf = (ledger: Ledger): Pick<QuotaPort, "settle" | "lose" | "release"> => ({

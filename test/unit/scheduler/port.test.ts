@@ -5,6 +5,7 @@ import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtua
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import type { Action, Ending } from "../../../src/scheduler/action.ts";
+import type { Charge } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import type { Grant, Lease, QuotaPort } from "../../../src/scheduler/quota/port.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
@@ -18,7 +19,7 @@ const remote = (clock: VirtualClock, { capacity = 2, delayMs = 5, leaseMs = 1_00
   let used = 0;
   let window = 0;
   const port: QuotaPort = {
-    reserve: (charge) =>
+    reserve: ([charge]) =>
       new Promise<Grant>((resolve) => {
         clock.setTimer(clock.now() + delayMs, () => {
           const now = Math.floor(clock.now() / windowMs);
@@ -30,7 +31,7 @@ const remote = (clock: VirtualClock, { capacity = 2, delayMs = 5, leaseMs = 1_00
           }
           used++;
           granted++;
-          resolve({ granted: true, charge, elements: 1, expiresAt: clock.now() + leaseMs });
+          resolve({ granted: true, charge: charge as Charge, elements: 1, expiresAt: clock.now() + leaseMs });
         });
       }),
     settle: () => {
@@ -56,7 +57,8 @@ const stage = (make: (clock: VirtualClock) => QuotaPort) => {
   const scheduler = createScheduler({
     clock,
     journal,
-    ledger: createLedger({ layers: [], startedAt: 0 }),
+    // The port has what tells of probing, too.
+    ledger: Object.assign(createLedger({ layers: [], startedAt: 0 }), { probing: () => false }),
     port: make(clock),
     transport: (request, sink) => {
       sent.push({ name: request.path, at: clock.now() });
@@ -141,11 +143,11 @@ describe("A quota port in another process", () => {
     let asked = 0;
     let released = 0;
     const it = stage((own) => ({
-      reserve: (charge) =>
+      reserve: ([charge]) =>
         new Promise<Grant>((resolve) => {
           asked++;
           own.setTimer(own.now() + 5, () => {
-            resolve(asked === 1 ? late : { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY });
+            resolve(asked === 1 ? late : { granted: true, charge: charge as Charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY });
           });
         }),
       settle: () => undefined,
@@ -164,11 +166,11 @@ describe("A quota port in another process", () => {
   it("that fails is asked again after a second, and said so", async () => {
     let asked = 0;
     const it = stage(() => ({
-      reserve: (charge) => {
+      reserve: ([charge]) => {
         asked++;
         return asked === 1
           ? Promise.reject(new Error("connection refused"))
-          : { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
+          : { granted: true, charge: charge as Charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
       },
       settle: () => undefined,
       lose: () => undefined,
@@ -179,6 +181,62 @@ describe("A quota port in another process", () => {
     // The failure is heard at 1, one turn after it was asked.
     expect(it.sent).toEqual([{ name: "a", at: 1_001 }]);
     expect(it.events.filter(({ type }) => type === "anomaly")).toMatchObject([{ what: "quota.unreachable", detail: "connection refused" }]);
+  });
+});
+
+describe("A quota port that answers late", () => {
+  const late =
+    (clock: VirtualClock, reserve: (...asked: Parameters<QuotaPort["reserve"]>) => Grant): QuotaPort["reserve"] =>
+    (...asked) =>
+      new Promise((resolve) => {
+        clock.setTimer(clock.now() + 5, () => {
+          resolve(reserve(...asked));
+        });
+      });
+  const ended = { settle: () => undefined, lose: () => undefined, release: () => undefined };
+
+  it.each(["late", "at once"])("chooses among all keys of the account: a call leaves by the one that has room (%s)", async (when) => {
+    const spent = new Map<string, number>();
+    const choose = (charges: readonly Charge[]): Grant => {
+      const charge = charges.find(({ key }) => (spent.get(key as string) ?? 0) < 2);
+      if (charge === undefined) return { granted: false, layer: "key", until: 1_000, why: "used", lighterThan: 0 };
+      spent.set(charge.key as string, (spent.get(charge.key as string) ?? 0) + 1);
+      return { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
+    };
+    const it = stage((clock) => ({ ...ended, reserve: when === "late" ? late(clock, choose) : choose }));
+    const keys: string[] = [];
+    for (let call = 0; call < 4; call++)
+      it.ask(String(call), {
+        account: { uid: "u", ip: "home", keys: ["one", "two"] },
+        build: (key) => {
+          keys.push(key as string);
+          return { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key };
+        },
+      });
+    await it.run(500);
+    expect(keys).toEqual(["one", "one", "two", "two"]);
+  });
+
+  it.each(["late", "at once"])("lets no lighter call pass a heavier one that it keeps room for (%s)", async (when) => {
+    const it = stage((clock) => {
+      const weigh = ([charge]: readonly Charge[]): Grant =>
+        charge?.weight === 10 && clock.now() < 500
+          ? { granted: false, layer: "shared", until: 500, why: "reserved", lighterThan: 0 }
+          : { granted: true, charge: charge as Charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
+      return { ...ended, reserve: when === "late" ? late(clock, weigh) : weigh };
+    });
+    it.ask("heavy", { weight: 10 });
+    await it.run(50);
+    for (let call = 0; call < 3; call++) {
+      it.ask(`light ${call}`);
+      // Something was answered: everybody asks again.
+      it.scheduler.wake();
+      await it.run(100 + call * 50);
+    }
+    expect(it.sent).toEqual([]);
+    await it.run(600);
+    expect(it.sent[0]).toMatchObject({ name: "heavy", at: when === "late" ? 505 : 500 });
+    expect(it.sent).toHaveLength(4);
   });
 });
 
@@ -194,12 +252,12 @@ describe("Calls on a clock that runs while they leave:", () => {
     };
     const asked: { readonly now: number; readonly lateMs: number }[] = [];
     const port: QuotaPort = {
-      reserve: (charge, _rank, now) => {
+      reserve: ([charge], _rank, now) => {
         asked.push({ now, lateMs: virtual.now() + looks * lookMs - now });
         // The first finds the door shut, so that the others gather behind it.
         return virtual.now() < 1_005
           ? { granted: false, layer: "shared", until: 1_005, why: "used", lighterThan: 0 }
-          : { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
+          : { granted: true, charge: charge as Charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
       },
       settle: () => undefined,
       lose: () => undefined,

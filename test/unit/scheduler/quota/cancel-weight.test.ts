@@ -173,9 +173,12 @@ describe("The client and the service's meter", () => {
       const charges = new Map<Charge, Charge>();
       return {
         ...endingsOf(ledger),
-        reserve: (charge, rank, now, elements) => {
-          const light = charges.get(charge) ?? { ...charge, elementWeight: 0 };
-          charges.set(charge, light);
+        reserve: (asked, rank, now, elements) => {
+          const light = asked.map((charge) => {
+            const lighter = charges.get(charge) ?? { ...charge, elementWeight: 0 };
+            charges.set(charge, lighter);
+            return lighter;
+          });
           return ledger.reserve(light, rank, now, elements);
         },
       };

@@ -17,12 +17,12 @@ describe("The quota port", () => {
   it("spends what it grants, as many elements as there is room for", () => {
     const ledger = ledgerOf();
     const port: QuotaPort = ledger;
-    const lease = port.reserve(charge, "exit", 2_000, 7);
+    const lease = port.reserve([charge], "exit", 2_000, 7);
     expect(lease).toMatchObject({ granted: true, elements: 7, charge, expiresAt: Number.POSITIVE_INFINITY });
     expect(used(ledger, 2_000)).toBe(7);
-    expect(port.reserve(charge, "exit", 2_000, 7)).toMatchObject({ granted: true, elements: 3 });
+    expect(port.reserve([charge], "exit", 2_000, 7)).toMatchObject({ granted: true, elements: 3 });
     // Only the bare minimum is asked for of a full layer, and nothing is spent on a no.
-    expect(port.reserve(charge, "exit", 2_000, 7)).toMatchObject({ granted: false, why: "used", layer: "own" });
+    expect(port.reserve([charge], "exit", 2_000, 7)).toMatchObject({ granted: false, why: "used", layer: "own" });
     expect(used(ledger, 2_000)).toBe(10);
   });
 
@@ -30,7 +30,7 @@ describe("The quota port", () => {
     const ledger = ledgerOf();
     const port: QuotaPort = ledger;
     const take = (elements: number) => {
-      const lease = port.reserve(charge, "exit", 2_000, elements);
+      const lease = port.reserve([charge], "exit", 2_000, elements);
       if (lease instanceof Promise || !lease.granted) throw new Error("There was room.");
       return lease;
     };
