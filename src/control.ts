@@ -36,9 +36,11 @@ export {
   type SectionName,
   type SourceKind,
   type StrategyRow,
+  type UserMoneyRow,
+  userKey,
 } from "./control/control-rows.ts";
 export { actionSchemas, type ControlAction, type ControlResult, type ControlSource, readAction } from "./control/control-source.ts";
 export { EngineSource, type SteeredRun } from "./control/engine-source.ts";
-export { EngineView, type WatchedRun } from "./control/engine-view.ts";
+export { EngineView, type WatchedAccount, type WatchedRun } from "./control/engine-view.ts";
 export { type ControlOptions, controlOptions } from "./control/server/control-options.ts";
 export { type ControlPlace, openControlRoom, takePlace } from "./control/server/control-room.ts";

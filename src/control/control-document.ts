@@ -24,6 +24,7 @@ export const rowsMax: Readonly<Record<SectionName, number>> = {
   strategies: 1_000,
   positions: 5_000,
   money: 100,
+  userMoney: 1_000,
   balances: 500,
   accountPositions: 1_000,
   equity: 2_000,

@@ -60,7 +60,7 @@ export interface PositionRow extends Position {
   readonly strategy: string;
 }
 
-/** Section `money`, by settle currency: own fills of all strategies. */
+/** Section `money`, by settle currency: own fills of all strategies, of all users together. */
 export interface MoneyRow {
   readonly currency: string;
   /** `realised` + `unrealised` - `fees`. */
@@ -71,16 +71,23 @@ export interface MoneyRow {
   readonly fees: string;
 }
 
-/** Section `balances`, by currency, as the service says. */
+/** Section `userMoney`, by user and settle currency (`user|currency`): own fills of the user's strategies. */
+export interface UserMoneyRow extends MoneyRow {
+  readonly user: string;
+}
+
+/** Section `balances`, by user and currency (`user|currency`), as the service says. */
 export interface BalanceRow {
+  readonly user: string;
   readonly currency: string;
   readonly balance: string;
   /** Not read for longer than it should be. */
   readonly stale: boolean;
 }
 
-/** Section `accountPositions`, by instrument, and side where the account has both: positions of the account, those of other programs included. */
+/** Section `accountPositions`, by user and instrument (`user|instId`): positions of the account, those of other programs included. */
 export interface AccountPositionRow {
+  readonly user: string;
   readonly instId: string;
   /** Positive long. */
   readonly pos: string;
@@ -209,6 +216,7 @@ export interface ControlRows {
   readonly strategies: StrategyRow;
   readonly positions: PositionRow;
   readonly money: MoneyRow;
+  readonly userMoney: UserMoneyRow;
   readonly balances: BalanceRow;
   readonly accountPositions: AccountPositionRow;
   readonly equity: EquityRow;
@@ -230,3 +238,6 @@ export type ControlChange = { readonly [S in SectionName]: readonly [section: S,
 
 /** Key of a position: names of strategies hold no line break. */
 export const positionKey = (strategy: string, instId: string): string => `${strategy}|${instId}`;
+
+/** Key of what a user has in a currency or an instrument. */
+export const userKey = (user: string, what: string): string => `${user}|${what}`;

@@ -9,7 +9,6 @@
 import { type Observable, Subject, Subscription } from "rxjs";
 import { readInstId } from "../contract/inst-id.ts";
 import type { BalanceRecord, PositionRecord } from "../contract/schemas.ts";
-import { add } from "../decimal.ts";
 import type { QuotaState } from "../host/context.ts";
 import { withoutSecrets } from "../host/hidden-values.ts";
 import type { EngineHealth, StrategyView } from "../host/operator-view.ts";
@@ -18,11 +17,20 @@ import type { Market } from "../market/market-data.ts";
 import type { Snapshot } from "../orders/state/polled-resource.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import { ControlDocument, type ControlUpdate, rowsMax } from "./control-document.ts";
-import { type ByCurrency, type EngineRow, type FillRow, type MoneyRow, positionKey, type StrategyRow } from "./control-rows.ts";
+import type { ByCurrency, EngineRow, FillRow, StrategyRow } from "./control-rows.ts";
 import { eventSaying } from "./event-text.ts";
 import { healthRows } from "./health-rows.ts";
+import { moneyRows, profitOf, withRowsOf } from "./money-rows.ts";
 import { OrderRows } from "./order-rows.ts";
 import { WatchedMarkets } from "./watched-markets.ts";
+
+/** The account of one user, as the service says. */
+export interface WatchedAccount {
+  /** uid of the user. */
+  readonly user: string;
+  readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
+  readonly positions$: Observable<Snapshot<readonly PositionRecord[]>>;
+}
 
 /** What the fold is made from: a `PluginContext`, or the part of one that a recorded run can give. */
 export interface WatchedRun {
@@ -33,9 +41,8 @@ export interface WatchedRun {
   readonly quotaNow?: () => QuotaState;
   readonly health?: () => EngineHealth;
   readonly market?: Market;
-  /** Read from the service while they are watched: left out, nothing is asked. */
-  readonly balances$?: Observable<Snapshot<readonly BalanceRecord[]>>;
-  readonly positions$?: Observable<Snapshot<readonly PositionRecord[]>>;
+  /** Accounts of the users, read from the service while they are watched: left out, nothing is asked. */
+  readonly accounts?: readonly WatchedAccount[];
   readonly now: () => number;
   readonly every: (ms: number, run: () => void) => void;
 }
@@ -78,8 +85,10 @@ export class EngineView {
     for (const update of run.openOrders?.() ?? []) this.#takeUpdate(update);
     this.#life.add(run.events$.subscribe((event) => this.#takeEvent(event)));
     this.#life.add(run.updates$?.subscribe((update) => this.#takeUpdate(update)));
-    this.#life.add(run.balances$?.subscribe((snapshot) => this.#takeBalances(snapshot)));
-    this.#life.add(run.positions$?.subscribe((snapshot) => this.#takePositions(snapshot)));
+    for (const { user, balances$, positions$ } of run.accounts ?? []) {
+      this.#life.add(balances$.subscribe((snapshot) => this.#takeBalances(user, snapshot)));
+      this.#life.add(positions$.subscribe((snapshot) => this.#takePositions(user, snapshot)));
+    }
     this.#sample();
     this.flush();
     run.every(updateMs, () => this.#tick());
@@ -156,18 +165,16 @@ export class EngineView {
     this.#document.put("fills", `${seq}`, row);
   }
 
-  #takeBalances({ value, stale, at }: Snapshot<readonly BalanceRecord[]>): void {
+  #takeBalances(user: string, { value, stale, at }: Snapshot<readonly BalanceRecord[]>): void {
     if (at === -1) return;
-    this.#document.replace(
-      "balances",
-      value.map(({ currency, balance }) => [currency, { currency, balance, stale }] as const),
-    );
+    const rows = value.map(({ currency, balance }) => ({ user, currency, balance, stale }));
+    this.#document.replace("balances", withRowsOf(user, this.#document.rows("balances"), rows, "currency"));
   }
 
-  #takePositions({ value, stale, at }: Snapshot<readonly PositionRecord[]>): void {
+  #takePositions(user: string, { value, stale, at }: Snapshot<readonly PositionRecord[]>): void {
     if (at === -1) return;
-    const rows = value.map(({ instId, pos, avgPx, upl = "" }) => [instId, { instId, pos, avgPx, upl, stale }] as const);
-    this.#document.replace("accountPositions", rows);
+    const rows = value.map(({ instId, pos, avgPx, upl = "" }) => ({ user, instId, pos, avgPx, upl, stale }));
+    this.#document.replace("accountPositions", withRowsOf(user, this.#document.rows("accountPositions"), rows, "instId"));
   }
 
   #writeNews(): void {
@@ -185,11 +192,7 @@ export class EngineView {
     const quota = this.#sampleQuota();
     const open = this.#orders.openBy();
     const profits: Record<string, ByCurrency> = {};
-    const money = new Map<string, MoneyRow>();
-    const positions = strategies.flatMap(({ name, positions: held }) => {
-      for (const position of held.values()) money.set(position.currency, sumOf(money.get(position.currency), position));
-      return [...held.values()].map((position) => [positionKey(name, position.instId), { strategy: name, ...position }] as const);
-    });
+    const { positions, money, userMoney } = moneyRows(strategies);
     for (const view of strategies) {
       const profit = profitOf(view);
       profits[view.name] = profit;
@@ -202,6 +205,7 @@ export class EngineView {
     }
     this.#document.replace("positions", positions);
     this.#document.replace("money", money);
+    this.#document.replace("userMoney", userMoney);
     this.#sampleEquity(Object.fromEntries([...money].map(([currency, { profit }]) => [currency, profit])), profits);
     this.#sampleMode(strategies);
     const health = this.#run.health?.();
@@ -253,23 +257,6 @@ export class EngineView {
     };
   }
 }
-
-const sumOf = (row: MoneyRow | undefined, { currency, profit, realised, unrealised, fees }: MoneyRow): MoneyRow =>
-  row === undefined
-    ? { currency, profit, realised, unrealised, fees }
-    : {
-        currency,
-        profit: add(row.profit, profit),
-        realised: add(row.realised, realised),
-        unrealised: add(row.unrealised, unrealised),
-        fees: add(row.fees, fees),
-      };
-
-const profitOf = ({ positions }: StrategyView): ByCurrency => {
-  const profit = new Map<string, string>();
-  for (const position of positions.values()) profit.set(position.currency, add(profit.get(position.currency) ?? "0", position.profit));
-  return Object.fromEntries(profit);
-};
 
 const optionsMax = 50;
 

@@ -49,6 +49,8 @@ export interface Engine extends StreamsOfState, Switches, Steering {
    * first waits until the fate of every order that was sent is known.
    */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
+  /** uid of every user of the service, the first one first. */
+  readonly users: readonly string[];
   /** The account's state of one of several users. */
   readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */
@@ -194,6 +196,7 @@ const faceOf = (
   const switches = switchesOf(accounts, journal, halt, (mode, reason) => durable?.decide(mode, reason), quotaGroup);
   return {
     ...streamsFor(accounts.first),
+    users: accounts.all.map(({ user }) => user.uid),
     ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),
     events$: journal.events$.pipe(takeUntil(stopped$)),
     updates$: updatesOf(accounts.all).pipe(takeUntil(stopped$)),

@@ -162,6 +162,8 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   readonly options: O;
   /** Market data as streams. */
   readonly market: Market;
+  /** uid of every user of the service that the engine trades for, the first one first. */
+  readonly users: readonly string[];
   /** The account's state of one of several users. */
   readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */

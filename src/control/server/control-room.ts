@@ -157,8 +157,9 @@ export const openControlRoom = (context: PluginContext<ControlOptions>): (() => 
     reason: "",
     state: "running",
   };
-  const { balances$, positions$, ...run } = context;
-  const source = new EngineSource(facts.name, facts, options.account ? { ...run, balances$, positions$ } : run);
+  const { ofUser, users } = context;
+  const accounts = options.account ? users.map((user) => ({ user, ...ofUser(user) })) : [];
+  const source = new EngineSource(facts.name, facts, { ...context, accounts });
   const opening = takePlace(source, options, (why) => print(`dashboard: the control port has failed (${why}); the engine goes on`));
   opening.then(
     ({ link }) => print(`dashboard: ${link}`),

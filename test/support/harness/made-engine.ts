@@ -153,9 +153,11 @@ export const madeEngine = (id: string, engine: Partial<EngineRow> = {}, startAt 
       };
       document.put("positions", `${name}|${instId}`, { strategy: name, instId, ...held });
     }
-    document.put("balances", "USDT", { currency: "USDT", balance: "25210.88231", stale: false });
-    document.put("balances", "BTC", { currency: "BTC", balance: "0.41", stale: true });
-    document.put("accountPositions", "BTC-USDT-SWAP", { instId: "BTC-USDT-SWAP", pos: "0.05", avgPx: px(0), upl: "3.2", stale: false });
+    document.put("balances", "1001|USDT", { user: "1001", currency: "USDT", balance: "25210.88231", stale: false });
+    document.put("balances", "1001|BTC", { user: "1001", currency: "BTC", balance: "0.41", stale: true });
+    document.put("accountPositions", "1001|BTC-USDT-SWAP", {
+      ...{ user: "1001", instId: "BTC-USDT-SWAP", pos: "0.05", avgPx: px(0), upl: "3.2", stale: false },
+    });
     for (const [name, value, unit, state] of [
       ["clock offset", 12, "ms", "ok"],
       ["event loop", 4, "ms", "ok"],

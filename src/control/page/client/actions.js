@@ -87,6 +87,8 @@ export class Actions {
   close() {
     const engines = this.#shown();
     const positions = engines.flatMap((engine) => engine.list("accountPositions")).filter(({ pos }) => Number(pos) !== 0);
+    const hasSeveral = new Set(positions.map(({ user }) => user)).size > 1;
+    const texts = positions.map(({ user, instId, pos }) => `${shortFigure(pos)} ${instId}${hasSeveral ? ` of ${user}` : ""}`);
     const reason = reasonField("Why (for the journal)", "closed from the dashboard");
     openDialog({
       title: "Close all positions",
@@ -95,7 +97,7 @@ export class Actions {
           "All strategies are halted, and every open order of this engine is canceled.",
           positions.length === 0
             ? "Then every position of the account is closed at the market. None is known now."
-            : `Then every position of the account is closed at the market: ${namesText(positions.map(({ instId, pos }) => `${shortFigure(pos)} ${instId}`))}.`,
+            : `Then every position of the account is closed at the market: ${namesText(texts)}.`,
           "Positions that other programs opened on this account are closed as well. What it costs depends on the market.",
         ]),
         reason.node,

@@ -1,5 +1,5 @@
 /**
- * Columns of the tables of strategies, positions and balances.
+ * Columns of the tables of strategies, positions, balances and accounts.
  *
  * Invariants: amounts of different currencies are never added; a rounded figure has the exact one in its title.
  */
@@ -7,6 +7,7 @@ import { figure } from "../../../report/html/client/texts.js";
 import { averageText, gainText, modeText, moneyText, shortFigure, toneOf } from "./wording.js";
 
 /** @import {BalanceRow, PositionRow, StrategyRow} from "../../control-rows.ts" */
+/** @import {AccountRow} from "./account-rows.js" */
 
 /** Amounts of several currencies in one cell. @param {Readonly<Record<string, string>>} amounts */
 const amountsText = (amounts) => {
@@ -22,7 +23,16 @@ const stateText = ({ state, mode }) => (state === "running" ? modeText({ mode })
 
 /** @type {readonly import("./virtual-table.js").TableColumn<StrategyRow>[]} */
 export const strategyColumns = [
-  { name: "strategy", text: ({ name }) => name, value: ({ name }) => name, isText: true, width: 130, narrow: 90, grow: true },
+  {
+    name: "strategy",
+    text: ({ name }) => name,
+    value: ({ name }) => name,
+    title: ({ name, user }) => `${name}, for user ${user}`,
+    isText: true,
+    width: 130,
+    narrow: 90,
+    grow: true,
+  },
   {
     name: "state",
     text: stateText,
@@ -126,5 +136,56 @@ export const balanceColumns = [
     value: ({ balance }) => Number(balance),
     title: ({ balance }) => balance,
     width: 150,
+  },
+];
+
+/** @param {string | undefined} text */
+const amountValue = (text) => Number(text ?? 0);
+
+/** @type {readonly import("./virtual-table.js").TableColumn<AccountRow>[]} */
+export const accountColumns = [
+  { name: "user", text: ({ user }) => user, value: ({ user }) => user, isText: true, width: 110, narrow: 70, grow: true },
+  { name: "currency", text: ({ currency }) => currency, value: ({ currency }) => currency, isText: true, width: 76, narrow: 64 },
+  {
+    name: "balance",
+    text: ({ balance }) => (balance === undefined ? "–" : `${shortFigure(balance.balance, 4)}${balance.stale ? " (old)" : ""}`),
+    value: ({ balance }) => amountValue(balance?.balance),
+    title: ({ balance }) => balance?.balance ?? "",
+    width: 130,
+    narrow: 110,
+  },
+  {
+    name: "realised",
+    text: ({ money }) => gainText(money?.realised),
+    value: ({ money }) => amountValue(money?.realised),
+    title: ({ money }) => money?.realised ?? "",
+    width: 96,
+    wide: true,
+  },
+  {
+    name: "unrealised",
+    text: ({ money }) => gainText(money?.unrealised),
+    value: ({ money }) => amountValue(money?.unrealised),
+    title: ({ money }) => money?.unrealised ?? "",
+    tone: ({ money }) => toneOf(money?.unrealised),
+    width: 96,
+    wide: true,
+  },
+  {
+    name: "fees",
+    text: ({ money }) => moneyText(money?.fees),
+    value: ({ money }) => amountValue(money?.fees),
+    title: ({ money }) => money?.fees ?? "",
+    width: 76,
+    wide: true,
+  },
+  {
+    name: "profit",
+    text: ({ money }) => gainText(money?.profit),
+    value: ({ money }) => amountValue(money?.profit),
+    title: ({ money }) => money?.profit ?? "",
+    tone: ({ money }) => toneOf(money?.profit),
+    width: 100,
+    narrow: 90,
   },
 ];

@@ -1,14 +1,16 @@
 /**
  * The first view: what the engine earns, what it holds, what it may still ask of the service, and what it waits for.
  *
- * Invariants: profits of different currencies are never added; strategies and positions are all there, in tables that scroll.
+ * Invariants: profits of different currencies are never added, and where there are several users each has a row of its own; strategies
+ * and positions are all there, in tables that scroll.
  */
 import { element } from "../../../report/html/client/elements.js";
 import { countOf, figure } from "../../../report/html/client/texts.js";
+import { accountRows, usersOf } from "./account-rows.js";
 import { nowMs } from "./browser-clock.js";
 import { EquityChart } from "./equity-chart.js";
 import { eventLine } from "./events-view.js";
-import { balanceColumns, positionColumns, strategyColumns } from "./overview-columns.js";
+import { accountColumns, balanceColumns, positionColumns, strategyColumns } from "./overview-columns.js";
 import { QuotaGauges } from "./quota-gauges.js";
 import { openStrategy } from "./strategy-dialog.js";
 import { put, VirtualTable } from "./virtual-table.js";
@@ -17,7 +19,7 @@ import { gainText, leftText, moneyText, toneOf } from "./wording.js";
 /** Lists are read, not watched: a few times a second is enough. */
 const pauseMs = 200;
 
-/** @import {MoneyRow} from "../../control-rows.ts" */
+/** @import {MoneyRow, QuotaRow, SectionName} from "../../control-rows.ts" */
 /** @import {Actions} from "./actions.js" */
 /** @import {WatchedEngine} from "./watched-engine.js" */
 /** @import {SourceState} from "./source-state.js" */
@@ -38,6 +40,9 @@ export class OverviewView {
   #strategies;
   #positions;
   #balances;
+  #accounts;
+  #accountsSection;
+  #balancesSection;
   /** @type {WatchedEngine | undefined} */
   #watched;
 
@@ -66,10 +71,20 @@ export class OverviewView {
       empty: () => "Balances have not been read yet.",
       most: 6,
     });
+    this.#accounts = new VirtualTable({
+      label: "Accounts of the users",
+      columns: accountColumns,
+      keyOf: ({ user, currency }) => `${user}|${currency}`,
+      empty: () => "Balances have not been read yet.",
+      most: 8,
+    });
+    this.#accountsSection = element("section", { hidden: true }, element("h2", {}, "Accounts"), this.#accounts.node);
+    this.#balancesSection = element("section", {}, element("h2", {}, "Balances"), this.#balances.node);
     const main = element(
       "div",
       {},
       element("section", {}, element("h2", {}, "Profit"), this.#equity.node),
+      this.#accountsSection,
       element("section", {}, element("h2", {}, "Strategies"), this.#strategies.node),
       element("section", {}, element("h2", {}, "Positions"), this.#positions.node),
     );
@@ -78,7 +93,7 @@ export class OverviewView {
       {},
       element("section", {}, element("h2", {}, "Quota"), this.#gauges.node),
       element("section", {}, element("h2", {}, "Last events"), this.#events),
-      element("section", {}, element("h2", {}, "Balances"), this.#balances.node),
+      this.#balancesSection,
     );
     this.node = element("div", {}, this.#tiles, element("div", { class: "split" }, main, side));
   }
@@ -94,12 +109,12 @@ export class OverviewView {
     this.#drawnAt = nowMs();
     if (this.#isNew("strategies", state)) this.#strategies.set(state.list("strategies"));
     if (this.#isNew("positions", state)) this.#positions.set(state.list("positions"));
-    if (this.#isNew("balances", state)) this.#balances.set(state.list("balances"));
+    if (this.#isNew("balances", state, ["balances", "userMoney", "strategies"])) this.#drawAccounts(state);
     if (this.#isNew("events", state)) this.#drawEvents(watched);
   }
 
   shown() {
-    for (const table of [this.#strategies, this.#positions, this.#balances]) table.draw();
+    for (const table of [this.#strategies, this.#positions, this.#balances, this.#accounts]) table.draw();
   }
 
   /** Everything is drawn again: another engine is shown. */
@@ -112,9 +127,18 @@ export class OverviewView {
     this.#equity.restyle();
   }
 
-  /** @param {"strategies" | "positions" | "balances" | "events"} section @param {SourceState} state */
-  #isNew(section, state) {
-    const version = state.version([section]);
+  /** @param {SourceState} state */
+  #drawAccounts(state) {
+    const isShared = usersOf(state).size > 1;
+    this.#accountsSection.hidden = !isShared;
+    this.#balancesSection.hidden = isShared;
+    if (isShared) this.#accounts.set(accountRows(state));
+    else this.#balances.set(state.list("balances"));
+  }
+
+  /** @param {"strategies" | "positions" | "balances" | "events"} section @param {SourceState} state @param {readonly SectionName[]} sections */
+  #isNew(section, state, sections = [section]) {
+    const version = state.version(sections);
     const isNew = version !== this.#versions[section];
     this.#versions[section] = version;
     return isNew;
@@ -146,12 +170,15 @@ export class OverviewView {
     const held = state.list("positions").filter(({ qty }) => Number(qty) !== 0);
     const instruments = new Set(held.map(({ instId }) => instId)).size;
     tell("Positions held", figure(held.length), held.length === 0 ? "flat" : `in ${countOf(instruments, "instrument")}`);
-    const minute = state.list("quota").find(({ layer }) => layer === "uid");
+    const minutes = state.list("quota").filter(({ layer }) => layer === "uid");
+    const leftOf = (/** @type {QuotaRow} */ row) => row.capacity - (row.windowEndsAt <= now ? 0 : row.used);
+    // Of several users the one that has least: it is the one that waits.
+    const [minute] = minutes.sort((a, b) => leftOf(a) - leftOf(b));
     if (minute !== undefined) {
-      const isOver = minute.windowEndsAt <= now;
-      const left = minute.capacity - (isOver ? 0 : minute.used);
-      const until = isOver ? "" : `, new in ${leftText(minute.windowEndsAt - now)}`;
-      tell("Weight left", figure(left), `of ${figure(minute.capacity)} a window${until}`, left <= minute.reserved ? "amber" : "");
+      const left = leftOf(minute);
+      const until = minute.windowEndsAt <= now ? "" : `, new in ${leftText(minute.windowEndsAt - now)}`;
+      const whose = minutes.length > 1 ? ` by ${minute.scope}` : "";
+      tell("Weight left", figure(left), `of ${figure(minute.capacity)} a window${whose}${until}`, left <= minute.reserved ? "amber" : "");
     }
     const queue = state.row("queue", "all");
     const waiting = queue?.queued ?? 0;
