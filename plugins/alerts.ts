@@ -48,7 +48,7 @@ const schema = {
       properties: Object.fromEntries(Object.keys(rules).map((name) => [name, ruleSchema])) as Record<RuleName, typeof ruleSchema>,
       default: {},
     },
-    /** Losses to tell, by settle currency: `{ USDT: ["100", "500"] }`. */
+    /** Losses to tell, of each user by settle currency: `{ USDT: ["100", "500"] }`. */
     losses: { type: "object", additionalProperties: { type: "array", items: money, maxItems: 20 }, default: {} },
     /** Rejected orders within a minute that are a burst. */
     rejects: { type: "integer", minimum: 1, maximum: 10_000, default: 10 },
@@ -201,7 +201,7 @@ export default definePlugin<typeof schema, Options>({
   name: "alerts",
   options: schema,
   setup: (context) => {
-    const { events$, equity$, every, health, now, options } = context;
+    const { events$, every, health, now, ofUser, options, users } = context;
     const print = (line: string): void => context.print(`alerts: ${line}`);
     // Only where time is the machine's can the event loop be late.
     if (options.virtual === "silent" && health().eventLoop === undefined) {
@@ -219,14 +219,16 @@ export default definePlugin<typeof schema, Options>({
       const route = routes.get(finding.rule);
       if (route !== undefined) repetitions.take(finding, route, now());
     };
-    const find = createFinder(options);
+    const find = createFinder({ ...options, users });
     events$.subscribe((event) => {
       const finding = find(event);
       if (finding !== undefined) take(finding);
     });
     if (Object.keys(options.losses).length > 0) {
-      const watchLoss = createLossWatch(options.losses);
-      equity$.subscribe((profits) => watchLoss(profits).forEach(take));
+      for (const user of users) {
+        const watchLoss = createLossWatch(options.losses, users.length > 1 ? user : "");
+        ofUser(user).equity$.subscribe((profits) => watchLoss(profits).forEach(take));
+      }
     }
     const watchStale = createStaleWatch(options.staleMs);
     every(1_000, () => watchStale(health().resources, now()).forEach(take));

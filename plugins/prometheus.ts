@@ -188,20 +188,20 @@ export default definePlugin({
     },
   },
   setup: (context) => {
-    const { equity$, name, options } = context;
+    const { name, ofUser, options, users } = context;
     const print = (line: string): void => context.print(`prometheus: ${line}`);
+    const profits = new Map<string, ReadonlyMap<string, string>>();
     const series = new SeriesSet(options.labelsMax, options.labels as Readonly<Record<string, string>>, () => {
       readQuota(series, context);
       readStrategies(series, context);
       readHealth(series, context);
-    });
-    countEvents(series, context);
-    equity$.subscribe((profits) => {
       series.replace(
         "equity",
-        [...profits].map(([currency, profit]) => [{ currency }, profit]),
+        [...profits].flatMap(([user, amounts]) => [...amounts].map(([currency, profit]) => [{ user, currency }, profit] as const)),
       );
     });
+    countEvents(series, context);
+    for (const user of users) ofUser(user).equity$.subscribe((amounts) => profits.set(user, amounts));
     const drop = keepRegistry(name, series.registry);
     const close = options.serve ? serve(series, options, context.now, print) : undefined;
     return () => {

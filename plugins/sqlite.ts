@@ -8,7 +8,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { compare, definePlugin, type OrderUpdate, type PluginContext } from "sluice";
+import { add, compare, definePlugin, type OrderUpdate, type PluginContext } from "sluice";
 import { RunStore } from "sluice/store";
 import { Queue } from "./sqlite/queue.ts";
 
@@ -63,9 +63,9 @@ class Pruning {
   }
 }
 
-/** Profit by currency and prices of what is held, where they have changed. */
+/** Profit by currency, the sum over all users, and prices of what is held, where they have changed. */
 const sampler = ({ strategies, now }: Pick<PluginContext<Options>, "strategies" | "now">, queue: Queue) => {
-  let profits: ReadonlyMap<string, string> = new Map();
+  const profits = new Map<string, ReadonlyMap<string, string>>();
   const stored = new Map<string, string>();
   const changed = (key: string, value: string): boolean => {
     if (stored.get(key) === value) return false;
@@ -73,12 +73,16 @@ const sampler = ({ strategies, now }: Pick<PluginContext<Options>, "strategies" 
     return true;
   };
   return {
-    hear: (latest: ReadonlyMap<string, string>): void => {
-      profits = latest;
+    hear: (user: string, latest: ReadonlyMap<string, string>): void => {
+      profits.set(user, latest);
     },
     take: (): void => {
       const at = now();
-      for (const [currency, profit] of profits) if (changed(currency, profit)) queue.put({ kind: "equity", at, currency, profit });
+      const sums = new Map<string, string>();
+      for (const [currency, profit] of [...profits.values()].flatMap((one) => [...one])) {
+        sums.set(currency, add(sums.get(currency) ?? "0", profit));
+      }
+      for (const [currency, profit] of sums) if (changed(currency, profit)) queue.put({ kind: "equity", at, currency, profit });
       const held = strategies().flatMap(({ positions }) => [...positions.values()].filter(({ qty }) => qty !== "0"));
       for (const { instId, markPx } of held) if (changed(`px ${instId}`, markPx)) queue.put({ kind: "mark", at, instId, px: markPx });
     },
@@ -124,7 +128,7 @@ export default definePlugin({
     },
   },
   setup: (context) => {
-    const { events$, updates$, equity$, every, health, now, options } = context;
+    const { events$, updates$, every, health, now, ofUser, options, users } = context;
     const print = (line: string): void => context.print(`sqlite: ${line}`);
     mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
     const store = new RunStore(options.path, { name: options.name, startedAt: now() });
@@ -149,7 +153,7 @@ export default definePlugin({
       queue.put({ kind: "order", order, at: now() });
     });
     const sample = sampler(context, queue);
-    equity$.subscribe(sample.hear);
+    for (const user of users) ofUser(user).equity$.subscribe((profits) => sample.hear(user, profits));
     every(options.equityMs, sample.take);
     // Without a journal each run begins with nothing.
     let isCompared = health().journal.state === "none";

@@ -56,6 +56,8 @@ export interface Finding {
 interface Bounds {
   readonly rejects: number;
   readonly heldMs: number;
+  /** uid of each user; the user is named where there are several. */
+  readonly users: readonly string[];
 }
 
 const rejectsWithinMs = 60_000;
@@ -65,7 +67,7 @@ const over = (rule: RuleName, subject: string, text: string): Finding => ({ rule
 const because = (reason: string): string => (reason === "" ? "" : `: ${reason}`);
 
 /** Bursts are the only memory of events: instants of rejections, at most as many as make one. */
-export const createFinder = ({ rejects, heldMs }: Bounds): ((event: Event) => Finding | undefined) => {
+export const createFinder = ({ rejects, heldMs, users }: Bounds): ((event: Event) => Finding | undefined) => {
   let rejectedAt: number[] = [];
   const burst = (at: number, strategy: string, reason: string): Finding | undefined => {
     rejectedAt = [...rejectedAt.filter((one) => one > at - rejectsWithinMs), at].slice(-rejects);
@@ -83,6 +85,11 @@ export const createFinder = ({ rejects, heldMs }: Bounds): ((event: Event) => Fi
       const { until, at, endpoint, layer } = event;
       if (until - at < heldMs) return undefined;
       return found("quotaBlocked", layer, `${endpoint} waits ${Math.ceil((until - at) / 1_000)} s for quota of layer ${layer}`);
+    }
+    if (event.type === "position.left") {
+      const { uid, pos, instId, reason } = event;
+      const whose = users.length > 1 ? ` of ${uid}` : "";
+      return found("positionLeft", `${uid} ${instId}`, `${pos} of ${instId}${whose} could not be closed${because(reason)}`);
     }
     return (findings[event.type] as ((event: Event) => Finding | undefined) | undefined)?.(event);
   };
@@ -104,8 +111,6 @@ const findings: { readonly [T in EventType]?: (event: EventMap[T]) => Finding | 
     over("unprotected", `${strategy} ${slot} ${instId}`, `${strategy}: the exit of ${instId} (${slot}) is in place`),
   "protection.triggered": ({ strategy, kind, qty, instId, px, triggerPx }) =>
     found("protection", "", `${strategy}: ${kind} of ${qty} ${instId} was triggered by ${px} (level ${triggerPx})`),
-  "position.left": ({ uid, instId, pos, reason }) =>
-    found("positionLeft", `${uid} ${instId}`, `${pos} of ${instId} could not be closed${because(reason)}`),
   "strategy.failed": ({ strategy, message }) => found("strategy", `${strategy} failed`, `strategy ${strategy} failed${because(message)}`),
   "strategy.restarting": ({ strategy, inMs }) =>
     over("strategy", `${strategy} restarting`, `strategy ${strategy} starts again in ${inMs / 1_000} s`),

@@ -47,7 +47,7 @@ export const metrics = {
   realised: ["gauge", "Realised profit of a strategy before fees", ["strategy", "currency"]],
   unrealised: ["gauge", "Unrealised profit of a strategy before fees", ["strategy", "currency"]],
   fees: ["gauge", "Fees of a strategy, a positive cost", ["strategy", "currency"]],
-  equity: ["gauge", "Profit of all strategies of the first user, by settle currency", ["currency"]],
+  equity: ["gauge", "Profit of all strategies of a user, by settle currency", ["user", "currency"]],
   strategy_up: ["gauge", "1 while a strategy runs", ["strategy"]],
   trading_mode: ["gauge", "2 active, 1 reducing, 0 halted", ["strategy"]],
   resource_age_seconds: ["gauge", "Age of what is known of a part of the account's state", ["user", "resource"]],

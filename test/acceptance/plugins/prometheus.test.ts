@@ -78,7 +78,7 @@ describe("The prometheus plugin", () => {
       [`sluice_realised{${own},currency="USDT"}`]: 0,
       [`sluice_unrealised{${own},currency="USDT"}`]: 1,
       [`sluice_fees{${own},currency="USDT"}`]: 0.12,
-      'sluice_equity{currency="USDT"}': 0.88,
+      'sluice_equity{user="paper",currency="USDT"}': 0.88,
       [`sluice_position{${own},instId="BTC-USDT-SWAP"}`]: 0.01,
       [`sluice_fills_total{${own},instId="BTC-USDT-SWAP",side="buy"}`]: 1,
     });
@@ -202,7 +202,7 @@ describe("The prometheus plugin", () => {
     await trade(t);
     const { contentType, text } = (await metricsText()) ?? { contentType: "", text: "" };
     expect(contentType).toContain("text/plain; version=0.0.4");
-    expect(seriesOf(text).get('sluice_equity{currency="USDT"}')).toBe(0.88);
+    expect(seriesOf(text).get('sluice_equity{user="paper",currency="USDT"}')).toBe(0.88);
     expect(t.printed).toEqual([]);
     await t.stop();
     expect(await metricsText()).toBeUndefined();
