@@ -18,7 +18,7 @@ const holds = (seed: number, numRuns: number, given: Parameters<typeof planOf>[0
 
 describe("The ledger causes no 429 and starves nothing", () => {
   it.each(networkKinds)("whatever the load, with answers that are %s", (network) => {
-    holds(7, 80, { network });
+    holds(7, 40, { network });
   });
 
   it("when several users behind one address could fill its minute", () => {
