@@ -12,7 +12,7 @@ import type { OrderPhase } from "../journal/events.ts";
 import type { OrderManager } from "./order-manager.ts";
 import type { Refusal } from "./refusals.ts";
 import type { OrderUpdate } from "./tracked-order.ts";
-import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { isOver, type TrackedOrder } from "./tracked-order.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
 /** Which orders: every field given must match; nothing given matches all of the strategy's orders. */
@@ -48,8 +48,9 @@ export interface Orders {
   /** Places one order. Emits its life and completes when it is over; a refusal is the last value. */
   place(order: Omit<WantedOrder, "slot"> & { readonly slot?: string }): Observable<OrderUpdate>;
   /**
-   * Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes at once. A
-   * take-profit that rests for a protected position stays: it goes with the position or with its `protect`.
+   * Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes at once. An order
+   * that is under way is canceled as soon as it rests; a wanted order that still waits for quota is no order yet. A take-profit that
+   * rests for a protected position stays: it goes with the position or with its `protect`.
    */
   cancel(where?: OrderFilter): Observable<CancelResult>;
   /** The strategy's own orders that are not over, now and after every change. */
@@ -89,9 +90,12 @@ export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: re
   }
 };
 
-/** Whether an order may be canceled by hand now and meets every condition. */
+/**
+ * Whether an order may be canceled by hand and meets every condition. One that is under way, or whose answer was lost, is canceled as
+ * soon as it is known to rest.
+ */
 export const isChosen = (orderManager: OrderManager, order: TrackedOrder, where: OrderFilter, now: number): boolean =>
-  isResting(order) && !orderManager.isReserved(order) && matches(order, where, now);
+  !isOver(order) && order.phase !== "planned" && !orderManager.isReserved(order) && matches(order, where, now);
 
 const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean =>
   (where.instId === undefined || order.spec.instId === where.instId) &&

@@ -56,7 +56,11 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   if (slot.isExcess === true) return excess;
   // What it will be is not known yet; an exit waits for nothing.
   if (order.amendment !== undefined && order.cancelClass === undefined && wish.reduceOnly !== true) return nothing;
-  if (suits(wish, order, specify)) return order.cancelClass === undefined ? nothing : { kind: "keep-cancel-off" };
+  if (suits(wish, order, specify)) {
+    // One that was canceled on purpose stays wanted only in words.
+    const isOrdinary = order.cancelClass === undefined || isSettled(wish, slot.settledMark);
+    return isOrdinary ? nothing : { kind: "keep-cancel-off" };
+  }
   return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };
 };
 

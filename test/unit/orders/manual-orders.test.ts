@@ -4,7 +4,7 @@
 import type { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { OrderFilter } from "../../../src/orders/manual-orders.ts";
-import { bid, eth, lostRequest, ready, reply } from "../../support/harness/orders.ts";
+import { bid, eth, lostAnswer, lostRequest, ready, reply } from "../../support/harness/orders.ts";
 
 const watched = <T>(source: Observable<T>, word: (value: T) => string) => {
   const seen: string[] = [];
@@ -158,6 +158,43 @@ describe("Cancelling orders by hand", () => {
     expect(rig.count("cancelBatch")).toBe(slots.length === 0 ? 0 : 1);
     // Cancelled on demand, they are not placed again although they are still declared.
     expect(rig.resting()).toHaveLength(4 - slots.length);
+  });
+
+  it("waits for an order that is under way, cancels it as soon as it rests, and never places it again", () => {
+    const rig = ready();
+    rig.want(bid());
+    rig.run(5);
+    expect(rig.phases("bid")).toEqual(["sent"]);
+    const { seen } = watched(rig.orders.cancel(), phase);
+    rig.run(60_000);
+    expect(seen).toEqual(["canceled", "end"]);
+    expect([rig.count("placeOrder"), rig.count("cancelBatch")]).toEqual([1, 1]);
+    expect(rig.resting()).toEqual([]);
+  });
+
+  it.each([
+    ["that arrived all the same", lostAnswer, "canceled", 1],
+    ["that never arrived", lostRequest, "absent", 0],
+  ])("waits for an order whose answer was lost, %s", (_, fault, end, cancels) => {
+    const rig = ready();
+    rig.next("placeOrder", fault);
+    rig.want(bid());
+    rig.run(5);
+    const { seen } = watched(rig.orders.cancel(), phase);
+    rig.run(120_000);
+    expect(seen).toEqual([end, "end"]);
+    expect([rig.count("placeOrder"), rig.count("cancelBatch")]).toEqual([1, cancels]);
+    expect(rig.resting()).toEqual([]);
+  });
+
+  it("of one under way is forgotten when another order is wanted in its place", () => {
+    const rig = ready();
+    rig.want(bid());
+    rig.run(5);
+    rig.orders.cancel().subscribe();
+    rig.want(bid({ px: "59000" }));
+    rig.run(60_000);
+    expect(rig.resting()).toEqual(["buy 59000"]);
   });
 
   it("completes at once when nothing matches", () => {
