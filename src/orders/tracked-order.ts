@@ -90,15 +90,24 @@ export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean =
   return isChanged || phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
 };
 
-/** The record shows what the order was to be changed to. */
+/** The record shows what the order was to be changed to, or what a previous run had made of it. */
 const takeChange = (order: TrackedOrder, { px, sz }: OrderRecord): boolean => {
   const amendment = order.amendment ?? order.doubted;
+  if (amendment === undefined && order.mark === adopted && order.spec.px !== "") {
+    if (equal(px, order.spec.px) && equal(sz, order.spec.sz)) return false;
+    order.spec = { ...order.spec, px, sz };
+    order.revision++;
+    return true;
+  }
   if (amendment?.sent !== true || !equal(px === "" ? "0" : px, amendment.spec.px) || !equal(sz, amendment.spec.sz)) return false;
   const { spec, qty, wish, mark } = amendment;
   Object.assign(order, { spec, qty, wish, mark, amendment: undefined, doubted: undefined });
   order.revision++;
   return true;
 };
+
+/** The mark of an order of a previous run, until a wanted order has taken it for its own. */
+const adopted = "adopted";
 
 /** An order about to leave. Written out field by field: put together from parts it would cost more than sending it. */
 export const newOrder = (
@@ -140,7 +149,7 @@ export const newOrder = (
 
 /** An order that a previous run sent and has no answer to. */
 export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => {
-  const order = newOrder("", "", clOrdId, undefined, "adopted", spec, sentAt);
+  const order = newOrder("", "", clOrdId, undefined, adopted, spec, sentAt);
   order.phase = "sent";
   order.reason = "sent by a previous run";
   return order;
@@ -153,7 +162,7 @@ export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, 
   const { instId, px, sz, createdAt } = record;
   const spec: OrderSpec = { instId, side: record.side as Side, ordType: record.ordType as OrdType, px, sz, reduceOnly: false };
   const sentAt = clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
-  const order = newOrder("", "", record.clOrdId, undefined, "adopted", spec, sentAt);
+  const order = newOrder("", "", record.clOrdId, undefined, adopted, spec, sentAt);
   order.ordId = record.ordId;
   order.phase = record.state;
   order.record = record;

@@ -297,3 +297,30 @@ describe("Whatever happens to changes, cancels and placements", () => {
     },
   );
 });
+
+describe("A change under way when its engine ended", () => {
+  /** What the record written ahead of the change tells the next run: the new price, and the larger of both sizes. */
+  const written = { instId: swap, side: "buy", ordType: "limit", px: "59000", sz: "0.02", reduceOnly: false } as const;
+
+  it.each([
+    ["never arrived", false, { px: "60000", sz: "0.01" }],
+    ["was made", true, { px: "59000", sz: "0.02" }],
+  ])("that %s: the order is what its record says, and what is wanted now is brought about", (_, isMade, at) => {
+    const first = resting();
+    if (isMade) {
+      first.want(bid({ px: "59000", qty: "0.02" }));
+      first.run();
+    }
+    const clOrdId = first.truth()[0]?.clOrdId ?? "";
+    const second = amending({ earlier: first });
+    second.orderManager.recall(clOrdId, written, second.clock.now() - 1_000, "s");
+    second.resources.pending.value$.subscribe();
+    second.run(5_000);
+    expect(second.orderManager.orders()).toMatchObject([{ clOrdId, phase: "live", spec: at }]);
+    second.want(bid({ px: "59000", qty: "0.02" }));
+    second.run(10_000);
+    expect(open(second)).toEqual(["59000 0.02"]);
+    // What a previous run placed is placed anew: how much of it was wanted is not known.
+    expect([second.count("cancelBatch"), second.count("placeOrder")]).toEqual(isMade ? [0, 0] : [1, 1]);
+  });
+});
