@@ -4,16 +4,21 @@
  * Invariants: joined before the service is first asked; a halt of the group outlives this process where it has a journal.
  * Not here: how the quota is divided (scheduler/shared/).
  */
-import type { Clock } from "../clock/clock.ts";
+import { firstValueFrom } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { RedisClaimStore } from "../scheduler/shared/redis-claim-store.ts";
-import { SharedQuota, type SharedQuotaOptions } from "../scheduler/shared/shared-quota.ts";
+import { SharedQuota } from "../scheduler/shared/shared-quota.ts";
+import type { SharedQuotaOptions } from "../scheduler/shared/shared-quota-options.ts";
 import { decisionsOf, type haltWith, setMode } from "./trading-state.ts";
 import type { UserAccounts } from "./user-account.ts";
+
+/** A store that answers does so by then; one that does not is waited for while the engine starts. */
+const firstAnswerMs = 1_500;
 
 export interface GroupParts {
   readonly clock: Clock;
@@ -35,10 +40,12 @@ export class QuotaGroup {
     this.#journal = journal;
   }
 
-  /** CONFIG_INVALID without the store's address. A store that cannot be reached is waited for while the engine starts. */
+  /** CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that cannot be reached is waited for while the engine starts. */
   static async join(config: CheckedConfig, settings: SharedQuotaConfig, parts: GroupParts): Promise<QuotaGroup> {
     const { group, name = config.instance, share = 1, of, address = "local" } = settings;
     const { clock, accounts, journal, ledger, scheduler, halt } = parts;
+    let refusal: string | undefined;
+    let isJoining = true;
     const shared = new SharedQuota({
       clock,
       store: await RedisClaimStore.open(addressOf(settings.store), group),
@@ -50,10 +57,22 @@ export class QuotaGroup {
       gone: config.journal !== undefined,
       onHalt: switchOf(parts),
       onFenced: () => void halt(`another process has joined group ${group} as ${name}`),
+      onFull: (detail) => {
+        refusal = detail;
+        if (isJoining) return;
+        journal.append({ type: "anomaly", what: "quota.full", detail });
+        void halt(`group ${group} has no room for ${name}`);
+      },
       onAnomaly: (what, detail) => journal.append({ type: "anomaly", what, detail }),
     });
     ledger.divide(shared);
     shared.start([...accounts.all.map(({ user: { uid } }) => `uid:${uid}`), `ip:${address}`], () => scheduler.wake());
+    await Promise.race([shared.answered, firstValueFrom(after(clock, firstAnswerMs))]);
+    isJoining = false;
+    if (refusal !== undefined) {
+      shared.close();
+      throw new SluiceError("CONFIG_INVALID", `config.quota.shared: ${refusal}`);
+    }
     return new QuotaGroup(shared, journal);
   }
 

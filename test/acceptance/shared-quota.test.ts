@@ -62,14 +62,16 @@ const bids = defineStrategy({
     ),
 });
 
-const start = async (server: VenueServer, key: string, store: string) => {
+type Member = { readonly name?: string; readonly share?: number; readonly of?: number };
+
+const start = async (server: VenueServer, key: string, store: string, member: Member = {}) => {
   const events = new ReplaySubject<Event>();
   const credentials = createCredentials({ apiKey: key, secretKey: `${key} secret`, passphrase: `${key} phrase` });
   const engine: Engine = createEngine({
     service: live({ environment: "testnet", baseUrl: server.url, keys: [{ credentials }] }),
     instance: key,
     strategies: [bids({})],
-    quota: { shared: { store, group: "desk", of: 2 } },
+    quota: { shared: { store, group: "desk", of: 2, ...member } },
   });
   engine.events$.subscribe(events);
   closing.push(() => engine.stop());
@@ -131,6 +133,31 @@ describe.skipIf(redisServer === undefined)(
         events.complete();
         events.subscribe((event) => expect(event.type).not.toBe("quota.rejected"));
       }
+    }, 60_000);
+
+    it("tell an engine that its share does not fit, that another counts on other shares, and that a name is taken", async () => {
+      const redis = await startRedis();
+      closing.push(() => redis.stop());
+      const server = await serve();
+      const live = (event: Event): boolean => event.type === "order.changed" && event.phase === "live" && event.slot === "88000";
+      const first = await start(server, "ann-1", redis.url);
+      await first.when(live);
+      await expect(start(server, "ann-2", redis.url, { share: 2 })).rejects.toThrow(
+        /ann-1 has 1, and ann-2 asks for 2 of 2 in all\. Set quota\.shared\.of to the sum of all shares/,
+      );
+      const second = await start(server, "ann-2", redis.url, { of: 3 });
+      expect(await second.when((event) => event.type === "anomaly" && event.what === "quota.shares")).toMatchObject({
+        detail: "ann-1 counts on 2 shares in all, and ann-2 on 3; set the same quota.shared.of in every engine of the group",
+      });
+      // Two processes of one name: the younger halts the older, and both say why.
+      const younger = await start(server, "ann-2", redis.url, { name: "ann-1" });
+      expect(await younger.when((event) => event.type === "anomaly" && event.what === "quota.name")).toMatchObject({
+        detail: expect.stringMatching(/^another process was heard as ann-1 \d+\.\d s ago and halts now/),
+      });
+      await first.when(
+        (event) =>
+          event.type === "mode.changed" && event.mode === "halted" && event.reason === "another process has joined group desk as ann-1",
+      );
     }, 60_000);
 
     it("are refused a config without the group's size, and an address that is none", async () => {

@@ -3,13 +3,14 @@
  *
  * Keys of a group carry one hash tag, and so lie in one slot of a cluster:
  * `{group}:who` — `!run`, `!born` (which server this is, since when it remembers), and `member` → `epoch|seq`;
+ * `{group}:roster` — `member` → `epoch|share|of|heardAt`, of those who were admitted;
  * `{group}:halt` — why the group is halted, empty once it was let go on; it never expires;
  * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`;
  * `{group}:w:SCOPE:WINDOW` — `member#epoch` → `held|settled`, and `!f` → units used by clients outside the group.
  *
  * Invariants: whole numbers only; expiry is housekeeping, nothing depends on it.
  */
-import { keptWindows, lastMs, learnMs, silentMs, wholeMs } from "./claim.ts";
+import { keptWindows, lastMs, learnMs, presentMs, shareSlack, silentMs, wholeMs } from "./claim.ts";
 
 /** Numbers of one item, in this order, after its scope. */
 export const itemFields = [
@@ -33,14 +34,15 @@ export const itemFields = [
 export const grantFields = ["ordinary", "exits", "free", "foreign", "openOrders", "exitsPerHour", "members"] as const;
 
 /**
- * KEYS: who, halt, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq, share, then the fields of each
- * item. Returns `fenced`, `outdated`, or halt reason, whether one is known, learning, and the fields of each grant.
+ * KEYS: who, halt, roster, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq, share, of, then the
+ * fields of each item. Returns `fenced`, `outdated`, or a list: 0 and the roster where the group is full; else 1, the roster where the
+ * member is new, halt reason, whether one is known, learning, and the fields of each grant. A roster is name, share, of, age, and so on.
  */
 export const claimScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local who = KEYS[1]
-local run, member, epoch, seq, share = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local run, member, epoch, seq, share, of = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local id = member .. '#' .. ARGV[3]
 if redis.call('HGET', who, '!run') ~= run then redis.call('HSET', who, '!run', run, '!born', now) end
 redis.call('PEXPIRE', who, 86400000)
@@ -53,9 +55,29 @@ if life then
 end
 redis.call('HSET', who, member, ARGV[3] .. '|' .. ARGV[4])
 local learning = now - tonumber(redis.call('HGET', who, '!born')) < ${learnMs}
+local enrolled = {}
+if not learning then
+  local own = redis.call('HGET', KEYS[3], member)
+  if not own or string.match(own, '^[^|]+') ~= ARGV[3] then
+    local sum = share
+    local all = redis.call('HGETALL', KEYS[3])
+    for place = 1, #all, 2 do
+      local part, whole, heardAt = string.match(all[place + 1], '^[^|]+|([^|]+)|([^|]+)|([^|]+)$')
+      if now - tonumber(heardAt) > ${presentMs} then redis.call('HDEL', KEYS[3], all[place])
+      else
+        if all[place] ~= member then sum = sum + tonumber(part) end
+        for _, value in ipairs({ all[place], part, whole, string.format('%.0f', now - tonumber(heardAt)) }) do enrolled[#enrolled + 1] = value end
+      end
+    end
+    if sum > of + ${shareSlack} then return { 0, enrolled } end
+    enrolled[#enrolled + 1] = '.'
+  end
+  redis.call('HSET', KEYS[3], member, table.concat({ ARGV[3], ARGV[5], ARGV[6], string.format('%.0f', now) }, '|'))
+  redis.call('PEXPIRE', KEYS[3], 86400000)
+end
 local told = redis.call('GET', KEYS[2])
 local halt = told and told ~= ''
-local reply = { told or '', told and 1 or 0, learning and 1 or 0 }
+local reply = { 1, enrolled, told or '', told and 1 or 0, learning and 1 or 0 }
 
 local function row(key, field)
   local text = redis.call('HGET', key, field)
@@ -73,13 +95,13 @@ local function unspoken(befores, field, floor)
   return math.max(floor, underWay)
 end
 
-local items = (#KEYS - 2) / ${keptWindows + 2}
+local items = (#KEYS - 3) / ${keptWindows + 2}
 local fields = ${itemFields.length}
 for index = 0, items - 1 do
-  local members = KEYS[3 + index * ${keptWindows + 2}]
-  local window = KEYS[4 + index * ${keptWindows + 2}]
-  local befores = { ${Array.from({ length: keptWindows }, (_, back) => `KEYS[${5 + back} + index * ${keptWindows + 2}]`).join(", ")} }
-  local at = 5 + index * fields
+  local members = KEYS[4 + index * ${keptWindows + 2}]
+  local window = KEYS[5 + index * ${keptWindows + 2}]
+  local befores = { ${Array.from({ length: keptWindows }, (_, back) => `KEYS[${6 + back} + index * ${keptWindows + 2}]`).join(", ")} }
+  local at = 6 + index * fields
   local number, windowMs, remainingMs, capacity = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
   local has, settled, used, need = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
   local want, hungryNow, exits, leave, floor = tonumber(ARGV[at + 9]), ARGV[at + 10], tonumber(ARGV[at + 11]), tonumber(ARGV[at + 12]), tonumber(ARGV[at + 13])
@@ -163,4 +185,20 @@ if ARGV[2] == '1' and before > 0 then
   for index = 2, #KEYS do redis.call('HDEL', KEYS[index], ARGV[1] .. '#' .. string.format('%.0f', before)) end
 end
 return epoch
+`;
+
+/** KEYS: who, roster, and members of every scope of the group. ARGV: member, epoch. What it has under way goes on being counted. */
+export const leaveScript = `
+local life = redis.call('HGET', KEYS[1], ARGV[1])
+if not life or string.match(life, '^(%d+)|') ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[2], ARGV[1])
+local id = ARGV[1] .. '#' .. ARGV[2]
+for index = 3, #KEYS do
+  local row = redis.call('HGET', KEYS[index], id)
+  if row then
+    local share, last, heardAt = string.match(row, '^([^|]+)|([^|]+)|[^|]+|[^|]+|[^|]+|[^|]+|([^|]+)$')
+    redis.call('HSET', KEYS[index], id, table.concat({ share, last, 0, 0, 0, 0, heardAt }, '|'))
+  end
+end
+return 1
 `;

@@ -46,8 +46,9 @@ export interface Statement {
   readonly epoch: number;
   /** Rises with each statement of an epoch. */
   readonly seq: number;
-  /** Relative part of the quota. */
+  /** Relative part of the quota, and what the member takes for the sum of all parts. */
   readonly share: number;
+  readonly of: number;
   readonly items: readonly ClaimItem[];
 }
 
@@ -66,12 +67,30 @@ export interface Grant {
   readonly members: number;
 }
 
+/** A member of the group, as the store knows it. */
+export interface Enrolled {
+  readonly member: string;
+  readonly share: number;
+  readonly of: number;
+  /** Milliseconds since it was last heard. */
+  readonly heardMs: number;
+}
+
 export type ClaimReply =
   /**
    * `halt`: why ordinary actions of the whole group are stopped; empty where they were let go on, undefined where the store does not know.
-   * `learning`: it has just lost its memory.
+   * `learning`: it has just lost its memory. `enrolled`: told to a member with the statement that makes it one; who has its own name is the
+   * process before.
    */
-  | { readonly kind: "granted"; readonly grants: readonly Grant[]; readonly halt: string | undefined; readonly learning: boolean }
+  | {
+      readonly kind: "granted";
+      readonly grants: readonly Grant[];
+      readonly halt: string | undefined;
+      readonly learning: boolean;
+      readonly enrolled?: readonly Enrolled[];
+    }
+  /** It is no member, and its share beside those of the others would be more than there is. */
+  | { readonly kind: "full"; readonly enrolled: readonly Enrolled[] }
   /** A younger engine of the same name has registered. */
   | { readonly kind: "fenced" }
   /** A later statement came first. */
@@ -93,6 +112,9 @@ export interface ClaimStore {
   /** An epoch above all that the name had before. `gone`: the one before is known to be over, so nothing is kept for it. */
   register(member: string, gone: boolean, scopes: readonly string[]): Promise<number>;
   claim(statement: Statement): Promise<ClaimReply>;
+  /** The member is going: nothing more is kept for it but what it has under way. */
+  leave(member: string, epoch: number, scopes: readonly string[]): Promise<void>;
+  members(): Promise<readonly Enrolled[]>;
   ping(): Promise<void>;
   /** Stops ordinary actions of the whole group, or with undefined lets them go on. */
   halt(reason: string | undefined): Promise<void>;
@@ -101,6 +123,9 @@ export interface ClaimStore {
   close(): void;
 }
 
+/** Shares may be fractions, whose sums are not exact. */
+export const shareSlack = 1e-6;
+export const byName = (a: Enrolled, b: Enrolled): number => (a.member < b.member ? -1 : 1);
 /** A store that lost its memory only listens for so long. */
 export const learnMs = 3_000;
 /** What a halt without a reason is told with: an empty one says that there is none. */
@@ -108,6 +133,8 @@ export const noReason = "no reason given";
 /** Parts of members that were not heard for so long are open to others, and everybody's in the last part of a window. */
 export const silentMs = 4_000;
 export const lastMs = 2_000;
+/** A member that was not heard for so long has left: its share may be another's. */
+export const presentMs = 150_000;
 /** From then on a grant is not halved: there is little time to come back for the rest. */
 export const wholeMs = 1_000;
 /** What is under way or promised to a silent member is kept for so many windows. */

@@ -10,7 +10,7 @@ import type { DivisionFacts } from "../quota/division.ts";
 import type { FixedWindow } from "../quota/fixed-window.ts";
 import type { Rank } from "../quota/reserve.ts";
 import { type ClaimItem, type Grant, keptWindows } from "./claim.ts";
-import { GroupReserve, givesBackMs } from "./group-reserve.ts";
+import { GroupReserve } from "./group-reserve.ts";
 
 /** Held of one window. */
 interface Row {
@@ -40,8 +40,6 @@ const idleMs = 1_000;
 const hungerMs = 3_000;
 /** A slice that is being spent may last for so long, and its holder want more all the same. */
 const sliceMs = 10_000;
-const pollMs = 1_500;
-const pollsBeforeEndMs = [5_000, givesBackMs - 50, 380];
 const floorPart = 0.5;
 const sliceMost = 300;
 
@@ -265,13 +263,3 @@ export class HeldUnits {
     this.#begunThenAt = at;
   }
 }
-
-/** When ordinary actions that got nothing ask again: the reserve shrinks towards a window's end. */
-export const nextPoll = (scopes: Iterable<HeldUnits>, now: number): number => {
-  let at = now + pollMs;
-  for (const held of scopes) {
-    const endsAt = held.endsAt(now);
-    for (const before of pollsBeforeEndMs) if (endsAt - before > now + 20) at = Math.min(at, endsAt - before);
-  }
-  return at;
-};

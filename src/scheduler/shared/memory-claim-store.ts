@@ -6,16 +6,20 @@
  * Not here: the same for many machines (redis-claim-store.ts).
  */
 import {
+  byName,
   type ClaimItem,
   type ClaimReply,
   type ClaimStore,
+  type Enrolled,
   type Grant,
   keptWindows,
   lastMs,
   learnMs,
   noReason,
+  presentMs,
   type ScopeHolding,
   type Statement,
+  shareSlack,
   silentMs,
   wholeMs,
 } from "./claim.ts";
@@ -52,11 +56,19 @@ interface Lives {
   seq: number;
 }
 
+interface Enrolment {
+  readonly epoch: number;
+  readonly share: number;
+  readonly of: number;
+  readonly heardAt: number;
+}
+
 export class MemoryClaimStore implements ClaimStore {
   readonly #now: () => number;
   #bornAt: number;
   readonly #lives = new Map<string, Lives>();
   readonly #scopes = new Map<string, Scope>();
+  readonly #roster = new Map<string, Enrolment>();
   #halt: string | undefined;
 
   /** `fresh`: it begins with nobody's statements to wait for. */
@@ -74,15 +86,38 @@ export class MemoryClaimStore implements ClaimStore {
   }
 
   async claim(statement: Statement): Promise<ClaimReply> {
-    const { member, epoch, seq, items } = statement;
+    const { member, epoch, seq, share, of, items } = statement;
     const life = this.#lives.get(member) ?? { epoch, seq: 0 };
     if (life.epoch > epoch) return { kind: "fenced" };
     if (life.epoch === epoch && seq <= life.seq) return { kind: "outdated" };
     this.#lives.set(member, { epoch, seq });
     const learning = this.#now() - this.#bornAt < learnMs;
+    const isNew = !learning && this.#roster.get(member)?.epoch !== epoch;
+    const enrolled = isNew ? await this.members() : [];
+    if (sharesBeside(member, enrolled) + share > of + shareSlack && isNew) return { kind: "full", enrolled };
+    if (!learning) this.#roster.set(member, { epoch, share, of, heardAt: this.#now() });
     const halt = this.#halt;
     const grants = items.map((item) => this.#grant(statement, item, learning, (halt ?? "") !== ""));
-    return { kind: "granted", grants, halt, learning };
+    return { kind: "granted", grants, halt, learning, ...(isNew && { enrolled }) };
+  }
+
+  async leave(member: string, epoch: number, scopes: readonly string[]): Promise<void> {
+    if (this.#lives.get(member)?.epoch !== epoch) return;
+    this.#roster.delete(member);
+    const id = `${member}#${epoch}`;
+    for (const scope of scopes) {
+      const members = this.#scopes.get(scope)?.members;
+      const row = members?.get(id);
+      if (row !== undefined) members?.set(id, { ...row, isHungry: false, openOrders: 0, exitsPerHour: 0, floor: 0 });
+    }
+  }
+
+  async members(): Promise<readonly Enrolled[]> {
+    const now = this.#now();
+    return [...this.#roster]
+      .map(([member, { share, of, heardAt }]) => ({ member, share, of, heardMs: now - heardAt }))
+      .filter(({ heardMs }) => heardMs <= presentMs)
+      .toSorted(byName);
   }
 
   async ping(): Promise<void> {}
@@ -111,6 +146,7 @@ export class MemoryClaimStore implements ClaimStore {
   /** As a store that was restarted without its memory. */
   lose(): void {
     this.#scopes.clear();
+    this.#roster.clear();
     this.#halt = undefined;
     this.#bornAt = this.#now();
   }
@@ -155,6 +191,9 @@ export class MemoryClaimStore implements ClaimStore {
     return scope;
   }
 }
+
+const sharesBeside = (member: string, enrolled: readonly Enrolled[]): number =>
+  enrolled.reduce((sum, one) => (one.member === member ? sum : sum + one.share), 0);
 
 const windowOf = ({ windows }: Scope, number: number): Window => {
   let window = windows.get(number);

@@ -9,16 +9,19 @@ import type { Redis } from "ioredis";
 import { messageOf } from "../../errors.ts";
 import { optionalPackage } from "../../optional-package.ts";
 import {
+  byName,
   type ClaimReply,
   type ClaimStore,
+  type Enrolled,
   type Grant,
   keptWindows,
   NotSent,
   noReason,
+  presentMs,
   type ScopeHolding,
   type Statement,
 } from "./claim.ts";
-import { claimScript, grantFields, itemFields, registerScript } from "./claim-script.ts";
+import { claimScript, grantFields, itemFields, leaveScript, registerScript } from "./claim-script.ts";
 
 const answerMs = 1_000;
 const redialMs = 2_000;
@@ -28,6 +31,7 @@ const backOffMsMax = 500;
 type Scripted = Redis & {
   claimQuota(keys: number, ...args: (string | number)[]): Promise<unknown>;
   registerMember(keys: number, ...args: (string | number)[]): Promise<string>;
+  leaveGroup(keys: number, ...args: (string | number)[]): Promise<number>;
 };
 type Client = Pick<typeof import("ioredis"), "Redis">;
 
@@ -44,6 +48,7 @@ export class RedisClaimStore implements ClaimStore {
     this.#tag = `{${group}}`;
     redis.defineCommand("claimQuota", { lua: claimScript });
     redis.defineCommand("registerMember", { lua: registerScript });
+    redis.defineCommand("leaveGroup", { lua: leaveScript });
     const forget = (): void => {
       this.#run = undefined;
     };
@@ -68,27 +73,57 @@ export class RedisClaimStore implements ClaimStore {
   }
 
   async register(member: string, gone: boolean, scopes: readonly string[]): Promise<number> {
-    const members = scopes.map((scope) => `${this.#tag}:m:${scope}`);
+    const members = this.#memberKeys(scopes);
     return Number(await this.#ask(() => this.#redis.registerMember(1 + members.length, this.#who, ...members, member, gone ? 1 : 0)));
   }
 
-  async claim({ member, epoch, seq, share, items }: Statement): Promise<ClaimReply> {
+  async leave(member: string, epoch: number, scopes: readonly string[]): Promise<void> {
+    const keys = [this.#who, this.#rosterKey, ...this.#memberKeys(scopes)];
+    await this.#ask(() => this.#redis.leaveGroup(keys.length, ...keys, member, epoch));
+  }
+
+  async members(): Promise<readonly Enrolled[]> {
+    const now = await this.#ask(() => this.#redis.time());
+    const rows = await this.#ask(() => this.#redis.hgetall(this.#rosterKey));
+    const found = Object.entries(rows).map(([member, row]): Enrolled => {
+      const [, share, of, heardAt] = row.split("|").map(Number) as [number, number, number, number];
+      return { member, share, of, heardMs: Math.max(0, Number(now[0]) * 1_000 + Math.floor(Number(now[1]) / 1_000) - heardAt) };
+    });
+    return found.filter(({ heardMs }) => heardMs <= presentMs).toSorted(byName);
+  }
+
+  async claim({ member, epoch, seq, share, of, items }: Statement): Promise<ClaimReply> {
     const run = await this.#runId();
-    const keys = [this.#who, this.#haltKey];
+    const keys = [this.#who, this.#haltKey, this.#rosterKey];
     const numbers: (string | number)[] = [];
     for (const item of items) {
       keys.push(`${this.#tag}:m:${item.scope}`);
       for (let back = 0; back <= keptWindows; back++) keys.push(this.#windowKey(item.scope, item.window - back));
       for (const field of itemFields) numbers.push(item[field]);
     }
-    const reply = await this.#ask(() => this.#redis.claimQuota(keys.length, ...keys, run, member, epoch, seq, share, ...numbers));
+    const reply = await this.#ask(() => this.#redis.claimQuota(keys.length, ...keys, run, member, epoch, seq, share, of, ...numbers));
     if (reply === "fenced" || reply === "outdated") return { kind: reply };
-    const [halt, isKnown, learning, ...figures] = reply as readonly [string, number, number, ...number[]];
+    const [admitted, roster, halt, isKnown, learning, ...figures] = reply as readonly [
+      number,
+      string[],
+      string,
+      number,
+      number,
+      ...number[],
+    ];
+    if (admitted === 0) return { kind: "full", enrolled: enrolledOf(roster) };
     const grants = items.map((_, index) => {
       const from = index * grantFields.length;
       return Object.fromEntries(grantFields.map((field, place) => [field, figures[from + place]])) as unknown as Grant;
     });
-    return { kind: "granted", grants, halt: isKnown === 1 ? halt : undefined, learning: learning === 1 };
+    const isNew = roster.length > 0;
+    return {
+      kind: "granted",
+      grants,
+      halt: isKnown === 1 ? halt : undefined,
+      learning: learning === 1,
+      ...(isNew && { enrolled: enrolledOf(roster) }),
+    };
   }
 
   async ping(): Promise<void> {
@@ -132,6 +167,14 @@ export class RedisClaimStore implements ClaimStore {
     return `${this.#tag}:halt`;
   }
 
+  get #rosterKey(): string {
+    return `${this.#tag}:roster`;
+  }
+
+  #memberKeys(scopes: readonly string[]): readonly string[] {
+    return scopes.map((scope) => `${this.#tag}:m:${scope}`);
+  }
+
   get #who(): string {
     return `${this.#tag}:who`;
   }
@@ -165,5 +208,14 @@ export class RedisClaimStore implements ClaimStore {
     }
   }
 }
+
+const enrolledOf = (roster: readonly string[]): readonly Enrolled[] => {
+  const found: Enrolled[] = [];
+  for (let place = 0; place + 3 < roster.length; place += 4) {
+    const [member = "", share, of, heardMs] = roster.slice(place, place + 4);
+    found.push({ member, share: Number(share), of: Number(of), heardMs: Number(heardMs) });
+  }
+  return found.toSorted(byName);
+};
 
 const escaped = (text: string): string => text.replace(/[\\*?[\]]/g, "\\$&");

@@ -3,52 +3,38 @@
  *
  * Invariants: one statement at a time; exits are asked for at once, ordinary actions as soon as there may be room; every window that
  * begins is spoken of within a third of a second; while the store is silent nothing more is said, and what was not said lives on the
- * floor for two windows, then on its part and the service's own counts. A younger engine of the same name leaves this one its exits only.
+ * floor for two windows, then on its part and the service's own counts. A younger engine of the same name leaves this one its exits only,
+ * and so does a group without room for its share, as long as it has none.
  * Not here: what is held (held-units.ts), the store (claim.ts), who may use what is left (quota/).
  */
-import type { Clock, Timer } from "../../clock/clock.ts";
+import type { Timer } from "../../clock/clock.ts";
 import type { Division, DivisionFacts } from "../quota/division.ts";
 import { FixedWindow } from "../quota/fixed-window.ts";
 import type { Ceiling, LimitWindow } from "../quota/limit-window.ts";
 import type { Rank } from "../quota/reserve.ts";
-import { type ClaimReply, type ClaimStore, NotSent } from "./claim.ts";
+import { type ClaimReply, type Enrolled, NotSent } from "./claim.ts";
+import { nextPoll, nextStatement } from "./claim-schedule.ts";
+import { enrolmentDoubts, fullText } from "./enrolment.ts";
 import { GroupHalt } from "./group-halt.ts";
-import { givesBackMs } from "./group-reserve.ts";
-import { doubtMsLeast, HeldUnits, nextPoll, type Stated } from "./held-units.ts";
+import { doubtMsLeast, HeldUnits, type Stated } from "./held-units.ts";
+import type { SharedQuotaOptions } from "./shared-quota-options.ts";
 
-export interface SharedQuotaOptions {
-  readonly clock: Clock;
-  readonly store: ClaimStore;
-  /** Name of this engine in its group. */
-  readonly member: string;
-  readonly share: number;
-  /** Sum of all shares. */
-  readonly of: number;
-  /** What all engines call the address that they share. */
-  readonly address: string;
-  /** The process that used the name before is known to be over. */
-  readonly gone: boolean;
-  /** The store says why all engines of the group halt; undefined when they may go on. */
-  readonly onHalt: (reason: string | undefined) => void;
-  /** Another process has taken the name over. */
-  readonly onFenced: () => void;
-  readonly onAnomaly: (what: string, detail: string) => void;
-}
-
-/** So often at least, so that a halt is known within a second. */
-const beatMs = 800;
-const newWindowMs = 150;
 const exitRetryMs = 100;
 const windowMsLeast = 10_000;
 const retryMs = 250;
 /** One that has never reached the store goes by the service's counts after so long. */
 const patienceMs = 5_000;
 const learningMs = 500;
+/** One that the group has no room for asks again after so long. */
+const fullMs = 5_000;
 
-type State = "starting" | "dividing" | "doubt" | "fenced" | "closed";
+type State = "starting" | "dividing" | "doubt" | "full" | "fenced" | "closed";
 
 export class SharedQuota implements Division {
   readonly halt: GroupHalt;
+  /** The store has answered a first statement. */
+  readonly answered: Promise<void>;
+  #onAnswer: () => void = () => undefined;
   readonly #options: SharedQuotaOptions;
   readonly #scopes = new Map<LimitWindow, HeldUnits>();
   #facts: DivisionFacts | undefined;
@@ -63,6 +49,8 @@ export class SharedQuota implements Division {
   #reconsiders = false;
   #pollAt = Number.NEGATIVE_INFINITY;
   #exitPollAt = Number.NEGATIVE_INFINITY;
+  /** Of all scopes, as the store knows them. */
+  #names: readonly string[] = [];
   #startedAt: number;
   #timer: Timer | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
@@ -73,21 +61,29 @@ export class SharedQuota implements Division {
     this.#options = options;
     this.#startedAt = options.clock.now();
     this.halt = new GroupHalt(options.store, options.onHalt);
+    this.answered = new Promise((resolve) => {
+      this.#onAnswer = resolve;
+    });
   }
 
   /** Joins the group; `onChange` is called whenever more may be used than before. */
   start(scopes: readonly string[], onChange: () => void): void {
     this.#onChange = onChange;
+    this.#names = scopes;
     this.#options.clock.setTimer(this.#startedAt + patienceMs, () => {
       if (this.#state === "starting") this.#reconsider();
     });
-    void this.#register(scopes);
+    void this.#register();
   }
 
   close(): void {
+    const { store, member } = this.#options;
+    const isMember = this.#state === "dividing";
     this.#state = "closed";
     this.#timer?.cancel();
-    this.#options.store.close();
+    const end = (): void => store.close();
+    if (isMember) store.leave(member, this.#epoch, this.#names).then(end, end);
+    else end();
   }
 
   attach(facts: DivisionFacts): void {
@@ -114,16 +110,13 @@ export class SharedQuota implements Division {
       const index = window.indexOf(startAt, at);
       const own = this.#most(window, index, rank, at);
       const most = window.usedIn(index) - window.ownOf(index).begun + own;
-      return Math.min(
-        most,
-        this.#alone || this.#state === "fenced" ? alone(endAt, startAt, at) : Math.min(window.paced(at), window.capacity - blind),
-      );
+      return Math.min(most, this.#alone || this.#isMute ? alone(endAt, startAt, at) : Math.min(window.paced(at), window.capacity - blind));
     };
   }
 
   /** Most units of ours that window `index` may have. */
   #most(window: FixedWindow, index: number, rank: Rank, at: number): number {
-    if (this.#state === "fenced") return rank === "ordinary" ? 0 : (this.#scopes.get(window)?.mostAlone(index, rank, at) ?? 0);
+    if (this.#isMute) return rank === "ordinary" ? 0 : (this.#scopes.get(window)?.mostAlone(index, rank, at) ?? 0);
     if (this.#state === "starting" && at - this.#startedAt >= patienceMs) this.#goAlone();
     if (this.halt.reason !== undefined && rank === "ordinary") return 0;
     const held = this.#scopes.get(window);
@@ -170,11 +163,16 @@ export class SharedQuota implements Division {
     this.#onChange();
   }
 
-  async #register(scopes: readonly string[]): Promise<void> {
+  /** It is no member: exits are all that it may send. */
+  get #isMute(): boolean {
+    return this.#state === "fenced" || this.#state === "full";
+  }
+
+  async #register(): Promise<void> {
     const { store, member, gone, clock } = this.#options;
     while (this.#epoch === 0 && this.#state !== "closed") {
       try {
-        this.#epoch = await store.register(member, gone, scopes);
+        this.#epoch = await store.register(member, gone, this.#names);
       } catch {
         await new Promise<void>((resolve) => {
           this.#timer = clock.setTimer(clock.now() + retryMs, resolve);
@@ -206,7 +204,8 @@ export class SharedQuota implements Division {
   }
 
   /** Speaks at that instant, unless it is to speak before. */
-  #speakAt(at: number): void {
+  #speakAt(wanted: number): void {
+    const at = this.#state === "full" ? Math.max(wanted, this.#saidAt + fullMs) : wanted;
     if (at >= this.#dueAt || this.#busy || this.#state === "starting" || this.#state === "fenced" || this.#state === "closed") return;
     const { clock } = this.#options;
     this.#dueAt = at;
@@ -217,19 +216,9 @@ export class SharedQuota implements Division {
     });
   }
 
-  /** When the next statement is due if nothing happens meanwhile. */
   #plan(): void {
-    const now = this.#options.clock.now();
-    let at = this.#saidAt + beatMs;
-    for (const held of this.#scopes.values()) {
-      const endsAt = held.endsAt(now);
-      if (held.isUnspoken(now)) at = Math.min(at, now + newWindowMs);
-      else if (endsAt > now) at = Math.min(at, endsAt + newWindowMs);
-      if (endsAt - givesBackMs > now) at = Math.min(at, endsAt - givesBackMs + 1);
-      if (held.owesOrdinary) at = Math.min(at, Math.max(now, this.#pollAt));
-      if (held.owesExits) at = Math.min(at, Math.max(now, this.#exitPollAt));
-    }
-    this.#speakAt(Math.max(at, now));
+    const waits = { saidAt: this.#saidAt, pollAt: this.#pollAt, exitPollAt: this.#exitPollAt };
+    this.#speakAt(nextStatement(this.#scopes.values(), waits, this.#options.clock.now()));
   }
 
   async #speak(): Promise<void> {
@@ -243,7 +232,7 @@ export class SharedQuota implements Division {
 
   /** One statement and its answer. After one that was not answered nothing is said before the store answers a ping: it may have arrived. */
   async #say(): Promise<boolean> {
-    const { clock, store, member, share } = this.#options;
+    const { clock, store, member, share, of } = this.#options;
     const stated: Stated[] = [];
     try {
       if (this.#state === "doubt") {
@@ -255,27 +244,37 @@ export class SharedQuota implements Division {
       this.#saidAt = at;
       this.#askedAt = at;
       const items = stated.map(({ item }) => item);
-      this.#hear(await store.claim({ member, epoch: this.#epoch, seq: ++this.#seq, share, items }), stated);
+      this.#hear(await store.claim({ member, epoch: this.#epoch, seq: ++this.#seq, share, of, items }), stated);
       return true;
     } catch (error) {
       if (error instanceof NotSent) for (const one of stated) one.held.unsaid(one);
-      this.#state = "doubt";
+      if (this.#state !== "full") this.#state = "doubt";
       for (const held of this.#scopes.values()) held.doubt(clock.now());
       this.#reconsider();
       return false;
     }
   }
 
+  /** There is no room for its share: nothing was said, and nothing is held. */
+  #wait(enrolled: readonly Enrolled[], stated: readonly Stated[]): void {
+    for (const one of stated) one.held.unsaid(one);
+    if (this.#state !== "full") this.#options.onFull(fullText(this.#options, enrolled));
+    this.#state = "full";
+  }
+
   #hear(reply: ClaimReply, stated: readonly Stated[]): void {
-    const { clock, onFenced } = this.#options;
+    const { clock, onFenced, onAnomaly } = this.#options;
     const now = clock.now();
     this.#askedAt = undefined;
     if (reply.kind === "outdated") return;
     if (reply.kind === "fenced") {
       this.#state = "fenced";
       onFenced();
-      return;
-    }
+    } else if (reply.kind === "full") this.#wait(reply.enrolled, stated);
+    this.#onAnswer();
+    if (reply.kind !== "granted") return;
+    this.#state = "dividing";
+    for (const { what, detail } of enrolmentDoubts(this.#options, reply.enrolled ?? [])) onAnomaly(what, detail);
     this.#back();
     let refused = false;
     let exitRefused = false;

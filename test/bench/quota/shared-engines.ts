@@ -50,6 +50,7 @@ export const sharedQuotaOf = (troubles: SharingTroubles = {}): ((bench: Bench) =
       gone: true,
       onHalt: (reason) => onHalt?.(group.member, reason),
       onFenced: () => onFenced?.(group.member),
+      onFull: () => undefined,
       onAnomaly: () => undefined,
     });
   };
@@ -87,6 +88,8 @@ const farStore = (
   };
   return {
     register: (...all) => through(() => store.register(...all)),
+    leave: (...all) => through(() => store.leave(...all)),
+    members: () => store.members(),
     claim: (statement) => through(() => store.claim(statement)),
     ping: async () => void (await through(async () => true)),
     halt: (reason) => store.halt(reason),

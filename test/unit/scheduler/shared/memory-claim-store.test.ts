@@ -26,10 +26,10 @@ const group = (fresh = true) => {
   let now = 1_000_000;
   const store = new MemoryClaimStore(() => now, fresh);
   const seqs = new Map<string, number>();
-  const claim = (member: string, over: Partial<ClaimItem> = {}, { share = 1, epoch = 1 } = {}): Promise<ClaimReply> => {
+  const claim = (member: string, over: Partial<ClaimItem> = {}, { share = 1, of = 100, epoch = 1 } = {}): Promise<ClaimReply> => {
     const seq = (seqs.get(member) ?? 0) + 1;
     seqs.set(member, seq);
-    return store.claim({ member, epoch, seq, share, items: [item(over)] });
+    return store.claim({ member, epoch, seq, share, of, items: [item(over)] });
   };
   const granted = async (...asked: Parameters<typeof claim>): Promise<Grant> => {
     const reply = await claim(...asked);
@@ -94,7 +94,7 @@ describe("Claim store in memory", () => {
 
   it("ignores a statement that comes twice or late", async () => {
     const { store } = group();
-    const statement = { member: "a", epoch: 1, seq: 2, share: 1, items: [item()] };
+    const statement = { member: "a", epoch: 1, seq: 2, share: 1, of: 1, items: [item()] };
     expect((await store.claim(statement)).kind).toBe("granted");
     expect((await store.claim(statement)).kind).toBe("outdated");
     expect((await store.claim({ ...statement, seq: 1 })).kind).toBe("outdated");
@@ -108,6 +108,48 @@ describe("Claim store in memory", () => {
     expect(second).toBeGreaterThan(first);
     expect((await claim("a", {}, { epoch: first })).kind).toBe("fenced");
     expect(await granted("b", { window: 101, want: 0 })).toMatchObject({ free: 1_200, members: 1 });
+  });
+
+  it("admits nobody whose share does not fit beside those of the others, until one of them leaves or has been silent for long", async () => {
+    const { store, claim, granted, pass } = group();
+    const epoch = await store.register("a", true, []);
+    await granted("a", {}, { share: 2, of: 4, epoch });
+    pass(1_000);
+    const second = await claim("b", {}, { share: 1, of: 4 });
+    expect(second).toMatchObject({ kind: "granted", enrolled: [{ member: "a", share: 2, of: 4, heardMs: 1_000 }] });
+    // It is told once.
+    expect(await claim("b", {}, { share: 1, of: 4 })).not.toHaveProperty("enrolled");
+    const others = [
+      { member: "a", share: 2 },
+      { member: "b", share: 1 },
+    ];
+    expect(await claim("c", {}, { share: 2, of: 4 })).toMatchObject({ kind: "full", enrolled: others });
+    expect((await store.holdings())[0]?.held).not.toHaveProperty("c");
+    await store.leave("a", epoch + 1, ["uid:u1"]);
+    expect((await claim("c", {}, { share: 2, of: 4 })).kind).toBe("full");
+    await store.leave("a", epoch, ["uid:u1"]);
+    expect(await claim("c", {}, { share: 2, of: 4 })).toMatchObject({ kind: "granted", enrolled: [{ member: "b" }] });
+    pass(150_001);
+    expect(await claim("d", {}, { share: 4, of: 4 })).toMatchObject({ kind: "granted", enrolled: [] });
+  });
+
+  it("keeps no floor for a member that left, but what it has under way", async () => {
+    const { store, granted } = group();
+    const epoch = await store.register("a", true, []);
+    await granted("a", { has: 100, settled: 60, want: 0, floor: 300 }, { epoch });
+    expect(await granted("b", { window: 101, want: 0 })).toMatchObject({ free: 900 });
+    await store.leave("a", epoch, ["uid:u1"]);
+    expect(await granted("b", { window: 101, want: 0 })).toMatchObject({ free: 1_160 });
+  });
+
+  it("lets all of a group in again that it has forgotten, and looks at shares when it has heard them", async () => {
+    const { store, claim, pass } = group();
+    await claim("a", {}, { share: 2, of: 4 });
+    store.lose();
+    expect(await claim("b", {}, { share: 4, of: 4 })).toMatchObject({ learning: true });
+    pass(3_001);
+    expect((await claim("a", {}, { share: 2, of: 4 })).kind).toBe("granted");
+    expect((await claim("b", {}, { share: 4, of: 4 })).kind).toBe("full");
   });
 
   it("only listens for three seconds after it lost its memory", async () => {

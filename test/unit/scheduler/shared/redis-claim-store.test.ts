@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/random.ts";
-import { type ClaimItem, type ClaimStore, NotSent, type Statement } from "../../../../src/scheduler/shared/claim.ts";
+import { type ClaimItem, type ClaimReply, type ClaimStore, NotSent, type Statement } from "../../../../src/scheduler/shared/claim.ts";
 import { MemoryClaimStore } from "../../../../src/scheduler/shared/memory-claim-store.ts";
 import { RedisClaimStore } from "../../../../src/scheduler/shared/redis-claim-store.ts";
 import { type OwnRedis, redisServer, startRedis } from "../../../support/harness/redis.ts";
@@ -43,10 +43,13 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
     const whole = (most: number): number => Math.floor(random.next() * (most + 1));
     const members = Array.from({ length: 8 }, (_, index) => ({
       name: `m${index}`,
+      share: 1 + (index % 3),
+      epoch: 1,
       seq: 0,
       has: new Map<string, number>(),
       last: [] as Statement[],
     }));
+    const kinds = new Set<string>();
     let window = 100;
     for (let turn = 0; turn < 10_000; turn++) {
       if (random.next() < 0.01) window++;
@@ -76,10 +79,19 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
       });
       // One in ten comes again or late, one in ten is answered to nobody.
       const again = random.next() < 0.1 ? member.last[whole(member.last.length - 1)] : undefined;
-      const statement = again ?? { member: member.name, epoch: 1, seq: ++member.seq, share: 1 + (whole(2) as number), items };
+      const { name, share } = member;
+      // Now and then one stops, or is started anew: what is said by its younger process is of another epoch.
+      if (random.next() < 0.01) {
+        const going = [name, member.epoch, ["uid:u1", "ip:home"]] as const;
+        await Promise.all([lua.leave(...going), memory.leave(...going)]);
+        member.epoch++;
+      }
+      // There is room for most of them.
+      const statement = again ?? { member: name, epoch: member.epoch, seq: ++member.seq, share, of: 12 + whole(1), items };
       if (again === undefined) member.last = [...member.last.slice(-4), statement];
       const [said, expected] = await Promise.all([lua.claim(statement), memory.claim(statement)]);
-      expect(said, `statement ${turn}: ${JSON.stringify(statement)}`).toEqual(expected);
+      kinds.add(said.kind);
+      expect(ageless(said), `statement ${turn}: ${JSON.stringify(statement)}`).toEqual(ageless(expected));
       if (said.kind !== "granted" || random.next() < 0.1) continue;
       for (const [index, { scope, window: number, has }] of statement.items.entries()) {
         const grant = said.grants[index];
@@ -89,6 +101,10 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
         if (grant.ordinary + grant.exits > 0) expect(grant.free, `statement ${turn}`).toBeGreaterThanOrEqual(0);
       }
     }
+    expect([...kinds].toSorted()).toEqual(["fenced", "full", "granted", "outdated"]);
+    expect((await lua.members()).map(({ member, share }) => [member, share])).toEqual(
+      (await memory.members()).map(({ member, share }) => [member, share]),
+    );
     lua.close();
   }, 60_000);
 
@@ -98,12 +114,12 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
     await store.halt("enough");
     expect(await store.halted()).toBe("enough");
     const items = [{ ...anItem, has: 40 }];
-    expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, items })).toMatchObject({ kind: "granted", halt: "enough" });
+    expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, of: 2, items })).toMatchObject({ kind: "granted", halt: "enough" });
     expect(await store.holdings()).toEqual([{ scope: "uid:u1", window: 7, foreign: 0, held: { a: 40 } }]);
     await store.halt(undefined);
     expect(await store.halted()).toBeUndefined();
     // That it may go on is known, which a store without its memory does not say.
-    expect(await store.claim({ member: "a", epoch, seq: 2, share: 1, items })).toMatchObject({ halt: "" });
+    expect(await store.claim({ member: "a", epoch, seq: 2, share: 1, of: 2, items })).toMatchObject({ halt: "" });
     await store.halt("");
     expect(await store.halted()).toBe("no reason given");
     store.close();
@@ -114,7 +130,7 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
     const first = await store.register("a", false, []);
     const second = await store.register("a", false, []);
     expect(second).toBeGreaterThan(first);
-    expect(await store.claim({ member: "a", epoch: first, seq: 1, share: 1, items: [] })).toEqual({ kind: "fenced" });
+    expect(await store.claim({ member: "a", epoch: first, seq: 1, share: 1, of: 2, items: [] })).toEqual({ kind: "fenced" });
     store.close();
   });
 
@@ -122,11 +138,11 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
     const own = await startRedis();
     const store = await connected(own.url, "fresh");
     const epoch = await store.register("a", true, []);
-    expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, items: [anItem] })).toMatchObject({ learning: true });
+    expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, of: 2, items: [anItem] })).toMatchObject({ learning: true });
     await own.stop();
     for (let seq = 2; ; seq++) {
       try {
-        await store.claim({ member: "a", epoch, seq, share: 1, items: [anItem] });
+        await store.claim({ member: "a", epoch, seq, share: 1, of: 2, items: [anItem] });
       } catch (error) {
         if (error instanceof NotSent) break;
       }
@@ -135,6 +151,10 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
     store.close();
   });
 });
+
+/** Without how long ago others were heard, which is the one thing that a real clock tells. */
+const ageless = (reply: ClaimReply): unknown =>
+  "enrolled" in reply ? { ...reply, enrolled: reply.enrolled?.map((one) => ({ ...one, heardMs: 0 })) } : reply;
 
 const anItem: ClaimItem = {
   scope: "uid:u1",

@@ -1,0 +1,45 @@
+/**
+ * Schedule of an engine's statements to the store of a shared quota.
+ *
+ * Invariants: every window that begins is spoken of within a third of a second; a member speaks at least once in a beat.
+ * Not here: what is said (held-units.ts), who says it (shared-quota.ts).
+ */
+import { givesBackMs } from "./group-reserve.ts";
+import type { HeldUnits } from "./held-units.ts";
+
+/** So often at least, so that a halt is known within a second. */
+const beatMs = 800;
+const newWindowMs = 150;
+const pollMs = 1_500;
+const pollsBeforeEndMs = [5_000, givesBackMs - 50, 380];
+
+/** When ordinary actions that got nothing ask again: the reserve shrinks towards a window's end. */
+export const nextPoll = (scopes: Iterable<HeldUnits>, now: number): number => {
+  let at = now + pollMs;
+  for (const held of scopes) {
+    const endsAt = held.endsAt(now);
+    for (const before of pollsBeforeEndMs) if (endsAt - before > now + 20) at = Math.min(at, endsAt - before);
+  }
+  return at;
+};
+
+/** Instants before which what was refused is not asked for again, and the last statement's. */
+interface Waits {
+  readonly saidAt: number;
+  readonly pollAt: number;
+  readonly exitPollAt: number;
+}
+
+/** When the next statement is due if nothing happens meanwhile. */
+export const nextStatement = (scopes: Iterable<HeldUnits>, { saidAt, pollAt, exitPollAt }: Waits, now: number): number => {
+  let at = saidAt + beatMs;
+  for (const held of scopes) {
+    const endsAt = held.endsAt(now);
+    if (held.isUnspoken(now)) at = Math.min(at, now + newWindowMs);
+    else if (endsAt > now) at = Math.min(at, endsAt + newWindowMs);
+    if (endsAt - givesBackMs > now) at = Math.min(at, endsAt - givesBackMs + 1);
+    if (held.owesOrdinary) at = Math.min(at, Math.max(now, pollAt));
+    if (held.owesExits) at = Math.min(at, Math.max(now, exitPollAt));
+  }
+  return Math.max(at, now);
+};
