@@ -8,6 +8,7 @@
 import { resolve } from "node:path";
 import { isSluiceError, SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
+import { hashOfConfig } from "../../host/source-hash.ts";
 import { type FixtureManifest, readManifest } from "../../market/tape/fixture.ts";
 import type { BacktestSpec } from "../backtest-service.ts";
 import { type GivenOptions, withOptions } from "../given-options.ts";
@@ -15,7 +16,6 @@ import { type Fold, foldsOf } from "./folds.ts";
 import type { JobSettings } from "./job.ts";
 import { type Choice, choose, countOf, type Point } from "./sampling.ts";
 import type { Score } from "./scores.ts";
-import { hashOfConfig } from "./source-hash.ts";
 import { nameOf, overridesOf, type Space, spaceOf, type Variation, varied } from "./space.ts";
 
 export interface SweepOptions extends GivenOptions {

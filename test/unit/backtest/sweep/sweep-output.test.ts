@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { csvOf } from "../../../../src/backtest/sweep/csv.ts";
 import { sweepPage } from "../../../../src/backtest/sweep/html-page.ts";
 import { type Figures, figuresOf, ranked, scoreOf } from "../../../../src/backtest/sweep/scores.ts";
-import { hashOfConfig } from "../../../../src/backtest/sweep/source-hash.ts";
 import type { SweepPlan } from "../../../../src/backtest/sweep/sweep-plan.ts";
 import { type Result, reportOf, type SweepReport } from "../../../../src/backtest/sweep/sweep-report.ts";
 import { sweepText } from "../../../../src/backtest/sweep/table.ts";
 import { checkConfig } from "../../../../src/host/config.ts";
 import { loadConfigFile } from "../../../../src/host/load.ts";
+import { hashOfConfig } from "../../../../src/host/source-hash.ts";
 import { sampleReport } from "../../../support/harness/sample-report.ts";
 import { folder, marketOf, planOf, stand } from "../../../support/harness/sweep.ts";
 

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import type { CheckedConfig } from "../../host/config.ts";
+import type { CheckedConfig } from "./config.ts";
 
 export const hashOfConfig = (configPath: string, config: CheckedConfig): string => {
   const root = resolve(configPath);
