@@ -14,15 +14,13 @@ import type { Clock } from "../../clock/clock.ts";
 import type { ReadMarket } from "../backtest-service.ts";
 import type { Answer, Job } from "./job.ts";
 import { createPool, type Pool } from "./pool.ts";
-import { type Bars, barsOf } from "./pruning.ts";
 import type { ResultsFile } from "./results-file.ts";
-import { createSampler, type Point } from "./sampling.ts";
 import { readMarkets } from "./shared-market.ts";
 import { overridesOf } from "./space.ts";
 import { runsOf, type SweepPlan } from "./sweep-plan.ts";
-import { chosenIn, type Part, type Result, reportOf, type SweepReport } from "./sweep-report.ts";
+import { type Result, reportOf, type SweepReport } from "./sweep-report.ts";
+import { batchesOf, marketOf, optionsAt, PointNumbers, type Task, testTasks } from "./sweep-tasks.ts";
 import { openThread } from "./thread.ts";
-import { bestFirst } from "./trial-order.ts";
 
 /** How far a sweep has come, in runs. */
 export interface SweepProgress {
@@ -74,13 +72,6 @@ export const runSweep = async (plan: SweepPlan, run: SweepRun): Promise<SweepRep
     leave?.();
   }
 };
-
-interface Task {
-  readonly job: Job;
-  readonly part: Part;
-  readonly fold?: number;
-  readonly point: number;
-}
 
 const runAll = async (plan: SweepPlan, run: SweepRun, pool: Pool): Promise<ReadonlyMap<number, Result>> => {
   const results = new Map<number, Result>();
@@ -139,74 +130,3 @@ const writePages = async (
     if (answer.status === "done") onPage?.(index);
   });
 };
-
-/** The points that were tried, in the order in which they came up first. */
-class PointNumbers {
-  readonly points: Point[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  of(point: Point): number {
-    const key = point.join(" ");
-    const known = this.#numbers.get(key);
-    if (known !== undefined) return known;
-    this.#numbers.set(key, this.points.length);
-    return this.points.push(point) - 1;
-  }
-}
-
-const optionsAt = (space: SweepPlan["space"], point: Point): Result["options"] =>
-  Object.fromEntries(space.map(({ name, values }, at) => [name, values[point[at] ?? 0]]));
-
-/** Each call gives the next batch: on the whole recording, or on the training of every fold, of which each learns from its own trials alone. */
-const batchesOf = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<number, Result>): (() => readonly Task[]) => {
-  const { trials, windows, objectives, prune } = plan;
-  const folds = windows.length === 0 ? [undefined] : [...windows.keys()];
-  const streams = folds.map((fold) => ({
-    fold,
-    first: (fold ?? 0) * trials,
-    count: 0,
-    sample: createSampler(plan, String(fold ?? "whole")),
-  }));
-  return () =>
-    streams.flatMap((stream) => {
-      const { fold, first, count, sample } = stream;
-      const tried = Array.from({ length: count }, (_, at) => results.get(first + at) as Result);
-      const points = sample(bestFirst(tried, objectives).map(({ point }) => numbers.points[point] as Point));
-      stream.count += points.length;
-      const bars = prune === true ? barsOf(tried.map((one) => ("rungs" in one ? (one.rungs ?? []) : []))) : undefined;
-      const part = fold === undefined ? "whole" : "train";
-      return points.map((point, at) => taskOf(plan, { index: first + count + at, point, number: numbers.of(point), part, fold, bars }));
-    });
-};
-
-/** What each fold's training chose, on the fold's test. Where no training succeeded there is nothing to test. */
-const testTasks = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<number, Result>): readonly Task[] => {
-  const { trials, windows, by } = plan;
-  return windows.flatMap((_, fold) => {
-    const chosen = chosenIn(results.values(), fold, trials, by);
-    if (chosen === undefined) return [];
-    const { point: number } = chosen;
-    const point = numbers.points[number] as Point;
-    return [taskOf(plan, { index: windows.length * trials + fold, point, number, part: "test", fold })];
-  });
-};
-
-/** Markets stand in the order of shared-market.ts: training and test of each fold in turn. */
-const marketOf = (part: Part, fold: number | undefined): number => (fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0));
-
-interface Wanted {
-  readonly index: number;
-  readonly point: Point;
-  /** Of the point. */
-  readonly number: number;
-  readonly part: Part;
-  readonly fold: number | undefined;
-  readonly bars?: Bars | undefined;
-}
-
-const taskOf = ({ space }: SweepPlan, { index, point, number, part, fold, bars }: Wanted): Task => ({
-  job: { index, overrides: overridesOf(space, point), market: marketOf(part, fold), ...(bars === undefined ? {} : { bars }) },
-  part,
-  ...(fold === undefined ? {} : { fold }),
-  point: number,
-});
