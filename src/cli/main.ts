@@ -6,10 +6,11 @@
  * requested command is loaded.
  * Not here: what a command does (one file each), the loader for our own sources (sluice.mjs).
  */
-import { closeSync, readFileSync, realpathSync } from "node:fs";
+import { closeSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { Command, CommanderError } from "commander";
 import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
+import { packageVersion } from "../host/package-version.ts";
 import type { BacktestParts } from "./backtest.ts";
 import type { CheckParts } from "./check.ts";
 import type { CloseParts } from "./close.ts";
@@ -94,7 +95,7 @@ const concerned = ([first = "", second = ""]: readonly string[]): readonly (() =
 export const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts): Promise<Command> => {
   const program = new Command("sluice")
     .description("Automated trading in which the API quota is a safety resource: run strategies, or replay them against recorded markets.")
-    .version(versionText(), "-V, --version", "print the version")
+    .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help, or that of a command")
     .helpCommand("help [command]", "print the help of a command")
     .allowExcessArguments(false)
@@ -117,12 +118,6 @@ export const programOf = async (argv: readonly string[], io: CliIo, parts: CliPa
     "\nExit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.\nSLUICE_DEBUG=1 adds stacks to messages; NO_COLOR=1 takes colour away.",
   );
   return program;
-};
-
-/** Read at run time, so that the one number in package.json is the truth for source and build alike. */
-const versionText = (): string => {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return String((manifest as { version: unknown }).version);
 };
 
 const explain = (error: unknown, io: CliIo): ExitCode => {

@@ -6,7 +6,7 @@
  * printed; with --json stdout holds one line and nothing else; it ends with Ctrl-C.
  * Not here: what is played (control/playback/), the port (control/server/).
  */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
 import type { Command } from "commander";
 import { Subject } from "rxjs";
@@ -17,6 +17,7 @@ import type { Timeline } from "../control/playback/timeline.ts";
 import { SluiceError } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
 import { loadConfigFile } from "../host/load.ts";
+import { packageVersion } from "../host/package-version.ts";
 import { simulateBounds, simulateDefaults } from "../verify/simulation/simulate-config.ts";
 import { type CliIo, printable } from "./io.ts";
 import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
@@ -86,11 +87,8 @@ const spanText = ({ from, to }: Timeline): string => {
   return `The run takes ${minutes < 2 ? `${Math.round(minutes * 60)} s` : `${Math.round(minutes)} min`} at its own speed.`;
 };
 
-const version = (): string =>
-  String((JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { readonly version: unknown }).version);
-
 const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeline> => {
-  const facts = (kind: SourceKind, of = "") => ({ name: `${basename(resolve(path))}${of}`, kind, version: version() });
+  const facts = (kind: SourceKind, of = "") => ({ name: `${basename(resolve(path))}${of}`, kind, version: packageVersion() });
   const entry = statSync(path, { throwIfNoEntry: false });
   if (entry === undefined)
     throw new SluiceError("USAGE", `There is no ${path}: name a config, the folder of a session, or a file of events.`);
