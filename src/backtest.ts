@@ -39,6 +39,7 @@ export { csvOf as sweepCsv } from "./backtest/sweep/csv.ts";
 export { sweepPage } from "./backtest/sweep/html-page.ts";
 export type { SweepProgress } from "./backtest/sweep/sweep.ts";
 export { type SweepOptions, type SweepStart, sweep } from "./backtest/sweep/sweep-config.ts";
+export type { SweepPart } from "./backtest/sweep/sweep-parts.ts";
 export type { SweepReport } from "./backtest/sweep/sweep-report.ts";
 export { sweepText, type TableLook as SweepTextLook } from "./backtest/sweep/table.ts";
 export { withDetails } from "./backtest/with-details.ts";

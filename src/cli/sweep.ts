@@ -11,10 +11,11 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Score, scores } from "../backtest/sweep/scores.ts";
 import type { SweepProgress } from "../backtest/sweep/sweep.ts";
 import { type SweepOptions, type SweepStart, samplers, shareRemedy, sweep, sweepBounds } from "../backtest/sweep/sweep-config.ts";
+import { readPart, type SweepPart, spellPart } from "../backtest/sweep/sweep-parts.ts";
 import type { SweepReport } from "../backtest/sweep/sweep-report.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { type ErrorCode, SluiceError } from "../errors.ts";
+import { type ErrorCode, messageOf, SluiceError } from "../errors.ts";
 import { counted, duration } from "../report/number-format.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
@@ -45,6 +46,8 @@ interface Flags extends GivenFlags {
   readonly limits: boolean;
   readonly out?: string;
   readonly resume?: true;
+  readonly part?: SweepPart;
+  readonly merge?: readonly string[];
   readonly csv?: string;
   readonly html?: string;
   readonly reports?: number;
@@ -86,6 +89,14 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .addOption(warmUpOption())
     .option("--out <dir>", "keep results in this folder as they come")
     .option("--resume", "go on with what is missing in --out")
+    .option("--part <i/n>", "run this part alone, 1/n to n/n, to be merged with the others; needs --out", partOf)
+    .addOption(
+      new Option("--merge <dirs...>", "run nothing: report from the folders of all parts, as one run would").conflicts([
+        "part",
+        "resume",
+        "jobs",
+      ]),
+    )
     .option("--csv <file>", "write all runs as comma-separated values")
     .option("--html <file>", "write a page for a browser: pictures and a table of all runs, one file that needs no network")
     .option(
@@ -95,6 +106,14 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     )
     .option("--json", "print everything as one JSON document")
     .action((path: string, flags: Flags) => sweepFile(path, flags, io, parts));
+};
+
+const partOf = (text: string): SweepPart => {
+  try {
+    return readPart(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error).replace("--part: ", ""));
+  }
 };
 
 /** `maxDrawdown` is how others call it. */
@@ -126,7 +145,7 @@ const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = create
       flags.html !== undefined && { reports: { dir: pagesBeside(flags.html), top: flags.reports, onPage: (index) => written.add(index) } }),
     signal: stop.signal,
     onStart: (start) => {
-      io.err(`${printable(announcement(start, flags.jobs))}\n`);
+      io.err(`${printable(announcement(start, flags))}\n`);
       startedAt = clock.now();
       leave = io.onStop(() => stop.abort());
     },
@@ -149,7 +168,27 @@ const checkPlace = (file: string): void => {
 };
 
 const optionsOf = (flags: Flags): SweepOptions => {
-  const { vary, random, sampler, trials, batch, prune, seed, max, folds, train, jobs, by, objective, fixture, limits, out, resume } = flags;
+  const {
+    vary,
+    random,
+    sampler,
+    trials,
+    batch,
+    prune,
+    seed,
+    max,
+    folds,
+    train,
+    jobs,
+    by,
+    objective,
+    fixture,
+    limits,
+    out,
+    resume,
+    part,
+    merge,
+  } = flags;
   return {
     vary,
     max,
@@ -167,18 +206,22 @@ const optionsOf = (flags: Flags): SweepOptions => {
     ...(fixture !== undefined && { fixture }),
     ...(out !== undefined && { out }),
     ...(resume !== undefined && { resume }),
+    ...(part !== undefined && { part }),
+    ...(merge !== undefined && { merge }),
     ...givenBy(flags),
   };
 };
 
 const announcement = (
   { space, points, folds, fixture, startAtMs, endAtMs, runs, threads }: SweepStart,
-  jobs: number | undefined,
+  { jobs, part, merge }: Flags,
 ): string => {
   const on = `${jobs === undefined && threads > 1 ? "up to " : ""}${counted(threads, "thread")}`;
   const grid = space.map(({ name, values }) => `${values.length} of ${name}`).join(" × ");
   const forward = folds === 0 ? "" : ` and ${counted(folds, "fold")}`;
-  return `${counted(runs, "run")} of ${fixture} (${duration(endAtMs - startAtMs)}) on ${on}: ${counted(points, "point")} of ${grid}${forward}`;
+  const place = merge === undefined ? `on ${on}` : `from ${counted(merge.length, "part")}`;
+  const share = part === undefined ? "" : `; part ${spellPart(part)} of them`;
+  return `${counted(runs, "run")} of ${fixture} (${duration(endAtMs - startAtMs)}) ${place}: ${counted(points, "point")} of ${grid}${forward}${share}`;
 };
 
 const progressText = ({ done, wanted, kept }: SweepProgress, elapsedMs: number): string => {
@@ -203,7 +246,7 @@ const tell = async (report: SweepReport, flags: Flags, written: ReadonlySet<numb
 
 const reasonsMax = 5;
 
-const end = ({ runs, results }: SweepReport, { out }: Flags): void => {
+const end = ({ runs, results, part }: SweepReport, { out }: Flags): void => {
   const failed = results.flatMap((result) => (result.status === "failed" ? [result.error] : []));
   const unaccepted = results.flatMap((result) => (result.status === "unaccepted" ? [result.reason] : []));
   const missing = runs.wanted - runs.done - runs.failed - runs.unaccepted - (runs.pruned ?? 0);
@@ -212,7 +255,8 @@ const end = ({ runs, results }: SweepReport, { out }: Flags): void => {
     const remedy = out === undefined ? "Keep results with --out DIR, so that --resume can go on." : `Go on with --out ${out} --resume.`;
     throw new SluiceError("STOPPED", `Stopped with ${missing} of ${runs.wanted} runs missing. ${remedy}`);
   }
-  if (runs.done === 0) throw allOf("ORDER_REFUSED", "No order was accepted in any run:", unaccepted);
+  // What one part lacks another may have.
+  if (runs.done === 0 && part === undefined) throw allOf("ORDER_REFUSED", "No order was accepted in any run:", unaccepted);
 };
 
 const allOf = (code: ErrorCode, message: string, reasons: readonly string[]): SluiceError =>

@@ -6,7 +6,7 @@
  * Invariants: a line is written whole before the next; a last line that was cut off is taken away before anything is added; results
  * of one sweep are never continued by another, and never overwritten without being asked; the last line of a run counts.
  */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { SluiceError } from "../../errors.ts";
@@ -19,13 +19,15 @@ export interface ResultsFile {
   /** What an earlier run has finished, by index. Failed runs are tried again. */
   readonly kept: ReadonlyMap<number, Result>;
   append(result: Result): void;
+  /** Called when all were added. */
+  end(): void;
 }
 
 type Identity = Readonly<Record<string, unknown>>;
 
 export const openResults = (dir: string, identity: Identity, resume: boolean): ResultsFile => {
   const path = join(dir, fileName);
-  const header = JSON.parse(JSON.stringify({ format: resultsFormat, ...identity })) as Identity;
+  const header = headOf(identity);
   const kept = new Map<number, Result>();
   if (existsSync(path)) {
     if (!resume) throw new SluiceError("USAGE", `${path} exists. Go on with it by --resume, or name another folder with --out.`);
@@ -40,10 +42,39 @@ export const openResults = (dir: string, identity: Identity, resume: boolean): R
     append: (result) => {
       appendFileSync(path, `${JSON.stringify(result)}\n`);
     },
+    end: () => undefined,
   };
 };
 
-const readResults = (path: string, header: Identity): readonly Result[] => {
+/** A new file that is written at its end, so that there is none where that is not reached. */
+export const collectResults = (dir: string, identity: Identity): ResultsFile => {
+  const results: Result[] = [];
+  return {
+    kept: new Map(),
+    append: (result) => results.push(result),
+    end: () => {
+      const file = openResults(dir, identity, false);
+      for (const result of results) file.append(result);
+    },
+  };
+};
+
+/** What the folder `dir` holds of the sweep with this identity, also what failed; nothing is changed. */
+export const readSweepFile = (
+  dir: string,
+  identity: Identity,
+): { readonly part: unknown; readonly results: ReadonlyMap<number, Result> } => {
+  const path = join(dir, fileName);
+  if (!existsSync(path)) throw new SluiceError("USAGE", `--merge: there is no ${path}. Name folders that --part … --out has written.`);
+  const { head, results } = linesOf(path);
+  const { part, ...found } = head;
+  checkSame("--merge", path, found, headOf(identity));
+  return { part, results: new Map(results.map((result) => [result.index, result])) };
+};
+
+const headOf = (identity: Identity): Identity => JSON.parse(JSON.stringify({ format: resultsFormat, ...identity })) as Identity;
+
+const linesOf = (path: string): { readonly head: Identity; readonly results: readonly Result[]; readonly end: number } => {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(10) + 1;
   const [first, ...lines] = bytes.subarray(0, end).toString("utf8").split("\n").slice(0, -1);
@@ -53,9 +84,13 @@ const readResults = (path: string, header: Identity): readonly Result[] => {
     const problem = format.startsWith("sluice-sweep/") ? `was written by another version (${format})` : "is not the head of a sweep";
     throw new SluiceError("JOURNAL_INVALID", `${path}: line 1 ${problem}. Name another folder with --out.`);
   }
-  checkSame(path, found, header);
-  const results = lines.map((line, index) => parsed(line, path, index + 2) as Result);
-  if (end < bytes.length) truncateSync(path, end);
+  return { head: found, results: lines.map((line, index) => parsed(line, path, index + 2) as Result), end };
+};
+
+const readResults = (path: string, header: Identity): readonly Result[] => {
+  const { head, results, end } = linesOf(path);
+  checkSame("--resume", path, head, header);
+  if (end < statSync(path).size) truncateSync(path, end);
   return results;
 };
 
@@ -71,6 +106,9 @@ const parsed = (line: string, path: string, number: number): unknown => {
 };
 
 const words: Readonly<Record<string, string>> = {
+  version: "Sluice's version",
+  part: "--part",
+  name: "the fixture's name, which result hashes cover,",
   config: "the config, or a file it imports,",
   fixture: "the fixture",
   space: "what is varied",
@@ -82,11 +120,14 @@ const words: Readonly<Record<string, string>> = {
   limits: "--no-limits",
 };
 
-const checkSame = (path: string, found: Identity, header: Identity): void => {
-  const differs = Object.keys(header).find((key) => !isDeepStrictEqual(found[key], header[key]));
+const checkSame = (option: string, path: string, found: Identity, header: Identity): void => {
+  const keys = new Set([...Object.keys(header), ...Object.keys(found)]);
+  const differs = [...keys].find((key) => !isDeepStrictEqual(found[key], header[key]));
   if (differs === undefined) return;
-  throw new SluiceError(
-    "USAGE",
-    `--resume: ${path} belongs to another sweep: ${words[differs] ?? differs} has changed since. Ask for the same again, or start another sweep with another --out.`,
-  );
+  throw new SluiceError("USAGE", `${option}: ${path} belongs to another sweep: ${words[differs] ?? differs} ${remedies[option]}`);
+};
+
+const remedies: Readonly<Record<string, string>> = {
+  "--resume": "has changed since. Ask for the same again, or start another sweep with another --out.",
+  "--merge": "is another. Ask for what the parts were asked for, or run them again.",
 };

@@ -18,6 +18,7 @@ import type { Choice } from "./sampling.ts";
 import { type Score, scores } from "./scores.ts";
 import { readVariation, type Variation, variationsIn } from "./space.ts";
 import type { RunPages, SweepProgress } from "./sweep.ts";
+import { checkPart, type SweepPart, spellPart } from "./sweep-parts.ts";
 import type { SweepOptions as PlanOptions, SweepPlan } from "./sweep-plan.ts";
 import type { SweepReport } from "./sweep-report.ts";
 
@@ -70,6 +71,10 @@ export interface SweepOptions extends GivenOptions {
   readonly out?: string;
   /** Go on with what is missing in `out`. */
   readonly resume?: boolean;
+  /** Run this part alone, to be merged with the others; needs `out`. `{ index: 1, of: 8 }` is the first of eight. */
+  readonly part?: SweepPart;
+  /** Folders of all parts, in any order: nothing is run, and the report is that of one run. */
+  readonly merge?: readonly string[];
   /** Write the pages of single runs' reports as INDEX.html to a folder: tests first, then the ranking. Each is run once more for it. */
   readonly reports?: RunPages;
   /** Called once, before the first run. */
@@ -110,6 +115,8 @@ const rules: OptionRules = {
     warmUpMs: { type: "number", minimum: 0 },
     out: text,
     resume: { type: "boolean" },
+    part: { type: "object", required: ["index", "of"], properties: { index: { type: "number" }, of: { type: "number" } } },
+    merge: { type: "array", items: text, minItems: 1 },
     reports: { type: "object" },
     onStart: {},
     onProgress: {},
@@ -128,24 +135,29 @@ export const sweep = async (path: string, options: SweepOptions = {}, clock: Clo
   // A config that is a function gets the command of the runs: backtests.
   const config = await loadConfigFile(path, { command: "backtest", clock });
   const variations = merged(await exportedBy(path), given);
-  const [{ planSweep, runsOf }, { runSweep }, { openResults }] = await Promise.all([
+  const [{ planSweep, runsOf }, { runSweep }, { collectResults, openResults }] = await Promise.all([
     import("./sweep-plan.ts"),
     import("./sweep.ts"),
     import("./results-file.ts"),
   ]);
-  const { jobs, out, resume = false, signal, onProgress, reports } = options;
+  const { jobs, out, resume = false, signal, onProgress, reports, part, merge } = options;
   const plan = planSweep(path, config, planOptions(options, variations));
-  const file = out === undefined ? undefined : openResults(out, plan.identity, resume);
+  const pool = merge === undefined ? undefined : (await import("./merged-parts.ts")).mergedParts(merge, plan);
+  const head = { ...plan.identity, ...(part !== undefined && { part: spellPart(part) }) };
+  const file = out === undefined ? undefined : merge === undefined ? openResults(out, head, resume) : collectResults(out, head);
   const threads = jobs ?? availableParallelism();
   options.onStart?.(startOf(plan, runsOf(plan), threads));
-  return runSweep(plan, {
+  const report = await runSweep(plan, {
     threads,
     ...(jobs === undefined ? { sparing: clock } : {}),
     ...(file === undefined ? {} : { file }),
+    ...(pool === undefined ? {} : { pool }),
     ...(onProgress === undefined ? {} : { onProgress }),
     ...(reports === undefined ? {} : { pages: reports }),
     ...(signal === undefined ? {} : { onStop: (stop) => whenAborted(signal, stop) }),
   });
+  file?.end();
+  return report;
 };
 
 const check = (options: SweepOptions): void => {
@@ -154,6 +166,7 @@ const check = (options: SweepOptions): void => {
   if (resume === true && out === undefined) throw new SluiceError("USAGE", "--resume: name the folder to go on with by --out DIR.");
   if (train !== undefined && !(train > 0 && train < 1)) throw new SluiceError("USAGE", `sweep.train: ${train} is invalid. ${shareRemedy}`);
   checkSampling(options);
+  checkParts(options);
   if (train !== undefined && folds === undefined) throw new SluiceError("USAGE", "--train: it is the share of a fold; add --folds N.");
 };
 
@@ -165,6 +178,14 @@ const checkSampling = ({ sampler, random, trials, batch, prune }: SweepOptions):
     throw new SluiceError("USAGE", "--trials: a grid tries everything. Add --sampler tpe or --sampler random.");
   if (batch !== undefined && drawn !== "tpe" && prune !== true)
     throw new SluiceError("USAGE", "--batch: results count for the next batch with --sampler tpe or --prune only. Add one of them.");
+};
+
+const checkParts = ({ part, merge, out, resume }: SweepOptions): void => {
+  if (part !== undefined) checkPart(part);
+  if (part !== undefined && out === undefined)
+    throw new SluiceError("USAGE", "--part: name the folder that keeps the part for --merge by --out DIR.");
+  if (merge !== undefined && (part !== undefined || resume === true))
+    throw new SluiceError("USAGE", "--merge runs nothing: leave --part and --resume out.");
 };
 
 const choiceOf = ({ sampler, random, trials = random ?? 100, seed = 1, batch = 8, prune }: SweepOptions): Choice => {
@@ -180,7 +201,7 @@ const givenIn = (vary: SweepOptions["vary"] = {}): readonly Variation[] =>
 const isList = (vary: NonNullable<SweepOptions["vary"]>): vary is readonly string[] => Array.isArray(vary);
 
 const planOptions = (options: SweepOptions, variations: readonly Variation[]): PlanOptions => {
-  const { fixture, folds, seed, max = 1_000, by = "pnl", prune, limits = true, train = 0.7, fills, warmUpMs } = options;
+  const { fixture, folds, seed, max = 1_000, by = "pnl", prune, limits = true, train = 0.7, fills, warmUpMs, part } = options;
   const objectives = typeof by === "string" ? [by] : by;
   return {
     variations,
@@ -195,6 +216,7 @@ const planOptions = (options: SweepOptions, variations: readonly Variation[]): P
     ...(limits ? {} : { limits: false }),
     ...(fills === undefined ? {} : { fills }),
     ...(warmUpMs === undefined ? {} : { warmUpMs }),
+    ...(part === undefined ? {} : { part }),
   };
 };
 

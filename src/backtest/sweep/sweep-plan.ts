@@ -8,6 +8,7 @@
 import { resolve } from "node:path";
 import { isSluiceError, SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
+import { packageVersion } from "../../host/package-version.ts";
 import { hashOfConfig } from "../../host/source-hash.ts";
 import { type FixtureManifest, readManifest } from "../../market/tape/fixture.ts";
 import type { BacktestSpec } from "../backtest-service.ts";
@@ -17,6 +18,7 @@ import type { JobSettings } from "./job.ts";
 import { type Choice, choose, countOf, type Point } from "./sampling.ts";
 import type { Score } from "./scores.ts";
 import { nameOf, overridesOf, type Space, spaceOf, type Variation, varied } from "./space.ts";
+import { checkDivision, countInPart, type SweepPart } from "./sweep-parts.ts";
 
 export interface SweepOptions extends GivenOptions {
   /** Folder of a recorded market, instead of the config's. */
@@ -33,6 +35,8 @@ export interface SweepOptions extends GivenOptions {
   readonly folds?: { readonly count: number; readonly train: number };
   readonly seed?: string;
   readonly limits?: boolean;
+  /** These runs alone; all when left out. */
+  readonly part?: SweepPart;
 }
 
 export interface SweepPlan extends SweepOptions {
@@ -57,9 +61,11 @@ export interface SweepPlan extends SweepOptions {
   readonly identity: Readonly<Record<string, unknown>>;
 }
 
-/** How many runs there will be. */
-export const runsOf = ({ trials, windows }: Pick<SweepPlan, "trials" | "windows">): number =>
-  windows.length === 0 ? trials : windows.length * (trials + 1);
+/** How many runs there will be, in the part that is asked for. */
+export const runsOf = ({ trials, windows, part = whole }: Pick<SweepPlan, "trials" | "windows" | "part">): number =>
+  windows.length === 0 ? countInPart(trials, part) : countInPart(windows.length, part) * (trials + 1);
+
+const whole: SweepPart = { index: 1, of: 1 };
 
 export const planSweep = (configPath: string, given: unknown, options: SweepOptions): SweepPlan => {
   const config = checkConfig(withOptions(given, options));
@@ -82,6 +88,8 @@ export const planSweep = (configPath: string, given: unknown, options: SweepOpti
   const identity = {
     config: hashOfConfig(configPath, config),
     fixture: manifest.contentHash,
+    name: fixture,
+    version: packageVersion(),
     space: space.map(({ name, values }) => ({ name, values })),
     choice,
     folds: folds ?? null,
@@ -91,6 +99,7 @@ export const planSweep = (configPath: string, given: unknown, options: SweepOpti
     limits: limits ?? null,
   };
   const possible = (point: Point): boolean => problemsOf(config, space, point) === undefined;
+  if (options.part !== undefined) checkDivision({ trials, windows, choice }, options.part);
   const tried = { space, trials, points, possible, objectives };
   return { ...options, ...tried, configPath, fixture, manifest, windows, warmUpMs, settings, runSeed, identity };
 };

@@ -12,6 +12,7 @@ import { frontsOf } from "./pareto.ts";
 import type { Choice } from "./sampling.ts";
 import { type Figures, ranked, type Score, scoreOf, scores } from "./scores.ts";
 import { type SelectionBias, selectionBiasOf } from "./selection-bias.ts";
+import type { SweepPart } from "./sweep-parts.ts";
 import type { SweepPlan } from "./sweep-plan.ts";
 import { runsOf } from "./sweep-plan.ts";
 
@@ -63,6 +64,8 @@ export interface SweepReport {
   readonly objectives?: readonly Score[];
   readonly choice: Choice;
   readonly space: readonly { readonly name: string; readonly values: readonly unknown[] }[];
+  /** Where only a part of the runs was asked for: the others are not among those wanted, and only a merge tells what is best. */
+  readonly part?: SweepPart;
   readonly runs: {
     readonly wanted: number;
     readonly done: number;
@@ -99,6 +102,7 @@ export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>):
     ...(objectives.length > 1 ? { objectives } : {}),
     choice: plan.choice,
     space: plan.space.map(({ name, values }) => ({ name, values })),
+    ...(plan.part === undefined ? {} : { part: plan.part }),
     runs: {
       wanted: runsOf(plan),
       done: count("done"),

@@ -9,6 +9,7 @@ import type { Job } from "./job.ts";
 import { type Bars, barsOf } from "./pruning.ts";
 import { createSampler, type Point } from "./sampling.ts";
 import { overridesOf } from "./space.ts";
+import type { SweepPart } from "./sweep-parts.ts";
 import type { SweepPlan } from "./sweep-plan.ts";
 import { chosenIn, type Part, type Result } from "./sweep-report.ts";
 import { bestFirst } from "./trial-order.ts";
@@ -39,8 +40,9 @@ export const optionsAt = (space: SweepPlan["space"], point: Point): Result["opti
 
 /** Each call gives the next batch: on the whole recording, or on the training of every fold, of which each learns from its own trials alone. */
 export const batchesOf = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<number, Result>): (() => readonly Task[]) => {
-  const { trials, windows, objectives, prune } = plan;
-  const folds = windows.length === 0 ? [undefined] : [...windows.keys()];
+  const { trials, windows, objectives, prune, part } = plan;
+  if (part !== undefined && windows.length === 0) return onlyBatch(pointsInPart(plan, numbers, part));
+  const folds = windows.length === 0 ? [undefined] : [...windows.keys()].filter((fold) => isInPart(part, fold));
   const streams = folds.map((fold) => ({
     fold,
     first: (fold ?? 0) * trials,
@@ -57,6 +59,19 @@ export const batchesOf = (plan: SweepPlan, numbers: PointNumbers, results: Reado
       const part = fold === undefined ? "whole" : "train";
       return points.map((point, at) => taskOf(plan, { index: first + count + at, point, number: numbers.of(point), part, fold, bars }));
     });
+};
+
+/** The points of a part; those of the other parts are numbered as well. */
+const pointsInPart = (plan: SweepPlan, numbers: PointNumbers, part: SweepPart): readonly Task[] =>
+  plan.points
+    .map((point, index) => taskOf(plan, { index, point, number: numbers.of(point), part: "whole", fold: undefined }))
+    .filter(({ job }) => isInPart(part, job.index));
+
+const isInPart = (part: SweepPart | undefined, unit: number): boolean => part === undefined || 1 + (unit % part.of) === part.index;
+
+const onlyBatch = (tasks: readonly Task[]): (() => readonly Task[]) => {
+  const batches = [tasks];
+  return () => batches.pop() ?? [];
 };
 
 /** What each fold's training chose, on the fold's test. Where no training succeeded there is nothing to test. */

@@ -2,9 +2,8 @@
  * Runs a planned sweep on several threads: trainings batch by batch, then what they chose on the time that follows.
  *
  * Invariants: results are kept as they come and reported by index; what was kept from an earlier run is not run again; the
- * recording is read once, and not at all when nothing is to be run; a batch depends on the results of those before it, whatever order they
- * came in; a test runs only when all trainings of its fold have answered.
- * Not here: what is asked for (sweep-plan.ts), the report (sweep-report.ts), threads (pool.ts).
+ * recording is read once, and not at all when nothing is to be run.
+ * Not here: what is asked for (sweep-plan.ts), what runs when (sweep-tasks.ts), the report (sweep-report.ts), threads (pool.ts).
  */
 
 import { mkdirSync } from "node:fs";
@@ -45,6 +44,8 @@ export interface SweepRun {
   /** Leaves threads unopened that would not pay, judged on this time; the report does not depend on it. */
   readonly sparing?: Clock;
   readonly file?: ResultsFile;
+  /** Who runs them, instead of threads of this process; the pages of `pages` are made here. */
+  readonly pool?: Pool;
   /** Write the reports of the first runs: tests, then the ranking. */
   readonly pages?: RunPages;
   readonly onProgress?: (progress: SweepProgress) => void;
@@ -56,19 +57,21 @@ export const runSweep = async (plan: SweepPlan, run: SweepRun): Promise<SweepRep
   const { configPath, settings } = plan;
   let markets: readonly ReadMarket[] | undefined;
   const { threads: size, sparing } = run;
-  const pool = createPool({ size, ...(sparing === undefined ? {} : { sparing }) }, () => {
+  const threads = createPool({ size, ...(sparing === undefined ? {} : { sparing }) }, () => {
     markets ??= readMarkets(plan);
     return openThread({ configPath, settings, markets });
   });
+  const pool = run.pool ?? threads;
+  const close = () => Promise.all([pool.close(), threads.close()]);
   const leave = run.onStop?.(() => {
-    void pool.close();
+    void close();
   });
   try {
     const report = reportOf(plan, await runAll(plan, run, pool));
-    if (run.pages !== undefined) await writePages(plan, report, run.pages, pool);
+    if (run.pages !== undefined) await writePages(plan, report, run.pages, threads);
     return report;
   } finally {
-    await pool.close();
+    await close();
     leave?.();
   }
 };
