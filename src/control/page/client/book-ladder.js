@@ -1,11 +1,12 @@
 /**
  * The book of one instrument as a ladder: asks above, bids below, the depth of each level as a bar, own resting orders marked.
  *
- * Invariants: at most `levelsMax` levels a side; own orders are marked by a word, not by colour alone.
+ * Invariants: at most `levelsMax` levels a side; own orders are marked by a word, not by colour alone; prices and quantities have every
+ * digit that was sent, and as many after the point as the longest of their column.
  */
 import { element } from "../../../report/html/client/elements.js";
+import { decimalFigure, fractionOf, minus, plainDecimal } from "./decimal-texts.js";
 import { put } from "./virtual-table.js";
-import { shortFigure } from "./wording.js";
 
 /** @import {BookRow, MarketRow} from "../../control-rows.ts" */
 
@@ -54,8 +55,11 @@ export class BookLadder {
       this.#rows.append(element("tr", {}, ...cells));
     }
     while (this.#rows.rows.length > levels.length) this.#rows.lastElementChild?.remove();
-    for (const [place, level] of levels.entries())
-      fillLevel(/** @type {HTMLTableRowElement} */ (this.#rows.rows[place]), level, most, own, spreadOf(bids, asks));
+    const places = { px: longest(levels.map((level) => level?.px)), qty: longest(levels.map((level) => level?.qty)) };
+    const spread = spreadOf(bids, asks);
+    for (const [place, level] of levels.entries()) {
+      fillLevel(/** @type {HTMLTableRowElement} */ (this.#rows.rows[place]), level, { most, own, spread, places });
+    }
   }
 }
 
@@ -63,21 +67,25 @@ export class BookLadder {
 const topOf = (px) => (px === undefined || px === "" ? [] : [[px, ""]]);
 
 /** @param {readonly (readonly [string, string])[]} bids @param {readonly (readonly [string, string])[]} asks */
-const spreadOf = ([bid], [ask]) =>
-  bid === undefined || ask === undefined ? "" : `spread ${shortFigure(String(Number((Number(ask[0]) - Number(bid[0])).toPrecision(6))))}`;
+const spreadOf = ([bid], [ask]) => (bid === undefined || ask === undefined ? "" : `spread ${decimalFigure(minus(ask[0], bid[0]))}`);
 
-/** @param {HTMLTableRowElement} row @param {Level | undefined} level @param {number} most @param {ReadonlyMap<string, string>} own @param {string} spread */
-const fillLevel = (row, level, most, own, spread) => {
-  const [px, depth, mine] = /** @type {HTMLTableCellElement[]} */ ([...row.cells]);
+/** @param {readonly (string | undefined)[]} texts */
+const longest = (texts) => Math.max(...texts.map((text) => fractionOf(text ?? "")));
+
+/** @typedef {{ most: number, own: ReadonlyMap<string, string>, spread: string, places: { px: number, qty: number } }} About all levels */
+
+/** @param {HTMLTableRowElement} row @param {Level | undefined} level @param {About} about */
+const fillLevel = (row, level, { most, own, spread, places }) => {
+  const [px, depth, mine] = row.cells;
   const bar = depth?.firstElementChild;
   const text = depth?.lastElementChild;
   if (px === undefined || mine === undefined || !(bar instanceof HTMLElement) || !text) return;
   const name = level === undefined ? "spread" : level.isAsk ? "ask" : "bid";
   if (row.className !== name) row.className = name;
-  put(px, level === undefined ? spread : shortFigure(level.px));
-  put(text, level === undefined || level.qty === "" ? "" : shortFigure(level.qty, 5));
+  put(px, level === undefined ? spread : decimalFigure(level.px, undefined, places.px));
+  put(text, level === undefined || level.qty === "" ? "" : decimalFigure(level.qty, undefined, places.qty));
   const width = `${level === undefined ? 0 : ((100 * Number(level.qty)) / most).toFixed(0)}%`;
   if (bar.style.width !== width) bar.style.width = width;
-  const owned = level === undefined ? undefined : own.get(String(Number(level.px)));
-  put(mine, owned === undefined ? "" : `${shortFigure(owned, 5)} own`);
+  const owned = level === undefined ? undefined : own.get(plainDecimal(level.px));
+  put(mine, owned === undefined ? "" : `${decimalFigure(owned)} own`);
 };

@@ -5,24 +5,30 @@
  * and says so; every fill that the page knows is in a mark.
  * Not here: how bars, orders and marks are drawn (report/html/client/price-pane.js).
  */
+
 import { element } from "../../../report/html/client/elements.js";
 import { livesOf } from "../../../report/html/client/orders.js";
 import { forgetColours } from "../../../report/html/client/pane.js";
 import { PricePane } from "../../../report/html/client/price-pane.js";
 import { fillStory, placeTip, storyOf } from "../../../report/html/client/story.js";
 import { ChartGroup } from "./chart-group.js";
+import { fractionOf } from "./decimal-texts.js";
 import { localOffset } from "./wording.js";
 
 /** @import {PageData} from "../../../report/html/page-data.ts" */
 /** @import {Shown} from "../../../report/html/client/price-pane.js" */
-/** @import {CandleRow, FillRow, OrderRow} from "../../control-rows.ts" */
+/** @import {CandleRow, FillRow, MarketRow, OrderRow} from "../../control-rows.ts" */
 /** @import {SourceState} from "./source-state.js" */
 
 const seenMax = 4_000;
 /** @typedef {{ at: number[], px: number[] }} SeenPrices */
 
-/** @param {string} text */
-const placesOfText = (text) => Math.max(0, text.length - 1 - (text.includes(".") ? text.indexOf(".") : text.length - 1));
+/** Digits after the point of the prices, as they were sent: of the longest. @param {readonly CandleRow[]} bars @param {MarketRow | undefined} market */
+const placesIn = (bars, market) => {
+  let places = Math.max(...[market?.last, market?.bid, market?.ask].map((text) => fractionOf(text ?? "")));
+  for (const { o, h, l, c } of bars) places = Math.max(places, fractionOf(o), fractionOf(h), fractionOf(l), fractionOf(c));
+  return places;
+};
 
 const emptyColumn = /** @type {number[]} */ ([]);
 
@@ -168,8 +174,7 @@ export class MarketChart {
     const fills = state.list("fills").filter((row) => row.instId === instId);
     const orders = state.list("orders").filter((row) => row.instId === instId);
     const strategies = [...new Set([...fills, ...orders].map(({ strategy }) => strategy))];
-    const market = state.row("markets", instId);
-    const text = bars.at(-1)?.c ?? market?.last ?? market?.bid ?? "";
+    const places = placesIn(bars, state.row("markets", instId));
     const asBars = bars.length > 0;
     const column = (/** @type {"o" | "h" | "l" | "c"} */ name) => (asBars ? bars.map((bar) => Number(bar[name])) : (seen?.px ?? []));
     const words = { strategies, slots: wordsOf(orders, "slot"), types: wordsOf(orders, "ordType"), reasons: wordsOf(orders, "reason") };
@@ -181,7 +186,8 @@ export class MarketChart {
         {
           instId,
           base: instId.split("-")[0] ?? "",
-          places: placesOfText(text),
+          // The middle of two prices may lie between two ticks.
+          places: asBars ? places : places + 1,
           of: asBars ? "bar" : "quote",
           barMs: asBars ? barMs : 0,
           unit: 1,

@@ -3,8 +3,10 @@
  *
  * Invariants: offers every instrument that the engine follows, trades or holds; when the chosen one is gone, the first is shown.
  */
+
 import { choice, element } from "../../../report/html/client/elements.js";
 import { BookLadder } from "./book-ladder.js";
+import { plainDecimal, plus } from "./decimal-texts.js";
 import { MarketChart } from "./market-chart.js";
 import { put } from "./virtual-table.js";
 import { ageText, shortFigure } from "./wording.js";
@@ -119,8 +121,8 @@ const ownOrders = (state, instId) => {
   const own = new Map();
   for (const order of state.rows("orders").values()) {
     if (order.isFinal || order.instId !== instId || order.px === "") continue;
-    const px = String(Number(order.px));
-    own.set(px, String(Number(((Number(own.get(px)) || 0) + Number(order.qty)).toPrecision(12))));
+    const px = plainDecimal(order.px);
+    own.set(px, plus(own.get(px) ?? "0", order.qty));
   }
   return own;
 };

@@ -94,7 +94,7 @@ export const positionColumns = [
   },
   {
     name: "mark",
-    text: ({ markPx, qty }) => (Number(qty) === 0 ? "–" : shortFigure(markPx, 4)),
+    text: ({ markPx, qty }) => (Number(qty) === 0 ? "–" : shortFigure(markPx)),
     title: ({ markPx }) => markPx,
     width: 92,
     wide: true,

@@ -4,7 +4,9 @@
  * Invariants: an exact figure is never replaced: where a shorter one is shown, the exact one stands in its title; a sign is said by a
  * character as well as by a colour; the date is said wherever an instant is not of today.
  */
-import { figure, lasting } from "../../../report/html/client/texts.js";
+
+import { lasting } from "../../../report/html/client/texts.js";
+import { decimalFigure } from "./decimal-texts.js";
 
 const minute = 60_000;
 
@@ -23,15 +25,18 @@ export const clockText = (at, today) => {
 /** @param {number} at */
 export const exactInstant = (at) => localText(at).slice(0, 23).replace("T", " ");
 
-/** Rounded for reading; en dash where there is none. @param {string | undefined} text decimal @param {number} [places] at most */
-export const shortFigure = (text, places = 8) => {
-  if (text === undefined || text === "") return "–";
-  const value = Number(text);
-  return Number.isFinite(value) ? figure(value, places) : text;
-};
+/**
+ * As it was sent, with grouped digits; en dash where there is none.
+ * @param {string | undefined} text decimal @param {number} [places] at most: what is longer is rounded
+ */
+export const shortFigure = (text, places) => (text === undefined || text === "" ? "–" : decimalFigure(text, places));
 
-/** An average, which has more digits than a price. @param {string} text decimal */
-export const averageText = (text) => shortFigure(String(Number(Number(text).toPrecision(7))));
+/** An average, which has more digits than a price: seven that say something, and no fewer than before the point. @param {string} text decimal */
+export const averageText = (text) => {
+  const [whole = "", fraction = ""] = text.replace(/^-/, "").split(".");
+  const leading = whole.replace(/^0+/, "") === "" ? (/^0*/.exec(fraction)?.[0].length ?? 0) : -whole.length;
+  return shortFigure(text, Math.max(0, 7 + leading));
+};
 
 /** Digits after the point that money of this size is read with. @param {number} value */
 const moneyPlaces = (value) => (Math.abs(value) >= 0.1 || value === 0 ? 2 : Math.abs(value) >= 0.001 ? 4 : 8);
@@ -40,7 +45,7 @@ const moneyPlaces = (value) => (Math.abs(value) >= 0.1 || value === 0 ? 2 : Math
 export const moneyText = (text) => {
   if (text === undefined || text === "") return "–";
   const places = moneyPlaces(Number(text));
-  return figure(Number(text), places, Math.min(places, 2));
+  return decimalFigure(places > 2 ? text.replace(/(\.\d*?)0+$/, "$1") : text, places, Math.min(places, 2));
 };
 
 /** Money with its sign. @param {string | undefined} text */

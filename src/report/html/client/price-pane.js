@@ -178,6 +178,6 @@ const aboutOf = ({ bars: { barMs }, groups, resting }, { withFills, withOrders }
 const barText = ({ barMs, at: times, open, high, low, close }, at, places) => {
   const place = lastPlace(times, at);
   if (place < 0) return "";
-  const text = (/** @type {readonly number[]} */ column) => figure(valueAt(column, place), places, Math.min(places, 2));
+  const text = (/** @type {readonly number[]} */ column) => figure(valueAt(column, place), places, places);
   return barMs === 0 ? text(close) : `O\u00a0${text(open)}  H\u00a0${text(high)}  L\u00a0${text(low)}  C\u00a0${text(close)}`;
 };

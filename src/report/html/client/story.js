@@ -76,7 +76,7 @@ const orderStory = (data, order, filledAt) => {
     element(
       "p",
       {},
-      `${strategy}, slot ${slots[valueAt(orders.slot, order)]}: ${types[valueAt(orders.type, order)]}${px > 0 ? ` at ${figure(px)}` : ""}, size ${figure(valueAt(orders.sz, order))}`,
+      `${strategy}, slot ${slots[valueAt(orders.slot, order)]}: ${types[valueAt(orders.type, order)]}${px > 0 ? ` at ${figure(px, instrumentOf(data, valueAt(orders.instrument, order)).places)}` : ""}, size ${figure(valueAt(orders.sz, order))}`,
     ),
     element(
       "ol",

@@ -5,9 +5,22 @@
  */
 import { day, roundLength } from "./columns.js";
 
+/** Making one takes longer than drawing with it. @type {Map<string, Intl.NumberFormat>} */
+const formats = new Map();
+
+/** @param {number} places @param {number} least */
+const formatOf = (places, least) => {
+  const key = `${places} ${least}`;
+  let format = formats.get(key);
+  if (format === undefined) {
+    format = new Intl.NumberFormat("en-US", { minimumFractionDigits: least, maximumFractionDigits: places });
+    formats.set(key, format);
+  }
+  return format;
+};
+
 /** @param {number} value @param {number} [places] at most @param {number} [least] */
-export const figure = (value, places = 8, least = 0) =>
-  value.toLocaleString("en-US", { minimumFractionDigits: Math.min(least, places), maximumFractionDigits: places }).replace("-", "−");
+export const figure = (value, places = 8, least = 0) => formatOf(places, Math.min(least, places)).format(value).replace("-", "−");
 
 /** Fraction digits that tell multiples of a step apart: three for 0.025. @param {number} step */
 export const placesOf = (step) => {

@@ -29,6 +29,24 @@ it.each([
 });
 
 it.each([
+  ["64123.40", "64,123.40"],
+  ["0.000000001234", "0.000000001234"],
+  ["-1250", "−1,250"],
+  ["", "–"],
+])("A price or size of %s is read as it was sent, %s", (text, shown) => {
+  expect(wording.shortFigure(text)).toBe(shown);
+});
+
+it.each([
+  ["64123.456789012345", "64,123.46"],
+  ["0.000012345678912", "0.00001234568"],
+  ["1.5", "1.5"],
+  ["123456789.75", "123,456,790"],
+])("An average of %s is read with seven digits that say something, %s", (text, shown) => {
+  expect(wording.averageText(text)).toBe(shown);
+});
+
+it.each([
   [{ kind: "live", environment: "mainnet" }, "mainnet: real money", "real"],
   [{ kind: "live", environment: "testnet" }, "testnet", "test"],
   [{ kind: "live", environment: "" }, "live", "real"],
