@@ -92,6 +92,43 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     expect(await seen(page, ".chip.real")).toBe("mainnet: real money");
   });
 
+  it("gives each of several users a row of money, and adds up none of it", async () => {
+    const page = await open();
+    expect(await page.isVisible("[aria-label='Balances of the account']")).toBe(true);
+    expect(await page.isVisible("[aria-label='Accounts of the users']")).toBe(false);
+    const parts = { currency: "USDT", realised: "0", unrealised: "-2.02", fees: "0.2404" };
+    engine.document.put("userMoney", "ben|USDT", { user: "ben", ...parts, profit: "-2.2604" });
+    engine.document.put("balances", "ben|USDT", { user: "ben", currency: "USDT", balance: "4999.7596", stale: false });
+    port.send("maker");
+    const accounts = page.locator("table[aria-label='Accounts of the users'] tbody tr[data-index]");
+    await expect.poll(() => accounts.count()).toBe(3);
+    expect((await accounts.allInnerTexts()).map((text) => text.split(/\s+/))).toEqual([
+      ["1001", "BTC", "0.41", "(old)", "–", "–", "–", "–"],
+      ["1001", "USDT", "25,210.8823", "–", "–", "–", "–"],
+      ["ben", "USDT", "4,999.7596", "0.00", "−2.02", "0.24", "−2.26"],
+    ]);
+    expect(await page.isVisible("[aria-label='Balances of the account']")).toBe(false);
+  });
+
+  it("shows in each row of a long list the order that stands there, after many have come at once", async () => {
+    const page = await open();
+    await show(page, "Orders");
+    const rows = page.locator("table[aria-label^='Orders'] tbody tr[data-index]");
+    for (let round = 0; round < 3; round++) {
+      engine.change(700, 10_000);
+      port.send("maker");
+      await page.waitForTimeout(130);
+    }
+    const newest = engine.document
+      .rows("orders")
+      .filter(({ isFinal }) => !isFinal)
+      .sort((a, b) => b.changedAt - a.changedAt);
+    const ids = async (): Promise<readonly (string | undefined)[]> => (await rows.allInnerTexts()).map((text) => text.split(/\s+/).at(-1));
+    const count = await rows.count();
+    expect(count).toBeGreaterThan(20);
+    await expect.poll(ids).toEqual(newest.slice(0, count).map(({ clOrdId }) => clOrdId));
+  });
+
   it("asks before it halts, says what will happen, and sends it with the reason only when it is confirmed", async () => {
     const page = await open();
     await page.click(".halt");

@@ -79,12 +79,15 @@ select{max-width:190px;text-overflow:ellipsis}
 .clock{font-size:0.84rem}
 input[type="search"],input[type="text"],textarea{font:inherit;font-size:0.87rem;color:var(--fg);background:var(--bg);border:1px solid var(--soft);border-radius:5px;padding:3px 9px;min-height:30px;min-width:0;max-width:100%}
 .lastprice{font-weight:600;margin:2px 0 6px;min-height:1.5em}
-.vscroll{overflow:auto;border:1px solid var(--rule);border-radius:6px;position:relative;overscroll-behavior:contain;max-width:100%}
+.vscroll{overflow:auto;contain:content;border:1px solid var(--rule);border-radius:6px;position:relative;overscroll-behavior:contain;max-width:100%}
 .vscroll:focus-visible{outline-offset:-1px}
 .vscroll .empty{padding:10px 12px;position:sticky;left:0}
-table.rows{table-layout:fixed;border-collapse:separate;border-spacing:0;min-width:var(--least);font-size:0.86rem}
-table.rows td,table.rows th{height:30px;padding:0 8px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;vertical-align:middle;border-bottom:1px solid var(--rule);min-width:0}
-table.rows th{position:sticky;top:0;z-index:2;background:var(--card)}
+table.rows{display:block;min-width:var(--least);font-size:0.86rem}
+table.rows tbody{display:block}
+table.rows thead{display:block;position:sticky;top:0;z-index:2}
+table.rows tr{display:grid;grid-template-columns:var(--cols);height:30px;contain:strict}
+table.rows td,table.rows th{display:block;height:30px;line-height:29px;padding:0 8px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;border-bottom:1px solid var(--rule);min-width:0}
+table.rows th{background:var(--card)}
 table.rows th button{border:0;background:none;padding:0;min-height:0;color:inherit;font-size:inherit;max-width:100%;overflow:hidden;text-overflow:ellipsis}
 table.rows th[aria-sort="ascending"] button::after{content:" ▲";font-size:0.7em}
 table.rows th[aria-sort="descending"] button::after{content:" ▼";font-size:0.7em}
@@ -92,10 +95,9 @@ table.rows tbody tr[data-index]{cursor:pointer}
 table.rows tbody tr[data-index]:hover td{background:var(--card)}
 table.rows tbody tr[aria-selected="true"] td{background:var(--accent-fill)}
 table.rows tbody tr.tone-bad td:first-child{box-shadow:inset 3px 0 var(--bad)}
-table.rows tr[aria-hidden] td{padding:0;border:0;height:auto}
+table.rows tr[aria-hidden] td{display:none}
 table.rows tr:last-child td{border-bottom:0}
 table.rows .soft{color:var(--soft)}
-table.rows col{width:var(--w,auto)}
 .fill{min-width:0}
 main .fill .vscroll{height:calc(100vh - 215px);min-height:240px}
 .withstory{display:flex;gap:20px}
@@ -167,9 +169,9 @@ kbd{font:inherit;font-size:0.84rem;border:1px solid var(--soft);border-bottom-wi
 .story{position:fixed;inset:auto 0 0 0;width:auto;max-height:72vh;z-index:25;border-radius:12px 12px 0 0;box-shadow:0 -6px 30px #0005}
 }
 @media (max-width: 640px){
-.wide{display:none}
+table.rows .wide{display:none}
 table.rows{min-width:var(--narrow)}
-table.rows col{width:var(--n,auto)}
+table.rows tr{grid-template-columns:var(--ncols)}
 table.rows td,table.rows th{padding:0 5px}
 .topline{padding:8px 12px;gap:6px 10px}
 .top h1{flex:1}

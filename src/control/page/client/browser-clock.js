@@ -1,7 +1,8 @@
 /**
- * Time of the browser: how long ago something was, calls in equal steps, and frames.
+ * Time of the browser: how long ago something was, calls in equal steps, frames, and work spread over them.
  *
- * Invariants: the one place of the page where time comes from; instants are milliseconds since the page was opened and never go back.
+ * Invariants: the one place of the page where time comes from; instants are milliseconds since the page was opened and never go back;
+ * work in turn is done in the order in which it was first asked for, and of each owner the latest only.
  * Not here: instants on the engine's clock, which come with its rows.
  */
 
@@ -25,3 +26,32 @@ export const oncePerFrame = (draw) => {
     });
   };
 };
+
+/** What drawing may take of a frame of 16.7 ms: style, layout and paint of it come on top. */
+const turnMs = 3;
+
+/** @type {Map<object, () => void>} */
+const waiting = new Map();
+
+const takeTurns = oncePerFrame(() => {
+  const until = performance.now() + turnMs;
+  for (const [owner, work] of waiting) {
+    waiting.delete(owner);
+    work();
+    if (performance.now() >= until) break;
+  }
+  if (waiting.size > 0) takeTurns();
+});
+
+/**
+ * Work for one of the next frames: what does not fit into one is done in those after it. Asked for again before it was done, the latest
+ * takes the place of the one before.
+ * @param {object} owner @param {() => void} work
+ */
+export const inTurn = (owner, work) => {
+  waiting.set(owner, work);
+  takeTurns();
+};
+
+/** What was asked for is not done any more. @param {object} owner */
+export const noTurn = (owner) => waiting.delete(owner);

@@ -160,6 +160,7 @@ export class ControlRoom {
   #drawTabs() {
     const ids = [...this.#watched.keys()];
     this.#tabs.hidden = ids.length < 2;
+    if (ids.length < 2) return;
     const all = button("All engines", "All engines", () => this.#all());
     const tabs = ids.map((id) => button(this.#watched.get(id)?.name ?? id, id, () => this.#choose(id), { title: id }));
     for (const [index, tab] of [all, ...tabs].entries()) {

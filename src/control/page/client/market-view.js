@@ -6,6 +6,7 @@
 
 import { choice, element } from "../../../report/html/client/elements.js";
 import { BookLadder } from "./book-ladder.js";
+import { inTurn } from "./browser-clock.js";
 import { plainDecimal, plus } from "./decimal-texts.js";
 import { MarketChart } from "./market-chart.js";
 import { put } from "./virtual-table.js";
@@ -70,7 +71,7 @@ export class MarketView {
     if (instIds.length === 0) return;
     this.#offer(instIds);
     const instId = this.#instruments.value;
-    this.#chart.update(state, instId);
+    inTurn(this.#chart, () => this.#chart.update(state, instId));
     const market = state.row("markets", instId);
     const age = market === undefined ? "" : ` · ${ageText(Math.max(0, now - market.at))}`;
     const text =
@@ -81,7 +82,7 @@ export class MarketView {
     const version = `${instId} ${state.version(["book", "markets", "orders"])}`;
     if (version === this.#bookVersion) return;
     this.#bookVersion = version;
-    this.#book.draw(state.row("book", instId), market, ownOrders(state, instId));
+    inTurn(this.#book, () => this.#book.draw(state.row("book", instId), state.row("markets", instId), ownOrders(state, instId)));
   }
 
   shown() {}

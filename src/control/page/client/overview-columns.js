@@ -145,7 +145,7 @@ const amountValue = (text) => Number(text ?? 0);
 /** @type {readonly import("./virtual-table.js").TableColumn<AccountRow>[]} */
 export const accountColumns = [
   { name: "user", text: ({ user }) => user, value: ({ user }) => user, isText: true, width: 110, narrow: 70, grow: true },
-  { name: "currency", text: ({ currency }) => currency, value: ({ currency }) => currency, isText: true, width: 76, narrow: 64 },
+  { name: "currency", text: ({ currency }) => currency, value: ({ currency }) => currency, isText: true, width: 80, narrow: 70 },
   {
     name: "balance",
     text: ({ balance }) => (balance === undefined ? "–" : `${shortFigure(balance.balance, 4)}${balance.stale ? " (old)" : ""}`),

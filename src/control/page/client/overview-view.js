@@ -7,7 +7,7 @@
 import { element } from "../../../report/html/client/elements.js";
 import { countOf, figure } from "../../../report/html/client/texts.js";
 import { accountRows, usersOf } from "./account-rows.js";
-import { nowMs } from "./browser-clock.js";
+import { inTurn, nowMs } from "./browser-clock.js";
 import { EquityChart } from "./equity-chart.js";
 import { eventLine } from "./events-view.js";
 import { accountColumns, balanceColumns, positionColumns, strategyColumns } from "./overview-columns.js";
@@ -102,15 +102,15 @@ export class OverviewView {
   draw(watched) {
     this.#watched = watched;
     const { state } = watched;
-    this.#drawTiles(watched);
-    this.#equity.update(state, 210);
-    this.#gauges.draw(watched);
+    inTurn(this.#tiles, () => this.#drawTiles(watched));
+    inTurn(this.#gauges, () => this.#gauges.draw(watched));
+    inTurn(this.#equity, () => this.#equity.update(state, 210));
     if (nowMs() - this.#drawnAt < pauseMs) return;
     this.#drawnAt = nowMs();
-    if (this.#isNew("strategies", state)) this.#strategies.set(state.list("strategies"));
-    if (this.#isNew("positions", state)) this.#positions.set(state.list("positions"));
-    if (this.#isNew("balances", state, ["balances", "userMoney", "strategies"])) this.#drawAccounts(state);
-    if (this.#isNew("events", state)) this.#drawEvents(watched);
+    if (this.#isNew("strategies", state)) inTurn(this.#strategies, () => this.#strategies.set(state.list("strategies")));
+    if (this.#isNew("positions", state)) inTurn(this.#positions, () => this.#positions.set(state.list("positions")));
+    if (this.#isNew("balances", state, ["balances", "userMoney", "strategies"])) inTurn(this.#balances, () => this.#drawAccounts(state));
+    if (this.#isNew("events", state)) inTurn(this.#events, () => this.#drawEvents(watched));
   }
 
   shown() {

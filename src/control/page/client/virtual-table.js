@@ -1,10 +1,14 @@
 /**
  * A table of any length that draws only the rows in sight: sorted by any column, walked by arrow keys, one row chosen.
  *
- * Invariants: rows have one height, so that what is above is known without being drawn; a cell is touched only where its text changes;
- * sorting is stable; the row that is walked to is known by its key, and stays while others come and go.
+ * Invariants: rows have one height, so that what is above is known without being drawn, and each is laid out by itself; a cell is touched only where its text changes;
+ * rows that have come are written over several frames where they change many cells, what a person does is shown at once; sizes are read
+ * when they change, never while drawing; sorting is stable; the row that is walked to is known by its key, and stays while others come
+ * and go.
  */
 import { element } from "../../../report/html/client/elements.js";
+import { inTurn, noTurn } from "./browser-clock.js";
+import { classOf, leastWidths, narrowed, tracksOf } from "./column-widths.js";
 
 /**
  * A column: `value` is what it is sorted by, `wide` leaves it out on narrow screens, `narrow` is its width there, `grow` takes the room that is left.
@@ -17,7 +21,9 @@ import { element } from "../../../report/html/client/elements.js";
  */
 
 const rowPx = 30;
-const spare = 6;
+const spare = 3;
+/** Cells that may change in one frame: their layout and paint take about as long as writing them. */
+const cellsMax = 90;
 let tables = 0;
 
 /** @template R */
@@ -25,7 +31,7 @@ export class VirtualTable {
   node;
   #parts;
   #scroller;
-  #body = element("tbody", {});
+  #body = element("tbody", { role: "rowgroup" });
   #above = element("tr", { "aria-hidden": "true" }, element("td", {}));
   #below = element("tr", { "aria-hidden": "true" }, element("td", {}));
   #empty = element("p", { class: "empty", hidden: true });
@@ -33,6 +39,8 @@ export class VirtualTable {
   #heads;
   /** @type {HTMLTableRowElement[]} */
   #pool = [];
+  /** What each of them says. @type {WeakMap<HTMLTableRowElement, R>} */
+  #shown = new WeakMap();
   /** @type {R[]} */
   #given = [];
   /** @type {R[]} */
@@ -40,6 +48,8 @@ export class VirtualTable {
   #by;
   #down;
   #current = "";
+  #scrolled = 0;
+  #height = 0;
   #id = `table${++tables}`;
   #table;
 
@@ -49,24 +59,18 @@ export class VirtualTable {
     this.#by = parts.sort?.column ?? -1;
     this.#down = parts.sort?.down ?? false;
     this.#heads = parts.columns.map((column, index) => this.#headOf(column, index));
-    const columns = parts.columns.map(({ width, narrow = width, grow = false, wide = false }) => {
-      const made = element("col", { class: wide ? "wide" : "" });
-      if (grow) return made;
-      made.style.setProperty("--w", `${width}px`);
-      made.style.setProperty("--n", `${narrow}px`);
-      return made;
-    });
     this.#body.append(this.#above, this.#below);
     this.#table = element(
       "table",
       { role: "grid", "aria-label": parts.label, class: "rows" },
-      element("colgroup", {}, ...columns),
-      element("thead", {}, element("tr", {}, ...this.#heads)),
+      element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...this.#heads)),
       this.#body,
     );
     const [least, narrowest] = leastWidths(parts.columns);
     this.#table.style.setProperty("--least", `${least}px`);
     this.#table.style.setProperty("--narrow", `${narrowest}px`);
+    this.#table.style.setProperty("--cols", tracksOf(parts.columns));
+    this.#table.style.setProperty("--ncols", tracksOf(parts.columns.filter(({ wide }) => wide !== true).map(narrowed)));
     this.#scroller = element(
       "div",
       { class: "vscroll", tabindex: "0", role: "region", "aria-label": parts.label },
@@ -75,12 +79,13 @@ export class VirtualTable {
     );
     if (parts.most !== undefined) this.#scroller.style.maxHeight = `${rowPx * (parts.most + 1) + 4}px`;
     this.node = this.#scroller;
-    this.#scroller.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.#scroller.addEventListener("scroll", () => this.#scroll(), { passive: true });
+    new ResizeObserver(([entry]) => this.#resize(entry?.contentRect.height ?? 0)).observe(this.#scroller);
     this.#scroller.addEventListener("keydown", (event) => this.#takeKey(event));
     this.#body.addEventListener("click", ({ target }) => {
-      const row = target instanceof Element && target.closest("button") === null ? target.closest("tr") : null;
-      const index = Number(row?.dataset["index"] ?? -1);
-      if (index >= 0) this.#walkTo(index, true);
+      const shown = target instanceof Element && target.closest("button") === null ? target.closest("tr") : null;
+      const row = shown === null ? undefined : this.#shown.get(shown);
+      if (row !== undefined) this.#take(row);
     });
   }
 
@@ -93,7 +98,7 @@ export class VirtualTable {
   set(rows) {
     this.#given = rows;
     this.#sort();
-    this.draw();
+    this.#drawFrom(0, cellsMax);
   }
 
   /** The row of a key is marked as the one that is shown elsewhere; an empty text marks none. @param {string} key */
@@ -104,56 +109,97 @@ export class VirtualTable {
 
   /** Draws what is in sight now. */
   draw() {
-    const rows = this.#rows;
-    const { clientHeight, scrollTop } = this.#scroller;
-    const first = Math.max(0, Math.min(rows.length - 1, Math.floor(scrollTop / rowPx) - spare));
-    const room = Math.ceil((clientHeight || 600) / rowPx) + 2 * spare;
-    const last = Math.min(rows.length, first + room);
+    this.#drawFrom(0, Number.POSITIVE_INFINITY);
+  }
+
+  #scroll() {
+    this.#scrolled = this.#scroller.scrollTop;
+    this.draw();
+  }
+
+  /** @param {number} height */
+  #resize(height) {
+    const isSame = Math.round(height) === this.#height;
+    this.#height = Math.round(height);
+    if (!isSame) this.draw();
+  }
+
+  /** What is drawn: places of the first row and of the one after the last. @returns {[first: number, last: number]} */
+  get #window() {
+    const { length } = this.#rows;
+    const first = Math.max(0, Math.min(length - 1, Math.floor(this.#scrolled / rowPx) - spare));
+    return [first, Math.min(length, first + Math.ceil((this.#height || 600) / rowPx) + 2 * spare)];
+  }
+
+  /** Draws rows from a place in sight on, until so many cells have changed; the others in the next frames. @param {number} from @param {number} most */
+  #drawFrom(from, most) {
+    noTurn(this);
+    const [first, last] = this.#window;
+    this.#fit(first, last);
+    let changed = 0;
+    for (let place = from; place < this.#pool.length; place++) {
+      if (changed >= most) {
+        inTurn(this, () => this.#drawFrom(place, most));
+        return;
+      }
+      changed += this.#fill(/** @type {HTMLTableRowElement} */ (this.#pool[place]), first + place);
+    }
+  }
+
+  /** @param {number} first @param {number} last */
+  #fit(first, last) {
+    const { length } = this.#rows;
     const count = Math.max(0, last - first);
     while (this.#pool.length < count) {
-      const row = element("tr", {}, ...this.#parts.columns.map((column) => element("td", { class: classOf(column) })));
+      const row = element(
+        "tr",
+        { role: "row" },
+        ...this.#parts.columns.map((column) => element("td", { role: "gridcell", class: classOf(column) })),
+      );
       this.#pool.push(row);
       this.#below.before(row);
     }
     while (this.#pool.length > count) this.#pool.pop()?.remove();
     setHeight(this.#above, first * rowPx);
-    setHeight(this.#below, (rows.length - last) * rowPx);
-    for (const [place, row] of this.#pool.entries()) this.#fill(row, first + place);
-    this.#table.setAttribute("aria-rowcount", String(rows.length + 1));
-    const isEmpty = rows.length === 0;
+    setHeight(this.#below, (length - last) * rowPx);
+    setAttribute(this.#table, "aria-rowcount", String(length + 1));
+    const isEmpty = length === 0;
     if (this.#empty.hidden === isEmpty) this.#empty.hidden = !isEmpty;
     if (isEmpty) put(this.#empty, this.#parts.empty());
-    const index = this.#current === "" ? -1 : rows.findIndex((row) => this.#parts.keyOf(row) === this.#current);
-    if (index >= first && index < last) this.#scroller.setAttribute("aria-activedescendant", `${this.#id}-${index}`);
-    else this.#scroller.removeAttribute("aria-activedescendant");
+    const index = this.#current === "" ? -1 : this.#rows.findIndex((row) => this.#parts.keyOf(row) === this.#current);
+    setAttribute(this.#scroller, "aria-activedescendant", index >= first && index < last ? `${this.#id}-${index}` : "");
   }
 
-  /** @param {HTMLTableRowElement} tr @param {number} index */
+  /** @param {HTMLTableRowElement} tr @param {number} index @returns {number} cells that have changed */
   #fill(tr, index) {
     const row = /** @type {R} */ (this.#rows[index]);
     const { columns, keyOf, rowTone } = this.#parts;
-    const isCurrent = keyOf(row) === this.#current;
+    this.#shown.set(tr, row);
     if (tr.dataset["index"] !== String(index)) {
       tr.dataset["index"] = String(index);
       tr.id = `${this.#id}-${index}`;
       tr.setAttribute("aria-rowindex", String(index + 2));
     }
-    if (tr.getAttribute("aria-selected") !== String(isCurrent)) tr.setAttribute("aria-selected", String(isCurrent));
+    setAttribute(tr, "aria-selected", String(keyOf(row) === this.#current));
     const tone = rowTone?.(row) ?? "";
     if (tr.className !== tone) tr.className = tone;
+    const { cells } = tr;
+    let changed = 0;
     for (const [place, column] of columns.entries()) {
-      const cell = /** @type {HTMLTableCellElement} */ (tr.cells[place]);
-      put(cell, column.text(row));
+      const cell = /** @type {HTMLTableCellElement} */ (cells[place]);
+      const text = column.text(row);
+      if (put(cell, text)) changed++;
       const look = column.tone === undefined ? undefined : `${classOf(column)} ${column.tone(row)}`;
       if (look !== undefined && cell.className !== look) cell.className = look;
-      const title = column.title?.(row) ?? (column.isText ? column.text(row) : "");
+      const title = column.title?.(row) ?? (column.isText ? text : "");
       if (cell.title !== title) cell.title = title;
     }
+    return changed;
   }
 
   /** @param {TableColumn<R>} column @param {number} index */
   #headOf(column, index) {
-    const head = element("th", { scope: "col", class: classOf(column), "aria-sort": "none" });
+    const head = element("th", { role: "columnheader", scope: "col", class: classOf(column), "aria-sort": "none" });
     if (column.value === undefined) {
       head.append(column.name);
       return head;
@@ -184,6 +230,14 @@ export class VirtualTable {
     this.#rows = keys.map(({ row }) => row);
   }
 
+  /** The row that was pressed, as it is read, wherever it stands now. @param {R} row */
+  #take(row) {
+    const key = this.#parts.keyOf(row);
+    const index = this.#rows.findIndex((other) => this.#parts.keyOf(other) === key);
+    if (index >= 0) this.#walkTo(index, true);
+    else this.#parts.chosen?.(row);
+  }
+
   /** @param {number} index @param {boolean} choose */
   #walkTo(index, choose) {
     const row = this.#rows[index];
@@ -193,7 +247,7 @@ export class VirtualTable {
     const { scrollTop, clientHeight } = this.#scroller;
     if (top < scrollTop) this.#scroller.scrollTop = top;
     else if (bottom > scrollTop + clientHeight) this.#scroller.scrollTop = bottom - clientHeight;
-    this.draw();
+    this.#scroll();
     if (choose) this.#parts.chosen?.(row);
   }
 
@@ -218,18 +272,20 @@ export class VirtualTable {
   }
 }
 
-/** What all columns need, and what those of a narrow screen do. @param {readonly { width: number, narrow?: number, wide?: boolean }[]} columns */
-const leastWidths = (columns) => [
-  columns.reduce((sum, { width }) => sum + width, 0),
-  columns.reduce((sum, { width, narrow = width, wide = false }) => sum + (wide ? 0 : narrow), 0),
-];
-
-/** @param {{ isText?: boolean, wide?: boolean }} column */
-const classOf = ({ isText = false, wide = false }) => `${isText ? "" : "n"}${wide ? " wide" : ""}`;
-
-/** @param {Element} node @param {string} text */
+/** @param {Element} node @param {string} text @returns {boolean} whether it was another one */
 export const put = (node, text) => {
-  if (node.textContent !== text) node.textContent = text;
+  if (node.textContent === text) return false;
+  // The text of a node that has one is replaced, not the node.
+  const { firstChild } = node;
+  if (firstChild instanceof Text && node.childNodes.length === 1) firstChild.data = text;
+  else node.textContent = text;
+  return true;
+};
+
+/** An empty text takes it away. @param {Element} node @param {string} name @param {string} text */
+const setAttribute = (node, name, text) => {
+  if (text === "") node.removeAttribute(name);
+  else if (node.getAttribute(name) !== text) node.setAttribute(name, text);
 };
 
 /** @param {HTMLTableRowElement} row @param {number} px */

@@ -42,7 +42,7 @@ const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation San
 export const timeHeight = 28;
 
 /** Width of the axes of values. */
-const axisWidth = () => (innerWidth < 600 ? 54 : 78);
+const axisWidth = () => (innerWidth < 600 ? 62 : 78);
 
 /**
  * @param {HTMLElement} node @param {Shared} shared
