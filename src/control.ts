@@ -36,6 +36,7 @@ export {
   type SectionName,
   type SourceKind,
   type StrategyRow,
+  type Unrecorded,
   type UserMoneyRow,
   userKey,
 } from "./control/control-rows.ts";

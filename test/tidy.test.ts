@@ -111,7 +111,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   "control/page": ["control", "report/html"],
   control: ["contract", "journal", "market", "orders", "orders/state", "host"],
-  "control/playback": ["clock", "contract", "journal", "market", "orders", "host", "control", "verify/session"],
+  "control/playback": ["clock", "contract", "journal", "market", "orders", "scheduler/quota", "host", "control", "verify/session"],
   "control/server": ["clock", "host", "control", "control/page"],
   entries: ["*"],
   cli: ["*"],

@@ -92,7 +92,6 @@ const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeli
   const entry = statSync(path, { throwIfNoEntry: false });
   if (entry === undefined)
     throw new SluiceError("USAGE", `There is no ${path}: name a config, the folder of a session, or a file of events.`);
-  const { timelineOfEvents } = await import("../control/playback/event-timeline.ts");
   if (entry.isDirectory()) {
     const { isSession } = await import("../verify/session/session-file.ts");
     if (!isSession(path)) {
@@ -101,12 +100,13 @@ const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeli
         `${path} holds no session: name the folder that \`sluice record\` has written, or the config of a backtest.`,
       );
     }
-    const { readSessionRun } = await import("../control/playback/session-run.ts");
-    const { events, prices } = readSessionRun(path);
-    return timelineOfEvents(facts("session"), events, prices);
+    return sessionTimeline(path, facts("session"));
   }
   if ([".ndjson", ".jsonl", ".json"].includes(extname(path))) {
-    const { readEvents } = await import("../control/playback/event-file.ts");
+    const [{ readEvents }, { timelineOfEvents }] = await Promise.all([
+      import("../control/playback/event-file.ts"),
+      import("../control/playback/event-timeline.ts"),
+    ]);
     io.err(
       "Prices, books and the limits of the quota are not in a file of events, and not shown. A config's backtest or a session has more.\n",
     );
@@ -118,6 +118,17 @@ const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeli
 };
 
 type Facts = Parameters<typeof import("../control/playback/view-recorder.ts").createRunRecorder>[0];
+
+const sessionTimeline = async (path: string, facts: Facts): Promise<Timeline> => {
+  const [{ timelineOfEvents }, { RecordedQuota }, { readSessionRun }] = await Promise.all([
+    import("../control/playback/event-timeline.ts"),
+    import("../control/playback/recorded-quota.ts"),
+    import("../control/playback/session-run.ts"),
+  ]);
+  const { events, header, quota, ...market } = readSessionRun(path);
+  const strategies = header.strategies.map((one) => ({ ...one, user: one.user ?? header.users[0]?.uid ?? "" }));
+  return timelineOfEvents(facts, events, { ...market, strategies, quota: new RecordedQuota(header, quota) });
+};
 
 const backtested = async (path: string, { fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {
   const config = checkConfig(await loadConfigFile(path, { command: "backtest" }));

@@ -27,6 +27,12 @@ export interface PlaybackState {
   readonly paused: boolean;
 }
 
+/**
+ * What a recording may lack: the account's balances and positions, prices, the book, actions that wait for quota, limits other than the
+ * user's weight, options of strategies, the engine's health.
+ */
+export type Unrecorded = "account" | "prices" | "book" | "queue" | "limits" | "options" | "health";
+
 /** Section `engine`, key "". */
 export interface EngineRow {
   readonly name: string;
@@ -44,6 +50,8 @@ export interface EngineRow {
   /** `gone`: it is not known what became of it. */
   readonly state: "starting" | "running" | "stopped" | "gone";
   readonly playback?: PlaybackState;
+  /** What a recorded run does not hold; absent where everything is told. */
+  readonly unrecorded?: readonly Unrecorded[];
 }
 
 /** Section `strategies`, by name. */

@@ -53,7 +53,9 @@ button[aria-pressed="true"]{border-color:var(--accent);color:var(--accent)}
 .tabs button,.views button{border:0;border-bottom:3px solid transparent;border-radius:0;background:none;padding:7px 13px 5px;font-size:0.93rem;white-space:nowrap;color:var(--soft);flex:none;max-width:24ch;overflow:hidden;text-overflow:ellipsis}
 .tabs button:focus-visible,.views button:focus-visible{outline-offset:-3px}
 .tabs [aria-current],.views [aria-current]{color:var(--fg);border-bottom-color:var(--accent);font-weight:600}
-.playback{padding:6px 20px;margin:0;background:var(--card);border-bottom:1px solid var(--rule);flex-wrap:nowrap}
+.played{background:var(--card);border-bottom:1px solid var(--rule)}
+.playback{padding:6px 20px;margin:0;flex-wrap:nowrap}
+.missing{margin:0;max-width:none;padding:0 20px 6px;font-size:0.84rem}
 .playback input{flex:1;min-width:80px}
 .playback .clock{min-width:13em;text-align:right}
 main.room{max-width:none;padding:14px 20px 40px}
@@ -177,7 +179,7 @@ table.rows td,table.rows th{padding:0 5px}
 .top h1{flex:1}
 .chips{order:3;flex-basis:100%}
 .top .quiet{display:none}
-.banner,.playback{padding-left:12px;padding-right:12px}
+.banner,.playback,.missing{padding-left:12px;padding-right:12px}
 .playback{flex-wrap:wrap}
 .playback .clock{width:auto;min-width:0}
 .tabs,.views{padding:0 6px}

@@ -1,9 +1,10 @@
 /**
- * Timeline made of recorded events, and of the prices that were recorded beside them, if any: they are told again on a virtual clock to the
- * same fold that watches a running engine.
+ * Timeline made of recorded events, and of the prices, books and requests that were recorded beside them, if any: they are told again on a
+ * virtual clock to the same fold that watches a running engine.
  *
- * Invariants: positions, profit and fees are the sums of the recorded fills, exact; what was not recorded is not shown: without prices a
- * position is marked by the last fill, and the chart of prices is empty; of the quota only the weight that was spent is known.
+ * Invariants: positions, profit and fees are the sums of the recorded fills, exact; what was not recorded is not shown, and named in
+ * the row of the engine: without prices a position is marked by the last fill, and the chart of prices is empty; without requests
+ * only the weight that was spent is known of the quota.
  * Not here: how events are read (event-file.ts, session-run.ts), how a timeline is played (playback-source.ts).
  */
 import { Subject } from "rxjs";
@@ -16,9 +17,10 @@ import type { Event, EventOf } from "../../journal/events.ts";
 import { addToHolding, averagePxOf, createHolding, type Holding, unrealisedOf } from "../../orders/average-cost.ts";
 import type { Position } from "../../orders/positions.ts";
 import type { ControlUpdate } from "../control-document.ts";
-import type { EngineRow } from "../control-rows.ts";
+import type { BookRow, EngineRow, Unrecorded } from "../control-rows.ts";
 import { EngineView } from "../engine-view.ts";
 import { PriceRows, type RecordedPrice } from "./price-rows.ts";
+import type { RecordedQuota } from "./recorded-quota.ts";
 import { Timeline, updatesMax } from "./timeline.ts";
 
 interface Book {
@@ -31,11 +33,22 @@ interface Book {
 
 const minuteMs = layers.uid.windowMs;
 
+/** What was recorded beside the events; all of it in order of time. */
+export interface RecordedMore {
+  readonly prices?: readonly RecordedPrice[];
+  readonly books?: readonly BookRow[];
+  readonly quota?: RecordedQuota;
+  /** Strategies of the config, with their users and options. */
+  readonly strategies?: readonly Pick<StrategyView, "name" | "user" | "options">[];
+}
+
 /** What the fold asks of an engine, from its events alone. */
 class RecordedRun {
   readonly #strategies = new Map<string, Omit<StrategyView, "positions">>();
   readonly #books = new Map<string, Map<string, Book>>();
   readonly #prices: PriceRows;
+  readonly #known: RecordedMore["strategies"];
+  readonly #quota: RecordedQuota | undefined;
   readonly #spent: Record<string, number> = {};
   #mode: StrategyView["mode"] = "active";
   #reason = "";
@@ -43,11 +56,14 @@ class RecordedRun {
   #used = 0;
   #foreign = 0;
 
-  constructor(prices: PriceRows) {
+  constructor(prices: PriceRows, { quota, strategies }: RecordedMore) {
     this.#prices = prices;
+    this.#known = strategies;
+    this.#quota = quota;
   }
 
   take(event: Event): void {
+    this.#quota?.take(event);
     if (event.type === "engine.started") for (const name of event.strategies) this.#of(name);
     else if (event.type === "fill") this.#fill(event);
     else if (event.type === "action.sent") this.#send(event);
@@ -70,15 +86,18 @@ class RecordedRun {
   }
 
   quotaAt(at: number): QuotaState {
+    const spent = { ...this.#spent };
+    if (this.#quota !== undefined) return { at, queued: 0, spent, ...this.#quota.stateAt(at) };
     const minute = Math.floor(at / minuteMs);
     const [used, foreign] = minute === this.#minute ? [this.#used + this.#foreign, this.#foreign] : [0, 0];
     const { capacity } = layers.uid;
     const layer = { layer: "uid", scope: "", capacity, used, reserved: 0, free: Math.max(0, capacity - used), foreign };
-    return { at, layers: [{ ...layer, windowEndsAt: (minute + 1) * minuteMs }], queued: 0, inFlight: 0, spent: { ...this.#spent } };
+    return { at, layers: [{ ...layer, windowEndsAt: (minute + 1) * minuteMs }], queued: 0, inFlight: 0, spent };
   }
 
   #of(name: string): Omit<StrategyView, "positions"> {
-    const view = this.#strategies.get(name) ?? { name, user: "", state: "running", mode: "active", reason: "", options: {} };
+    const { user = "", options = {} } = this.#known?.find((one) => one.name === name) ?? {};
+    const view = this.#strategies.get(name) ?? { name, user, state: "running", mode: "active", reason: "", options };
     this.#strategies.set(name, view);
     return view;
   }
@@ -123,22 +142,35 @@ class RecordedRun {
 
 const sampleMs = 100;
 
-/** `events` and `prices` in order of time. */
+/** What is not there to be shown. */
+const unrecordedIn = ({ prices, books, quota, strategies }: RecordedMore): readonly Unrecorded[] => [
+  "account",
+  ...((prices ?? []).length === 0 ? (["prices"] as const) : []),
+  ...((books ?? []).length === 0 ? (["book"] as const) : []),
+  "queue",
+  ...(quota === undefined ? (["limits"] as const) : []),
+  ...(strategies === undefined ? (["options"] as const) : []),
+  "health",
+];
+
+/** `events` in order of time. */
 export const timelineOfEvents = (
   facts: Pick<EngineRow, "name" | "kind" | "version">,
   events: readonly Event[],
-  recorded: readonly RecordedPrice[] = [],
+  more: RecordedMore = {},
 ): Timeline => {
+  const { prices: recorded = [], books = [] } = more;
   const timeline = new Timeline(facts.name);
-  const from = Math.min(events[0]?.at ?? Number.POSITIVE_INFINITY, recorded[0]?.at ?? Number.POSITIVE_INFINITY);
-  const to = Math.max(events.at(-1)?.at ?? from, recorded.at(-1)?.at ?? from);
+  const from = Math.min(...[events[0], recorded[0], books[0]].map((first) => first?.at ?? Number.POSITIVE_INFINITY));
+  const to = Math.max(from, ...[events.at(-1), recorded.at(-1), books.at(-1)].map((last) => last?.at ?? from));
   const stepMs = sampleMs * Math.max(1, Math.ceil((to - from) / sampleMs / updatesMax));
   const prices = new PriceRows();
-  const run = new RecordedRun(prices);
+  const run = new RecordedRun(prices, more);
   const events$ = new Subject<Event>();
   let now = from;
   let tick = (): void => undefined;
-  const engine: EngineRow = { ...facts, environment: "", startedAt: from, mode: "active", reason: "", state: "running" };
+  const unrecorded = unrecordedIn(more);
+  const engine: EngineRow = { ...facts, environment: "", startedAt: from, mode: "active", reason: "", state: "running", unrecorded };
   const view = new EngineView(facts.name, engine, {
     events$,
     strategies: () => run.strategies(),
@@ -151,10 +183,11 @@ export const timelineOfEvents = (
   const take = (update: ControlUpdate): void => timeline.add({ ...update, rows: [...update.rows, ...prices.changes()] });
   take(view.snapshot());
   const taking = view.updates$.subscribe(take);
-  let [event, price] = [0, 0];
+  let [event, price, book] = [0, 0, 0];
   for (let until = from + stepMs; now < to; until += stepMs) {
     now = Math.min(until, to);
     for (let next = recorded[price]; next !== undefined && next.at <= now; next = recorded[++price]) prices.take(next);
+    for (let next = books[book]; next !== undefined && next.at <= now; next = books[++book]) prices.takeBook(next);
     for (let next = events[event]; next !== undefined && next.at <= now; next = events[++event]) {
       run.take(next);
       timeline.note(next);

@@ -1,12 +1,12 @@
 /**
- * Rows of prices from recorded quotes and trades: the best bid and ask, the last price, and bars of a minute.
+ * Rows of prices from recorded quotes, trades and books: the best bid and ask, the last price, bars of a minute, and the book.
  *
  * Invariants: bars are of traded prices where trades are recorded, else of the middle of the best prices; a bar that is not over is told as
  * it stands.
  */
 import { add, compare, div } from "../../decimal.ts";
 import { candleKey } from "../control-document.ts";
-import type { CandleRow, ControlChange, MarketRow } from "../control-rows.ts";
+import type { BookRow, CandleRow, ControlChange, MarketRow } from "../control-rows.ts";
 
 /** One recorded price: a quote has both sides, a trade has `last`. */
 export interface RecordedPrice {
@@ -38,6 +38,10 @@ export class PriceRows {
     if (last !== undefined) seen.isTraded = true;
     const px = last ?? (seen.isTraded || bid === undefined || ask === undefined ? undefined : div(add(bid, ask), "2", 12));
     if (px !== undefined) this.#toBar(seen, px, at);
+  }
+
+  takeBook(row: BookRow): void {
+    this.#changes.set(`book ${row.instId}`, ["book", row.instId, row]);
   }
 
   /** What closing a position would have met; undefined where nothing is known. */

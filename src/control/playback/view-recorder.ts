@@ -46,7 +46,10 @@ export const createRunRecorder = (facts: Pick<EngineRow, "name" | "kind" | "vers
     setup: (context) => {
       const { events$, updates$, strategies, openOrders, quotaNow, health, market, now } = context;
       if (now() < timeline.to) timeline = new Timeline(facts.name);
-      const engine: EngineRow = { ...facts, environment: "", startedAt: now(), mode: "active", reason: "", state: "running" };
+      const engine: EngineRow = {
+        ...{ ...facts, environment: "", startedAt: now(), mode: "active", reason: "", state: "running" },
+        unrecorded: ["account"],
+      };
       const every = (ms: number, run: () => void): void => context.every(ms * stride, run);
       const noting = events$.subscribe((event) => timeline.note(event));
       const view = new EngineView(facts.name, engine, { events$, updates$, strategies, openOrders, quotaNow, health, market, now, every });

@@ -34,14 +34,17 @@ export class BookLadder {
     this.node = element("div", {}, this.#table, this.#empty);
   }
 
-  /** @param {BookRow | undefined} book @param {MarketRow | undefined} market @param {ReadonlyMap<string, string>} own quantity of own orders by price */
-  draw(book, market, own) {
+  /** @param {BookRow | undefined} book @param {MarketRow | undefined} market @param {ReadonlyMap<string, string>} own quantity of own orders by price @param {boolean} isUnrecorded a recording without books */
+  draw(book, market, own, isUnrecorded) {
     const asks = (book?.asks ?? topOf(market?.ask)).slice(0, levelsMax);
     const bids = (book?.bids ?? topOf(market?.bid)).slice(0, levelsMax);
     const isEmpty = asks.length + bids.length === 0;
-    this.#empty.hidden = !isEmpty;
     this.#table.hidden = isEmpty;
-    if (isEmpty) put(this.#empty, "No book yet: the engine follows it once a strategy does.");
+    this.#empty.hidden = !isEmpty && !isUnrecorded;
+    put(
+      this.#empty,
+      isUnrecorded ? "Books are not recorded: best prices alone." : "No book yet: the engine follows it once a strategy does.",
+    );
     /** @type {(Level | undefined)[]} */
     const levels = [
       ...asks.map(([px, qty]) => ({ px, qty, isAsk: true })).reverse(),

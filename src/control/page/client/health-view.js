@@ -32,6 +32,7 @@ export class HealthView {
   #facts = element("dl", { class: "facts" });
   #table;
   #version = "";
+  #isUnrecorded = false;
 
   constructor() {
     /** @type {VirtualTable<NamedHealth>} */
@@ -50,7 +51,7 @@ export class HealthView {
         },
       ],
       keyOf: ({ name }) => name,
-      empty: () => "The engine has told nothing of its health yet.",
+      empty: () => (this.#isUnrecorded ? "Health is not recorded." : "The engine has told nothing of its health yet."),
       rowTone: ({ state }) => (state === "bad" ? "tone-bad" : ""),
       sort: { column: 2, down: false },
       most: 30,
@@ -69,6 +70,7 @@ export class HealthView {
     const version = `${watched.id} ${state.version(["health", "engine"])}`;
     if (version === this.#version) return;
     this.#version = version;
+    this.#isUnrecorded = engine?.unrecorded?.includes("health") === true;
     this.#table.set([...state.rows("health")].map(([name, row]) => ({ ...row, name })));
     const facts = [
       ["engine", engine?.name ?? watched.id],

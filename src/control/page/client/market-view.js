@@ -23,6 +23,8 @@ const toggle = (name, on, act) => {
   return element("label", {}, box, name);
 };
 
+const emptyText = "No market yet: the engine tells of one when a strategy follows or trades it.";
+
 export class MarketView {
   name = "Market";
   node;
@@ -30,7 +32,7 @@ export class MarketView {
   #chart;
   #book = new BookLadder();
   #price = element("p", { class: "lastprice" });
-  #empty = element("p", { class: "empty" }, "No market yet: the engine tells of one when a strategy follows or trades it.");
+  #empty = element("p", { class: "empty" }, emptyText);
   #body;
   #bookVersion = "";
 
@@ -68,6 +70,8 @@ export class MarketView {
     const instIds = instrumentsOf(state);
     this.#empty.hidden = instIds.length > 0;
     this.#body.hidden = instIds.length === 0;
+    const unrecorded = state.row("engine")?.unrecorded ?? [];
+    put(this.#empty, unrecorded.includes("prices") ? "Prices are not recorded." : emptyText);
     if (instIds.length === 0) return;
     this.#offer(instIds);
     const instId = this.#instruments.value;
@@ -82,7 +86,13 @@ export class MarketView {
     const version = `${instId} ${state.version(["book", "markets", "orders"])}`;
     if (version === this.#bookVersion) return;
     this.#bookVersion = version;
-    inTurn(this.#book, () => this.#book.draw(state.row("book", instId), state.row("markets", instId), ownOrders(state, instId)));
+    inTurn(this.#book, () => this.#drawBook(state, instId, unrecorded.includes("book")));
+  }
+
+  /** @param {SourceState} state @param {string} instId @param {boolean} isUnrecorded */
+  #drawBook(state, instId, isUnrecorded) {
+    const book = isUnrecorded ? undefined : state.row("book", instId);
+    this.#book.draw(book, state.row("markets", instId), ownOrders(state, instId), isUnrecorded);
   }
 
   shown() {}

@@ -19,7 +19,7 @@ import { gainText, leftText, moneyText, toneOf } from "./wording.js";
 /** Lists are read, not watched: a few times a second is enough. */
 const pauseMs = 200;
 
-/** @import {MoneyRow, QuotaRow, SectionName} from "../../control-rows.ts" */
+/** @import {MoneyRow, QuotaRow, SectionName, Unrecorded} from "../../control-rows.ts" */
 /** @import {Actions} from "./actions.js" */
 /** @import {WatchedEngine} from "./watched-engine.js" */
 /** @import {SourceState} from "./source-state.js" */
@@ -68,7 +68,8 @@ export class OverviewView {
       label: "Balances of the account",
       columns: balanceColumns,
       keyOf: ({ currency }) => currency,
-      empty: () => "Balances have not been read yet.",
+      empty: () =>
+        this.#watched?.engine?.unrecorded?.includes("account") ? "Balances are not recorded." : "Balances have not been read yet.",
       most: 6,
     });
     this.#accounts = new VirtualTable({
@@ -182,12 +183,9 @@ export class OverviewView {
     }
     const queue = state.row("queue", "all");
     const waiting = queue?.queued ?? 0;
-    tell(
-      "Waiting for quota",
-      waiting === 0 ? "nothing" : countOf(waiting, "action"),
-      `${figure(queue?.inFlight ?? 0)} in flight`,
-      waiting > 0 ? "amber" : "",
-    );
+    const inFlight = `${figure(queue?.inFlight ?? 0)} in flight`;
+    if (lacks(state, "queue")) tell("Waiting for quota", "–", lacks(state, "limits") ? "not recorded" : `not recorded · ${inFlight}`);
+    else tell("Waiting for quota", waiting === 0 ? "nothing" : countOf(waiting, "action"), inFlight, waiting > 0 ? "amber" : "");
     for (const [name, { node }] of this.#shown) {
       if (names.has(name)) continue;
       node.remove();
@@ -236,3 +234,6 @@ export const openOrders = (state) => {
   }
   return { resting, waiting };
 };
+
+/** Whether it is a recording without this part. @param {SourceState} state @param {Unrecorded} part */
+const lacks = (state, part) => state.row("engine")?.unrecorded?.includes(part) === true;

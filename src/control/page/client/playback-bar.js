@@ -1,11 +1,11 @@
 /**
  * The controls of a played run: pause, speed, the place in its time, and the next fill.
  *
- * Invariants: shown only for a run that is played; while someone drags, the place is theirs.
+ * Invariants: shown only for a run that is played; while someone drags, the place is theirs; what the recording lacks is said there.
  */
 import { button, choice, element } from "../../../report/html/client/elements.js";
 import { put } from "./virtual-table.js";
-import { exactInstant } from "./wording.js";
+import { exactInstant, unrecordedText } from "./wording.js";
 
 /** @import {Actions} from "./actions.js" */
 /** @import {WatchedEngine} from "./watched-engine.js" */
@@ -21,6 +21,7 @@ export class PlaybackBar {
   #speed;
   #place = element("input", { type: "range", min: "0", max: String(steps), step: "1", "aria-label": "place in the run" });
   #clock = element("output", { class: "clock" });
+  #missing = element("p", { class: "missing soft", hidden: true });
   #isHeld = false;
   /** @type {PlaybackState | undefined} */
   #state;
@@ -44,9 +45,9 @@ export class PlaybackBar {
     });
     for (const control of [this.#speed, this.#place]) control.classList.add("acts");
     this.#play.classList.add("acts");
-    this.node = element(
+    const bar = element(
       "div",
-      { class: "bar playback", role: "toolbar", "aria-label": "playback", hidden: true },
+      { class: "bar playback", role: "toolbar", "aria-label": "playback" },
       button("|◂", "to the start", () => this.#state && actions.play({ seekTo: this.#state.from }), { class: "acts" }),
       this.#play,
       button("fill ▸|", "to the next fill", () => this.nextFill(), { class: "acts" }),
@@ -54,6 +55,7 @@ export class PlaybackBar {
       this.#place,
       this.#clock,
     );
+    this.node = element("div", { class: "played", hidden: true }, bar, this.#missing);
   }
 
   toggle() {
@@ -71,6 +73,9 @@ export class PlaybackBar {
     this.#state = playback;
     this.node.hidden = playback === undefined;
     if (playback === undefined) return;
+    const missing = unrecordedText(watched?.engine?.unrecorded);
+    this.#missing.hidden = missing === "";
+    put(this.#missing, missing);
     const { from, to, at, speed, paused } = playback;
     put(this.#play, paused ? "▶" : "❚❚");
     const label = paused ? "play" : "pause";

@@ -103,3 +103,18 @@ export const shortName = (name) => (name.length > 24 ? `${name.slice(0, 23)}…`
 
 /** One, two and three; more are counted. @param {readonly string[]} names */
 export const namesText = (names) => (names.length <= 3 ? names.join(", ") : `${names.slice(0, 2).join(", ")} and ${names.length - 2} more`);
+
+/** @type {Readonly<Record<string, string>>} */
+const unrecordedTexts = {
+  account: "balances and positions of the account",
+  prices: "prices",
+  book: "the book",
+  queue: "what waits for quota",
+  limits: "the limits of address and key",
+  options: "options of strategies",
+  health: "the engine's health",
+};
+
+/** What a recording does not hold, in words; empty where it holds everything. @param {readonly string[] | undefined} parts */
+export const unrecordedText = (parts = []) =>
+  parts.length === 0 ? "" : `Not in this recording: ${parts.map((part) => unrecordedTexts[part] ?? part).join(", ")}.`;

@@ -60,3 +60,8 @@ it("How long ago and how much longer are whole seconds", () => {
   expect([100, 1_400, 61_000].map(wording.ageText)).toEqual(["now", "1 s ago", "1 min 1 s ago"]);
   expect([0, 300, 59_100, 60_000].map(wording.leftText)).toEqual(["now", "1 s", "1 min", "1 min"]);
 });
+
+it("What a recording does not hold is one sentence, and nothing where it holds everything", () => {
+  expect(wording.unrecordedText(["account", "book"])).toBe("Not in this recording: balances and positions of the account, the book.");
+  expect([wording.unrecordedText([]), wording.unrecordedText(undefined)]).toEqual(["", ""]);
+});

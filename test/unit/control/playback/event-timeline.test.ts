@@ -69,7 +69,7 @@ const documentAt = (timeline: Timeline, ms: number): ControlDocument => {
 
 describe("A timeline of recorded events", () => {
   it("gives the money of each instant: what was realised, held at the bid, and paid", () => {
-    const timeline = timelineOfEvents(facts, events, prices);
+    const timeline = timelineOfEvents(facts, events, { prices });
     // 3 bought at 100, marked at the bid of 104; 1 sold at 110: 10 realised; the other 2 at 104, later at 120.
     expect(documentAt(timeline, 3_000).row("money", "USDT")).toEqual({
       currency: "USDT",
@@ -103,13 +103,13 @@ describe("A timeline of recorded events", () => {
   });
 
   it("shows the weight of each minute, and none of it in the next", () => {
-    const timeline = timelineOfEvents(facts, events, prices);
+    const timeline = timelineOfEvents(facts, events, { prices });
     const used = (ms: number) => documentAt(timeline, ms).rows("quota")[0]?.used;
     expect([used(2_000), used(5_000), used(65_000), used(70_000)]).toEqual([10, 20, 0, 15]);
   });
 
   it("shows modes, strategies and bars as they were then", () => {
-    const timeline = timelineOfEvents(facts, events, prices);
+    const timeline = timelineOfEvents(facts, events, { prices });
     expect(documentAt(timeline, 5_900).row("engine", "")?.mode).toBe("active");
     expect(documentAt(timeline, 6_200).row("engine", "")).toMatchObject({ mode: "halted", reason: "by hand" });
     expect(

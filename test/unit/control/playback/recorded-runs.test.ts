@@ -97,7 +97,7 @@ it("A recorded session is played with its events and the prices that its engine 
   expect(events.every(({ at }, index) => at >= (events[index - 1]?.at ?? 0))).toBe(true);
   expect(events[0]?.type).toBeDefined();
   expect(prices.length).toBeGreaterThan(5);
-  const document = endOf(timelineOfEvents({ name: "run", kind: "session", version: "1" }, events, prices));
+  const document = endOf(timelineOfEvents({ name: "run", kind: "session", version: "1" }, events, { prices }));
   const fills = events.filter((event) => event.type === "fill");
   expect(fills.length).toBeGreaterThan(0);
   expect(document.row("money", "USDT")?.fees).toBe(sumOf(fills.map(({ cost }) => cost)));
