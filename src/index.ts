@@ -64,8 +64,8 @@ export { bracket, oco, type ProtectionOptions, stopLoss, takeProfit, trailingSto
 export type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtection } from "./orders/protection/protect.ts";
 export type { RuleSet } from "./orders/risk/pre-trade-checks.ts";
 export type { RiskRules } from "./orders/risk/risk-limits.ts";
-export type { Snapshot } from "./orders/state/polled-resource.ts";
 export type { Freshness } from "./orders/state/resources.ts";
+export type { Snapshot } from "./orders/state/snapshot.ts";
 export type { OrderUpdate } from "./orders/tracked-order.ts";
 export type { Cross, OrderSpec, Wanted, WantedOrder } from "./orders/wanted-order.ts";
 export type { Random } from "./random.ts";

@@ -92,7 +92,8 @@ export const unlistedText = (endpoint: EndpointName, { status, code, msg }: Unli
 
 /** One reading of a part of the service's state: the value, or why there is none. */
 export type Reading<T> =
-  | { readonly kind: "value"; readonly value: T }
+  /** `ageMs`: for so long at most the service may have changed since; left out where it was asked by this engine. */
+  | { readonly kind: "value"; readonly value: T; readonly ageMs?: number }
   | { readonly kind: "failed"; readonly problem: string; readonly denied?: true }
   /** It was not needed any more when it could have left: nothing is known that was not known before. */
   | { readonly kind: "withdrawn" };

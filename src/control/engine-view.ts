@@ -14,7 +14,7 @@ import { withoutSecrets } from "../host/hidden-values.ts";
 import type { EngineHealth, StrategyView } from "../host/operator-view.ts";
 import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
-import type { Snapshot } from "../orders/state/polled-resource.ts";
+import type { Snapshot } from "../orders/state/snapshot.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import { ControlDocument, type ControlUpdate, rowsMax } from "./control-document.ts";
 import type { ByCurrency, EngineRow, FillRow, StrategyRow } from "./control-rows.ts";

@@ -9,7 +9,7 @@ import { after, type Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
-import type { Snapshot } from "../orders/state/polled-resource.ts";
+import type { Snapshot } from "../orders/state/snapshot.ts";
 import type { StartWatch } from "./start-watch.ts";
 
 type Watch = Pick<StartWatch, "guard" | "limitedAt">;

@@ -11,7 +11,7 @@ import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
 import type { CancelResult, Orders } from "../orders/manual-orders.ts";
 import type { Position } from "../orders/positions.ts";
-import type { Snapshot } from "../orders/state/polled-resource.ts";
+import type { Snapshot } from "../orders/state/snapshot.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { Random } from "../random.ts";
 import type { LayerState } from "../scheduler/quota/ledger.ts";

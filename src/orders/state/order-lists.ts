@@ -5,7 +5,7 @@
  * other is not missed; an order that is in neither is asked for by id; only a complete answer proves absence, and an order so
  * young that the service may not show it yet is not doubted unless it was canceled; what a push has answered meanwhile is not asked.
  */
-import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable, of, switchMap } from "rxjs";
+import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
 import type { CallOptions, Gateway } from "../../client/gateway.ts";
 import { failedReading, hiddenIn, type Outcome, type Reading, whyNot } from "../../client/outcome.ts";
 import { type WalkOptions, walkOrders } from "../../client/paging.ts";
@@ -14,6 +14,7 @@ import { isActive, type OrderRecord } from "../../contract/schemas.ts";
 import type { EventLog } from "../../journal/event-log.ts";
 import type { OrderStore } from "./order-store.ts";
 import { PolledResource } from "./polled-resource.ts";
+import type { ShareRead } from "./read-sharing.ts";
 
 interface OrderListsOptions {
   readonly clock: Clock;
@@ -25,6 +26,7 @@ interface OrderListsOptions {
   /** Whether every change of an order is pushed at present. */
   readonly pushing: () => boolean;
   readonly historyFreshMs: number;
+  readonly share: ShareRead;
 }
 
 const call: CallOptions = { class: "read", owner: "engine" };
@@ -41,28 +43,30 @@ export class OrderLists {
   readonly #gateway: Gateway;
   readonly #journal: EventLog;
   readonly #store: OrderStore;
+  readonly #share: ShareRead;
   readonly #seenAt = new Map<string, number>();
   readonly #failures = new Map<string, number>();
   readonly #active = (): readonly OrderRecord[] => this.#store.active();
   readonly #finished = (): readonly OrderRecord[] => this.#store.finished();
 
-  constructor({ clock, gateway, journal, store, pushes$, pendingFreshMs, pushing, historyFreshMs }: OrderListsOptions) {
+  constructor({ clock, gateway, journal, store, pushes$, pendingFreshMs, pushing, historyFreshMs, share }: OrderListsOptions) {
     this.#clock = clock;
     this.#gateway = gateway;
     this.#journal = journal;
     this.#store = store;
+    this.#share = share;
     this.pending = new PolledResource<readonly OrderRecord[]>({
       clock,
       initial: [],
       freshMs: pendingFreshMs,
       kept: pushing,
-      read: (needed) => this.#readPending(needed),
+      read: (needed, maxAgeMs) => this.#readPending(needed, maxAgeMs),
     });
     this.history = new PolledResource<readonly OrderRecord[]>({
       clock,
       initial: [],
       freshMs: historyFreshMs,
-      read: () => this.#readHistory(),
+      read: (_, maxAgeMs) => this.#readHistory(maxAgeMs),
     });
     store.onChange((record, previous) => {
       this.#take(record, previous);
@@ -89,17 +93,20 @@ export class OrderLists {
     this.#failures.delete(ordId);
   }
 
-  #readPending(needed: () => boolean): Observable<Reading<readonly OrderRecord[]>> {
-    const startedAt = this.#clock.now();
-    return walkOrders(this.#gateway, "pendingOrders", {}, { ...call, needed }).pipe(
-      switchMap((outcome) => {
+  #readPending(needed: () => boolean, maxAgeMs: number): Observable<Reading<readonly OrderRecord[]>> {
+    const askedAt = this.#clock.now();
+    const walk = () => walkOrders(this.#gateway, "pendingOrders", {}, { ...call, needed });
+    return this.#share("pendingOrders", maxAgeMs, walk).pipe(
+      switchMap(({ outcome, ageMs }) => {
+        // What another engine was answered is no news of what was sent since.
+        const startedAt = ageMs > 0 ? this.#clock.now() - ageMs : askedAt;
         if (outcome.kind === "dropped") return of<Reading<readonly OrderRecord[]>>({ kind: "withdrawn" });
         if (outcome.kind !== "done") return of(failedReading(outcome));
         const listed = new Set(outcome.records.map(({ ordId }) => ordId));
         for (const record of outcome.records) this.#store.merge(record);
         const isHidden = (record: OrderRecord): boolean => hiddenIn(outcome, record) !== undefined;
         const missing = this.#store.active().filter((record) => this.#isMissing(record, listed, startedAt) && !isHidden(record));
-        return missing.length === 0 ? of(this.#whole()) : this.#findMissing(missing);
+        return missing.length === 0 ? of(this.#whole(ageMs)) : this.#findMissing(missing);
       }),
       catchError((error: unknown) => of<Reading<readonly OrderRecord[]>>({ kind: "failed", problem: String(error) })),
     );
@@ -144,19 +151,26 @@ export class OrderLists {
     );
   }
 
-  #readHistory(): Observable<Reading<readonly OrderRecord[]>> {
-    return this.#sweepHistory({ newestOnly: true }).pipe(
-      map((outcome) => (outcome.kind === "done" ? { kind: "value", value: this.#store.finished() } : failedReading(outcome))),
+  #readHistory(maxAgeMs: number): Observable<Reading<readonly OrderRecord[]>> {
+    const walk = () => walkOrders(this.#gateway, "orderHistory", {}, { ...call, newestOnly: true });
+    return this.#share("orderHistory", maxAgeMs, walk).pipe(
+      map(({ outcome, ageMs }) => {
+        this.#merge(outcome);
+        return outcome.kind === "done" ? { kind: "value", value: this.#store.finished(), ageMs } : failedReading(outcome);
+      }),
     );
   }
 
-  #sweepHistory(extent: Pick<WalkOptions, "newestOnly" | "since" | "needed">): Observable<Outcome<OrderRecord>> {
+  #sweepHistory(extent: Pick<WalkOptions, "since" | "needed">): Observable<Outcome<OrderRecord>> {
     return walkOrders(this.#gateway, "orderHistory", {}, { ...call, ...extent }).pipe(
-      map((outcome) => {
-        if (outcome.kind === "done") for (const record of outcome.records) this.#store.merge(record);
-        return outcome;
+      tap((outcome) => {
+        this.#merge(outcome);
       }),
     );
+  }
+
+  #merge(outcome: Outcome<OrderRecord>): void {
+    if (outcome.kind === "done") for (const record of outcome.records) this.#store.merge(record);
   }
 
   #isMissing({ ordId }: OrderRecord, listed: ReadonlySet<string>, startedAt: number): boolean {
@@ -167,8 +181,8 @@ export class OrderLists {
     return (this.#seenAt.get(ordId) ?? at) < at - settleMs;
   }
 
-  #whole(): Reading<readonly OrderRecord[]> {
-    return { kind: "value", value: this.#store.active() };
+  #whole(ageMs = 0): Reading<readonly OrderRecord[]> {
+    return { kind: "value", value: this.#store.active(), ageMs };
   }
 
   /** An order whose end cannot be read is told, later and later. */

@@ -3,26 +3,14 @@
  *
  * Invariants: it never errors and never completes by itself: a read that fails marks the value stale and says why; however many
  * listen, one read is under way at most; it is as fresh as the most demanding listener asked: a read that was asked for
- * besides is not sent once nobody needs it, one that is due by the timetable always is.
+ * besides is not sent once nobody needs it, one that is due by the timetable always is; an answer taken over from another engine
+ * counts from when it was asked for, and only one that is younger than what is known is taken.
  * Not here: what is read (the files beside this one), quota (every read goes through the gateway).
  */
 import { Observable, type Subscription } from "rxjs";
 import type { Reading } from "../../client/outcome.ts";
 import type { Clock, Timer } from "../../clock/clock.ts";
-
-/** A part of the service's state as last known, and whether it can be trusted. */
-export interface Snapshot<T> {
-  /** What the service said last; empty before anything was read. */
-  readonly value: T;
-  /** When the service was last known to hold this value, on the engine's clock; -1 before anything was read. */
-  readonly at: number;
-  /** True when the last attempt failed or the value is older than asked. */
-  readonly stale: boolean;
-  /** Why it is stale, in words. */
-  readonly problem?: string;
-  /** The service does not let these keys read it: asking again will hardly help. */
-  readonly denied?: true;
-}
+import type { Snapshot } from "./snapshot.ts";
 
 interface ResourceOptions<T> {
   readonly clock: Clock;
@@ -31,11 +19,16 @@ interface ResourceOptions<T> {
   readonly freshMs: number | (() => number);
   /** True while other news keeps the value up, also without a subscriber: who comes then need not have it read first. */
   readonly kept?: () => boolean;
-  /** Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. */
-  readonly read: (needed: () => boolean) => Observable<Reading<T>>;
+  /**
+   * Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. What another engine was
+   * answered serves if it is `maxAgeMs` old at most: 0 for the first read of all, and where news is asked for.
+   */
+  readonly read: (needed: () => boolean, maxAgeMs: number) => Observable<Reading<T>>;
 }
 
 const staleAfter = 3;
+/** Of its time to keep, an answer that is taken over may have spent this part. */
+const takenOverPart = 0.5;
 /** A read that failed is tried again after this, then after twice as long, never later than the timetable says. */
 const retryMs = 5_000;
 const always = (): boolean => true;
@@ -53,7 +46,7 @@ export class PolledResource<T> {
   readonly #kept: () => boolean;
   readonly #read: ResourceOptions<T>["read"];
   readonly #listeners = new Set<Listener<T>>();
-  /** The one listener that stands for all holds. */
+  /** Stands for all holds. */
   readonly #holder: Listener<T>;
   #holds = 0;
   #current: Snapshot<T>;
@@ -256,8 +249,10 @@ export class PolledResource<T> {
     this.#requested = asked.length > 0;
     this.#askedBefore = before;
     this.#askedAt = this.#clock.now();
+    const isShared = asked.length === 0 && before !== Number.NEGATIVE_INFINITY;
+    const maxAgeMs = isShared ? Math.min(this.#interval() * takenOverPart, this.#askedAt - this.#readAt) : 0;
     let result: Reading<T> | undefined;
-    const under = this.#read(needed).subscribe({
+    const under = this.#read(needed, maxAgeMs).subscribe({
       next: (value) => {
         result = value;
       },
@@ -284,8 +279,10 @@ export class PolledResource<T> {
     this.#overdue = false;
     this.#failures = reading.kind === "value" ? 0 : this.#failures + 1;
     if (reading.kind === "value") {
-      this.#readAt = this.#clock.now();
-      this.#emit({ value: reading.value, at: this.#readAt, stale: false });
+      const { value, ageMs = 0 } = reading;
+      this.#readAt = this.#clock.now() - ageMs;
+      if (ageMs > 0) this.#askedAt = this.#readAt;
+      this.#emit({ value, at: Math.max(this.#current.at, this.#readAt), stale: false });
     } else {
       const { kind: _, ...why } = reading;
       this.#emit({ ...this.#known(), stale: true, ...why });

@@ -6,10 +6,10 @@
  */
 import { distinctUntilChanged, map, type Observable } from "rxjs";
 import type { Gateway } from "../../client/gateway.ts";
-import type { Outcome } from "../../client/outcome.ts";
 import { failedReading, type Reading } from "../../client/outcome.ts";
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
+import type { InputOf } from "../../contract/endpoints.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../../contract/schemas.ts";
 import { isPositive } from "../../decimal.ts";
@@ -17,6 +17,7 @@ import type { EventLog } from "../../journal/event-log.ts";
 import { OrderLists } from "./order-lists.ts";
 import { OrderStore } from "./order-store.ts";
 import { PolledResource } from "./polled-resource.ts";
+import type { AgedOutcome, ShareRead } from "./read-sharing.ts";
 
 /** Milliseconds a value may be old while it is subscribed, by resource. */
 export interface Freshness {
@@ -62,10 +63,15 @@ interface ResourcesOptions {
   readonly freshness: Freshness;
   /** Whether the list of products cannot change: what was read once stays fresh. */
   readonly listFixed?: boolean;
+  /** Where engines answer each other's reads, once this one has joined them. */
+  readonly share?: (() => ShareRead | undefined) | undefined;
 }
 
-const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T): Reading<T> =>
-  outcome.kind === "done" ? { kind: "value", value: value(outcome.records) } : failedReading(outcome);
+/** Each engine asks for itself. */
+const unshared: ShareRead = (_, __, read) => read().pipe(map((outcome) => ({ outcome, ageMs: 0 })));
+
+const reading = <R, T>({ outcome, ageMs }: AgedOutcome<R>, value: (records: readonly R[]) => T): Reading<T> =>
+  outcome.kind === "done" ? { kind: "value", value: value(outcome.records), ageMs } : failedReading(outcome);
 
 /** Trading needs both steps as positive decimals; an instrument without them is left out. */
 const tradable = (record: InstrumentRecord): boolean =>
@@ -78,6 +84,9 @@ export const createResources = (options: ResourcesOptions): Resources => {
   const { clock, contract, gateway, journal, pushes$, pushing$, freshness, listFixed = false } = options;
   const store = new OrderStore();
   const call = { class: "read", owner: "engine" } as const;
+  const share: ShareRead = (what, maxAgeMs, read) => (options.share?.() ?? unshared)(what, maxAgeMs, read);
+  const listed = <E extends "instruments" | "spotBalance" | "positions">(endpoint: E, maxAgeMs: number) =>
+    share(endpoint, maxAgeMs, () => gateway.read(endpoint, {} as InputOf<E>, call));
   let pushing = false;
   const { pending, history } = new OrderLists({
     clock,
@@ -88,6 +97,7 @@ export const createResources = (options: ResourcesOptions): Resources => {
     pendingFreshMs: () => (pushing ? freshness.pendingPushedMs : freshness.pendingMs),
     pushing: () => pushing,
     historyFreshMs: freshness.historyMs,
+    share,
   });
   const resources: Resources = {
     store,
@@ -98,19 +108,19 @@ export const createResources = (options: ResourcesOptions): Resources => {
       clock,
       initial: new Map(),
       freshMs: listFixed ? Number.POSITIVE_INFINITY : contract.profile.instruments.refreshMs,
-      read: () => gateway.read("instruments", {}, call).pipe(map((outcome) => reading(outcome, instrumentMap))),
+      read: (_, maxAgeMs) => listed("instruments", maxAgeMs).pipe(map((aged) => reading(aged, instrumentMap))),
     }),
     balances: new PolledResource<readonly BalanceRecord[]>({
       clock,
       initial: [],
       freshMs: freshness.balancesMs,
-      read: () => gateway.read("spotBalance", {}, call).pipe(map((outcome) => reading(outcome, (records) => records))),
+      read: (_, maxAgeMs) => listed("spotBalance", maxAgeMs).pipe(map((aged) => reading(aged, (records) => records))),
     }),
     positions: new PolledResource<readonly PositionRecord[]>({
       clock,
       initial: [],
       freshMs: freshness.positionsMs,
-      read: () => gateway.read("positions", {}, call).pipe(map((outcome) => reading(outcome, (records) => records))),
+      read: (_, maxAgeMs) => listed("positions", maxAgeMs).pipe(map((aged) => reading(aged, (records) => records))),
     }),
   };
   let known = false;

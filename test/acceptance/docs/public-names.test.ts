@@ -20,7 +20,7 @@ describe("Public names", () => {
     ["src/orders/tracked-order.ts", ["OrderUpdate"]],
     ["src/orders/wanted-order.ts", ["WantedOrder", "OrderSpec"]],
     ["src/orders/manual-orders.ts", ["Orders", "OrderFilter", "CancelResult"]],
-    ["src/orders/state/polled-resource.ts", ["Snapshot"]],
+    ["src/orders/state/snapshot.ts", ["Snapshot"]],
     ["src/host/context.ts", ["StreamsOfState", "StrategyContext", "PluginContext", "QuotaState", "PlannedAction", "Estimate"]],
     ["src/engine/engine.ts", ["Engine", "EngineOptions"]],
     ["src/scheduler/quota/quota-state.ts", ["LayerState"]],

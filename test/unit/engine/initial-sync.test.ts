@@ -8,7 +8,7 @@ import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { initialSync } from "../../../src/engine/initial-sync.ts";
 import type { StreamsOfState } from "../../../src/host/context.ts";
 import type { OrderManager } from "../../../src/orders/order-manager.ts";
-import type { Snapshot } from "../../../src/orders/state/polled-resource.ts";
+import type { Snapshot } from "../../../src/orders/state/snapshot.ts";
 import { ready, reply } from "../../support/harness/orders.ts";
 
 const rig = () => ready({ push: false });

@@ -1,7 +1,7 @@
 /**
  * What the engine knows of orders against what the service lists, answer by answer: what is missing, asked for, and given up.
  */
-import { NEVER, type Observable, of, Subject, throwError } from "rxjs";
+import { map, NEVER, type Observable, of, Subject, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Gateway, ReadOptions } from "../../../../src/client/gateway.ts";
 import type { Outcome } from "../../../../src/client/outcome.ts";
@@ -53,6 +53,7 @@ const setting = (over: Partial<Record<Listing, Answer>> = {}) => {
     pendingFreshMs: () => 10_000,
     pushing: () => false,
     historyFreshMs: 30_000,
+    share: (_, __, walk) => walk().pipe(map((outcome) => ({ outcome, ageMs: 0 }))),
   });
   const askedFor = (endpoint: Listing) => asked.filter((one) => one.endpoint === endpoint);
   return {

@@ -5,7 +5,8 @@ import { EMPTY, type Observable, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Reading } from "../../../../src/client/outcome.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { PolledResource, type Snapshot } from "../../../../src/orders/state/polled-resource.ts";
+import { PolledResource } from "../../../../src/orders/state/polled-resource.ts";
+import type { Snapshot } from "../../../../src/orders/state/snapshot.ts";
 
 /** Every read is answered by hand; `needed` of each is kept, to ask it when its slot would open. */
 const setting = (startAt = 1_000) => {

@@ -5,7 +5,8 @@ import { type Observable, of, Subject, take, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Reading } from "../../../../src/client/outcome.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { PolledResource, type Snapshot } from "../../../../src/orders/state/polled-resource.ts";
+import { PolledResource } from "../../../../src/orders/state/polled-resource.ts";
+import type { Snapshot } from "../../../../src/orders/state/snapshot.ts";
 
 const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (() => number) = 100, kept?: () => boolean) => {
   const clock = createVirtualClock(1_000);
