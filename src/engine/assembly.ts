@@ -81,7 +81,9 @@ export const assemble = (
     setMode(accounts, "halted", reason);
   };
   const onProtection = (uid: string, record: ProtectionRecord): void => durable?.protection(uid, record);
-  const shared = { config, contract, service, refused, onLoss, onProtection, journal, ledger, scheduler, quotes, stopped$ };
+  const quotaGroup: JoinedGroup = { joined: undefined };
+  const joined = (): QuotaGroup | undefined => quotaGroup.joined;
+  const shared = { config, contract, service, refused, onLoss, onProtection, journal, ledger, scheduler, quotes, stopped$, joined };
   const accounts = createUserAccounts(shared, service);
   const halt = haltWith(
     accounts,
@@ -103,7 +105,7 @@ export const assemble = (
     journal,
     notices,
     ledger,
-    quotaGroup: { joined: undefined } as JoinedGroup,
+    quotaGroup,
     scheduler,
     accounts,
     beating,

@@ -4,16 +4,21 @@
  * Invariants: joined before the service is first asked; a halt of the group outlives this process where it has a journal.
  * Not here: how the quota is divided (scheduler/shared/).
  */
+import { createHash } from "node:crypto";
 import { firstValueFrom } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
+import { packageVersion } from "../host/package-version.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import type { ShareRead } from "../orders/state/read-sharing.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { RedisClaimStore } from "../scheduler/shared/redis-claim-store.ts";
 import { SharedQuota } from "../scheduler/shared/shared-quota.ts";
 import type { SharedQuotaOptions } from "../scheduler/shared/shared-quota-options.ts";
+import { RedisAnswerStore } from "./redis-answer-store.ts";
+import { type AnswerStore, SharedReads } from "./shared-reads.ts";
 import { decisionsOf, type haltWith, setMode } from "./trading-state.ts";
 import type { UserAccounts } from "./user-account.ts";
 
@@ -33,22 +38,27 @@ export interface GroupParts {
 
 export class QuotaGroup {
   readonly #shared: SharedQuota;
+  readonly #answers: AnswerStore | undefined;
+  readonly #reads: SharedReads | undefined;
   readonly #journal: EventLog;
 
-  private constructor(shared: SharedQuota, journal: EventLog) {
+  private constructor(shared: SharedQuota, answers: AnswerStore | undefined, { clock, journal }: GroupParts) {
     this.#shared = shared;
+    this.#answers = answers;
+    this.#reads = answers === undefined ? undefined : new SharedReads(clock, answers);
     this.#journal = journal;
   }
 
   /** CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that cannot be reached is waited for while the engine starts. */
   static async join(config: CheckedConfig, settings: SharedQuotaConfig, parts: GroupParts): Promise<QuotaGroup> {
-    const { group, name = config.instance, share = 1, of, address = "local" } = settings;
+    const { group, name = config.instance, share = 1, of, address = "local", reads = true } = settings;
+    const store = addressOf(settings.store);
     const { clock, accounts, journal, ledger, scheduler, halt } = parts;
     let refusal: string | undefined;
     let isJoining = true;
     const shared = new SharedQuota({
       clock,
-      store: await RedisClaimStore.open(addressOf(settings.store), group),
+      store: await RedisClaimStore.open(store, group),
       member: name,
       share,
       of,
@@ -73,7 +83,8 @@ export class QuotaGroup {
       shared.close();
       throw new SluiceError("CONFIG_INVALID", `config.quota.shared: ${refusal}`);
     }
-    return new QuotaGroup(shared, journal);
+    const answers = reads ? await RedisAnswerStore.open(store, group, kindOf(config), name) : undefined;
+    return new QuotaGroup(shared, answers, parts);
   }
 
   /** Halts every engine of the group, or with undefined lets all go on. What could not be told to the others is an anomaly. */
@@ -92,10 +103,22 @@ export class QuotaGroup {
     return this.#shared.halt.reason;
   }
 
+  /** Reads of a user's state that other engines of the group may answer; undefined where each asks for itself. */
+  readsOf(uid: string): ShareRead | undefined {
+    const reads = this.#reads;
+    if (reads === undefined) return undefined;
+    return (what, maxAgeMs, read) => reads.read(what === "instruments" ? what : `${uid}:${what}`, maxAgeMs, read);
+  }
+
   leave(): void {
     this.#shared.close();
+    this.#answers?.close();
   }
 }
+
+/** Records are understood by engines of one version, and are those of one service. */
+const kindOf = ({ service: { baseUrl = "" } }: CheckedConfig): string =>
+  `${packageVersion()}:${createHash("sha256").update(baseUrl).digest("hex").slice(0, 8)}`;
 
 /** Halts with the group, and goes on with it unless anything else has halted or resumed this engine meanwhile. */
 const switchOf = ({ accounts, journal, halt, decide }: GroupParts): SharedQuotaOptions["onHalt"] => {

@@ -17,6 +17,7 @@ import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
 import { OrderManager } from "../orders/order-manager.ts";
 import { defaultRules } from "../orders/risk/pre-trade-checks.ts";
+import type { ShareRead } from "../orders/state/read-sharing.ts";
 import { createResources, defaultFreshness, type Resources } from "../orders/state/resources.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
@@ -49,12 +50,14 @@ interface UserAccountParts {
   readonly ledger: Ledger;
   readonly scheduler: Scheduler;
   readonly quotes: LastQuotes;
+  /** The group of engines that answer each other's reads, once this one has joined it. */
+  readonly joined: () => { readsOf(uid: string): ShareRead | undefined } | undefined;
   readonly stopped$: Observable<void>;
 }
 
 /** `instruments` is the list to use, where another account reads it already. */
 const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instruments?: Resources["instruments"]): UserAccount => {
-  const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ } = parts;
+  const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$, joined } = parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user, inParts: service.inParts });
   const own = createResources({
@@ -66,6 +69,7 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
     pushing$: user.pushing$.pipe(takeUntil(stopped$)),
     freshness: { ...defaultFreshness, ...config.freshness },
     listFixed: service.listFixed ?? false,
+    share: () => joined()?.readsOf(user.uid),
   });
   const resources: Resources = instruments === undefined ? own : { ...own, instruments };
   let isHeld = false;

@@ -94,6 +94,7 @@ const sharedQuotaSchema = {
     share: positive,
     of: positive,
     address: memberName,
+    reads: { type: "boolean" },
   },
 } as const;
 

@@ -34,6 +34,8 @@ export interface SharedQuotaConfig {
   readonly of: number;
   /** Name of the address that the engine's requests come from, the same for all engines behind it; `local` when left out. */
   readonly address?: string;
+  /** Whether engines of one user answer each other's reads of orders, positions and balances; true when left out. */
+  readonly reads?: boolean;
 }
 
 /** Settings of the rate limiter, all optional: the reserve for exits, the shares of strategies, and the layers of other services. */

@@ -1,8 +1,8 @@
 /**
  * Two engines on one user, each with a key of its own, that share one quota by a real Redis, against the embedded service over loopback.
  */
-import { concat, filter, firstValueFrom, NEVER, of, ReplaySubject, switchMap, take, timeout } from "rxjs";
-import { afterEach, describe, expect, it } from "vitest";
+import { concat, filter, firstValueFrom, ignoreElements, NEVER, of, ReplaySubject, switchMap, take, tap, timeout } from "rxjs";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { live } from "../../src/client/live/live-service.ts";
 import { createCredentials } from "../../src/client/transport/secrets.ts";
@@ -64,7 +64,7 @@ const bids = defineStrategy({
 
 type Member = { readonly name?: string; readonly share?: number; readonly of?: number };
 
-const start = async (server: VenueServer, key: string, store: string, member: Member = {}) => {
+const start = async (server: VenueServer, key: string, store: string, member: Member = {}, config: object = {}) => {
   const events = new ReplaySubject<Event>();
   const credentials = createCredentials({ apiKey: key, secretKey: `${key} secret`, passphrase: `${key} phrase` });
   const engine: Engine = createEngine({
@@ -72,6 +72,7 @@ const start = async (server: VenueServer, key: string, store: string, member: Me
     instance: key,
     strategies: [bids({})],
     quota: { shared: { store, group: "desk", of: 2, ...member } },
+    ...config,
   });
   engine.events$.subscribe(events);
   closing.push(() => engine.stop());
@@ -158,6 +159,37 @@ describe.skipIf(redisServer === undefined)(
         (event) =>
           event.type === "mode.changed" && event.mode === "halted" && event.reason === "another process has joined group desk as ann-1",
       );
+    }, 60_000);
+
+    it("cost one poller for the state of their user, and see the same", async () => {
+      const redis = await startRedis();
+      closing.push(() => redis.stop());
+      const server = await serve();
+      const watching = async (key: string) => {
+        const told: string[] = [];
+        const watcher = defineStrategy({
+          name: "watcher",
+          options: { type: "object", additionalProperties: false, properties: {} },
+          desired: ({ balances$ }) =>
+            balances$.pipe(
+              tap(({ value, stale }) => told.push(stale ? "stale" : value.map(({ currency, balance }) => `${balance} ${currency}`).join())),
+              ignoreElements(),
+            ),
+        });
+        const { engine } = await start(server, key, redis.url, {}, { strategies: [watcher({})], freshness: { balancesMs: 1_000 } });
+        const asked: Event[] = [];
+        engine.events$.subscribe((event) => {
+          if (event.type === "action.sent" && event.endpoint === "spotBalance") asked.push(event);
+        });
+        return { told, asked };
+      };
+      const engines = [await watching("ann-1"), await watching("ann-2")];
+      await vi.waitFor(() => expect(Math.min(...engines.map(({ told }) => told.length))).toBeGreaterThanOrEqual(7), 30_000);
+      for (const { told } of engines) expect([...new Set(told)]).toEqual(["100000 USDT"]);
+      // Told fourteen times, they have asked for little more than half of it.
+      const asked = engines.reduce((sum, engine) => sum + engine.asked.length, 0);
+      expect(asked).toBeGreaterThan(0);
+      expect(asked).toBeLessThanOrEqual(11);
     }, 60_000);
 
     it("are refused a config without the group's size, and an address that is none", async () => {

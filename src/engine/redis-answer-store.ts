@@ -1,0 +1,97 @@
+/**
+ * Answer store in Redis or Valkey: what one engine of a group was answered, for the others.
+ *
+ * Invariants: an age is reckoned by the server's clock, from before the question; an answer that comes late never replaces one that was
+ * asked for later; one from the future, since the clock was set back, is dropped; what nobody looks at expires.
+ * Not here: when to ask (shared-reads.ts).
+ */
+import type { Redis } from "ioredis";
+import { optionalPackage } from "../optional-package.ts";
+import type { AnswerReply, AnswerStore } from "./shared-reads.ts";
+
+type Scripted = Redis & {
+  lookForAnswer(keys: number, ...args: (string | number)[]): Promise<readonly (string | number)[]>;
+  leaveAnswer(keys: number, ...args: (string | number)[]): Promise<unknown>;
+};
+type Client = Pick<typeof import("ioredis"), "Redis">;
+
+/** Who asks and does not leave an answer within this is not waited for any more. */
+const askingMs = 5_000;
+const keptMs = 120_000;
+const answerMs = 1_000;
+
+const lookScript = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local known = redis.call('HMGET', KEYS[1], 'at', 'text')
+if known[1] then
+  local age = now - tonumber(known[1])
+  if age >= 0 and age <= tonumber(ARGV[1]) then return {'answer', now, age, known[2]} end
+  if age < 0 then redis.call('DEL', KEYS[1]) end
+end
+local mark = string.format('%.0f', now) .. ':' .. ARGV[2]
+if redis.call('SET', KEYS[2], mark, 'NX', 'PX', ARGV[3]) then return {'ask', now, mark} end
+return {'wait', now}`;
+
+const leaveScript = `
+if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+if ARGV[2] == '' then return 0 end
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local at = tonumber(string.match(ARGV[1], '^%d+'))
+if at > now then return 0 end
+local known = redis.call('HGET', KEYS[1], 'at')
+if known and tonumber(known) > at then return 0 end
+redis.call('HSET', KEYS[1], 'at', string.format('%.0f', at), 'text', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1`;
+
+export class RedisAnswerStore implements AnswerStore {
+  readonly #redis: Scripted;
+  readonly #prefix: string;
+  readonly #member: string;
+  #count = 0;
+
+  private constructor(redis: Scripted, prefix: string, member: string) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#member = member;
+    redis.defineCommand("lookForAnswer", { lua: lookScript });
+    redis.defineCommand("leaveAnswer", { lua: leaveScript });
+    // Whoever asks next is told; without a listener the client would print it.
+    redis.on("error", () => undefined);
+  }
+
+  /** Connects at once. `kind` parts what engines of different kinds know: an answer is read only by those of its own. */
+  static async open(url: string, group: string, kind: string, member: string): Promise<RedisAnswerStore> {
+    const { Redis } = await optionalPackage<Client>("ioredis", "config.quota.shared: a store in Redis is reached");
+    const redis = new Redis(url, {
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: answerMs,
+      retryStrategy: (times: number) => Math.min(answerMs, 50 * times),
+    });
+    return new RedisAnswerStore(redis as Scripted, `{${group}}:r:${kind}`, member);
+  }
+
+  async look(name: string, maxAgeMs: number): Promise<AnswerReply> {
+    const mark = `${this.#member}:${++this.#count}`;
+    const [kind, storeMs, ...rest] = await this.#redis.lookForAnswer(2, ...this.#keys(name), Math.floor(maxAgeMs), mark, askingMs);
+    const heard = { storeMs: Number(storeMs) };
+    if (kind === "answer") return { kind, ageMs: Number(rest[0]), text: String(rest[1]), ...heard };
+    return kind === "ask" ? { kind, mark: String(rest[0]), ...heard } : { kind: "wait", ...heard };
+  }
+
+  async leave(name: string, mark: string, text = ""): Promise<void> {
+    await this.#redis.leaveAnswer(2, ...this.#keys(name), mark, text, keptMs);
+  }
+
+  close(): void {
+    this.#redis.disconnect();
+  }
+
+  #keys(name: string): [string, string] {
+    return [`${this.#prefix}:${name}`, `${this.#prefix}:${name}:asking`];
+  }
+}
