@@ -9,6 +9,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { type ClaimStore, NotSent } from "../scheduler/shared/claim.ts";
 import { RedisClaimStore } from "../scheduler/shared/redis-claim-store.ts";
+import { addressForms, isStoreAddress, shownAddress } from "../scheduler/shared/store-address.ts";
 
 const patienceMs = 5_000;
 const retryMs = 100;
@@ -29,9 +30,9 @@ const urlOf = (address: string): string => {
   const variable = /^env:(\w+)$/.exec(address)?.[1];
   const url = variable === undefined ? address : process.env[variable];
   if (url === undefined) throw new SluiceError("USAGE", `The environment variable ${variable} is not set. Set it to the store's address.`);
-  if (/^rediss?:\/\/\S+$/.test(url)) return url;
+  if (isStoreAddress(url)) return url;
   const shown = variable === undefined ? `"${address.replace(/:[^:@]*@/, ":…@")}"` : `The value of ${variable}`;
-  throw new SluiceError("USAGE", `${shown} is not the address of a store. Write redis://HOST:PORT, rediss://HOST:PORT or env:NAME.`);
+  throw new SluiceError("USAGE", `${shown} is not the address of a store. Write ${addressForms}, or env:NAME.`);
 };
 
 const answering = async (store: ClaimStore, url: string): Promise<void> => {
@@ -42,8 +43,10 @@ const answering = async (store: ClaimStore, url: string): Promise<void> => {
       return;
     } catch (error) {
       if (!(error instanceof NotSent) || waited >= patienceMs) {
-        const { host } = new URL(url);
-        throw new SluiceError("PORT_UNAVAILABLE", `The store at ${host} does not answer. Is it running, and may this machine reach it?`);
+        throw new SluiceError(
+          "PORT_UNAVAILABLE",
+          `The store at ${shownAddress(url)} does not answer. Is it running, and may this machine reach it?`,
+        );
       }
     }
     await firstValueFrom(after(clock, retryMs));

@@ -80,7 +80,7 @@ const sharedQuotaSchema = {
   properties: {
     store: {
       anyOf: [
-        { type: "string", pattern: "^rediss?://[^\\s]{1,500}$" },
+        { type: "string", pattern: "^(rediss?|sentinel)://[^\\s]{1,500}$" },
         {
           type: "object",
           additionalProperties: false,

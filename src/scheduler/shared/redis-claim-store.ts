@@ -22,10 +22,13 @@ import {
   type Statement,
 } from "./claim.ts";
 import { claimScript, grantFields, itemFields, leaveScript, registerScript } from "./claim-script.ts";
+import { dialled } from "./store-address.ts";
 
 const answerMs = 1_000;
 const redialMs = 2_000;
 const backOffMsMax = 500;
+/** Who waits asks four times a second: two seconds. */
+const unreadyMost = 8;
 
 /** What the store is asked with: two scripts beside plain commands. */
 type Scripted = Redis & {
@@ -42,6 +45,8 @@ export class RedisClaimStore implements ClaimStore {
   #run: string | undefined;
   /** Answers due since so many turns of a second. */
   #failures = 0;
+  /** Asked so often while a connection was being made. */
+  #unready = 0;
 
   private constructor(redis: Scripted, group: string) {
     this.#redis = redis;
@@ -57,7 +62,7 @@ export class RedisClaimStore implements ClaimStore {
     redis.on("error", forget);
   }
 
-  /** Connects when first asked; `url` is `redis://` or `rediss://`, with user and password where it needs them. */
+  /** Connects when first asked; `url` is as store-address.ts reads it, with user and password where the store needs them. */
   static async open(url: string, group: string): Promise<RedisClaimStore> {
     const { Redis } = await optionalPackage<Client>("ioredis", "config.quota.shared: a store in Redis is reached");
     const settings = {
@@ -68,7 +73,9 @@ export class RedisClaimStore implements ClaimStore {
       connectTimeout: redialMs,
       retryStrategy: (times: number) => Math.min(backOffMsMax, 50 * times),
     };
-    const redis = new Redis(url, settings);
+    const dial = dialled(url);
+    const redis =
+      typeof dial === "string" ? new Redis(dial, settings) : new Redis({ ...dial, ...settings, sentinelCommandTimeout: answerMs });
     return new RedisClaimStore(redis as Scripted, group);
   }
 
@@ -191,19 +198,27 @@ export class RedisClaimStore implements ClaimStore {
     return this.#run;
   }
 
+  #redial(): void {
+    this.#failures = 0;
+    this.#unready = 0;
+    this.#redis.disconnect(true);
+  }
+
   async #ask<T>(call: () => Promise<T>): Promise<T> {
     const { status } = this.#redis;
-    if (status !== "ready") throw new NotSent(`the store is not connected (${status})`);
+    if (status !== "ready") {
+      // A server that hangs takes connections and never says that it is ready; a sentinel may name another by now.
+      if ((status === "connect" || status === "connecting") && ++this.#unready >= unreadyMost) this.#redial();
+      throw new NotSent(`the store is not connected (${status})`);
+    }
+    this.#unready = 0;
     try {
       const answer = await call();
       this.#failures = 0;
       return answer;
     } catch (error) {
       // The connection may hang without being closed: after two silent seconds another is opened.
-      if (++this.#failures * answerMs >= redialMs) {
-        this.#failures = 0;
-        this.#redis.disconnect(true);
-      }
+      if (++this.#failures * answerMs >= redialMs) this.#redial();
       throw new Error(`the store did not answer: ${messageOf(error)}`);
     }
   }

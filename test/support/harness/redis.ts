@@ -15,9 +15,9 @@ export interface OwnRedis {
   stop(): Promise<void>;
 }
 
-export const startRedis = async (onPort?: number): Promise<OwnRedis> => {
+export const startRedis = async (onPort?: number, more: readonly string[] = []): Promise<OwnRedis> => {
   const port = onPort ?? (await freePort());
-  const child = spawn(redisServer as string, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
+  const child = spawn(redisServer as string, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", ...more], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   await new Promise<void>((resolve, reject) => {

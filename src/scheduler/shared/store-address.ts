@@ -1,0 +1,39 @@
+/**
+ * Address of the store of a shared quota: one server, or sentinels that know which server is the primary.
+ *
+ * Invariants: what is shown to people holds no password.
+ * Not here: connecting (redis-claim-store.ts).
+ */
+interface SentinelAddress {
+  /** What the sentinels call the primary. */
+  readonly name: string;
+  readonly sentinels: { host: string; port: number }[];
+  readonly username?: string;
+  readonly password?: string;
+}
+
+/** As configs and commands are told: what a store's address looks like. */
+export const addressForms = "redis://HOST:PORT, rediss://HOST:PORT or sentinel://HOST:PORT,HOST:PORT/PRIMARY";
+const sentinelPort = 26_379;
+const sentinels = /^sentinel:\/\/(?:([^:@/]*):([^@/]*)@)?([^/@]+)\/([\w.-]+)$/;
+
+/** Whether it can be dialled. */
+export const isStoreAddress = (text: string): boolean => /^rediss?:\/\/\S+$/.test(text) || sentinels.test(text);
+
+/** Where to dial: an address that the client reads itself, or sentinels to ask first. User and password are those of the primary. */
+export const dialled = (address: string): string | SentinelAddress => {
+  const [, username, password, hosts, name] = sentinels.exec(address) ?? [];
+  if (hosts === undefined || name === undefined) return address;
+  return {
+    name,
+    sentinels: hosts.split(",").map((one) => {
+      const at = one.lastIndexOf(":");
+      return at < 0 ? { host: one, port: sentinelPort } : { host: one.slice(0, at), port: Number(one.slice(at + 1)) };
+    }),
+    ...(username !== undefined && username !== "" && { username: decodeURIComponent(username) }),
+    ...(password !== undefined && { password: decodeURIComponent(password) }),
+  };
+};
+
+/** The address as people may see it. */
+export const shownAddress = (address: string): string => address.replace(/\/\/[^@/]*@/, "//");

@@ -1,0 +1,108 @@
+/**
+ * Scenarios of the soak of a shared quota, as data: what happens when, seconds after all engines trade.
+ *
+ * Not here: what is measured (run.ts), how it is done to processes (group.ts).
+ */
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import type { Group } from "./group.ts";
+
+export interface Scenario {
+  readonly title: string;
+  readonly seconds: number;
+  readonly faults: readonly { readonly at: number; readonly run: (group: Group) => unknown }[];
+  /** The program that it cannot do without, where that is missing. */
+  readonly needs?: () => string | undefined;
+  /** Watched by sentinels, with a replica. */
+  readonly sentinel?: true;
+  /** What libfaketime makes of each engine's clocks. */
+  readonly clocks?: readonly string[];
+}
+
+export const fakeTimeLibrary = [
+  "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+  "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
+].find((path) => existsSync(path));
+const needsSentinel = (): string | undefined => (spawnSync("redis-sentinel", ["--version"]).status === 0 ? undefined : "redis-sentinel");
+const needsFakeTime = (): string | undefined => (fakeTimeLibrary === undefined ? "libfaketime" : undefined);
+
+export const faults: Readonly<Record<string, Scenario>> = {
+  none: { title: "no fault", seconds: 190, faults: [] },
+  kill: {
+    title: "engine killed for 60 s, another for 2 s",
+    seconds: 250,
+    faults: [
+      { at: 70, run: (group) => group.kill(1) },
+      { at: 100, run: (group) => group.kill(2) },
+      { at: 102, run: (group) => group.start(2) },
+      { at: 130, run: (group) => group.start(1) },
+    ],
+  },
+  pause: {
+    title: "engine stopped (SIGSTOP) for 80 s, another for 15 s",
+    seconds: 250,
+    faults: [
+      { at: 60, run: (group) => group.signal(1, "SIGSTOP") },
+      { at: 90, run: (group) => group.signal(2, "SIGSTOP") },
+      { at: 105, run: (group) => group.signal(2, "SIGCONT") },
+      { at: 140, run: (group) => group.signal(1, "SIGCONT") },
+    ],
+  },
+  "store-killed": {
+    title: "store killed twice, memory lost, away 15 s and 1 s",
+    seconds: 250,
+    faults: [
+      { at: 70, run: (group) => group.killStore() },
+      { at: 85, run: (group) => group.startStore() },
+      { at: 150, run: (group) => group.killStore() },
+      { at: 151, run: (group) => group.startStore() },
+    ],
+  },
+  "store-hangs": {
+    title: "store hangs (SIGSTOP) for 30 s",
+    seconds: 190,
+    faults: [
+      { at: 50, run: (group) => group.signalStore("SIGSTOP") },
+      { at: 80, run: (group) => group.signalStore("SIGCONT") },
+    ],
+  },
+  "store-hangs-long": {
+    title: "store hangs (SIGSTOP) for 200 s",
+    seconds: 370,
+    faults: [
+      { at: 60, run: (group) => group.signalStore("SIGSTOP") },
+      { at: 260, run: (group) => group.signalStore("SIGCONT") },
+    ],
+  },
+  sentinel: {
+    title: "failover by Sentinel, primary stopped for 60 s",
+    seconds: 190,
+    sentinel: true,
+    needs: needsSentinel,
+    faults: [
+      { at: 60, run: (group) => group.signalStore("SIGSTOP") },
+      { at: 120, run: (group) => group.signalStore("SIGCONT") },
+    ],
+  },
+  clocks: {
+    title: "clocks -2 min, +1.5 min, +100 ppm, -100 ppm",
+    seconds: 250,
+    needs: needsFakeTime,
+    clocks: ["-120s", "+90s", "+0 x1.0001", "+0 x0.9999"],
+    faults: [],
+  },
+  twins: {
+    title: "two processes of one name",
+    seconds: 190,
+    faults: [{ at: 60, run: (group) => group.start(4, "engine-0") }],
+  },
+  halt: {
+    title: "halt everywhere for 60 s",
+    seconds: 250,
+    faults: [
+      { at: 70, run: (group) => group.halt("soak") },
+      { at: 130, run: (group) => group.halt(undefined) },
+    ],
+  },
+};

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { dialled, isStoreAddress, shownAddress } from "../../../../src/scheduler/shared/store-address.ts";
+
+describe("Address of a store", () => {
+  it.each([
+    ["redis://10.0.0.5:6379", true],
+    ["rediss://ann:secret@store.example:6380", true],
+    ["sentinel://10.0.0.5:26379,10.0.0.6/desk", true],
+    ["sentinel://10.0.0.5:26379", false],
+    ["10.0.0.5:6379", false],
+    ["http://10.0.0.5", false],
+  ])("%s: %s", (address, is) => {
+    expect(isStoreAddress(address)).toBe(is);
+  });
+
+  it("of sentinels is dialled by asking them for the primary, with the primary's user and password", () => {
+    expect(dialled("redis://10.0.0.5:6379")).toBe("redis://10.0.0.5:6379");
+    expect(dialled("sentinel://ann:p%40ss@10.0.0.5:26400,10.0.0.6/desk")).toEqual({
+      name: "desk",
+      sentinels: [
+        { host: "10.0.0.5", port: 26_400 },
+        { host: "10.0.0.6", port: 26_379 },
+      ],
+      username: "ann",
+      password: "p@ss",
+    });
+  });
+
+  it("is shown without its password", () => {
+    expect(shownAddress("rediss://ann:secret@store.example:6380/0")).toBe("rediss://store.example:6380/0");
+    expect(shownAddress("sentinel://ann:secret@10.0.0.5,10.0.0.6/desk")).toBe("sentinel://10.0.0.5,10.0.0.6/desk");
+  });
+});
