@@ -16,6 +16,8 @@ export interface DivisionFacts {
   exitRate(at: number): number;
   /** What was laid to other clients is not believed any more. */
   forgetOthers(): void;
+  /** What was taken for the beginning of windows is not believed any more. */
+  relearn(at: number): void;
   /** What may be used has changed. */
   changed(): void;
 }

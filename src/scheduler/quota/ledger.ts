@@ -39,7 +39,6 @@ interface LedgerOptions {
 
 const single: Verdict = { granted: true, elements: 1 };
 const limited = 429;
-/** What others see of a ledger. */
 export type Ledger = Pick<LayeredLedger, keyof LayeredLedger>;
 
 export const createLedger = (options: LedgerOptions): Ledger => new LayeredLedger(options);
@@ -88,6 +87,7 @@ class LayeredLedger {
       openOrders: (uid) => allowances.openOrders(uid),
       exitRate: (at) => allowances.exitRate(at),
       forgetOthers: () => allowances.forgetOthers(),
+      relearn: (at) => this.disturb(at),
       changed: () => this.#epoch++,
     });
   }

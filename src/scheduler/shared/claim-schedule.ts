@@ -9,6 +9,10 @@ import type { HeldUnits } from "./held-units.ts";
 
 /** So often at least, so that a halt is known within a second. */
 const beatMs = 800;
+/** One that the group has no room for asks again after so long. */
+export const fullMs = 5_000;
+/** So often at most beginnings of windows are looked for because others take them for other ones. */
+export const relearnMs = 600_000;
 const newWindowMs = 150;
 const pollMs = 1_500;
 const pollsBeforeEndMs = [5_000, givesBackMs - 50, 380];

@@ -5,12 +5,13 @@
  * `{group}:who` — `!run`, `!born` (which server this is, since when it remembers), and `member` → `epoch|seq`;
  * `{group}:roster` — `member` → `epoch|share|of|heardAt`, of those who were admitted;
  * `{group}:halt` — why the group is halted, empty once it was let go on; it never expires;
- * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`;
- * `{group}:w:SCOPE:WINDOW` — `member#epoch` → `held|settled`, and `!f` → units used by clients outside the group.
+ * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`, and `~member#epoch` → `from|to|heardAt|floor`:
+ * when window 0 began for it, at the earliest and at the latest;
+ * `{group}:w:SCOPE:WINDOW` — `member#epoch` → `held|settled|used`, and `!f` → units used by clients outside the group.
  *
  * Invariants: whole numbers only; expiry is housekeeping, nothing depends on it.
  */
-import { keptWindows, lastMs, learnMs, presentMs, shareSlack, silentMs, wholeMs } from "./claim.ts";
+import { keptWindows, lastMs, learnMs, phaseSlackMs, presentMs, shareSlack, silentMs, wholeMs } from "./claim.ts";
 
 /** Numbers of one item, in this order, after its scope. */
 export const itemFields = [
@@ -29,9 +30,10 @@ export const itemFields = [
   "floor",
   "openOrders",
   "exitsPerHour",
+  "spreadMs",
 ] as const;
 /** Numbers of one grant, in this order. */
-export const grantFields = ["ordinary", "exits", "free", "foreign", "openOrders", "exitsPerHour", "members"] as const;
+export const grantFields = ["ordinary", "exits", "free", "foreign", "openOrders", "exitsPerHour", "members", "astrayMs"] as const;
 
 /**
  * KEYS: who, halt, roster, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq, share, of, then the
@@ -82,7 +84,7 @@ local reply = { 1, enrolled, told or '', told and 1 or 0, learning and 1 or 0 }
 local function row(key, field)
   local text = redis.call('HGET', key, field)
   if not text then return nil end
-  local held, settled = string.match(text, '^(%d+)|(%d+)$')
+  local held, settled = string.match(text, '^(%d+)|(%d+)|')
   return tonumber(held), tonumber(settled)
 end
 
@@ -95,6 +97,38 @@ local function unspoken(befores, field, floor)
   return math.max(floor, underWay)
 end
 
+local function text(value) return string.format('%.0f', value) end
+
+local function astrayOf(members, all, id, to, spreadMs, windowMs, floor)
+  if spreadMs > windowMs / 2 then return 0 end
+  local from = to - spreadMs - ${phaseSlackMs}
+  local agreeing, apart, isMember, isKnown = 1, {}, false, false
+  for place = 1, #all, 2 do
+    local name = all[place]
+    if name == id then isMember = true end
+    if string.sub(name, 1, 1) == '~' then
+      local first, last, heardAt = string.match(all[place + 1], '^([^|]+)|([^|]+)|([^|]+)|')
+      local agrees = tonumber(last) >= from and tonumber(first) <= to
+      if name == '~' .. id then isKnown = agrees
+      elseif now - tonumber(heardAt) > ${keptWindows} * windowMs then redis.call('HDEL', members, name)
+      elseif agrees then agreeing = agreeing + 1
+      else apart[#apart + 1] = to - tonumber(last) end
+    end
+  end
+  local said = table.concat({ text(from), text(to), text(now), text(floor) }, '|')
+  if #apart < agreeing or (#apart == agreeing and isMember and isKnown) then
+    redis.call('HSET', members, '~' .. id, said)
+    return 0
+  end
+  table.sort(apart)
+  local astray = apart[math.floor(#apart / 2) + 1]
+  if math.abs(astray - math.floor(astray / windowMs + 0.5) * windowMs) > spreadMs + ${phaseSlackMs} then
+    redis.call('HSET', members, '~' .. id, said)
+    redis.call('HDEL', members, id)
+  end
+  return astray
+end
+
 local items = (#KEYS - 3) / ${keptWindows + 2}
 local fields = ${itemFields.length}
 for index = 0, items - 1 do
@@ -105,14 +139,18 @@ for index = 0, items - 1 do
   local number, windowMs, remainingMs, capacity = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
   local has, settled, used, need = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
   local want, hungryNow, exits, leave, floor = tonumber(ARGV[at + 9]), ARGV[at + 10], tonumber(ARGV[at + 11]), tonumber(ARGV[at + 12]), tonumber(ARGV[at + 13])
-  local openOrders, exitsPerHour = tonumber(ARGV[at + 14]), tonumber(ARGV[at + 15])
+  local openOrders, exitsPerHour, spreadMs = tonumber(ARGV[at + 14]), tonumber(ARGV[at + 15]), tonumber(ARGV[at + 16])
+  local all = redis.call('HGETALL', members)
+  local astray = astrayOf(members, all, id, now + remainingMs - (number + 1) * windowMs, spreadMs, windowMs, floor)
+  if astray ~= 0 then
+    for _, value in ipairs({ 0, 0, 0, 0, 0, 0, 1, astray }) do reply[#reply + 1] = value end
+  else
 
   local lastWindow = number
   local before = redis.call('HGET', members, id)
   if before then
     lastWindow = math.max(number, tonumber(string.match(before, '^[^|]+|([^|]+)|')))
   end
-  local function text(value) return string.format('%.0f', value) end
   redis.call('HSET', members, id, table.concat({ ARGV[5], text(lastWindow), hungryNow, ARGV[at + 14], ARGV[at + 15], ARGV[at + 13], text(now) }, '|'))
   redis.call('PEXPIRE', members, windowMs * 5)
 
@@ -131,12 +169,18 @@ for index = 0, items - 1 do
       spoke[rows[place]] = held
     end
   end
-  local all = redis.call('HGETALL', members)
+  local isMember = {}
+  for place = 1, #all, 2 do isMember[all[place]] = true end
   for place = 1, #all, 2 do
     local name = all[place]
     local part, last, isHungry, open, rate, floorOf, heardAt = string.match(all[place + 1], '^([^|]+)|([^|]+)|([^|]+)|([^|]+)|([^|]+)|([^|]+)|([^|]+)$')
-    if tonumber(last) < number - ${keptWindows} - 2 then redis.call('HDEL', members, name)
-    elseif name ~= id and tonumber(last) >= number - ${keptWindows} then
+    if string.sub(name, 1, 1) == '~' then
+      local heard, floorThen = string.match(all[place + 1], '^[^|]+|[^|]+|([^|]+)|([^|]+)$')
+      local whose = string.sub(name, 2)
+      if whose ~= id and not isMember[whose] and now - tonumber(heard) <= ${keptWindows} * windowMs then silent = silent + tonumber(floorThen) end
+    elseif name == id then last = nil
+    elseif tonumber(last) < number - ${keptWindows} - 2 then redis.call('HDEL', members, name)
+    elseif tonumber(last) >= number - ${keptWindows} then
       if not spoke[name] then silent = silent + unspoken(befores, name, tonumber(floorOf)) end
       openAll, exitsAll, count = openAll + tonumber(open), exitsAll + tonumber(rate), count + 1
       if isHungry == '1' and tonumber(last) >= number - 1 then
@@ -166,9 +210,10 @@ for index = 0, items - 1 do
     local slice = remainingMs > ${wholeMs} and math.floor((room * part) / 2) or room
     if room >= need then ordinary = math.min(want, room, math.max(need, slice)) end
   end
-  redis.call('HSET', window, id, text(has + forExits + ordinary) .. '|' .. ARGV[at + 6], '!f', text(foreign))
+  redis.call('HSET', window, id, text(has + forExits + ordinary) .. '|' .. ARGV[at + 6] .. '|' .. ARGV[at + 7], '!f', text(foreign))
   redis.call('PEXPIRE', window, windowMs * 3 + 5000)
-  for _, value in ipairs({ ordinary, forExits, free - ordinary, foreign, openAll, exitsAll, count }) do reply[#reply + 1] = value end
+  for _, value in ipairs({ ordinary, forExits, free - ordinary, foreign, openAll, exitsAll, count, 0 }) do reply[#reply + 1] = value end
+  end
 end
 return reply
 `;
@@ -182,7 +227,7 @@ local before = life and tonumber(string.match(life, '^(%d+)|')) or 0
 local epoch = string.format('%.0f', math.max(now, before + 1))
 redis.call('HSET', KEYS[1], ARGV[1], epoch .. '|0')
 if ARGV[2] == '1' and before > 0 then
-  for index = 2, #KEYS do redis.call('HDEL', KEYS[index], ARGV[1] .. '#' .. string.format('%.0f', before)) end
+  for index = 2, #KEYS do redis.call('HDEL', KEYS[index], ARGV[1] .. '#' .. string.format('%.0f', before), '~' .. ARGV[1] .. '#' .. string.format('%.0f', before)) end
 end
 return epoch
 `;
@@ -195,9 +240,10 @@ redis.call('HDEL', KEYS[2], ARGV[1])
 local id = ARGV[1] .. '#' .. ARGV[2]
 for index = 3, #KEYS do
   local row = redis.call('HGET', KEYS[index], id)
+  redis.call('HDEL', KEYS[index], '~' .. id)
   if row then
-    local share, last, heardAt = string.match(row, '^([^|]+)|([^|]+)|[^|]+|[^|]+|[^|]+|[^|]+|([^|]+)$')
-    redis.call('HSET', KEYS[index], id, table.concat({ share, last, 0, 0, 0, 0, heardAt }, '|'))
+    local share, last, heard = string.match(row, '^([^|]+)|([^|]+)|[^|]+|[^|]+|[^|]+|[^|]+|(.+)$')
+    redis.call('HSET', KEYS[index], id, table.concat({ share, last, 0, 0, 0, 0, heard }, '|'))
   end
 end
 return 1

@@ -38,6 +38,8 @@ export interface ClaimItem {
   readonly openOrders: number;
   /** Exits that the member expects, a whole number. */
   readonly exitsPerHour: number;
+  /** How much earlier than in `remainingMs` the window may end. */
+  readonly spreadMs: number;
 }
 
 export interface Statement {
@@ -65,6 +67,11 @@ export interface Grant {
   readonly openOrders: number;
   readonly exitsPerHour: number;
   readonly members: number;
+  /**
+   * Of who numbers windows otherwise than most others: how much later its windows of one number begin. Nothing was taken down of it then,
+   * and nothing is granted. 0 where it agrees.
+   */
+  readonly astrayMs: number;
 }
 
 /** A member of the group, as the store knows it. */
@@ -135,6 +142,8 @@ export const silentMs = 4_000;
 export const lastMs = 2_000;
 /** A member that was not heard for so long has left: its share may be another's. */
 export const presentMs = 150_000;
+/** What a statement takes to arrive, and clocks drift meanwhile, when beginnings of windows are compared. */
+export const phaseSlackMs = 250;
 /** From then on a grant is not halved: there is little time to come back for the rest. */
 export const wholeMs = 1_000;
 /** What is under way or promised to a silent member is kept for so many windows. */

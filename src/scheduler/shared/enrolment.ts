@@ -1,5 +1,6 @@
 /**
- * Enrolment of an engine in its group, in words for people: why it was refused, and which settings of the others disagree with its own.
+ * Standing of an engine in its group, in words for people: why it was refused, which settings of the others disagree with its own, what it
+ * goes by while it is on its own.
  *
  * Invariants: pure; each text names the engines, their shares and what to set.
  * Not here: who decides (claim.ts).
@@ -44,3 +45,12 @@ export const enrolmentDoubts = ({ member, of, gone }: Enrolling, enrolled: reado
     });
   return doubts;
 };
+
+/** Its windows are not those of the other engines. */
+export const astrayText = (scope: string, wrong: "renamed" | "apart"): string =>
+  wrong === "renamed"
+    ? `windows of ${scope} were numbered otherwise than by the other engines of the group, whose numbers are used now`
+    : `windows of ${scope} begin at other times than for the other engines of the group: their beginning is looked for anew, and until all agree this engine keeps to its part and to the service's counts`;
+
+export const aloneText =
+  "the store of the shared quota does not answer; until it does, this engine keeps to its part and to the service's counts";

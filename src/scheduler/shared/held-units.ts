@@ -9,8 +9,9 @@
 import type { DivisionFacts } from "../quota/division.ts";
 import type { FixedWindow } from "../quota/fixed-window.ts";
 import type { Rank } from "../quota/reserve.ts";
-import { type ClaimItem, type Grant, keptWindows } from "./claim.ts";
+import { type ClaimItem, type Grant, keptWindows, phaseSlackMs } from "./claim.ts";
 import { GroupReserve } from "./group-reserve.ts";
+import { SpendRate } from "./spend-rate.ts";
 
 /** Held of one window. */
 interface Row {
@@ -27,6 +28,7 @@ interface Row {
 /** What the store was told and when, so that a statement that did not leave can be taken back. */
 export interface Stated {
   readonly held: HeldUnits;
+  readonly index: number;
   readonly item: ClaimItem;
   readonly row: Row;
   readonly before: Pick<Row, "held" | "said">;
@@ -42,6 +44,7 @@ const hungerMs = 3_000;
 const sliceMs = 10_000;
 const floorPart = 0.5;
 const sliceMost = 300;
+const astrayTimesLeast = 3;
 
 export class HeldUnits {
   readonly name: string;
@@ -51,6 +54,11 @@ export class HeldUnits {
   readonly #part: number;
   readonly #rows = new Map<number, Row>();
   readonly #reserve: GroupReserve;
+  /** What others call a window, less what it is called here. */
+  #shift = 0;
+  /** Its windows are not those of the others: it keeps to its part and to the service's counts. */
+  #isApart = false;
+  #astrayTimes = 0;
   /** Least units that were asked for in vain since the last statement, and when. */
   #lack = Number.POSITIVE_INFINITY;
   #exitLack = 0;
@@ -58,9 +66,7 @@ export class HeldUnits {
   #lackedUnits = 0;
   #lackedAt = Number.NEGATIVE_INFINITY;
   #spentAt = Number.NEGATIVE_INFINITY;
-  #begunThen = 0;
-  #begunThenAt = Number.NaN;
-  #perSecond = 0;
+  readonly #rate = new SpendRate();
 
   /** `name` is what all members call it; `part` is this engine's, of 1. */
   constructor(name: string, gauge: FixedWindow, facts: DivisionFacts, part: number) {
@@ -90,6 +96,13 @@ export class HeldUnits {
   mostAlone(index: number, rank: Rank, at: number): number {
     const part = Math.floor(this.#gauge.capacity * this.#part);
     return rank === "ordinary" ? part - this.#reserve.own(part, this.#gauge.endOf(index, at) - at, at) : part;
+  }
+
+  /** As `most`, where its windows are not those of the others: two of its own may fall into one of theirs. */
+  mostApart(index: number, rank: Rank, at: number): number {
+    if (rank !== "ordinary") return this.mostAlone(index, rank, at);
+    const half = Math.floor(this.floor / 2);
+    return half - this.#reserve.own(half, this.#gauge.endOf(index, at) - at, at);
   }
 
   /** The store has not answered: what looks like others' use may be other engines of ours, which are as much in doubt. */
@@ -144,7 +157,8 @@ export class HeldUnits {
     if (span === undefined || !this.isHungry(at)) return false;
     const row = this.#rows.get(span.last);
     return (
-      row?.said === true && row.held - this.#begunIn(span.last, row) - this.#reserve.purse(Number.POSITIVE_INFINITY) < this.#perSecond / 2
+      row?.said === true &&
+      row.held - this.#begunIn(span.last, row) - this.#reserve.purse(Number.POSITIVE_INFINITY) < this.#rate.perSecond / 2
     );
   }
 
@@ -162,7 +176,7 @@ export class HeldUnits {
   state(at: number): readonly Stated[] {
     const span = this.#gauge.spanAt(at);
     if (span === undefined) return [];
-    this.#measure(at);
+    this.#rate.measure(this.#gauge.begun, at);
     const stated: Stated[] = [];
     for (let index = span.first; index <= span.last; index++) stated.push(this.#stateOf(index, at));
     this.#lack = Number.POSITIVE_INFINITY;
@@ -171,14 +185,45 @@ export class HeldUnits {
     return stated;
   }
 
-  /** The store has answered. */
-  granted({ item, row }: Stated, grant: Grant, at: number): void {
+  get isApart(): boolean {
+    return this.#isApart;
+  }
+
+  /** The store has answered. Tells what is wrong where windows are numbered otherwise than by the others. */
+  granted(stated: Stated, grant: Grant, at: number): "renamed" | "apart" | undefined {
+    if (grant.astrayMs !== 0) return this.#leave(stated, grant.astrayMs);
+    this.#astrayTimes = 0;
+    const { index, item, row } = stated;
+    if (this.#isApart) this.#setApart(false);
     row.held = item.has + grant.ordinary + grant.exits;
     row.free = grant.free;
     row.members = grant.members;
     this.#reserve.hear(item.window, grant, at);
-    this.lastAnswered = Math.max(this.lastAnswered, item.window);
+    this.lastAnswered = Math.max(this.lastAnswered, index);
     this.#gauge.strangers = grant.foreign;
+    return undefined;
+  }
+
+  /** What was held was of other windows than it was taken for. Where the numbers alone differ, those of the others are taken over. */
+  #leave(stated: Stated, astrayMs: number): "renamed" | "apart" | undefined {
+    const { windowMs } = this.#gauge.spec;
+    this.unsaid(stated);
+    for (const row of this.#rows.values()) row.said = false;
+    const windows = Math.round(astrayMs / windowMs);
+    if (windows !== 0 && Math.abs(astrayMs - windows * windowMs) <= stated.item.spreadMs + phaseSlackMs) {
+      // Both of the windows that may run are said of at once.
+      if (stated.item.window - stated.index === this.#shift) this.#shift += windows;
+      return "renamed";
+    }
+    // A statement may have come late.
+    if (++this.#astrayTimes !== astrayTimesLeast) return undefined;
+    this.#setApart(true);
+    return "apart";
+  }
+
+  #setApart(apart: boolean): void {
+    this.#isApart = apart;
+    this.#gauge.divided = !apart;
   }
 
   /** The statement did not leave. */
@@ -195,7 +240,7 @@ export class HeldUnits {
 
   /** Whether only the service's own counts bound what is used, and others' use is a stranger's. */
   set divided(divided: boolean) {
-    this.#gauge.divided = divided;
+    this.#gauge.divided = divided && !this.#isApart;
   }
 
   #stateOf(index: number, at: number): Stated {
@@ -214,11 +259,11 @@ export class HeldUnits {
     row.held = has;
     row.said = true;
     const lack = this.isHungry(at) ? this.#lackedUnits : 0;
-    const target = lack === 0 ? 0 : Math.max(lack, Math.min(sliceMost, Math.ceil(this.#perSecond)), 3 * lack);
+    const target = lack === 0 ? 0 : Math.max(lack, Math.min(sliceMost, Math.ceil(this.#rate.perSecond)), 3 * lack);
     const { openOrders, exitsPerHour } = this.#reserve.expected(at);
     const item: ClaimItem = {
       scope: this.name,
-      window: index,
+      window: index + this.#shift,
       windowMs: gauge.spec.windowMs,
       remainingMs,
       capacity: gauge.capacity,
@@ -233,8 +278,9 @@ export class HeldUnits {
       floor: this.floor,
       openOrders,
       exitsPerHour,
+      spreadMs: Math.ceil(Math.min(2 * gauge.spec.windowMs, gauge.widthMs(at))),
     };
-    return { held: this, item, row, before };
+    return { held: this, index, item, row, before };
   }
 
   #begunIn(index: number, row: Row): number {
@@ -248,18 +294,5 @@ export class HeldUnits {
       this.#rows.set(index, row);
     }
     return row;
-  }
-
-  #measure(at: number): void {
-    const { begun } = this.#gauge;
-    const ms = at - this.#begunThenAt;
-    if (ms < 200) return;
-    if (!Number.isNaN(ms)) {
-      const rate = ((begun - this.#begunThen) / ms) * 1_000;
-      const weight = Math.min(1, ms / 1_000);
-      this.#perSecond += (rate - this.#perSecond) * weight;
-    }
-    this.#begunThen = begun;
-    this.#begunThenAt = at;
   }
 }

@@ -23,6 +23,7 @@ import {
   silentMs,
   wholeMs,
 } from "./claim.ts";
+import { WindowBeginnings } from "./window-beginnings.ts";
 
 /** A member in one scope, by name and epoch. */
 interface Member {
@@ -48,6 +49,7 @@ interface Window {
 
 interface Scope {
   readonly members: Map<string, Member>;
+  readonly beginnings: WindowBeginnings;
   readonly windows: Map<number, Window>;
 }
 
@@ -81,7 +83,7 @@ export class MemoryClaimStore implements ClaimStore {
     const before = this.#lives.get(member);
     const epoch = Math.max(Math.floor(this.#now()), (before?.epoch ?? 0) + 1);
     this.#lives.set(member, { epoch, seq: 0 });
-    if (gone && before !== undefined) for (const scope of scopes) this.#scopes.get(scope)?.members.delete(`${member}#${before.epoch}`);
+    if (gone && before !== undefined) for (const scope of scopes) this.#forget(scope, `${member}#${before.epoch}`);
     return epoch;
   }
 
@@ -93,7 +95,7 @@ export class MemoryClaimStore implements ClaimStore {
     this.#lives.set(member, { epoch, seq });
     const learning = this.#now() - this.#bornAt < learnMs;
     const isNew = !learning && this.#roster.get(member)?.epoch !== epoch;
-    const enrolled = isNew ? await this.members() : [];
+    const enrolled = isNew ? this.#enrolled() : [];
     if (sharesBeside(member, enrolled) + share > of + shareSlack && isNew) return { kind: "full", enrolled };
     if (!learning) this.#roster.set(member, { epoch, share, of, heardAt: this.#now() });
     const halt = this.#halt;
@@ -108,11 +110,16 @@ export class MemoryClaimStore implements ClaimStore {
     for (const scope of scopes) {
       const members = this.#scopes.get(scope)?.members;
       const row = members?.get(id);
+      this.#scopes.get(scope)?.beginnings.forget(id);
       if (row !== undefined) members?.set(id, { ...row, isHungry: false, openOrders: 0, exitsPerHour: 0, floor: 0 });
     }
   }
 
   async members(): Promise<readonly Enrolled[]> {
+    return this.#enrolled();
+  }
+
+  #enrolled(): readonly Enrolled[] {
     const now = this.#now();
     return [...this.#roster]
       .map(([member, { share, of, heardAt }]) => ({ member, share, of, heardMs: now - heardAt }))
@@ -157,6 +164,9 @@ export class MemoryClaimStore implements ClaimStore {
     const scope = this.#scopeOf(name);
     const window = windowOf(scope, number);
     const at = this.#now();
+    const { astrayMs, isLost } = scope.beginnings.judge(id, item, scope.members.has(id), at);
+    if (isLost) scope.members.delete(id);
+    if (astrayMs !== 0) return { ...nothing, astrayMs };
     const before = scope.members.get(id);
     const lastWindow = Math.max(number, before?.lastWindow ?? number);
     scope.members.set(id, { share, lastWindow, isHungry: hungry === 1, openOrders, exitsPerHour, floor, heardAt: at });
@@ -164,7 +174,7 @@ export class MemoryClaimStore implements ClaimStore {
     const granted = window.rows.get(id)?.held;
     if (granted === undefined || has > granted)
       window.foreign = Math.max(0, window.foreign - Math.max(0, has - (granted ?? unspoken(scope, id, number, floor))));
-    const sums = sumsOf(scope, window, id, number, at);
+    const sums = sumsOf(scope, window, id, item, at);
     if (!learning) window.foreign = Math.max(window.foreign, used - has - sums.others - sums.silent);
     const free = capacity - window.foreign - sums.others - sums.silent - has;
     const forExits = Math.max(0, Math.min(exits, free));
@@ -179,13 +189,19 @@ export class MemoryClaimStore implements ClaimStore {
       openOrders: sums.openOrders + openOrders,
       exitsPerHour: sums.exitsPerHour + exitsPerHour,
       members: sums.members + 1,
+      astrayMs: 0,
     };
+  }
+
+  #forget(scope: string, id: string): void {
+    this.#scopes.get(scope)?.members.delete(id);
+    this.#scopes.get(scope)?.beginnings.forget(id);
   }
 
   #scopeOf(name: string): Scope {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = { members: new Map(), windows: new Map() };
+      scope = { members: new Map(), beginnings: new WindowBeginnings(), windows: new Map() };
       this.#scopes.set(name, scope);
     }
     return scope;
@@ -194,6 +210,8 @@ export class MemoryClaimStore implements ClaimStore {
 
 const sharesBeside = (member: string, enrolled: readonly Enrolled[]): number =>
   enrolled.reduce((sum, one) => (one.member === member ? sum : sum + one.share), 0);
+
+const nothing: Omit<Grant, "astrayMs"> = { ordinary: 0, exits: 0, free: 0, foreign: 0, openOrders: 0, exitsPerHour: 0, members: 1 };
 
 const windowOf = ({ windows }: Scope, number: number): Window => {
   let window = windows.get(number);
@@ -225,7 +243,7 @@ interface Sums {
   readonly hungry: { readonly share: number; readonly held: number; readonly isHeard: boolean }[];
 }
 
-const sumsOf = (scope: Scope, { rows }: Window, id: string, number: number, at: number): Sums => {
+const sumsOf = (scope: Scope, { rows }: Window, id: string, { window: number, windowMs }: ClaimItem, at: number): Sums => {
   const sums: Sums = { others: 0, silent: 0, openOrders: 0, exitsPerHour: 0, members: 0, shares: 0, hungry: [] };
   for (const [name, { held }] of rows) if (name !== id) sums.others += held;
   for (const [name, member] of scope.members) {
@@ -239,6 +257,7 @@ const sumsOf = (scope: Scope, { rows }: Window, id: string, number: number, at: 
     sums.shares += member.share;
     sums.hungry.push({ share: member.share, held: row?.held ?? 0, isHeard: at - member.heardAt <= silentMs });
   }
+  sums.silent += scope.beginnings.floors((name) => name !== id && !scope.members.has(name), windowMs, at);
   return sums;
 };
 

@@ -27,8 +27,6 @@ import { dialled } from "./store-address.ts";
 const answerMs = 1_000;
 const redialMs = 2_000;
 const backOffMsMax = 500;
-/** Who waits asks four times a second: two seconds. */
-const unreadyMost = 8;
 
 /** What the store is asked with: two scripts beside plain commands. */
 type Scripted = Redis & {
@@ -45,8 +43,6 @@ export class RedisClaimStore implements ClaimStore {
   #run: string | undefined;
   /** Answers due since so many turns of a second. */
   #failures = 0;
-  /** Asked so often while a connection was being made. */
-  #unready = 0;
 
   private constructor(redis: Scripted, group: string) {
     this.#redis = redis;
@@ -198,27 +194,21 @@ export class RedisClaimStore implements ClaimStore {
     return this.#run;
   }
 
-  #redial(): void {
-    this.#failures = 0;
-    this.#unready = 0;
-    this.#redis.disconnect(true);
-  }
-
   async #ask<T>(call: () => Promise<T>): Promise<T> {
     const { status } = this.#redis;
-    if (status !== "ready") {
-      // A server that hangs takes connections and never says that it is ready; a sentinel may name another by now.
-      if ((status === "connect" || status === "connecting") && ++this.#unready >= unreadyMost) this.#redial();
-      throw new NotSent(`the store is not connected (${status})`);
-    }
-    this.#unready = 0;
+    if (status !== "ready") throw new NotSent(`the store is not connected (${status})`);
     try {
       const answer = await call();
       this.#failures = 0;
       return answer;
     } catch (error) {
+      // It was closed in this very turn, and the client keeps nothing back.
+      if (messageOf(error).startsWith("Stream isn't writeable")) throw new NotSent(`the store is not connected: ${messageOf(error)}`);
       // The connection may hang without being closed: after two silent seconds another is opened.
-      if (++this.#failures * answerMs >= redialMs) this.#redial();
+      if (++this.#failures * answerMs >= redialMs) {
+        this.#failures = 0;
+        this.#redis.disconnect(true);
+      }
       throw new Error(`the store did not answer: ${messageOf(error)}`);
     }
   }

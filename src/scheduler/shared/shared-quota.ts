@@ -9,32 +9,33 @@
  */
 import type { Timer } from "../../clock/clock.ts";
 import type { Division, DivisionFacts } from "../quota/division.ts";
-import { FixedWindow } from "../quota/fixed-window.ts";
+import type { FixedWindow } from "../quota/fixed-window.ts";
 import type { Ceiling, LimitWindow } from "../quota/limit-window.ts";
 import type { Rank } from "../quota/reserve.ts";
 import { type ClaimReply, type Enrolled, NotSent } from "./claim.ts";
-import { nextPoll, nextStatement } from "./claim-schedule.ts";
-import { enrolmentDoubts, fullText } from "./enrolment.ts";
+import { fullMs, nextPoll, nextStatement, relearnMs } from "./claim-schedule.ts";
+import { isDivided } from "./divided-windows.ts";
+import { aloneText, astrayText, enrolmentDoubts, fullText } from "./enrolment.ts";
 import { GroupHalt } from "./group-halt.ts";
 import { doubtMsLeast, HeldUnits, type Stated } from "./held-units.ts";
+import { epochOf } from "./registration.ts";
 import type { SharedQuotaOptions } from "./shared-quota-options.ts";
 
 const exitRetryMs = 100;
-const windowMsLeast = 10_000;
 const retryMs = 250;
 /** One that has never reached the store goes by the service's counts after so long. */
 const patienceMs = 5_000;
 const learningMs = 500;
-/** One that the group has no room for asks again after so long. */
-const fullMs = 5_000;
 
 type State = "starting" | "dividing" | "doubt" | "full" | "fenced" | "closed";
 
 export class SharedQuota implements Division {
   readonly halt: GroupHalt;
+  #onAnswer: (() => void) | undefined;
   /** The store has answered a first statement. */
-  readonly answered: Promise<void>;
-  #onAnswer: () => void = () => undefined;
+  readonly answered = new Promise<void>((resolve) => {
+    this.#onAnswer = resolve;
+  });
   readonly #options: SharedQuotaOptions;
   readonly #scopes = new Map<LimitWindow, HeldUnits>();
   #facts: DivisionFacts | undefined;
@@ -51,6 +52,7 @@ export class SharedQuota implements Division {
   #exitPollAt = Number.NEGATIVE_INFINITY;
   /** Of all scopes, as the store knows them. */
   #names: readonly string[] = [];
+  #relearnedAt = Number.NEGATIVE_INFINITY;
   #startedAt: number;
   #timer: Timer | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
@@ -61,9 +63,6 @@ export class SharedQuota implements Division {
     this.#options = options;
     this.#startedAt = options.clock.now();
     this.halt = new GroupHalt(options.store, options.onHalt);
-    this.answered = new Promise((resolve) => {
-      this.#onAnswer = resolve;
-    });
   }
 
   /** Joins the group; `onChange` is called whenever more may be used than before. */
@@ -110,7 +109,12 @@ export class SharedQuota implements Division {
       const index = window.indexOf(startAt, at);
       const own = this.#most(window, index, rank, at);
       const most = window.usedIn(index) - window.ownOf(index).begun + own;
-      return Math.min(most, this.#alone || this.#isMute ? alone(endAt, startAt, at) : Math.min(window.paced(at), window.capacity - blind));
+      return Math.min(
+        most,
+        this.#alone || this.#isMute || this.#scopes.get(window)?.isApart === true
+          ? alone(endAt, startAt, at)
+          : Math.min(window.paced(at), window.capacity - blind),
+      );
     };
   }
 
@@ -120,6 +124,7 @@ export class SharedQuota implements Division {
     if (this.#state === "starting" && at - this.#startedAt >= patienceMs) this.#goAlone();
     if (this.halt.reason !== undefined && rank === "ordinary") return 0;
     const held = this.#scopes.get(window);
+    if (held?.isApart === true) return held.mostApart(index, rank, at);
     const most = this.#alone ? undefined : held?.most(index, rank, at, at - (this.#askedAt ?? at));
     if (most !== undefined || held === undefined) return most ?? 0;
     if (this.#state === "doubt") this.#goAlone();
@@ -169,17 +174,9 @@ export class SharedQuota implements Division {
   }
 
   async #register(): Promise<void> {
-    const { store, member, gone, clock } = this.#options;
-    while (this.#epoch === 0 && this.#state !== "closed") {
-      try {
-        this.#epoch = await store.register(member, gone, this.#names);
-      } catch {
-        await new Promise<void>((resolve) => {
-          this.#timer = clock.setTimer(clock.now() + retryMs, resolve);
-        });
-      }
-    }
-    if (this.#state === "closed") return;
+    const { clock } = this.#options;
+    this.#epoch = await epochOf(this.#options, this.#names, () => this.#state === "closed");
+    if (this.#epoch === 0) return;
     this.#state = "dividing";
     this.#back();
     this.#speakAt(clock.now());
@@ -190,9 +187,7 @@ export class SharedQuota implements Division {
     if (this.#alone) return;
     this.#alone = true;
     for (const held of this.#scopes.values()) held.divided = false;
-    const detail =
-      "the store of the shared quota does not answer; until it does, this engine keeps to its part and to the service's counts";
-    this.#options.onAnomaly("quota.alone", detail);
+    this.#options.onAnomaly("quota.alone", aloneText);
   }
 
   #back(): void {
@@ -262,6 +257,15 @@ export class SharedQuota implements Division {
     this.#state = "full";
   }
 
+  /** Its windows are not those of the others: what it took for their beginning is looked for anew, once in a while. */
+  #mend({ held: { name } }: Stated, wrong: ReturnType<HeldUnits["granted"]>, now: number): void {
+    if (wrong === undefined) return;
+    this.#options.onAnomaly("quota.astray", astrayText(name, wrong));
+    if (wrong === "renamed" || now - this.#relearnedAt < relearnMs) return;
+    this.#relearnedAt = now;
+    this.#facts?.relearn(now);
+  }
+
   #hear(reply: ClaimReply, stated: readonly Stated[]): void {
     const { clock, onFenced, onAnomaly } = this.#options;
     const now = clock.now();
@@ -271,7 +275,7 @@ export class SharedQuota implements Division {
       this.#state = "fenced";
       onFenced();
     } else if (reply.kind === "full") this.#wait(reply.enrolled, stated);
-    this.#onAnswer();
+    this.#onAnswer?.();
     if (reply.kind !== "granted") return;
     this.#state = "dividing";
     for (const { what, detail } of enrolmentDoubts(this.#options, reply.enrolled ?? [])) onAnomaly(what, detail);
@@ -281,7 +285,7 @@ export class SharedQuota implements Division {
     for (const [index, one] of stated.entries()) {
       const grant = reply.grants[index];
       if (grant === undefined) continue;
-      one.held.granted(one, grant, now);
+      this.#mend(one, one.held.granted(one, grant, now), now);
       refused ||= one.item.want > 0 && grant.ordinary === 0;
       exitRefused ||= grant.exits < one.item.exits;
     }
@@ -292,7 +296,3 @@ export class SharedQuota implements Division {
     this.#onChange();
   }
 }
-
-/** Windows too short to ask anybody about are not divided, nor are those of a key, which one engine has to itself. */
-const isDivided = (window: LimitWindow): window is FixedWindow =>
-  window instanceof FixedWindow && window.spec.scope !== "key" && window.spec.windowMs >= windowMsLeast;

@@ -61,7 +61,7 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
   const owner = scenario.userEach ? name : "user";
   const users = Array.from({ length: scenario.users }, (_, index) => (index === 0 ? owner : `${owner}-${index}`));
   const callerOf = (user: string): Caller => ({ ip: "home", key: user === owner ? name : `${name} ${user}`, user });
-  const dateOffMs = between(stage.random.fork("date"), -scenario.dateOffMsMax, scenario.dateOffMsMax);
+  const dateOffMs = scenario.dateOffMsOf?.[name] ?? between(stage.random.fork("date"), -scenario.dateOffMsMax, scenario.dateOffMsMax);
   const wire = createWire({
     truth,
     machine,

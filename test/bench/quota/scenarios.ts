@@ -31,6 +31,8 @@ export interface Scenario {
   readonly neighbourPerMinute: number;
   readonly restartEveryMs: number;
   readonly dateOffMsMax: number;
+  /** Engines whose answers come by an edge of their own, and how far that stamps `Date` off. */
+  readonly dateOffMsOf?: Readonly<Record<string, number>>;
   readonly skewMsMax: number;
   /** Of the client's steady clock; within 50 either way when left out. */
   readonly driftPpm?: number;

@@ -40,6 +40,22 @@ describe("Engines that divide one quota", () => {
     if (least >= 97) expect(urgentMsP99).toBeLessThanOrEqual(1_100);
   });
 
+  it.each([
+    [5_000, 2],
+    [40_000, 1],
+    [61_000, 2],
+  ])("three, one of which misreads where minutes begin by %i ms: no refusal, exits within a second, and it says so", async (off, seed) => {
+    const told: string[] = [];
+    const onAnomaly = (member: string, what: string): void => void told.push(`${member} ${what}`);
+    const scenario = { ...saturated, engines: 3, dateOffMsOf: { "engine-1": off } };
+    const tally = await runCell({ scenario, seed, minutes: 6, createLimiter: createSluice({}, sharedQuotaOf({ onAnomaly })) });
+    const { utilisationPct, urgentMsP99 } = figuresOf(tally);
+    expect(tally.refused).toBe(0);
+    expect(utilisationPct).toBeGreaterThanOrEqual(95);
+    expect(urgentMsP99).toBeLessThanOrEqual(1_100);
+    expect(told).toContain("engine-1 quota.astray");
+  });
+
   it("three users behind one address divide its requests", async () => {
     const { refused, utilisationPct } = await run({
       engines: 3,

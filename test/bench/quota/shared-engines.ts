@@ -22,6 +22,7 @@ export interface SharingTroubles {
   /** Told what an engine halted for. */
   readonly onHalt?: (member: string, reason: string | undefined) => void;
   readonly onFenced?: (member: string) => void;
+  readonly onAnomaly?: (member: string, what: string, detail: string) => void;
   /** Told of the store when it is made. */
   readonly onStore?: (store: MemoryClaimStore) => void;
 }
@@ -51,7 +52,7 @@ export const sharedQuotaOf = (troubles: SharingTroubles = {}): ((bench: Bench) =
       onHalt: (reason) => onHalt?.(group.member, reason),
       onFenced: () => onFenced?.(group.member),
       onFull: () => undefined,
-      onAnomaly: () => undefined,
+      onAnomaly: (what, detail) => troubles.onAnomaly?.(group.member, what, detail),
     });
   };
 };

@@ -8,7 +8,7 @@ import { catchError, defer, EMPTY, interval, map, mergeMap, range, repeat, start
 import { defineConfig, defineStrategy, fromEnv, live } from "sluice";
 
 const instId = "BTC-USDT-SWAP";
-const waiting = 20;
+const waiting = 6;
 
 /** Keeps placements waiting; the service cancels each, as nothing trades at its price. */
 const saturate = defineStrategy({

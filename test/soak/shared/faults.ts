@@ -31,7 +31,7 @@ export const faults: Readonly<Record<string, Scenario>> = {
   none: { title: "no fault", seconds: 190, faults: [] },
   kill: {
     title: "engine killed for 60 s, another for 2 s",
-    seconds: 250,
+    seconds: 200,
     faults: [
       { at: 70, run: (group) => group.kill(1) },
       { at: 100, run: (group) => group.kill(2) },
@@ -41,7 +41,7 @@ export const faults: Readonly<Record<string, Scenario>> = {
   },
   pause: {
     title: "engine stopped (SIGSTOP) for 80 s, another for 15 s",
-    seconds: 250,
+    seconds: 200,
     faults: [
       { at: 60, run: (group) => group.signal(1, "SIGSTOP") },
       { at: 90, run: (group) => group.signal(2, "SIGSTOP") },
@@ -51,7 +51,7 @@ export const faults: Readonly<Record<string, Scenario>> = {
   },
   "store-killed": {
     title: "store killed twice, memory lost, away 15 s and 1 s",
-    seconds: 250,
+    seconds: 200,
     faults: [
       { at: 70, run: (group) => group.killStore() },
       { at: 85, run: (group) => group.startStore() },
@@ -68,11 +68,11 @@ export const faults: Readonly<Record<string, Scenario>> = {
     ],
   },
   "store-hangs-long": {
-    title: "store hangs (SIGSTOP) for 200 s",
-    seconds: 370,
+    title: "store hangs (SIGSTOP) for 160 s",
+    seconds: 330,
     faults: [
       { at: 60, run: (group) => group.signalStore("SIGSTOP") },
-      { at: 260, run: (group) => group.signalStore("SIGCONT") },
+      { at: 220, run: (group) => group.signalStore("SIGCONT") },
     ],
   },
   sentinel: {
@@ -87,7 +87,7 @@ export const faults: Readonly<Record<string, Scenario>> = {
   },
   clocks: {
     title: "clocks -2 min, +1.5 min, +100 ppm, -100 ppm",
-    seconds: 250,
+    seconds: 200,
     needs: needsFakeTime,
     clocks: ["-120s", "+90s", "+0 x1.0001", "+0 x0.9999"],
     faults: [],
@@ -99,7 +99,7 @@ export const faults: Readonly<Record<string, Scenario>> = {
   },
   halt: {
     title: "halt everywhere for 60 s",
-    seconds: 250,
+    seconds: 200,
     faults: [
       { at: 70, run: (group) => group.halt("soak") },
       { at: 130, run: (group) => group.halt(undefined) },

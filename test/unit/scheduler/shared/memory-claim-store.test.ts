@@ -19,6 +19,7 @@ const item = (over: Partial<ClaimItem> = {}): ClaimItem => ({
   floor: 0,
   openOrders: 0,
   exitsPerHour: 0,
+  spreadMs: 60_000,
   ...over,
 });
 

@@ -45,6 +45,7 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
       name: `m${index}`,
       share: 1 + (index % 3),
       epoch: 1,
+      spoke: false,
       seq: 0,
       has: new Map<string, number>(),
       last: [] as Statement[],
@@ -75,19 +76,23 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
           floor: whole(100),
           openOrders: whole(20),
           exitsPerHour: whole(500),
+          // Nothing is known of when its windows begin: another test compares that.
+          spreadMs: 60_000,
         };
       });
       // One in ten comes again or late, one in ten is answered to nobody.
       const again = random.next() < 0.1 ? member.last[whole(member.last.length - 1)] : undefined;
       const { name, share } = member;
       // Now and then one stops, or is started anew: what is said by its younger process is of another epoch.
-      if (random.next() < 0.01) {
+      if (member.spoke && random.next() < 0.01) {
+        member.spoke = false;
         const going = [name, member.epoch, ["uid:u1", "ip:home"]] as const;
         await Promise.all([lua.leave(...going), memory.leave(...going)]);
         member.epoch++;
       }
       // There is room for most of them.
       const statement = again ?? { member: name, epoch: member.epoch, seq: ++member.seq, share, of: 12 + whole(1), items };
+      member.spoke ||= again === undefined;
       if (again === undefined) member.last = [...member.last.slice(-4), statement];
       const [said, expected] = await Promise.all([lua.claim(statement), memory.claim(statement)]);
       kinds.add(said.kind);
@@ -107,6 +112,41 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
     );
     lua.close();
   }, 60_000);
+
+  it("judges beginnings of windows as the store in memory does", async () => {
+    const lua = await settled("astray");
+    const memory = new MemoryClaimStore(() => 1_000_000);
+    const windowMs = 60_000;
+    /** As the store's clock has it, windows of number n begin at `lateMs` past n minutes. */
+    const say = async (member: string, seq: number, lateMs: number, window = 100): Promise<unknown> => {
+      const one = (now: number): Statement => {
+        const remainingMs = lateMs + windowMs - (now % windowMs);
+        return { member, epoch: 1, seq, share: 1, of: 9, items: [{ ...anItem, window, windowMs, remainingMs, spreadMs: 100, floor: 150 }] };
+      };
+      // Both stores call the minute that runs the hundredth.
+      const shifted = (now: number): Statement => {
+        const statement = one(now);
+        return { ...statement, items: statement.items.map((item) => ({ ...item, window: window + Math.floor(now / windowMs) })) };
+      };
+      const [said, expected] = await Promise.all([lua.claim(shifted(Date.now())), memory.claim(shifted(1_000_000))]);
+      const figures = (reply: ClaimReply): unknown =>
+        reply.kind === "granted" && reply.grants.map(({ astrayMs, free, members }) => [Math.round(astrayMs / 100), free, members]);
+      expect(figures(said), `${member} ${seq}`).toEqual(figures(expected));
+      return figures(said);
+    };
+    expect(await say("a", 1, 0)).toEqual([[0, 1_200, 1]]);
+    // Of two the one that was believed is; what the other may use is kept for it.
+    expect(await say("b", 1, 20_000)).toEqual([[200, 0, 1]]);
+    expect(await say("a", 2, 0)).toEqual([[0, 1_050, 1]]);
+    // The majority is believed, whoever came first.
+    expect(await say("c", 1, 20_000)).toEqual([[0, 1_050, 2]]);
+    expect(await say("a", 3, 0)).toEqual([[-200, 0, 1]]);
+    expect(await say("b", 2, 20_000)).toEqual([[0, 1_050, 2]]);
+    // Who only numbers windows otherwise is told by how many.
+    expect(await say("d", 1, 20_000, 103)).toEqual([[-1_800, 0, 1]]);
+    expect(await say("d", 2, 20_000, 100)).toEqual([[0, 1_050, 3]]);
+    lua.close();
+  });
 
   it("halts and resumes a group, and shows who holds what", async () => {
     const store = await settled("desk");
@@ -173,4 +213,5 @@ const anItem: ClaimItem = {
   floor: 0,
   openOrders: 0,
   exitsPerHour: 0,
+  spreadMs: 60_000,
 };

@@ -1,0 +1,12 @@
+/**
+ * Windows that are divided among the engines of a group.
+ *
+ * Invariants: windows too short to ask anybody about are not divided, nor are those of a key, which one engine has to itself.
+ */
+import { FixedWindow } from "../quota/fixed-window.ts";
+import type { LimitWindow } from "../quota/limit-window.ts";
+
+const windowMsLeast = 10_000;
+
+export const isDivided = (window: LimitWindow): window is FixedWindow =>
+  window instanceof FixedWindow && window.spec.scope !== "key" && window.spec.windowMs >= windowMsLeast;

@@ -1,0 +1,65 @@
+/**
+ * When windows of one scope begin for each member of a group, on the store's clock, and who is wrong where they disagree.
+ *
+ * Invariants: more members outweigh fewer; of two camps alike, the one is believed whose member was, as long as it says the same. Who
+ * only numbers windows otherwise is not counted: it takes over the others' numbers.
+ * Not here: what follows from it for a member (held-units.ts).
+ */
+import { type ClaimItem, keptWindows, phaseSlackMs } from "./claim.ts";
+
+/** When window 0 began, at the earliest and at the latest. */
+interface Beginning {
+  readonly from: number;
+  readonly to: number;
+  readonly heardAt: number;
+  /** Kept for the member while it is not believed. */
+  readonly floor: number;
+}
+
+interface Judgement {
+  /** How much later than for the others its windows begin. */
+  readonly astrayMs: number;
+  /** It is not believed, and no member until it agrees. */
+  readonly isLost: boolean;
+}
+
+const agreed: Judgement = { astrayMs: 0, isLost: false };
+
+export class WindowBeginnings {
+  readonly #said = new Map<string, Beginning>();
+
+  judge(id: string, { window, windowMs, remainingMs, spreadMs, floor }: ClaimItem, isMember: boolean, at: number): Judgement {
+    if (spreadMs > windowMs / 2) return agreed;
+    const to = at + remainingMs - (window + 1) * windowMs;
+    const own = { from: to - spreadMs - phaseSlackMs, to, heardAt: at, floor };
+    const agrees = (one: Beginning): boolean => one.to >= own.from && one.from <= own.to;
+    let agreeing = 1;
+    const apart: number[] = [];
+    for (const [name, one] of this.#said) {
+      if (name === id || at - one.heardAt > keptWindows * windowMs) continue;
+      if (agrees(one)) agreeing++;
+      else apart.push(to - one.to);
+    }
+    const before = this.#said.get(id);
+    const isKnown = isMember && before !== undefined && agrees(before);
+    if (apart.length < agreeing || (apart.length === agreeing && isKnown)) {
+      this.#said.set(id, own);
+      return agreed;
+    }
+    const astrayMs = apart.toSorted((a, b) => a - b)[Math.floor(apart.length / 2)] as number;
+    const isLost = Math.abs(astrayMs - Math.floor(astrayMs / windowMs + 0.5) * windowMs) > spreadMs + phaseSlackMs;
+    if (isLost) this.#said.set(id, own);
+    return { astrayMs, isLost };
+  }
+
+  /** Floors of those that `counts` picks and that were heard within the windows that are kept. */
+  floors(counts: (id: string) => boolean, windowMs: number, at: number): number {
+    let sum = 0;
+    for (const [id, { floor, heardAt }] of this.#said) if (counts(id) && at - heardAt <= keptWindows * windowMs) sum += floor;
+    return sum;
+  }
+
+  forget(id: string): void {
+    this.#said.delete(id);
+  }
+}
