@@ -28,6 +28,8 @@ export interface Owner {
   readonly fail: (error: unknown) => void;
   /** Its subscriptions and timers; closed when it has ended. */
   readonly life: Subscription;
+  /** While what its undo began is awaited: timers are the machine's, as the engine's time may stand still by then. */
+  readonly ending?: boolean;
   /** Its promises are followed (`followPromises`); files and sockets do not carry the context. */
   readonly followed?: boolean;
   /** Given to code whose runs must be repeatable: its chance is this, and the network is closed to it. */
@@ -200,7 +202,9 @@ const install = (): void => {
   asyncScheduler.now = () => ownerNow()?.clock.now() ?? schedulerNow();
   asyncScheduler.schedule = <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription => {
     const owner = ownerNow();
-    return owner === undefined ? schedule(work, delay, state as T) : new OwnedAction(owner, work).schedule(state, delay);
+    return owner === undefined || owner.ending === true
+      ? schedule(work, delay, state as T)
+      : new OwnedAction(owner, work).schedule(state, delay);
   };
   const stampNow = dateTimestampProvider.now.bind(dateTimestampProvider);
   dateTimestampProvider.now = () => ownerNow()?.clock.now() ?? stampNow();

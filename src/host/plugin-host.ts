@@ -21,7 +21,7 @@ type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every">;
 
 interface Running {
   readonly name: string;
-  readonly owner: Owner;
+  readonly owner: Owner & { ending: boolean };
   readonly scope: Disposables;
   /** Work that its undo started; each resolves, however it ends. */
   readonly ending: Promise<void>[];
@@ -93,6 +93,7 @@ export class PluginHost {
   }
 
   #undo({ name, owner, scope }: Running): void {
+    owner.ending = true;
     const thrown = inside(owner, () => [...scope.close(), ...closed(owner.life)]);
     for (const error of thrown) this.#note(name, error);
   }
@@ -100,7 +101,8 @@ export class PluginHost {
   #begin(name: string): Running {
     const life = new Subscription();
     let failed = false;
-    const owner: Owner = {
+    const owner: Running["owner"] = {
+      ending: false,
       clock: this.#clock,
       life,
       fail: (error) => {

@@ -5,7 +5,8 @@
  * from within an owner's code they answer for that owner, otherwise as always. Node's own modules are switched as well, so that
  * an imported function is the same as a global one.
  *
- * Invariants: outside an owner's code nothing changes; a timer of an owner runs as that owner and never after its end; a sealed
+ * Invariants: outside an owner's code nothing changes; a timer of an owner runs as that owner and never after its end, but for what
+ * the undo of a plugin begins, which takes the machine's time; a sealed
  * owner's chance comes from its seed, and it fails by name before a byte of it leaves; plugins, which are not sealed, have the
  * engine's time and the machine's chance and network.
  * Not here: files and processes, which a strategy should leave to plugins but may use.
@@ -149,11 +150,18 @@ const started = (owner: Owner, [callback, ms, ...args]: unknown[], repeat: boole
   return new OwnedTimer(owner, () => (callback as Callback)(...args), delayMs, repeat ? Math.max(1, delayMs) : undefined);
 };
 
+/** As `onSwitch`; once an owner's undo has begun the machine answers. */
+const onRunning = (target: object, name: string, answer: (owner: Owner, args: Anything[]) => unknown): void => {
+  onSwitch(target, name, (owner, args, original) =>
+    owner.ending === true ? Reflect.apply(original as Callback, target, args) : answer(owner, args),
+  );
+};
+
 const switchTimers = (): void => {
   for (const place of [globalThis, timers]) {
-    onSwitch(place, "setTimeout", (owner, args) => started(owner, args, false));
-    onSwitch(place, "setInterval", (owner, args) => started(owner, args, true));
-    onSwitch(place, "setImmediate", (owner, [callback, ...args]) => started(owner, [callback, 0, ...args], false));
+    onRunning(place, "setTimeout", (owner, args) => started(owner, args, false));
+    onRunning(place, "setInterval", (owner, args) => started(owner, args, true));
+    onRunning(place, "setImmediate", (owner, [callback, ...args]) => started(owner, [callback, 0, ...args], false));
     for (const name of ["clearTimeout", "clearInterval", "clearImmediate"]) {
       onSwitch(place, name, (_, [timer], original: Callback) => {
         if (timer instanceof OwnedTimer) timer.close();
@@ -165,9 +173,9 @@ const switchTimers = (): void => {
     new Promise((resolve) => {
       started(owner, [resolve, ms, value], false);
     });
-  onSwitch(timersPromises, "setTimeout", (owner, [ms, value]) => wait(owner, ms, value));
-  onSwitch(timersPromises, "setImmediate", (owner, [value]) => wait(owner, 0, value));
-  onSwitch(timersPromises, "setInterval", async function* (owner, [ms, value]) {
+  onRunning(timersPromises, "setTimeout", (owner, [ms, value]) => wait(owner, ms, value));
+  onRunning(timersPromises, "setImmediate", (owner, [value]) => wait(owner, 0, value));
+  onRunning(timersPromises, "setInterval", async function* (owner, [ms, value]) {
     for (;;) yield await wait(owner, Math.max(1, delayOf(ms)), value);
   });
 };

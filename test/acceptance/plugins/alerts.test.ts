@@ -456,18 +456,53 @@ describe("The rules of the alerts plugin", () => {
 });
 
 describe("The heartbeat of the alerts plugin", () => {
-  // On Node 24 the client of HTTP opens its connection by timers, which stand still in a test that was stopped.
-  const isLater = Number(process.versions.node.split(".")[0]) > 22;
-  it.skipIf(isLater)("calls while the engine runs and once at its orderly stop, and names a failure once", async () => {
-    const server = await messageServer(({ path }, index) => ({ status: path === "/ping" && index >= 1 && index < 3 ? 500 : 200 }));
-    const heartbeat = { url: urlAt(`${server.url}/ping`), stopUrl: urlAt(`${server.url}/stop`), everyMs: 60_000 };
+  it("calls while the engine runs, and names a failure once", async () => {
+    const server = await messageServer((_, index) => ({ status: index >= 1 && index < 3 ? 500 : 200 }));
+    const heartbeat = { url: urlAt(`${server.url}/ping`), everyMs: 60_000 };
     const t = await start({ channels: { screen: { kind: "print" } }, rules: { started: false, stopped: false }, heartbeat });
     const firstAt = t.now;
     await until(t, () => server.received.length === 5, 5_000);
     expect(t.now - firstAt).toBeGreaterThanOrEqual(240_000);
-    await t.stop();
-    expect(server.received.map(({ path }) => path)).toEqual(["/ping", "/ping", "/ping", "/ping", "/ping", "/stop"]);
+    expect(server.received.map(({ path }) => path)).toEqual(["/ping", "/ping", "/ping", "/ping", "/ping"]);
+    await until(t, () => t.printed.length === 2, 0);
     expect(t.printed).toEqual(["alerts: the heartbeat is not taken (status 500)", "alerts: the heartbeat is taken again"]);
+  });
+
+  // Its last call is made in real time: in virtual time nothing moves any more once the engine has stopped.
+  const stopped = async (answer: (path: string) => Reply, everyMs = 60_000) => {
+    const server = await messageServer(({ path }) => answer(path));
+    const printed: string[] = [];
+    const heartbeat = { url: urlAt(`${server.url}/ping`), stopUrl: urlAt(`${server.url}/stop`), everyMs };
+    const engine = createEngine(
+      {
+        service: paper({ instruments: ["BTC-USDT-SWAP"] }),
+        strategies: [ladder({ instId: "BTC-USDT-SWAP" })],
+        plugins: [alerts({ channels: { screen: { kind: "print", level: "critical" } }, heartbeat, lastMessageMs: 1_000 })],
+      },
+      { print: (line) => printed.push(line) },
+    );
+    await engine.start();
+    await expect.poll(() => server.received.length).toBeGreaterThan(0);
+    await engine.stop({ cancel: true });
+    return { paths: server.received.map(({ path }) => path), printed, server };
+  };
+
+  it("calls its last URL once at an orderly stop, and no other after it", async () => {
+    const { paths, printed, server } = await stopped(() => ({}), 1_000);
+    expect(paths.slice(0, -1).every((path) => path === "/ping")).toBe(true);
+    expect(paths.at(-1)).toBe("/stop");
+    expect(printed).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    expect(server.received.map(({ path }) => path)).toEqual(paths);
+  });
+
+  it("says so where its last URL refuses, or does not answer in time, and holds the stop up no longer", async () => {
+    const refused = await stopped((path) => ({ status: path === "/stop" ? 503 : 200 }));
+    expect(refused.paths).toEqual(["/ping", "/stop"]);
+    expect(refused.printed).toEqual(["alerts: heartbeat.stopUrl did not take the end (status 503)"]);
+    const silent = await stopped((path) => (path === "/stop" ? { hangs: true } : {}));
+    expect(silent.paths).toEqual(["/ping", "/stop"]);
+    expect(silent.printed).toEqual(["alerts: heartbeat.stopUrl did not take the end (no answer in time)"]);
   });
 });
 

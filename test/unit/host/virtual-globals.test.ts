@@ -6,7 +6,7 @@ import net from "node:net";
 import { setInterval as everyImported, setTimeout as laterImported } from "node:timers";
 import { setTimeout as pause, setInterval as ticks } from "node:timers/promises";
 import { promisify } from "node:util";
-import { concat, from, NEVER, of, Subscription } from "rxjs";
+import { concat, firstValueFrom, from, NEVER, of, Subscription, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
@@ -14,9 +14,10 @@ import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { inside, type Owner } from "../../../src/host/execution-context.ts";
 import { installVirtualGlobals } from "../../../src/host/virtual-globals.ts";
-import { createEngine, type Event } from "../../../src/index.ts";
+import { createEngine, definePlugin, type Event } from "../../../src/index.ts";
 import { createRandom } from "../../../src/random.ts";
-import { run as backtested, far, quoteTape, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { testPlugin } from "../../../src/testing.ts";
+import { run as backtested, closed, far, quoteTape, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const startAt = Date.UTC(2024, 0, 1);
 
@@ -161,6 +162,30 @@ describe("Time inside a strategy", () => {
     expect(at).toEqual([]);
     await run(clock, 40);
     expect(at).toEqual([160]);
+  });
+});
+
+describe("What the undo of a plugin begins", () => {
+  it("takes the machine's time, as the engine's stands still: timers, immediates, RxJS", async () => {
+    const done: string[] = [];
+    const plugin = definePlugin({
+      name: "leaving late",
+      options: closed,
+      setup: () => async () => {
+        await new Promise<void>((resolve) => setTimeout(resolve, 2));
+        done.push("timer");
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        done.push("immediate");
+        await pause(2);
+        done.push("promise");
+        await firstValueFrom(timer(2));
+        done.push("stream");
+      },
+    });
+    const t = await testPlugin(plugin({}));
+    await t.stop();
+    expect(done).toEqual(["timer", "immediate", "promise", "stream"]);
+    expect(t.events.filter(({ type }) => type === "plugin.failed")).toEqual([]);
   });
 });
 
