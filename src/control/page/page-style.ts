@@ -54,7 +54,7 @@ button[aria-pressed="true"]{border-color:var(--accent);color:var(--accent)}
 .tabs button:focus-visible,.views button:focus-visible{outline-offset:-3px}
 .tabs [aria-current],.views [aria-current]{color:var(--fg);border-bottom-color:var(--accent);font-weight:600}
 .played{background:var(--card);border-bottom:1px solid var(--rule)}
-.playback{padding:6px 20px;margin:0;flex-wrap:nowrap}
+.played .playback{padding:6px 20px;margin:0;flex-wrap:nowrap}
 .missing{margin:0;max-width:none;padding:0 20px 6px;font-size:0.84rem}
 .playback input{flex:1;min-width:80px}
 .playback .clock{min-width:13em;text-align:right}
@@ -179,8 +179,8 @@ table.rows td,table.rows th{padding:0 5px}
 .top h1{flex:1}
 .chips{order:3;flex-basis:100%}
 .top .quiet{display:none}
-.banner,.playback,.missing{padding-left:12px;padding-right:12px}
-.playback{flex-wrap:wrap}
+.banner,.played .playback,.missing{padding-left:12px;padding-right:12px}
+.played .playback{flex-wrap:wrap}
 .playback .clock{width:auto;min-width:0}
 .tabs,.views{padding:0 6px}
 main.room{padding:10px 12px 32px}

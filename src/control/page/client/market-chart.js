@@ -154,7 +154,7 @@ export class MarketChart {
       .filter((row) => row.instId === instId)
       .sort((a, b) => a.at - b.at);
     const seen = this.#seen.get(instId);
-    const barMs = Math.min(...bars.slice(1).map(({ at }, index) => at - (bars[index]?.at ?? 0)), 86_400_000);
+    const barMs = barLength(bars);
     const from = bars[0] === undefined ? (seen?.at[0] ?? state.at) : bars[0].at - barMs;
     if (instId !== this.#instId) this.#group.hold([this.#price]);
     if (!this.#group.isDue(from, Math.max(state.at, bars.at(-1)?.at ?? 0))) return;
@@ -220,6 +220,10 @@ export class MarketChart {
     });
   }
 }
+
+/** Bars are of a minute, and so is one alone; where some are missing the nearest two tell. @param {readonly CandleRow[]} bars */
+const barLength = (bars) =>
+  bars.length < 2 ? 60_000 : Math.min(...bars.slice(1).map(({ at }, index) => at - (bars[index]?.at ?? 0)), 86_400_000);
 
 /** @param {number} count */
 const placesTo = (count) => Uint32Array.from({ length: count }, (_, place) => place);
