@@ -6,7 +6,7 @@
  */
 import { element } from "../../../report/html/client/elements.js";
 import { decimalFigure, fractionOf, minus, plainDecimal } from "./decimal-texts.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 
 /** @import {BookRow, MarketRow} from "../../control-rows.ts" */
 

@@ -11,7 +11,7 @@ import { lasting } from "../../../report/html/client/texts.js";
 import { followPointer, takeKey } from "../../../report/html/client/view.js";
 import { nowMs, oncePerFrame } from "./browser-clock.js";
 import { LiveSpan } from "./live-span.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 import { exactInstant } from "./wording.js";
 
 /** @import {Shared, Span} from "../../../report/html/client/pane.js" */

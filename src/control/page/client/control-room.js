@@ -18,8 +18,8 @@ import { PageHeader } from "./page-header.js";
 import { PlaybackBar } from "./playback-bar.js";
 import { QuotaView } from "./quota-view.js";
 import { followKeys, showKeys } from "./shortcuts.js";
+import { put } from "./table-cells.js";
 import { themeButton } from "./theme-button.js";
-import { put } from "./virtual-table.js";
 import { WatchedEngine } from "./watched-engine.js";
 
 /** @import {Shortcut} from "./shortcuts.js" */

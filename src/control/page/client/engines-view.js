@@ -7,7 +7,7 @@ import { element } from "../../../report/html/client/elements.js";
 import { countOf, figure } from "../../../report/html/client/texts.js";
 import { openOrders } from "./overview-view.js";
 import { unitOf } from "./quota-gauges.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 import { gainText, modeText, placeOfTrading, toneOf } from "./wording.js";
 
 /** @import {WatchedEngine} from "./watched-engine.js" */

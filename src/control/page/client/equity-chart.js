@@ -9,7 +9,7 @@ import { choice, element } from "../../../report/html/client/elements.js";
 import { linePane, lookOf } from "../../../report/html/client/pane.js";
 import { countOf } from "../../../report/html/client/texts.js";
 import { ChartGroup } from "./chart-group.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 import { gainText, localOffset, shortName } from "./wording.js";
 
 /** @import {EquityRow} from "../../control-rows.ts" */

@@ -5,7 +5,8 @@
  */
 import { choice, element } from "../../../report/html/client/elements.js";
 import { countOf } from "../../../report/html/client/texts.js";
-import { put, VirtualTable } from "./virtual-table.js";
+import { put } from "./table-cells.js";
+import { VirtualTable } from "./virtual-table.js";
 import { clockText, exactInstant } from "./wording.js";
 
 /** @import {EventRow} from "../../control-rows.ts" */

@@ -9,7 +9,7 @@ import { BookLadder } from "./book-ladder.js";
 import { inTurn } from "./browser-clock.js";
 import { plainDecimal, plus } from "./decimal-texts.js";
 import { MarketChart } from "./market-chart.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 import { ageText, shortFigure } from "./wording.js";
 
 /** @import {SourceState} from "./source-state.js" */

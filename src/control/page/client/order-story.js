@@ -8,7 +8,7 @@ import { button, element } from "../../../report/html/client/elements.js";
 import { lasting } from "../../../report/html/client/texts.js";
 import { storyOfOrder } from "./api.js";
 import { nowMs } from "./browser-clock.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 import { averageText, exactInstant, phaseText, plainText, shortFigure, sideText } from "./wording.js";
 
 /** @import {OrderRow} from "../../control-rows.ts" */

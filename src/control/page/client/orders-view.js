@@ -9,7 +9,8 @@ import { countOf } from "../../../report/html/client/texts.js";
 import { nowMs } from "./browser-clock.js";
 import { fillColumns, orderColumns } from "./order-columns.js";
 import { OrderStory } from "./order-story.js";
-import { put, VirtualTable } from "./virtual-table.js";
+import { put } from "./table-cells.js";
+import { VirtualTable } from "./virtual-table.js";
 
 /** @import {FillRow, OrderRow} from "../../control-rows.ts" */
 /** @import {Actions, OrderFilter} from "./actions.js" */

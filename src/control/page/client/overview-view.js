@@ -13,7 +13,8 @@ import { eventLine } from "./events-view.js";
 import { accountColumns, balanceColumns, positionColumns, strategyColumns } from "./overview-columns.js";
 import { QuotaGauges } from "./quota-gauges.js";
 import { openStrategy } from "./strategy-dialog.js";
-import { put, VirtualTable } from "./virtual-table.js";
+import { put } from "./table-cells.js";
+import { VirtualTable } from "./virtual-table.js";
 import { gainText, leftText, moneyText, toneOf } from "./wording.js";
 
 /** Lists are read, not watched: a few times a second is enough. */

@@ -5,7 +5,7 @@
  * words in a live region, once each time they begin and end.
  */
 import { button, element } from "../../../report/html/client/elements.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 import { ageText, modeText, placeOfTrading } from "./wording.js";
 
 /** @import {EngineRow} from "../../control-rows.ts" */

@@ -4,7 +4,7 @@
  * Invariants: shown only for a run that is played; while someone drags, the place is theirs; what the recording lacks is said there.
  */
 import { button, choice, element } from "../../../report/html/client/elements.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 import { exactInstant, unrecordedText } from "./wording.js";
 
 /** @import {Actions} from "./actions.js" */

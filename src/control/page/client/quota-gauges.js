@@ -6,7 +6,7 @@
  */
 import { element } from "../../../report/html/client/elements.js";
 import { figure } from "../../../report/html/client/texts.js";
-import { put } from "./virtual-table.js";
+import { put } from "./table-cells.js";
 import { leftText } from "./wording.js";
 
 /** @import {QuotaRow} from "../../control-rows.ts" */

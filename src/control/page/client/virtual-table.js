@@ -9,6 +9,7 @@
 import { element } from "../../../report/html/client/elements.js";
 import { inTurn, noTurn } from "./browser-clock.js";
 import { classOf, leastWidths, narrowed, tracksOf } from "./column-widths.js";
+import { put, setAttribute, setHeight } from "./table-cells.js";
 
 /**
  * A column: `value` is what it is sorted by, `wide` leaves it out on narrow screens, `narrow` is its width there, `grow` takes the room that is left.
@@ -271,26 +272,3 @@ export class VirtualTable {
     event.preventDefault();
   }
 }
-
-/** @param {Element} node @param {string} text @returns {boolean} whether it was another one */
-export const put = (node, text) => {
-  if (node.textContent === text) return false;
-  // The text of a node that has one is replaced, not the node.
-  const { firstChild } = node;
-  if (firstChild instanceof Text && node.childNodes.length === 1) firstChild.data = text;
-  else node.textContent = text;
-  return true;
-};
-
-/** An empty text takes it away. @param {Element} node @param {string} name @param {string} text */
-const setAttribute = (node, name, text) => {
-  if (text === "") node.removeAttribute(name);
-  else if (node.getAttribute(name) !== text) node.setAttribute(name, text);
-};
-
-/** @param {HTMLTableRowElement} row @param {number} px */
-const setHeight = (row, px) => {
-  const text = `${px}px`;
-  if (row.style.height !== text) row.style.height = text;
-  row.hidden = px === 0;
-};
