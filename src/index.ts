@@ -34,6 +34,7 @@ export type {
   PlotOptions,
   PluginContext,
   PositionEnding,
+  PositionFilter,
   QuotaState,
   StrategyContext,
   StreamsOfState,

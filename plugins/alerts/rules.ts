@@ -87,9 +87,13 @@ export const createFinder = ({ rejects, heldMs, users }: Bounds): ((event: Event
       return found("quotaBlocked", layer, `${endpoint} waits ${Math.ceil((until - at) / 1_000)} s for quota of layer ${layer}`);
     }
     if (event.type === "position.left") {
-      const { uid, pos, instId, reason } = event;
-      const whose = users.length > 1 ? ` of ${uid}` : "";
-      return found("positionLeft", `${uid} ${instId}`, `${pos} of ${instId}${whose} could not be closed${because(reason)}`);
+      const { uid, strategy, pos, instId, reason } = event;
+      const whose = strategy !== undefined ? ` of ${strategy}` : users.length > 1 ? ` of ${uid}` : "";
+      return found(
+        "positionLeft",
+        `${uid} ${strategy ?? ""} ${instId}`,
+        `${pos} of ${instId}${whose} could not be closed${because(reason)}`,
+      );
     }
     return (findings[event.type] as ((event: Event) => Finding | undefined) | undefined)?.(event);
   };

@@ -67,9 +67,12 @@ const sayings: Sayings = {
     `${strategy}/${slot}: ${qty} of ${instId} without the wanted ${side}${because(reason)}`,
   ],
   "position.protected": ({ strategy, slot, instId }) => ["info", `${strategy}/${slot}: the exit in ${instId} is in place`],
-  "position.closing": ({ uid, instId, pos }) => ["warn", `closing ${pos} ${instId} of ${uid}`],
-  "position.closed": ({ uid, instId, pos }) => ["info", `closed ${pos} ${instId} of ${uid}`],
-  "position.left": ({ uid, instId, pos, reason }) => ["bad", `${pos} ${instId} of ${uid} is still open${because(reason)}`],
+  "position.closing": ({ uid, strategy = uid, instId, pos }) => ["warn", `closing ${pos} ${instId} of ${strategy}`],
+  "position.closed": ({ uid, strategy = uid, instId, pos }) => ["info", `closed ${pos} ${instId} of ${strategy}`],
+  "position.left": ({ uid, strategy = uid, instId, pos, reason }) => [
+    "bad",
+    `${pos} ${instId} of ${strategy} is still open${because(reason)}`,
+  ],
   "protection.armed": (event) => protectionSaying(event),
   "protection.changed": (event) => protectionSaying(event),
   "protection.triggered": ({ strategy, name, instId, kind, triggerPx, px }) => [

@@ -1,29 +1,36 @@
 /**
- * Closes what is held at the service: every position of the account, by one close call each, until a reading shows none.
+ * Closes what is held at the service: every position of the account, or that of one instrument, by one close call each, until a reading
+ * shows none; or what one strategy holds.
  *
  * Invariants: trading is halted and resting orders are on their way out before the first close leaves; a position is closed when a
  * reading of all positions, complete and asked for after the last close was answered, does not show it; a close that was not
  * answered is not sent again before it cannot arrive any more and a later reading still shows the position; whatever happens, every
  * position that was seen has one ending, and the looking has an end.
- * A close takes the whole position of the product, also those of other clients: it is the account that is closed, not one strategy.
- * Not here: canceling (trading-state.ts).
+ * A close call takes the whole position of the product, also those of other clients: it is the account that is closed, not one strategy.
+ * Not here: canceling (trading-state.ts), what one strategy holds (close-holdings.ts).
  */
-import { defaultIfEmpty, firstValueFrom, lastValueFrom, type Observable, ReplaySubject, takeUntil } from "rxjs";
+import { defaultIfEmpty, firstValueFrom, lastValueFrom, merge, type Observable, ReplaySubject, takeUntil } from "rxjs";
 import { type Outcome, whyNot } from "../client/outcome.ts";
 import { after, type Clock } from "../clock/clock.ts";
 import type { InputOf } from "../contract/endpoints.ts";
+import { instTypeOf, readInstId } from "../contract/inst-id.ts";
 import type { PositionRecord } from "../contract/schemas.ts";
 import { isZero } from "../decimal.ts";
-import type { PositionEnding } from "../host/context.ts";
+import { didYouMean, SluiceError } from "../errors.ts";
+import type { PositionEnding, PositionFilter, Whom } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import { closeHoldings } from "./close-holdings.ts";
+import { checkStrategy } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
 
 interface Closing {
   readonly clock: Clock;
   readonly journal: EventLog;
   readonly accounts: readonly UserAccount[];
+  /** Names of all of them. */
+  readonly strategies: readonly string[];
   /** No new orders, and ours go; completes when none is left. */
-  readonly halt: (reason: string) => Observable<unknown>;
+  readonly halt: (reason: string, whom?: Whom) => Observable<unknown>;
   /** A position is gone, at about this price, where one is known. */
   readonly onClosed: (account: UserAccount, instId: string, px: string | undefined) => void;
   readonly stopped$: Observable<void>;
@@ -51,13 +58,16 @@ interface Seen {
 
 const nameOf = ({ instId, mgnMode = "" }: PositionRecord): string => `${instId} ${mgnMode}`;
 
-const closeOf = async (parts: Closing, account: UserAccount, tell: (ending: PositionEnding) => void): Promise<void> => {
+type Tell = (ending: PositionEnding) => void;
+
+const closeOf = async (parts: Closing, account: UserAccount, only: string | undefined, tell: Tell): Promise<void> => {
   const { clock, journal, onClosed } = parts;
   const { gateway, user } = account;
   const { uid } = user;
   const seen = new Map<string, Seen>();
   const endAt = clock.now() + endMs;
   let unread = "no answer";
+  let wasOpen = false;
 
   const answerOf = async <R>(outcome$: Observable<Outcome<R>>): Promise<Outcome<R>> =>
     lastValueFrom(
@@ -69,7 +79,8 @@ const closeOf = async (parts: Closing, account: UserAccount, tell: (ending: Posi
   /** All that is open; undefined when the answer does not say. */
   const read = async (): Promise<readonly PositionRecord[] | undefined> => {
     const outcome = await answerOf(gateway.read("positions", {}, call));
-    if (outcome.kind === "done" && outcome.problems.length === 0) return outcome.records.filter(({ pos }) => !isZero(pos));
+    const isMeant = ({ instId, pos }: PositionRecord): boolean => !isZero(pos) && (only === undefined || instId === only);
+    if (outcome.kind === "done" && outcome.problems.length === 0) return outcome.records.filter(isMeant);
     unread = outcome.kind === "done" ? (outcome.problems[0] ?? "") : whyNot(outcome);
     return undefined;
   };
@@ -105,14 +116,24 @@ const closeOf = async (parts: Closing, account: UserAccount, tell: (ending: Posi
     const open = await read();
     if (open !== undefined) {
       take(open);
-      if (open.length === 0) return;
+      if (open.length === 0) {
+        if (!wasOpen && only !== undefined) tellUnlisted(parts, account, only, tell);
+        return;
+      }
+      wasOpen = true;
       await Promise.all([...seen.values()].filter(({ notBefore }) => clock.now() >= notBefore).map(close));
     }
     const next = open === undefined ? clock.now() : Math.min(...[...seen.values()].map(({ notBefore }) => notBefore));
     await firstValueFrom(after(clock, Math.max(roundMs, next - clock.now())), { defaultValue: undefined });
   }
-  if (seen.size === 0) tell({ kind: "unknown", uid, instId: "", pos: "", left: "", reason: `the positions could not be read (${unread})` });
-  for (const { first, latest, problem } of seen.values()) {
+  tellLeft(parts, uid, [...seen.values()], unread, tell);
+};
+
+/** Its time is over. */
+const tellLeft = ({ journal }: Closing, uid: string, seen: readonly Seen[], unread: string, tell: Tell): void => {
+  if (seen.length === 0)
+    tell({ kind: "unknown", uid, instId: "", pos: "", left: "", reason: `the positions could not be read (${unread})` });
+  for (const { first, latest, problem } of seen) {
     const { instId } = first;
     const reason = problem === "" ? unread : problem;
     journal.append({ type: "position.left", uid, instId, pos: latest.pos, reason });
@@ -120,18 +141,74 @@ const closeOf = async (parts: Closing, account: UserAccount, tell: (ending: Posi
   }
 };
 
+/** The account lists nothing, and strategies hold some all the same: there is nothing that one close call could close. */
+const tellUnlisted = ({ strategies, journal }: Closing, { orderManager, user: { uid } }: UserAccount, instId: string, tell: Tell): void => {
+  const held = strategies.flatMap((name) => {
+    const { qty } = orderManager.positions.netOf(name, instId);
+    return isZero(qty) ? [] : [`${name} ${qty}`];
+  });
+  if (held.length === 0) return;
+  const reason = `the account lists no position, while strategies hold some by their own fills (${held.join(", ")}). Close what each holds`;
+  journal.append({ type: "position.left", uid, instId, pos: "0", reason });
+  tell({ kind: "left", uid, instId, pos: "0", left: "0", reason });
+};
+
+const fields: readonly string[] = ["instId", "strategy"] satisfies (keyof PositionFilter)[];
+
+const refuse = (text: string): never => {
+  throw new SluiceError("ORDER_REFUSED", `closePositions: ${text} Nothing was closed.`);
+};
+
+/** What is unclear is refused before anything is done: a misspelt condition would close everything. */
+const checkWhich = ({ accounts, strategies }: Closing, which: PositionFilter): void => {
+  for (const field of Object.keys(which)) if (!fields.includes(field)) refuse(`unknown condition "${field}".${didYouMean(field, fields)}`);
+  const { instId, strategy } = which;
+  if (strategy !== undefined) checkStrategy(strategies, strategy);
+  if (instId === undefined) return;
+  const listed = accounts.flatMap(({ resources }) => [...resources.instruments.current.value.keys()]);
+  const isTraded = strategies.some((name) => accounts.some(({ orderManager }) => orderManager.trades(name, instId)));
+  if (readInstId(instId) === undefined || !(listed.includes(instId) || isTraded))
+    refuse(`the service lists no instrument ${JSON.stringify(instId)}.${didYouMean(instId, listed)}`);
+  if (strategy === undefined) {
+    if (instTypeOf(instId) !== "SPOT") return;
+    const holders = strategies.filter((name) =>
+      accounts.some(({ orderManager }) => !isZero(orderManager.positions.netOf(name, instId).qty)),
+    );
+    const remedy =
+      holders.length === 0 ? "No strategy holds any." : `Name the strategy whose holding is to be closed: ${holders.join(", ")}.`;
+    refuse(`${instId} is spot, of which an account has balances and no position. ${remedy}`);
+  } else if (!accounts.some(({ orderManager }) => orderManager.trades(strategy, instId)))
+    refuse(`strategy "${strategy}" holds no ${instId} and has no order in it.`);
+};
+
+/** Strategies that would open again what is closed. */
+const haltsOf = ({ accounts, strategies, halt }: Closing, reason: string, { instId, strategy }: PositionFilter): Observable<unknown> => {
+  if (strategy !== undefined) return halt(reason, { strategy });
+  if (instId === undefined) return halt(reason);
+  const concerned = strategies.filter((name) => accounts.some(({ orderManager }) => orderManager.trades(name, instId)));
+  return merge(...concerned.map((name) => halt(reason, { strategy: name })));
+};
+
 /** Emits the ending of each position; completes when every user's are closed, or when it is known what is left. */
 export const closingWith =
   (parts: Closing) =>
-  (reason: string): Observable<PositionEnding> => {
-    const { clock, accounts, halt, stopped$ } = parts;
+  (reason: string, which: PositionFilter = {}): Observable<PositionEnding> => {
+    const { clock, accounts, stopped$ } = parts;
+    const { instId, strategy } = which;
+    checkWhich(parts, which);
     const endings = new ReplaySubject<PositionEnding>();
     const tell = (ending: PositionEnding): void => {
       endings.next(ending);
     };
     const run = async (): Promise<void> => {
-      await lastValueFrom(halt(reason).pipe(takeUntil(after(clock, haltMsMax))), { defaultValue: undefined });
-      await Promise.all(accounts.map(async (account) => closeOf(parts, account, tell)));
+      await lastValueFrom(haltsOf(parts, reason, which).pipe(takeUntil(after(clock, haltMsMax))), { defaultValue: undefined });
+      await Promise.all(
+        accounts.map(async (account) =>
+          strategy === undefined
+            ? closeOf(parts, account, instId, tell)
+            : closeHoldings({ ...parts, account, strategy, only: instId, tell }),
+        ),
+      );
     };
     // Begins whether or not anybody listens, as a halt does.
     run().then(

@@ -9,7 +9,16 @@ import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { Failure } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
-import type { AboutEngine, Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
+import type {
+  AboutEngine,
+  Estimate,
+  PlannedAction,
+  PositionEnding,
+  PositionFilter,
+  QuotaState,
+  StreamsOfState,
+  StreamsOfUser,
+} from "../host/context.ts";
 import { FailureLog } from "../host/failure.ts";
 import { historySourceOf } from "../host/history-reader.ts";
 import { withHistory } from "../host/market-history.ts";
@@ -64,8 +73,11 @@ export interface Engine extends StreamsOfState, Switches, Steering {
    * name throws (`EVENT_UNKNOWN`).
    */
   readonly on: OnEvent;
-  /** `halt`, and then every position of the account is closed at the market, also those of other clients. */
-  readonly closePositions: (reason: string) => Observable<PositionEnding>;
+  /**
+   * `halt`, and then every position of the account is closed at the market, also those of other clients. With `strategy`: it alone is
+   * halted, and what it holds by its own fills is closed. With `instId` alone: the account's position of it, and strategies that trade it halt.
+   */
+  readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
   /** The quota at this moment. */
   readonly quotaNow: () => QuotaState;
   /** The service that the engine runs on. */
@@ -118,7 +130,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;
   const inTime = new RealTimeParts(config, parts);
   const steering = steeringOf({ config, parts, strategyHost, inTime });
-  const face = { ...faceOf(parts, streamsFor, quotaNow, stopped$), ...steering };
+  const face = { ...faceOf(parts, streamsFor, quotaNow, names(config.strategies), stopped$), ...steering };
   const { kind, environment = "" } = config.service;
   const about: AboutEngine = { instance: config.instance, service: kind, environment };
   const begin = (): void => {
@@ -191,6 +203,7 @@ const faceOf = (
   { accounts, durable, halt, journal, notices, onError, quotaGroup, service: { clock } }: Parts,
   streamsFor: (account: UserAccount) => StreamsOfState,
   quotaNow: () => QuotaState,
+  strategies: readonly string[],
   stopped$: Observable<void>,
 ) => {
   const switches = switchesOf(accounts, journal, halt, (mode, reason) => durable?.decide(mode, reason), quotaGroup);
@@ -206,6 +219,7 @@ const faceOf = (
       clock,
       journal,
       accounts: accounts.all,
+      strategies,
       halt: switches.halt,
       onClosed: ({ user, orderManager }, instId, px) => {
         orderManager.closed(instId, px);

@@ -121,9 +121,20 @@ export interface StrategyContext<O> extends StreamsOfState {
 /** The state of one user among several, by uid; an unknown uid is refused with those there are. */
 export type StreamsOfUser = (uid: string) => StreamsOfState;
 
-/** What became of a position of the account that was to be closed. */
+/** Which positions are to be closed: every field given must match; nothing given means all of the account's. */
+export interface PositionFilter {
+  /** The account's position of this instrument; together with `strategy`, what that strategy holds of it. */
+  readonly instId?: string;
+  /** What this strategy holds by its own fills, and nothing else of the account. */
+  readonly strategy?: string;
+}
+
+/** What became of a position that was to be closed. */
 export interface PositionEnding {
-  /** `closed`: a reading afterwards does not show it. `left`: it is still open. `unknown`: the positions could not be read. */
+  /**
+   * `closed`: a reading afterwards does not show it; what a strategy holds is closed when its own fills say so. `left`: it is still open.
+   * `unknown`: the positions could not be read.
+   */
   readonly kind: "closed" | "left" | "unknown";
   /** User of the service. */
   readonly uid: string;
@@ -135,6 +146,8 @@ export interface PositionEnding {
   readonly left: string;
   /** Why it was not closed, in words. */
   readonly reason: string;
+  /** The strategy whose holding it was; left out for a position of the account. */
+  readonly strategy?: string;
 }
 
 /** One strategy instead of all, or all engines of the group instead of this one. */
@@ -182,8 +195,13 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   /**
    * `halt`, and then every position of the account is closed at the market, also those of other clients. Emits what became of each, and
    * completes within two minutes and a half.
+   *
+   * With `strategy` that strategy alone is halted, and what it holds by its own fills is closed by market orders of exactly that size,
+   * whatever other strategies hold. With `instId` alone the account's position of that instrument is closed, and every strategy that
+   * has traded it or has orders in it is halted. What is unclear is refused before anything is done: a strategy or condition that is
+   * unknown, an instrument of spot without a strategy.
    */
-  readonly closePositions: (reason: string) => Observable<PositionEnding>;
+  readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
   /** Ends a halt. */
   readonly resume: (reason: string, whom?: Whom) => void;
   /** What the engine is and trades on. */

@@ -156,10 +156,10 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
       owner,
       outside(() => parts.halt(reason, whom)),
     ),
-  closePositions: (reason) =>
+  closePositions: (reason, which) =>
     owned(
       owner,
-      outside(() => parts.closePositions(reason)),
+      outside(() => parts.closePositions(reason, which)),
     ),
   resume: (reason, whom) => {
     outside(() => {

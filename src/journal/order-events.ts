@@ -174,16 +174,31 @@ export type OrderEventBody =
       /** How many. */
       readonly orders: number;
     }
-  /** The account's position is being closed; `pos` is positive long. */
+  /** A position is being closed: the account's, or what one strategy holds. `pos` is positive long. */
   | {
       readonly type: "position.closing";
       /** User of the service. */
       readonly uid: string;
       readonly instId: string;
-      /** As the service lists it; positive long. */
+      /** As the service lists it, or as the strategy holds it; positive long. */
       readonly pos: string;
+      /** The strategy whose holding it is; left out for a position of the account. */
+      readonly strategy?: string;
     }
-  /** A later reading no longer shows it. */
-  | { readonly type: "position.closed"; readonly uid: string; readonly instId: string; readonly pos: string }
+  /** A later reading no longer shows it, or the strategy holds nothing of it any more by its own fills. */
+  | {
+      readonly type: "position.closed";
+      readonly uid: string;
+      readonly instId: string;
+      readonly pos: string;
+      readonly strategy?: string;
+    }
   /** A position could not be closed, and `reason` says why. */
-  | { readonly type: "position.left"; readonly uid: string; readonly instId: string; readonly pos: string; readonly reason: string };
+  | {
+      readonly type: "position.left";
+      readonly uid: string;
+      readonly instId: string;
+      readonly pos: string;
+      readonly reason: string;
+      readonly strategy?: string;
+    };

@@ -28,7 +28,7 @@ import { Refusals } from "./refusals.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
 import { type Approval, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
-import { mayPlace, TradingModes } from "./risk/trading-mode.ts";
+import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
@@ -99,8 +99,8 @@ export class OrderFlow {
 
   /** Takes the next step of a slot. */
   consider(slot: Slot): void {
-    const { modes, slots, exits, postOnly, cancellation } = this;
-    const mode = slot.reserved ? modes.mode : modes.of(slot.strategy);
+    const { slots, exits, postOnly, cancellation } = this;
+    const mode = this.#modeOf(slot);
     const wish = this.#wishOf(slot);
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settledMark } = slot;
@@ -204,7 +204,7 @@ export class OrderFlow {
   }
 
   mayPlace(slot: Slot, wish: WantedOrder): boolean {
-    return mayPlace(this.modes.mode, wish) && !this.protections.withdraws(slot) && !this.#holds(slot, wish);
+    return mayPlace(slot.closing ? "active" : this.modes.mode, wish) && !this.protections.withdraws(slot) && !this.#holds(slot, wish);
   }
 
   refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void {
@@ -271,8 +271,12 @@ export class OrderFlow {
 
   /** The wanted order of a slot as far as it counts now. */
   #wishOf(slot: Slot): WantedOrder | undefined {
-    if (slot.reserved) return this.isHalted() ? undefined : slot.wish;
+    if (slot.reserved) return this.isHalted() && !slot.closing ? undefined : slot.wish;
     return this.protections.withdraws(slot) ? undefined : this.modes.wishWithin(slot.strategy, slot.wish);
+  }
+
+  #modeOf({ closing, reserved, strategy }: Slot): Mode {
+    return closing ? "active" : reserved ? this.modes.mode : this.modes.of(strategy);
   }
 
   /** It may not be placed yet, and is considered again when it may. */

@@ -11,6 +11,7 @@ import { isZero, neg } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
+import { ClosingSlots } from "./closing-slots.ts";
 import { OrderFlow } from "./order-flow.ts";
 import type { OrderFlowOptions } from "./order-flow-options.ts";
 import type { UpdateListener } from "./order-lifecycle.ts";
@@ -36,6 +37,7 @@ export class OrderManager {
   readonly #options: OrderManagerOptions;
   readonly #flow: OrderFlow;
   readonly #admit: (slot: Slot) => void;
+  readonly #closing: ClosingSlots;
 
   constructor(options: OrderManagerOptions) {
     this.#options = options;
@@ -49,6 +51,7 @@ export class OrderManager {
       },
     });
     this.refusals$ = this.#flow.refusals.refusals$;
+    this.#closing = new ClosingSlots(this.#flow);
     this.#admit = createOrderThrottle(options.clock, options.rules.changesPerSecond, (slot) => {
       this.#flow.consider(slot);
     }).admit;
@@ -107,6 +110,17 @@ export class OrderManager {
   /** What strategies hold by their own fills, at average cost. */
   get positions(): Positions {
     return this.#flow.positions;
+  }
+
+  /** Closes what strategies hold, on demand and in any mode. */
+  get closing(): ClosingSlots {
+    return this.#closing;
+  }
+
+  /** Whether a strategy has traded an instrument, wants orders in it or has one that is not over. */
+  trades(strategy: string, instId: string): boolean {
+    const isIn = ({ wish, order }: Slot): boolean => wish?.instId === instId || order?.spec.instId === instId;
+    return this.positions.has(strategy, instId) || this.#flow.slots.ofStrategy(strategy).some(isIn);
   }
 
   /** Orders that are not over. */
@@ -248,7 +262,9 @@ export class OrderManager {
   /** Why a placement that was decided a moment ago may not leave any more, in words. */
   barred(clOrdId: string): string | undefined {
     const order = this.#flow.slots.byClientId(clOrdId);
-    const mode = order !== undefined && this.isReserved(order) ? this.mode : this.modeOf(order?.strategy ?? "");
+    const slot = order === undefined ? undefined : this.#flow.slots.of(order);
+    if (slot?.closing === true) return this.#options.refused?.();
+    const mode = slot?.reserved === true ? this.mode : this.modeOf(order?.strategy ?? "");
     const wish = order?.wish;
     return mayPlace(mode, wish) ? this.#options.refused?.() : `trading is ${mode}`;
   }

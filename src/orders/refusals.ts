@@ -44,7 +44,7 @@ export class Refusals {
   readonly #lifecycle: OrderLifecycle;
   readonly #owner: RefusalsOwner;
   readonly #crowded = new Set<Slot>();
-  readonly #told = new WeakMap<Slot, string>();
+  readonly #told = new WeakMap<Slot, { readonly mark: string; readonly reason: string }>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
   /** Slots of the engine's own that are looked at again soon. */
@@ -64,11 +64,11 @@ export class Refusals {
     slot.settledMark = mark;
     slot.refused = true;
     this.#lifecycle.dropSpare(slot);
-    const words = `${mark} ${reason}`;
     // Looked at again and refused for the same reason: that is no news.
     if (slot.reserved) this.#lookAgain(slot);
-    const known = this.#retried === slot && this.#told.get(slot) === words;
-    this.#told.set(slot, words);
+    const before = this.#told.get(slot);
+    const known = this.#retried === slot && before?.mark === mark && before.reason === reason;
+    this.#told.set(slot, { mark, reason });
     if (known) {
       if (slot.reserved) this.#noteUnknown(wish.instId);
       return;
@@ -78,6 +78,11 @@ export class Refusals {
     this.refusals$.next({ strategy, slot: name, reason });
     this.#owner.refused(slot, wish, reason);
     this.#noteUnknown(wish.instId);
+  }
+
+  /** Why the slot was refused last; empty where it never was. */
+  reasonOf(slot: Slot): string {
+    return this.#told.get(slot)?.reason ?? "";
   }
 
   /** What the wanted order was refused for has changed. */

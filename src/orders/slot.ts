@@ -31,6 +31,8 @@ export interface QueuedPlacement {
   withdraw(): void;
 }
 
+export type SlotKind = "declared" | "byHand" | "reserved" | "closing";
+
 export class Slot {
   readonly strategy: string;
   readonly name: string;
@@ -39,6 +41,8 @@ export class Slot {
   readonly byHand: boolean;
   /** The engine's own: an order that closes what a strategy protects. */
   readonly reserved: boolean;
+  /** Reserved, and for what is closed on demand: it places while trading is halted, too. */
+  readonly closing: boolean;
   wish: WantedOrder | undefined = undefined;
   order: TrackedOrder | undefined = undefined;
   queued: QueuedPlacement | undefined = undefined;
@@ -52,12 +56,13 @@ export class Slot {
   /** What earlier orders left of the wanted quantity, if another order is to follow. */
   rest: Rest | undefined = undefined;
 
-  constructor(strategy: string, name: string, hash: string, kind: "declared" | "byHand" | "reserved") {
+  constructor(strategy: string, name: string, hash: string, kind: SlotKind) {
     this.strategy = strategy;
     this.name = name;
     this.hash = hash;
     this.byHand = kind !== "declared";
-    this.reserved = kind === "reserved";
+    this.reserved = kind === "reserved" || kind === "closing";
+    this.closing = kind === "closing";
   }
 
   /** Takes a waiting placement out of the queue. */

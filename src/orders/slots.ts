@@ -9,7 +9,7 @@
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
-import { Slot } from "./slot.ts";
+import { Slot, type SlotKind } from "./slot.ts";
 import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
 import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";
 
@@ -113,16 +113,16 @@ export class Slots {
     return slot;
   }
 
-  /** The engine's own slot for an order that closes what a strategy protects. */
-  reserve(strategy: string, name: string): Slot {
+  /** The engine's own slot for an order that closes what a strategy protects, or what is closed on demand. */
+  reserve(strategy: string, name: string, kind: "reserved" | "closing" = "reserved"): Slot {
     const known = this.find(strategy, name);
     if (known !== undefined && !known.reserved) {
       throw new SluiceError(
         "ORDER_REFUSED",
-        `${strategy}: the slot "${name}" is needed for the order that closes a protected position. Rename yours.`,
+        `${strategy}: the slot "${name}" is needed for the order that closes a position. Rename yours.`,
       );
     }
-    return known ?? this.#create(strategy, name, "reserved");
+    return known ?? this.#create(strategy, name, kind);
   }
 
   find(strategy: string, name: string): Slot | undefined {
@@ -252,7 +252,7 @@ export class Slots {
     this.#news.push(order);
   }
 
-  #create(strategy: string, name: string, kind: "declared" | "byHand" | "reserved"): Slot {
+  #create(strategy: string, name: string, kind: SlotKind): Slot {
     const slots = this.#slotsOf(strategy);
     if (slots.size >= slotsMax) {
       throw new SluiceError(

@@ -144,7 +144,8 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
     },
     stop: ({ cancel = false, settleMs = 0 } = {}) => call({ call: "stop", cancel, settleMs }, () => engine.stop({ cancel, settleMs })),
     halt: (reason, whom = {}) => watched({ call: "halt", reason, ...whom }, () => engine.halt(reason, whom)),
-    closePositions: (reason) => watched({ call: "closePositions", reason }, () => engine.closePositions(reason)),
+    closePositions: (reason, which = {}) =>
+      watched({ call: "closePositions", reason, ...which }, () => engine.closePositions(reason, which)),
     resume: (reason, whom = {}) => {
       void call({ call: "resume", reason, ...whom }, () => {
         engine.resume(reason, whom);

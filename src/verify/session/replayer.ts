@@ -11,7 +11,7 @@ import { letPromisesSettle } from "../../clock/microtasks.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
 import { SluiceError } from "../../errors.ts";
 import { checkConfig } from "../../host/config.ts";
-import type { Whom } from "../../host/context.ts";
+import type { PositionFilter, Whom } from "../../host/context.ts";
 import { outside } from "../../host/execution-context.ts";
 import type { HistorySource } from "../../market/history.ts";
 import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
@@ -129,7 +129,7 @@ const createCallers = (engine: Engine): ((call: Call) => void) => {
         engine.resume(call.reason, whomOf(call));
         return;
       case "closePositions":
-        engine.closePositions(call.reason).subscribe();
+        engine.closePositions(call.reason, whichOf(call)).subscribe();
         return;
       case "listen":
         listeners.set(call.listener, streamOf(engine, call.what, call.uid).subscribe());
@@ -141,6 +141,11 @@ const createCallers = (engine: Engine): ((call: Call) => void) => {
 };
 
 const whomOf = ({ strategy }: { readonly strategy?: string }): Whom => (strategy === undefined ? {} : { strategy });
+
+const whichOf = ({ instId, strategy }: PositionFilter): PositionFilter => ({
+  ...(instId !== undefined && { instId }),
+  ...(strategy !== undefined && { strategy }),
+});
 
 const streamOf = (engine: Engine, what: StateStream, uid: string | undefined): Observable<unknown> =>
   (uid === undefined ? engine : engine.ofUser(uid))[what];

@@ -79,7 +79,7 @@ export type Call =
   | { readonly call: "stop"; readonly cancel: boolean; readonly settleMs?: number }
   /** Of all strategies where none is named. */
   | { readonly call: "halt" | "resume"; readonly reason: string; readonly strategy?: string }
-  | { readonly call: "closePositions"; readonly reason: string }
+  | { readonly call: "closePositions"; readonly reason: string; readonly instId?: string; readonly strategy?: string }
   /** `uid` where it is not the first user's. */
   | { readonly call: "listen"; readonly what: StateStream; readonly uid?: string; readonly listener: number }
   | { readonly call: "unlisten"; readonly listener: number };

@@ -1,0 +1,109 @@
+/**
+ * Closes what one strategy holds by its own fills: at the market, in the strategy's name, and to the size that it holds, whatever other
+ * strategies and other clients hold of the same instrument.
+ *
+ * Invariants: the strategy is halted and stays so, or the closing ends; never more is closed than the strategy holds; whatever happens,
+ * every holding that was seen has one ending, and the looking has an end.
+ * Not here: the orders (orders/closing-slots.ts), positions of the account (close-positions.ts).
+ */
+import { firstValueFrom, merge, Observable } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
+import { isZero } from "../decimal.ts";
+import type { PositionEnding } from "../host/context.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import { isDust } from "../orders/closing-slots.ts";
+import type { UserAccount } from "./user-account.ts";
+
+interface HoldingsToClose {
+  readonly clock: Clock;
+  readonly journal: EventLog;
+  readonly account: UserAccount;
+  readonly strategy: string;
+  /** This instrument; all of them where it is left out. */
+  readonly only: string | undefined;
+  readonly stopped$: Observable<void>;
+  readonly tell: (ending: PositionEnding) => void;
+}
+
+const lookMs = 1_000;
+/** As long as for a position of the account. */
+const endMs = 120_000;
+
+/** What has become of one holding: nothing yet, or its ending. */
+type State = "goes on" | "closed" | { readonly left: string };
+
+export const closeHoldings = async (parts: HoldingsToClose): Promise<void> => {
+  const { clock, journal, account, strategy, only, tell, stopped$ } = parts;
+  const { orderManager, user } = account;
+  const { uid } = user;
+  const endAt = clock.now() + endMs;
+  /** As first seen, by instrument. */
+  const seen = new Map<string, string>();
+  const ended = new Set<string>();
+  let isStopped = false;
+  const stopping = stopped$.subscribe(() => {
+    isStopped = true;
+  });
+  const changed$ = new Observable<void>((subscriber) => orderManager.listen(() => subscriber.next()));
+
+  const take = (): void => {
+    for (const { instId, qty } of orderManager.positions.all(strategy).values()) {
+      if (isZero(qty) || seen.has(instId) || (only !== undefined && instId !== only)) continue;
+      seen.set(instId, qty);
+      journal.append({ type: "position.closing", uid, instId, pos: qty, strategy });
+    }
+  };
+  const end = (instId: string, state: "closed" | { readonly left: string }): void => {
+    const { qty } = orderManager.positions.netOf(strategy, instId);
+    const pos = seen.get(instId) ?? qty;
+    ended.add(instId);
+    orderManager.closing.withdraw(strategy, instId);
+    if (state === "closed") {
+      journal.append({ type: "position.closed", uid, instId, pos, strategy });
+      tell({ kind: "closed", uid, instId, pos, left: "0", reason: "", strategy });
+    } else {
+      journal.append({ type: "position.left", uid, instId, pos: qty, reason: state.left, strategy });
+      tell({ kind: "left", uid, instId, pos, left: qty, reason: state.left, strategy });
+    }
+  };
+
+  while (!isStopped && clock.now() < endAt) {
+    take();
+    for (const instId of seen.keys()) {
+      if (ended.has(instId)) continue;
+      const state = stateOf(parts, instId);
+      if (state === "goes on") orderManager.closing.ask(strategy, instId);
+      else end(instId, state);
+    }
+    if (ended.size === seen.size && !hasOpen(parts)) break;
+    await firstValueFrom(merge(after(clock, Math.min(lookMs, endAt - clock.now())), changed$, stopped$), { defaultValue: undefined });
+  }
+  stopping.unsubscribe();
+  for (const instId of seen.keys()) {
+    if (ended.has(instId)) continue;
+    const problem = orderManager.closing.problemOf(strategy, instId);
+    end(instId, { left: problem === "" ? "the book did not take all of it" : problem });
+  }
+};
+
+/** Orders of the strategy that may still change what it holds, and can be canceled: they are on their way out. */
+const hasOpen = ({ account: { orderManager }, strategy, only }: HoldingsToClose, instId = only): boolean =>
+  orderManager
+    .orders()
+    .some(
+      (order) => order.strategy === strategy && (instId === undefined || order.spec.instId === instId) && orderManager.cancelable(order),
+    );
+
+const stateOf = (parts: HoldingsToClose, instId: string): State => {
+  const { account, strategy } = parts;
+  const { orderManager, resources } = account;
+  if (orderManager.modeOf(strategy) !== "halted") return { left: "the strategy was resumed while it was being closed" };
+  const { qty } = orderManager.positions.netOf(strategy, instId);
+  if (isZero(qty) || isDust(qty, resources.instruments.current.value.get(instId))) {
+    if (hasOpen(parts, instId)) return "goes on";
+    const resting = orderManager.orders().filter((order) => order.strategy === strategy && order.spec.instId === instId).length;
+    if (resting > 0) return { left: `${resting} of its orders cannot be canceled and may still execute` };
+    return isZero(qty) ? "closed" : { left: "it is less than the smallest order" };
+  }
+  return "goes on";
+};
