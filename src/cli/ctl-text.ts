@@ -5,6 +5,7 @@
  */
 import type { ControlUpdate } from "../control/control-document.ts";
 import type { ByCurrency } from "../control/control-rows.ts";
+import { abs, isPositive, isZero } from "../decimal.ts";
 import type { Event } from "../journal/events.ts";
 import { cut, padEnd, padStart, printable, widthOf } from "../report/ansi.ts";
 import { rowsOf } from "./ctl-client.ts";
@@ -76,6 +77,29 @@ export const statusText = (snapshot: ControlUpdate, width: number): string => {
     ...(troubles.length === 0 ? [] : ["", ...troubles.slice(-5).map(({ at, text }) => `${timeOf(at)}  ${printable(text)}`)]),
   ];
   return textOf(lines, width);
+};
+
+/** Which positions are to be closed. */
+export interface ToClose {
+  readonly strategy?: string;
+  readonly instId?: string;
+  readonly reason?: string;
+}
+
+/** What closing would do, by what is held now. */
+export const closingText = (snapshot: ControlUpdate, { strategy, instId }: ToClose): string => {
+  const order = (qty: string, of: string): string => `${isPositive(qty) ? "sells" : "buys"} ${abs(qty)} ${of}`;
+  const isMeant = (row: { readonly instId: string }): boolean => instId === undefined || row.instId === instId;
+  const held =
+    strategy === undefined
+      ? rowsOf(snapshot, "accountPositions").map(({ pos, ...row }) => ({ ...row, qty: pos }))
+      : rowsOf(snapshot, "positions").filter((row) => row.strategy === strategy);
+  const orders = held.filter((row) => isMeant(row) && !isZero(row.qty)).map((row) => order(row.qty, row.instId));
+  const what = orders.length === 0 ? "nothing that is known now" : orders.join(", ");
+  if (strategy !== undefined) return `ctl close halts ${strategy} and closes what it holds, at the market: ${what}.`;
+  if (instId !== undefined)
+    return `ctl close halts every strategy that trades ${instId} and closes the account's position at the market, what other clients hold of it as well: ${what}.`;
+  return `ctl close halts all strategies and closes every position of the account at the market, also those of other clients: ${what}.`;
 };
 
 export const ordersText = (snapshot: ControlUpdate, all: boolean, width: number): string => {

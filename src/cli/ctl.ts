@@ -11,7 +11,7 @@ import type { ControlUpdate } from "../control/control-document.ts";
 import type { ControlAction, ControlResult } from "../control/control-source.ts";
 import { SluiceError } from "../errors.ts";
 import { CtlClient, rowsOf, type Whereabouts } from "./ctl-client.ts";
-import { fillsText, ordersText, statusText, storyText } from "./ctl-text.ts";
+import { closingText, fillsText, ordersText, statusText, storyText, type ToClose } from "./ctl-text.ts";
 import type { CliIo } from "./io.ts";
 
 interface Shared extends Whereabouts {
@@ -116,7 +116,7 @@ const addActions = (ctl: Command, act: Act): void => {
     .command("cancel")
     .description("cancel orders that match every option given")
     .option("--strategy <name>", "of this strategy")
-    .option("--inst-id <id>", "of this instrument")
+    .option("--inst, --inst-id <id>", "of this instrument")
     .option("--side <side>", "buy or sell")
     .option("--slot <slot>", "of this slot")
     .option("--order <clOrdId>", "this order")
@@ -124,17 +124,17 @@ const addActions = (ctl: Command, act: Act): void => {
     .action((given: Where) => act({ type: "cancel", where: conditionsOf(given) }));
   ctl
     .command("close")
-    .description("halt, and close every position of the account at the market, also those of other clients")
+    .description("halt, and close positions at the market: all of the account, those of other clients as well, or the one that is named")
+    .option("--strategy <name>", "what this strategy holds, and halt it alone")
+    .option("--inst, --inst-id <id>", "of this instrument; without --strategy the account's position")
     .option("--yes", "do it: it cannot be taken back")
     .option("--reason <text>", "why, for the journal")
-    .action(({ yes, ...given }: { readonly yes?: true; readonly reason?: string }) => {
-      if (yes !== true)
-        throw new SluiceError(
-          "USAGE",
-          "ctl close closes every position of the account at the market, also those of other clients. Add --yes when you mean it.",
-        );
-      return act({ type: "close", ...given });
-    });
+    .action(({ yes, ...given }: ToClose & { readonly yes?: true }) =>
+      act(async (client) => {
+        if (yes === true) return { type: "close", ...given };
+        throw new SluiceError("USAGE", `${closingText(await client.snapshot(), given)} Add --yes when you mean it.`);
+      }),
+    );
   ctl
     .command("options")
     .description("start a strategy anew with some options replaced")

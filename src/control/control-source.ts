@@ -44,9 +44,10 @@ export const actionSchemas = {
   },
   close: {
     ...closed,
-    description: "Halts all strategies, and closes every position of the account at the market, also those of other clients.",
+    description:
+      "Closes positions at the market. With neither field: halts all strategies and closes every position of the account, also those of other clients. With strategy: halts it and closes what it holds by its own fills, in one instrument where instId is given. With instId alone: halts the strategies that trade it and closes the account's position of it.",
     required: ["type"],
-    properties: { type: { type: "string", const: "close" }, reason },
+    properties: { type: { type: "string", const: "close" }, instId: name, strategy: name, reason },
   },
   options: {
     ...closed,

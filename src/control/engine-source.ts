@@ -110,19 +110,8 @@ export class EngineSource implements ControlSource {
         const left = meant.filter(({ clOrdId }) => open.has(clOrdId)).length;
         return canceling("Canceling:", values, isDone, left);
       }
-      case "close": {
-        const { values, isDone } = await this.#all(this.#run.closePositions(reason));
-        const left = values.filter(({ kind }) => kind !== "closed");
-        if (left.length > 0) {
-          const lines = left.map(({ instId, left: qty, reason: why }) => `${qty} ${instId}: ${why}`);
-          return {
-            ok: false,
-            code: "POSITIONS_LEFT",
-            text: `Trading is halted, and ${left.length} positions are still open. ${lines.join("; ")}`,
-          };
-        }
-        return ended(`Trading is halted, and ${counted(values.length, "position")} closed`, values.length, isDone);
-      }
+      case "close":
+        return this.#close(action, reason);
       case "options":
         if (hasHidden(action.changes)) {
           return {
@@ -134,6 +123,17 @@ export class EngineSource implements ControlSource {
         this.#run.changeOptions(action.strategy, action.changes);
         return this.#startedAgain(action.strategy);
     }
+  }
+
+  async #close({ instId, strategy }: Extract<ControlAction, { readonly type: "close" }>, reason: string): Promise<ControlResult> {
+    const which = { ...(instId !== undefined && { instId }), ...(strategy !== undefined && { strategy }) };
+    const { values, isDone } = await this.#all(this.#run.closePositions(reason, which));
+    const halted = strategy ?? (instId === undefined ? "Trading" : `Every strategy that trades ${instId}`);
+    const left = values.filter(({ kind }) => kind !== "closed");
+    if (left.length === 0) return ended(`${halted} is halted, and ${counted(values.length, "position")} closed`, values.length, isDone);
+    const lines = left.map(({ instId: of, left: qty, reason: why }) => `${qty} ${of}: ${why}`);
+    const text = `${halted} is halted, and ${counted(left.length, "position")} still open. ${lines.join("; ")}`;
+    return { ok: false, code: "POSITIONS_LEFT", text };
   }
 
   /** One strategy stays halted while everything is. */
@@ -221,6 +221,11 @@ const ended = (text: string, count: number, isDone: boolean): ControlResult =>
     ? { ok: true, text: `${text}.`, count }
     : { ok: false, code: "UNFINISHED", text: `${text} so far. It is not finished after ${actMsMax / 1_000} s and goes on.` };
 
+const conditionsText = (conditions: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(conditions)
+    .flatMap(([field, value]) => (value === undefined ? [] : [`${field} ${value}`]))
+    .join(", ");
+
 const targetOf = (action: ControlAction): string => {
   switch (action.type) {
     case "halt":
@@ -229,10 +234,9 @@ const targetOf = (action: ControlAction): string => {
     case "options":
       return action.strategy;
     case "cancel":
-      return Object.entries(action.where)
-        .map(([field, value]) => `${field} ${value}`)
-        .join(", ");
+      return conditionsText(action.where);
     case "close":
+      return conditionsText({ strategy: action.strategy, instId: action.instId });
     case "play":
       return "";
   }

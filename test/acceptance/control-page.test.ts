@@ -181,9 +181,41 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await page.keyboard.press("Escape");
     expect(await page.isVisible(".story")).toBe(false);
     await page.click("text=Close positions");
-    expect(await page.innerText("dialog")).toContain("0.05 BTC-USDT-SWAP");
+    expect(await page.innerText("dialog")).toContain("sells 0.05 BTC-USDT-SWAP");
     await page.click("dialog .danger");
-    await expect.poll(() => port.acts.at(-1)?.action).toMatchObject({ type: "close" });
+    await expect.poll(() => port.acts.at(-1)?.action).toEqual({ type: "close", reason: "closed from the dashboard" });
+    await page.waitForSelector("dialog", { state: "detached" });
+    await page.click("text=Close positions");
+    await page.selectOption("dialog select", "long 0.05 BTC-USDT-SWAP");
+    expect(await page.innerText("dialog")).toMatch(/Every strategy that trades BTC-USDT-SWAP is halted[\s\S]*sells 0\.05 BTC-USDT-SWAP\./);
+    await page.click("dialog .danger");
+    await expect.poll(() => port.acts.at(-1)?.action).toMatchObject({ type: "close", instId: "BTC-USDT-SWAP" });
+  });
+
+  it("closes what one strategy holds, from the row of its position and from its dialog, and says which order that is", async () => {
+    const page = await open();
+    const rows = engine.document.rows("positions");
+    const [short] = rows.filter(({ qty }) => qty.startsWith("-"));
+    if (short === undefined) throw new Error("no short position");
+    const row = page.locator("[aria-label^='Positions'] tbody tr[data-index]", { hasText: short.instId });
+    await row.locator("button:text-is('Close …')").click();
+    expect(await page.innerText("dialog h2")).toBe(`Close ${short.instId} of ${short.strategy}`);
+    expect(await page.innerText("dialog")).toContain(`closed at the market: buys 1.25 ${short.instId}.`);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.locator("dialog").count()).toBe(0);
+    expect(port.acts).toEqual([]);
+    await row.locator("button:text-is('Close …')").click();
+    await page.fill("dialog input", "weekend");
+    await page.click("dialog .danger");
+    const { strategy, instId } = short;
+    await expect.poll(() => port.acts.at(-1)?.action).toEqual({ type: "close", strategy, instId, reason: "weekend" });
+    await page.waitForSelector("dialog", { state: "detached" });
+    await page.click(`[aria-label^='Strategies'] tbody tr:has-text("${strategy}")`);
+    await page.click("text=Close its positions");
+    expect(await page.innerText("dialog")).toContain(`buys 1.25 ${instId}`);
+    await page.click("dialog .danger");
+    await expect.poll(() => port.acts.at(-1)?.action).toMatchObject({ type: "close", strategy });
+    expect(trouble).toEqual([]);
   });
 
   it("shows several engines at once, each as it is, and halts all of them with one question", async () => {

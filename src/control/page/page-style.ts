@@ -91,6 +91,7 @@ table.rows tr{display:grid;grid-template-columns:var(--cols);height:30px;contain
 table.rows td,table.rows th{display:block;height:30px;line-height:29px;padding:0 8px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;border-bottom:1px solid var(--rule);min-width:0}
 table.rows th{background:var(--card)}
 table.rows th button{border:0;background:none;padding:0;min-height:0;color:inherit;font-size:inherit;max-width:100%;overflow:hidden;text-overflow:ellipsis}
+table.rows td button{padding:0 7px;min-height:0;font-size:0.86em;line-height:1.55}
 table.rows th[aria-sort="ascending"] button::after{content:" ▲";font-size:0.7em}
 table.rows th[aria-sort="descending"] button::after{content:" ▼";font-size:0.7em}
 table.rows tbody tr[data-index]{cursor:pointer}

@@ -4,8 +4,9 @@ import { concat, NEVER, of } from "rxjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { defineStrategy } from "../../../src/index.ts";
+import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { capturedIo } from "../../support/captured-io.ts";
-import { far, strategy } from "../../support/harness/backtest.ts";
+import { far, strategy, swap } from "../../support/harness/backtest.ts";
 import { type Controlled, startControlled } from "../../support/harness/control.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -28,11 +29,12 @@ beforeAll(async () => {
 });
 afterAll(async () => room.stop());
 
-const ctl = async (...words: string[]) => {
+const ctlAt = async ({ port }: Controlled, ...words: string[]) => {
   const io = capturedIo({ columns: 80 });
-  const code = await main(["ctl", "--url", `http://127.0.0.1:${room.port}`, ...words], io);
+  const code = await main(["ctl", "--url", `http://127.0.0.1:${port}`, ...words], io);
   return { code, out: io.outText, err: io.errText };
 };
+const ctl = (...words: string[]) => ctlAt(room, ...words);
 
 describe("sluice ctl", () => {
   it("says how an engine stands in 80 columns, without what is secret", async () => {
@@ -105,5 +107,46 @@ describe("sluice ctl", () => {
     const io = capturedIo();
     expect(await main(["ctl", "--url", "http://127.0.0.1:1", "status"], io)).toBe(2);
     expect(io.errText).toContain("name the file with its token");
+  });
+});
+
+describe("sluice ctl close", () => {
+  const at = (side: "buy" | "sell", qty: string): WantedOrder => ({ slot: "in", instId: swap, side, ordType: "market", qty });
+  const holding = (name: string, order: WantedOrder) => strategy(name, { desired: () => concat(of([order]), NEVER) });
+  let desk: Controlled;
+  beforeAll(async () => {
+    desk = await startControlled([holding("long", at("buy", "0.03")), holding("short", at("sell", "0.011"))]);
+  });
+  afterAll(async () => desk.stop());
+  const held = () =>
+    Object.fromEntries(desk.engine.strategies().map(({ name, positions }) => [name, positions.get(swap)?.qty ?? "0"] as const));
+
+  it("says before it is confirmed what is sold and bought, for one strategy and for one instrument", async () => {
+    await expect.poll(held, { timeout: 20_000 }).toEqual({ long: "0.03", short: "-0.011" });
+    const own = await ctlAt(desk, "close", "--strategy", "short", "--inst", swap);
+    expect([own.code, own.err]).toEqual([
+      2,
+      expect.stringContaining(`halts short and closes what it holds, at the market: buys 0.011 ${swap}`),
+    ]);
+    await expect
+      .poll(async () => (await ctlAt(desk, "close", "--inst-id", swap)).err, { timeout: 20_000 })
+      .toContain(
+        `every strategy that trades ${swap} and closes the account's position at the market, what other clients hold of it as well: sells 0.019`,
+      );
+    expect([held(), desk.engine.strategies().map(({ mode }) => mode)]).toEqual([{ long: "0.03", short: "-0.011" }, ["active", "active"]]);
+  });
+
+  it("closes what one strategy holds, and leaves the other's to the last digit", async () => {
+    const acts: unknown[] = [];
+    const off = desk.engine.on("operator.acted", (event) => acts.push(event));
+    expect(await ctlAt(desk, "close", "--strategy", "long", "--inst", swap, "--yes", "--reason", "done")).toMatchObject({
+      code: 0,
+      out: "long is halted, and 1 position is closed.\n",
+    });
+    expect([held(), desk.engine.strategies().map(({ mode }) => mode)]).toEqual([{ long: "0", short: "-0.011" }, ["halted", "active"]]);
+    expect(acts).toMatchObject([{ action: "close", target: `strategy long, instId ${swap}`, reason: "done" }]);
+    off();
+    const refused = await ctlAt(desk, "close", "--strategy", "lung", "--yes");
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('Did you mean "long"')]);
   });
 });

@@ -9,6 +9,7 @@ describe("An action from outside", () => {
     [{ type: "cancel", where: {} }],
     [{ type: "cancel", where: { strategy: "ladder", instId: "BTC-USDT", side: "buy", slot: "bid 1", clOrdId: "x1" } }],
     [{ type: "close", reason: "enough" }],
+    [{ type: "close", strategy: "ladder", instId: "BTC-USDT-SWAP" }],
     [{ type: "options", strategy: "ladder", changes: { levels: 2 } }],
     [{ type: "play", paused: true, seekTo: 1, speed: 60 }],
   ])("is taken as it is: %j", (value) => expect(readAction(value)).toEqual({ action: value }));
@@ -25,6 +26,7 @@ describe("An action from outside", () => {
       { type: "cancel", where: { instid: "BTC-USDT" } },
       'request.where: unknown key "instid". Did you mean "instId"?',
     ],
+    ["a misspelt strategy to close", { type: "close", strategie: "ladder" }, 'unknown key "strategie". Did you mean "strategy"?'],
     ["no condition at all", { type: "cancel" }, '"where" is missing'],
     ["a side that there is not", { type: "cancel", where: { side: "both" } }, "request.where.side"],
     ["a line break in a name", { type: "halt", strategy: "a\r\nSet-Cookie: b" }, "request.strategy"],

@@ -86,25 +86,59 @@ export class Actions {
 
   close() {
     const engines = this.#shown();
-    const positions = engines.flatMap((engine) => engine.list("accountPositions")).filter(({ pos }) => Number(pos) !== 0);
-    const hasSeveral = new Set(positions.map(({ user }) => user)).size > 1;
-    const texts = positions.map(({ user, instId, pos }) => `${shortFigure(pos)} ${instId}${hasSeveral ? ` of ${user}` : ""}`);
+    const positions = accountPositions(engines);
     const reason = reasonField("Why (for the journal)", "closed from the dashboard");
+    const said = element("div", {}, points(closingAll(positions)));
+    const choices = positions.map(({ engine, held }) => element("option", {}, `${engines.length > 1 ? `${engine.id}: ` : ""}${held}`));
+    const which = element("select", {}, element("option", {}, "all positions of the account"), ...choices);
+    const chosen = () => positions[which.selectedIndex - 1];
+    which.addEventListener("change", () => {
+      const one = chosen();
+      said.replaceChildren(points(one === undefined ? closingAll(positions) : closingOne(one)));
+    });
     openDialog({
-      title: "Close all positions",
+      title: "Close positions",
       content: [
-        points([
-          "All strategies are halted, and every open order of this engine is canceled.",
-          positions.length === 0
-            ? "Then every position of the account is closed at the market. None is known now."
-            : `Then every position of the account is closed at the market: ${namesText(texts)}.`,
-          "Positions that other programs opened on this account are closed as well. What it costs depends on the market.",
-        ]),
+        ...(positions.length === 0 ? [] : [element("label", { class: "field" }, element("span", {}, "What is closed"), which)]),
+        said,
         reason.node,
       ],
       confirm: "Halt and close positions",
       danger: true,
-      act: () => this.#send(engines, { type: "close", reason: reason.value() }),
+      act: () => {
+        const one = chosen();
+        const action = { type: "close", ...(one !== undefined && { instId: one.instId }), reason: reason.value() };
+        return this.#send(one === undefined ? engines : [one.engine], action);
+      },
+    });
+  }
+
+  /** What a strategy holds, and nothing else of the account. @param {string} strategy @param {string} [instId] all that it holds without */
+  closeHoldings(strategy, instId) {
+    const engines = this.#shown();
+    const rows = engines.flatMap((engine) => engine.list("positions")).filter(({ qty }) => Number(qty) !== 0);
+    const own = rows.filter((row) => row.strategy === strategy && (instId === undefined || row.instId === instId));
+    const others = rows.filter((row) => row.strategy !== strategy && own.some((one) => one.instId === row.instId));
+    const orders = openIn(engines, { strategy });
+    const reason = reasonField("Why (for the journal)", "closed from the dashboard");
+    openDialog({
+      title: instId === undefined ? `Close what ${strategy} holds` : `Close ${instId} of ${strategy}`,
+      content: [
+        points([
+          `${strategy} is halted: it places nothing until you resume it. ${orders === 0 ? "It has no open order." : `Its ${countOf(orders, "open order")} will be canceled, exits as well.`}`,
+          own.length === 0
+            ? "It holds nothing now."
+            : `Then what it holds is closed at the market: ${own.map((row) => closingOrder(row.qty, row.instId)).join(", ")}.`,
+          others.length === 0
+            ? "Nothing else of the account is closed."
+            : `Other strategies keep theirs: ${others.map((row) => `${row.strategy} ${heldWords(row.qty, row.instId)}`).join(", ")}.`,
+          "What it costs depends on the market.",
+        ]),
+        reason.node,
+      ],
+      confirm: `Halt ${shortName(strategy)} and close`,
+      danger: true,
+      act: () => this.#send(engines, { type: "close", strategy, ...(instId !== undefined && { instId }), reason: reason.value() }),
     });
   }
 
@@ -163,6 +197,52 @@ const openIn = (engines, where) => {
   const named = /** @type {[keyof OrderFilter, string][]} */ (Object.entries(where));
   const isMeant = (/** @type {OrderRow} */ order) => !order.isFinal && named.every(([name, value]) => order[name] === value);
   return engines.reduce((sum, engine) => sum + engine.list("orders").filter(isMeant).length, 0);
+};
+
+/** @param {string} qty */
+const isLong = (qty) => !qty.startsWith("-");
+
+/** To the last digit: it is what will be traded. @param {string} qty @param {string} instId */
+const closingOrder = (qty, instId) => `${isLong(qty) ? "sells" : "buys"} ${qty.replace("-", "")} ${instId}`;
+
+/** @param {string} qty @param {string} instId */
+const heldWords = (qty, instId) => `${isLong(qty) ? "long" : "short"} ${qty.replace("-", "")} ${instId}`;
+
+/** An instrument of all accounts of an engine. @typedef {{ engine: SourceState, instId: string, held: string, orders: string }} AccountPosition */
+
+/** @param {readonly SourceState[]} engines @returns {readonly AccountPosition[]} */
+const accountPositions = (engines) =>
+  engines.flatMap((engine) => {
+    const rows = engine.list("accountPositions").filter(({ pos }) => Number(pos) !== 0);
+    const hasSeveral = new Set(rows.map(({ user }) => user)).size > 1;
+    return [...new Set(rows.map(({ instId }) => instId))].map((instId) => {
+      const own = rows.filter((row) => row.instId === instId);
+      const say = (/** @type {(pos: string, instId: string) => string} */ words) =>
+        own.map(({ user, pos }) => `${words(pos, instId)}${hasSeveral ? ` of ${user}` : ""}`).join(", ");
+      return { engine, instId, held: say(heldWords), orders: say(closingOrder) };
+    });
+  });
+
+const foreign = "What other programs hold of it on this account is closed as well. What it costs depends on the market.";
+
+/** @param {readonly AccountPosition[]} positions */
+const closingAll = (positions) => [
+  "All strategies are halted, and every open order of this engine is canceled.",
+  positions.length === 0
+    ? "Then every position of the account is closed at the market. None is known now."
+    : `Then every position of the account is closed at the market: ${positions.map(({ orders }) => orders).join(", ")}.`,
+  "Positions that other programs opened on this account are closed as well. What it costs depends on the market.",
+];
+
+/** @param {AccountPosition} position */
+const closingOne = ({ engine, instId, orders }) => {
+  const holders = engine.list("positions").filter((row) => row.instId === instId);
+  const names = holders.map(({ strategy, qty }) => (Number(qty) === 0 ? `${strategy} (flat)` : `${strategy} (${heldWords(qty, instId)})`));
+  return [
+    `Every strategy that trades ${instId} is halted, its orders canceled${names.length === 0 ? "" : `: ${names.join(", ")}`}. Others go on.`,
+    `Then the account's position is closed at the market: ${orders}. What strategies hold of it counts as closed.`,
+    foreign,
+  ];
 };
 
 /** @param {readonly SourceState[]} engines @param {string | undefined} strategy */

@@ -65,8 +65,8 @@ export const strategyColumns = [
   { name: "weight", label: "weight spent", text: ({ weight }) => figure(weight), value: ({ weight }) => weight, width: 80, wide: true },
 ];
 
-/** @type {readonly import("./virtual-table.js").TableColumn<PositionRow>[]} */
-export const positionColumns = [
+/** @param {(row: PositionRow) => void} close @returns {readonly import("./virtual-table.js").TableColumn<PositionRow>[]} */
+export const positionColumns = (close) => [
   {
     name: "strategy",
     text: ({ strategy }) => strategy,
@@ -124,6 +124,14 @@ export const positionColumns = [
     tone: ({ profit }) => toneOf(profit),
     width: 116,
     narrow: 104,
+  },
+  {
+    name: "",
+    text: ({ qty }) => (Number(qty) === 0 ? "" : "Close …"),
+    title: ({ qty, strategy, instId }) => (Number(qty) === 0 ? "" : `close what ${strategy} holds of ${instId}`),
+    press: close,
+    width: 74,
+    wide: true,
   },
 ];
 

@@ -59,10 +59,11 @@ export class OverviewView {
       most: 8,
     });
     this.#positions = new VirtualTable({
-      label: "Positions of strategies",
-      columns: positionColumns,
+      label: "Positions of strategies. Enter opens the strategy.",
+      columns: positionColumns(({ strategy, instId }) => actions.closeHoldings(strategy, instId)),
       keyOf: ({ strategy, instId }) => `${strategy}|${instId}`,
       empty: () => "Nothing is held, and nothing was traded yet.",
+      chosen: ({ strategy }) => this.#watched !== undefined && openStrategy(this.#watched, strategy, actions, mayAct()),
       most: 8,
     });
     this.#balances = new VirtualTable({

@@ -36,6 +36,7 @@ export const openStrategy = ({ state }, name, actions, mayAct) => {
           ? button("Resume …", "Resume …", () => actions.resume(name))
           : button("Halt …", "Halt …", () => actions.halt(name)),
         button("Cancel its orders …", "Cancel its orders …", () => actions.cancel({ strategy: name }, `open orders of ${name}`)),
+        ...(positions.length === 0 ? [] : [button("Close its positions …", "Close its positions …", () => actions.closeHoldings(name))]),
         ...(row.schema === undefined ? [] : [button("Change options …", "Change options …", () => actions.options(row))]),
       ]
     : [];

@@ -1,6 +1,17 @@
 /**
  * Cells and rows of a table, written only where something has changed.
  */
+import { element } from "../../../report/html/client/elements.js";
+
+/** @param {Element} cell @param {(row: HTMLTableRowElement) => void} press */
+export const addButton = (cell, press) => {
+  const made = element("button", { type: "button", class: "acts", hidden: true });
+  made.addEventListener("click", () => {
+    const row = cell.closest("tr");
+    if (row !== null) press(row);
+  });
+  cell.append(made);
+};
 
 /** @param {Element} node @param {string} text @returns {boolean} whether it was another one */
 export const put = (node, text) => {
@@ -10,6 +21,13 @@ export const put = (node, text) => {
   if (firstChild instanceof Text && node.childNodes.length === 1) firstChild.data = text;
   else node.textContent = text;
   return true;
+};
+
+/** @param {Element} cell @param {string} text @returns {boolean} whether it was another one */
+export const showButton = (cell, text) => {
+  const made = /** @type {HTMLButtonElement} */ (cell.firstElementChild);
+  made.hidden = text === "";
+  return put(made, text);
 };
 
 /** An empty text takes it away. @param {Element} node @param {string} name @param {string} text */

@@ -9,12 +9,13 @@
 import { element } from "../../../report/html/client/elements.js";
 import { inTurn, noTurn } from "./browser-clock.js";
 import { classOf, leastWidths, narrowed, tracksOf } from "./column-widths.js";
-import { put, setAttribute, setHeight } from "./table-cells.js";
+import { addButton, put, setAttribute, setHeight, showButton } from "./table-cells.js";
 
 /**
- * A column: `value` is what it is sorted by, `wide` leaves it out on narrow screens, `narrow` is its width there, `grow` takes the room that is left.
+ * A column: `value` is what it is sorted by, `wide` leaves it out on narrow screens, `narrow` is its width there, `grow` takes the room that is left;
+ * with `press` its text is that of a button, and no text no button.
  * @template R
- * @typedef {{ name: string, text: (row: R) => string, value?: (row: R) => number | string, title?: (row: R) => string, tone?: (row: R) => string, isText?: boolean, wide?: boolean, width: number, narrow?: number, grow?: boolean, label?: string }} TableColumn
+ * @typedef {{ name: string, text: (row: R) => string, press?: (row: R) => void, value?: (row: R) => number | string, title?: (row: R) => string, tone?: (row: R) => string, isText?: boolean, wide?: boolean, width: number, narrow?: number, grow?: boolean, label?: string }} TableColumn
  */
 /**
  * @template R
@@ -152,11 +153,7 @@ export class VirtualTable {
     const { length } = this.#rows;
     const count = Math.max(0, last - first);
     while (this.#pool.length < count) {
-      const row = element(
-        "tr",
-        { role: "row" },
-        ...this.#parts.columns.map((column) => element("td", { role: "gridcell", class: classOf(column) })),
-      );
+      const row = element("tr", { role: "row" }, ...this.#parts.columns.map((column) => this.#cellOf(column)));
       this.#pool.push(row);
       this.#below.before(row);
     }
@@ -169,6 +166,18 @@ export class VirtualTable {
     if (isEmpty) put(this.#empty, this.#parts.empty());
     const index = this.#current === "" ? -1 : this.#rows.findIndex((row) => this.#parts.keyOf(row) === this.#current);
     setAttribute(this.#scroller, "aria-activedescendant", index >= first && index < last ? `${this.#id}-${index}` : "");
+  }
+
+  /** @param {TableColumn<R>} column */
+  #cellOf({ press, ...column }) {
+    const cell = element("td", { role: "gridcell", class: classOf(column) });
+    if (press === undefined) return cell;
+    // Rows are written anew as they scroll: it is for the one that is read where it is pressed.
+    addButton(cell, (tr) => {
+      const row = this.#shown.get(tr);
+      if (row !== undefined) press(row);
+    });
+    return cell;
   }
 
   /** @param {HTMLTableRowElement} tr @param {number} index @returns {number} cells that have changed */
@@ -189,7 +198,7 @@ export class VirtualTable {
     for (const [place, column] of columns.entries()) {
       const cell = /** @type {HTMLTableCellElement} */ (cells[place]);
       const text = column.text(row);
-      if (put(cell, text)) changed++;
+      if (column.press === undefined ? put(cell, text) : showButton(cell, text)) changed++;
       const look = column.tone === undefined ? undefined : `${classOf(column)} ${column.tone(row)}`;
       if (look !== undefined && cell.className !== look) cell.className = look;
       const title = column.title?.(row) ?? (column.isText ? text : "");
