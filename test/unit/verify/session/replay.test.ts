@@ -168,6 +168,19 @@ describe("A replay does what was recorded", () => {
     for (const part of ['"call":"closePositions"', '"endpoint":"closePosition"', '"position.closed"']) expect(text).toContain(part);
   });
 
+  it("with what one strategy holds closed from outside, and nothing of the other's", async () => {
+    const buying = (name: string) => strategy(name, { desired: () => concat(of([{ ...far("in", "70000"), qty: "0.01" }]), NEVER) });
+    const closed = await record([buying("one"), buying("two")], {
+      ms: 12_000,
+      during: (engine, clock) => {
+        clock.setTimer(clock.now() + 4_000, () => engine.closePositions("enough", { strategy: "two" }));
+      },
+    });
+    const endings = linesOf(closed.dir).filter((line) => line.includes('"position.closed"'));
+    expect(endings).toEqual([expect.stringMatching(/"pos":"0\.01".*"strategy":"two"|"strategy":"two".*"pos":"0\.01"/)]);
+    expect(await replayed(closed)).toMatchObject(same);
+  });
+
   it("when requests are refused, fail, or come late, and the service's clock is off", async () => {
     const busy = ladder({ levels: 20, step: "0.00005" });
     const recording = await record([busy], {
