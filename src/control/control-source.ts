@@ -78,6 +78,10 @@ type Schemas = typeof actionSchemas;
 /** What a source can be asked to do. */
 export type ControlAction = { readonly [K in keyof Schemas]: FromSchema<Schemas[K]> }[keyof Schemas];
 
+/** A halt, or the cancel of everything. What resumes or changes anything can wait. */
+export const isUrgent = (action: ControlAction): boolean =>
+  action.type === "halt" || (action.type === "cancel" && Object.keys(action.where).length === 0);
+
 /** What became of an action: in words, with the number of orders or positions concerned, or why it was not done. */
 export type ControlResult =
   | { readonly ok: true; readonly text: string; readonly count?: number }

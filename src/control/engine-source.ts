@@ -2,7 +2,7 @@
  * A running engine as a control source: its document, the stories of its orders, and what it can be asked to do.
  *
  * Invariants: each action is journalled before it is done (`operator.acted`); it is answered when it is done, or after `actMsMax` with how
- * far it has come; what the engine refuses is an answer, never an error; at most `actingMax` at a time, and a halt at any time.
+ * far it has come; what the engine refuses is an answer, never an error; at most `actingMax` at a time, but what is urgent at any time.
  * Not here: the fold (engine-view.ts), who may act (server/).
  */
 import type { Observable } from "rxjs";
@@ -14,7 +14,7 @@ import type { CancelResult } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { ControlUpdate } from "./control-document.ts";
 import type { EngineRow } from "./control-rows.ts";
-import type { ControlAction, ControlResult, ControlSource } from "./control-source.ts";
+import { type ControlAction, type ControlResult, type ControlSource, isUrgent } from "./control-source.ts";
 import { EngineView, type WatchedRun } from "./engine-view.ts";
 
 /** What of a plugin's context the actions use. */
@@ -66,7 +66,7 @@ export class EngineSource implements ControlSource {
 
   async act(action: ControlAction, by: string): Promise<ControlResult> {
     if (action.type === "play") return { ok: false, code: "UNSUPPORTED", text: "This engine runs in real time and is not played." };
-    if (this.#acting >= actingMax && action.type !== "halt")
+    if (this.#acting >= actingMax && !isUrgent(action))
       return { ok: false, code: "ENGINE_BUSY", text: "Earlier actions are still being done." };
     this.#acting++;
     try {

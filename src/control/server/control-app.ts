@@ -2,13 +2,14 @@
  * Routes of the control port, behind the guard.
  *
  * Invariants: what a GET asks for changes nothing; every answer that is no file and no stream is JSON; a failure says nothing of this
- * machine; asking the engine's thread is bounded in number, stories apart from actions, and a halt is never turned away for it.
+ * machine; asking the engine's thread is bounded in number and by the second, stories apart from actions, and what is urgent is never
+ * turned away for it.
  * Not here: who may ask (request-guard.ts), what the answers look like to a client (api-documents.ts).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Context, Hono } from "hono";
 import type { Clock } from "../../clock/clock.ts";
-import { readAction } from "../control-source.ts";
+import { type ControlAction, isUrgent, readAction } from "../control-source.ts";
 import type { ApiDocuments } from "./api-documents.ts";
 import type { pageFiles } from "./page-files.ts";
 import { readBody } from "./request-body.ts";
@@ -16,6 +17,7 @@ import type { Access } from "./request-guard.ts";
 import type { Sink, SourceFeed } from "./source-feed.ts";
 import type { FromPort } from "./thread-messages.ts";
 import { TokenBucket } from "./token-bucket.ts";
+import { UrgentActions, urgentKey } from "./urgent-actions.ts";
 
 /** What a request to the engine's thread is answered with. */
 export interface EngineAnswer {
@@ -60,6 +62,7 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
   const { clock, feeds, files, documents } = parts;
   const app = new Hono<Env>();
   const acts = new TokenBucket(actsPerSecond, 2 * actsPerSecond);
+  const urgents = new UrgentActions<EngineAnswer>(clock);
   const reads = new TokenBucket(readsPerSecond, 4 * readsPerSecond);
   const tooMany = (context: Context<Env>) =>
     context.json(failure("RATE_LIMITED", "Too many requests: wait a second."), 429, { "retry-after": "1" });
@@ -67,10 +70,8 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
     context.json(failure("SOURCE_UNKNOWN", "No engine of this id is here: see /api/v1/sources."), 404);
   const asked = questions(parts);
 
-  app.use("/api/*", async (context, next) => {
-    const bucket = context.req.method === "POST" ? acts : reads;
-    return bucket.take(clock.now()) ? next() : tooMany(context);
-  });
+  // Of actions the guard has let in those with an acting token alone; how often is decided when their small body is known.
+  app.use("/api/*", async (context, next) => (context.req.method === "POST" || reads.take(clock.now()) ? next() : tooMany(context)));
   app.get("/api/v1/openapi.json", (context) => context.json(documents.openapi));
   app.get("/api/v1/asyncapi.json", (context) => context.json(documents.asyncapi));
   app.get("/api/v1/sources", (context) =>
@@ -105,11 +106,15 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
     if (body.kind === "large")
       return context.json(failure("BODY_LARGE", "The body is larger than any action."), 413, { connection: "close" });
     if (body.kind === "slow") return context.json(failure("BODY_SLOW", "The body did not come."), 408, { connection: "close" });
-    if (body.kind !== "json") return context.json(failure("REQUEST_MALFORMED", "The body is not JSON."), 400);
-    const read = readAction(body.value);
+    const read = body.kind === "json" ? readAction(body.value) : undefined;
+    const urgent = read !== undefined && "action" in read && isUrgent(read.action) && isKnown(feed, read.action);
+    if (!urgent && !acts.take(clock.now())) return tooMany(context);
+    if (read === undefined) return context.json(failure("REQUEST_MALFORMED", "The body is not JSON."), 400);
     if ("problems" in read) return context.json(failure("ACTION_INVALID", read.problems.join(" ")), 400);
     const { remoteAddress = "", remotePort = 0 } = context.env.incoming.socket;
-    return asked(context, { kind: "act", source: feed.id, action: read.action, by: `${remoteAddress}:${remotePort}` });
+    const question = { kind: "act", source: feed.id, action: read.action, by: `${remoteAddress}:${remotePort}` } as const;
+    if (!urgent) return asked(context, question);
+    return answered(context, await urgents.run(urgentKey(feed.id, read.action), () => parts.ask(question)));
   });
   app.get("*", (context) => {
     const file = files.get(context.req.path);
@@ -121,19 +126,23 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
   return app;
 };
 
+const answered = (context: Context<Env>, { text, status }: EngineAnswer): Response =>
+  context.body(text, status as 200, { "content-type": "application/json" });
+
+/** A halt of a strategy that there is not is no halt: it may wait its turn. */
+const isKnown = (feed: SourceFeed, action: ControlAction): boolean =>
+  !("strategy" in action) || action.strategy === undefined || feed.hasStrategy(action.strategy);
+
 /** Asks the engine's thread, a few of each kind at a time. */
 const questions = ({ ask }: AppParts) => {
   const asking = new Map<Question["kind"], number>();
   return async (context: Context<Env>, question: Question): Promise<Response> => {
     const { kind } = question;
     const before = asking.get(kind) ?? 0;
-    const isHalt = question.kind === "act" && question.action.type === "halt";
-    if (before >= askingMax && !isHalt)
-      return context.json(failure("ENGINE_BUSY", "The engine has not answered earlier requests yet."), 503);
+    if (before >= askingMax) return context.json(failure("ENGINE_BUSY", "The engine has not answered earlier requests yet."), 503);
     asking.set(kind, before + 1);
     try {
-      const answer = await ask(question);
-      return context.body(answer.text, answer.status as 200, { "content-type": "application/json" });
+      return answered(context, await ask(question));
     } finally {
       asking.set(kind, (asking.get(kind) ?? 1) - 1);
     }

@@ -107,6 +107,10 @@ export class SourceFeed {
     return this.#document.row("engine", "");
   }
 
+  hasStrategy(name: string): boolean {
+    return this.#document.row("strategies", name) !== undefined;
+  }
+
   snapshotText(): string {
     return JSON.stringify(this.#document.snapshot());
   }

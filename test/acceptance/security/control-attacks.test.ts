@@ -245,6 +245,56 @@ describe("The control port lets its user act only so often", () => {
   });
 });
 
+describe("A halt gets into the control port whatever else is asked for", () => {
+  const path = "/api/v1/sources/flooded/actions";
+  const asking = (body: object): Asked => ({ method: "POST", path, body: JSON.stringify(body) });
+  const statusesOf = (answers: readonly Answered[]): readonly number[] => answers.map(({ status }) => status);
+  let mine: Controlled;
+  beforeAll(async () => {
+    mine = await startControlled([resting()], { name: "flooded", names: ["flooded.example"] });
+  });
+  afterAll(async () => mine.stop());
+
+  it("halts and cancels of everything are answered while ordinary actions of the same token are too many", async () => {
+    const flood = Array.from({ length: 60 }, () => mine.ask(asking({ type: "options", strategy: "resting", changes: { a: 1 } })));
+    const halts = ["flood", "flood", "flood"].map((reason) => mine.ask(asking({ type: "halt", reason })));
+    const cancels = [0, 1].map(() => mine.ask(asking({ type: "cancel", where: {} })));
+    const one = mine.ask(asking({ type: "halt", strategy: "resting" }));
+    expect(statusesOf(await Promise.all([...halts, ...cancels, one]))).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(statusesOf(await Promise.all(flood)).filter((status) => status === 429).length).toBeGreaterThanOrEqual(30);
+    expect([mine.engine.strategies()[0]?.mode, mine.engine.openOrders()]).toEqual(["halted", []]);
+  });
+
+  it("a flood of halts costs the engine ten a second, and each is answered", async () => {
+    const acts: string[] = [];
+    const off = mine.engine.on("operator.acted", ({ action }) => acts.push(action));
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 300 }, () => mine.ask(asking({ type: "halt" }))));
+    const seconds = (performance.now() - began) / 1_000;
+    expect(new Set(statusesOf(answers))).toEqual(new Set([200]));
+    expect(acts.length).toBeLessThanOrEqual(10 * seconds + 2);
+    off();
+  });
+
+  it("what is like a halt and is none waits its turn: of no strategy, of some orders, in a body that is no action", async () => {
+    for (const body of [
+      { type: "halt", strategy: "nobody" },
+      { type: "cancel", where: { side: "buy" } },
+      { type: "halt", by: "me" },
+    ]) {
+      const statuses = statusesOf(await Promise.all(Array.from({ length: 30 }, () => mine.ask(asking(body)))));
+      expect(statuses.filter((status) => status === 429).length, JSON.stringify(body)).toBeGreaterThanOrEqual(10);
+    }
+  });
+
+  it("without the token it does not get in, and its body is not waited for", async () => {
+    const strange = { ...asking({ type: "halt" }), headers: { Authorization: `Bearer ${"c".repeat(43)}`, "Content-Length": "16000" } };
+    const began = performance.now();
+    expect((await mine.ask(strange)).status).toBe(401);
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+});
+
 describe("A token of the control port", () => {
   it("is of no use after a restart", async () => {
     const first = await startControlled([resting()], { names: ["first.example"] });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { controlApp, type EngineAnswer, type Question } from "../../../src/control/server/control-app.ts";
 import { SourceFeed } from "../../../src/control/server/source-feed.ts";
 
-it("A halt reaches an engine that has not answered stories and actions yet; other actions wait apart from stories", async () => {
+it("What is urgent reaches an engine that has not answered stories and actions yet; other actions wait apart from stories", async () => {
   let now = 0;
   const clock = { now: () => now, setTimer: () => ({ cancel: () => undefined }) };
   const asked: Question[] = [];
@@ -26,8 +26,11 @@ it("A halt reaches an engine that has not answered stories and actions yet; othe
   };
   for (let count = 0; count < 16; count++) expect(await story()).toBe(0);
   expect(await story()).toBe(503);
-  for (let count = 0; count < 16; count++) expect([count, await act({ type: "cancel", where: {} })]).toEqual([count, 0]);
-  expect(await act({ type: "cancel", where: {} })).toBe(503);
-  expect(await act({ type: "halt" })).toBe(0);
-  expect(asked.at(-1)).toMatchObject({ kind: "act", action: { type: "halt" } });
+  const some = { type: "cancel", where: { side: "buy" } };
+  for (let count = 0; count < 16; count++) expect([count, await act(some)]).toEqual([count, 0]);
+  expect(await act(some)).toBe(503);
+  for (const urgent of [{ type: "halt" }, { type: "cancel", where: {} }]) {
+    expect(await act(urgent)).toBe(0);
+    expect(asked.at(-1)).toMatchObject({ kind: "act", action: urgent });
+  }
 });
