@@ -2,7 +2,7 @@
  * Control room of a process: its control port, and every engine that is shown there.
  *
  * Invariants: engines of one process with equal options share one port; the port is opened with the first and closed with the last; an
- * engine that stops is told to those who watch before its stop goes on; a port that fails leaves the engines trading.
+ * engine that stops is told to those who watch before its stop goes on; a port that fails leaves the engines trading, and is told to each.
  * Not here: the fold of an engine (control/engine-view.ts), options (control-options.ts).
  */
 import { readFileSync } from "node:fs";
@@ -24,13 +24,22 @@ interface Room {
   /** For programs of this machine. */
   readonly local: string;
   readonly tokens: PortTokens;
+  /** Other programs of this machine are not told of it. */
+  readonly unlisted: boolean;
   readonly engines: string[];
   file: string;
 }
 
+/** What one source at a port has of its own. */
+interface Placing {
+  /** Called when the port ends by itself. */
+  readonly failed: (why: string) => void;
+  readonly hasOwnTokens: boolean;
+}
+
 interface Entry {
   readonly opening: Promise<Room>;
-  users: number;
+  readonly users: Set<Placing>;
 }
 
 /** By options: engines of one process meet here. */
@@ -41,14 +50,15 @@ const versionNow = (): string => {
   return String((manifest as { version: unknown }).version);
 };
 
-const open = async ({ facts, tokens }: ReturnType<typeof portOf>, failed: (why: string) => void): Promise<Room> => {
+const open = async ({ facts, tokens }: ReturnType<typeof portOf>, unlisted: boolean, failed: (why: string) => void): Promise<Room> => {
   const thread = await ControlThread.start(facts, failed);
   thread.unref();
   const scheme = facts.tls === undefined ? "http" : "https";
   const host = facts.isOpen ? (facts.names[0] ?? facts.host) : facts.host.includes(":") ? `[${facts.host}]` : facts.host;
   const local = `${scheme}://${host}:${thread.port}`;
   const url = facts.behindProxy ? `https://${facts.names[0]}` : local;
-  return { thread, url, local: facts.behindProxy ? `http://127.0.0.1:${thread.port}` : local, tokens, engines: [], file: "" };
+  const own = facts.behindProxy ? `http://127.0.0.1:${thread.port}` : local;
+  return { thread, url, local: own, tokens, unlisted, engines: [], file: "" };
 };
 
 /** A place at a port for one source. */
@@ -64,22 +74,28 @@ export interface ControlPlace {
 
 /**
  * Shows a source at the port of these options; throws CONFIG_INVALID where they do not go together, and rejects where it cannot listen.
- * `failed` is called when the port ends by itself later.
+ * `failed` is called when the port ends by itself later. A port that is `unlisted` is not found by other programs of this machine.
  */
-export const takePlace = (source: ControlSource, options: ControlOptions, failed: (why: string) => void): Promise<ControlPlace> => {
+export const takePlace = (
+  source: ControlSource,
+  options: ControlOptions,
+  failed: (why: string) => void,
+  unlisted = false,
+): Promise<ControlPlace> => {
   const { name: _, account: __, ...shared } = options;
-  const key = JSON.stringify(shared);
-  const entry = rooms.get(key) ?? newEntry(key, options, failed);
-  return place(source, key, entry, options.tokenFile !== undefined);
+  const key = JSON.stringify([shared, unlisted]);
+  const entry = rooms.get(key) ?? newEntry(key, options, unlisted);
+  return place(source, key, entry, { failed, hasOwnTokens: options.tokenFile !== undefined });
 };
 
-const newEntry = (key: string, options: ControlOptions, failed: (why: string) => void): Entry => {
-  const opening = open(portOf(options, versionNow()), (why) => {
+const newEntry = (key: string, options: ControlOptions, unlisted: boolean): Entry => {
+  const users = new Set<Placing>();
+  const opening = open(portOf(options, versionNow()), unlisted, (why) => {
     forget(key, entry);
     void opening.then(({ file }) => removePortFile(file));
-    failed(why);
+    for (const { failed } of users) failed(why);
   });
-  const entry: Entry = { opening, users: 0 };
+  const entry: Entry = { opening, users };
   rooms.set(key, entry);
   return entry;
 };
@@ -89,10 +105,11 @@ const forget = (key: string, entry: Entry): void => {
   if (rooms.get(key) === entry) rooms.delete(key);
 };
 
-const place = async (source: ControlSource, key: string, entry: Entry, hasOwnTokens: boolean): Promise<ControlPlace> => {
-  entry.users++;
+const place = async (source: ControlSource, key: string, entry: Entry, placing: Placing): Promise<ControlPlace> => {
+  entry.users.add(placing);
   const release = async (): Promise<void> => {
-    if (--entry.users > 0) return;
+    entry.users.delete(placing);
+    if (entry.users.size > 0) return;
     forget(key, entry);
     const room = await entry.opening.catch(() => undefined);
     if (room !== undefined) removePortFile(room.file);
@@ -116,12 +133,12 @@ const place = async (source: ControlSource, key: string, entry: Entry, hasOwnTok
     return {
       url,
       tokens,
-      link: hasOwnTokens ? `${url}/` : `${url}/#token=${tokens.act ?? tokens.read}`,
+      link: placing.hasOwnTokens ? `${url}/` : `${url}/#token=${tokens.act ?? tokens.read}`,
       beat: () => thread.beat(source.id),
       leave: async () => {
         takeAway();
         try {
-          if (entry.users > 1) recordRoom(room);
+          if (entry.users.size > 1) recordRoom(room);
         } finally {
           await release();
         }
@@ -134,7 +151,7 @@ const place = async (source: ControlSource, key: string, entry: Entry, hasOwnTok
 };
 
 const recordRoom = (room: Room): void => {
-  if (room.thread.isOver) return;
+  if (room.thread.isOver || room.unlisted) return;
   room.file = writePortFile({ url: room.local, pid: process.pid, engines: [...room.engines], ...room.tokens });
 };
 
