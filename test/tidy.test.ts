@@ -112,6 +112,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "control/page": ["control", "report/html"],
   control: ["contract", "journal", "market", "orders", "orders/state", "host"],
   "control/playback": ["clock", "contract", "journal", "market", "orders", "scheduler/quota", "host", "control", "verify/session"],
+  "control/relay": ["clock", "journal", "control"],
   "control/server": ["clock", "host", "control", "control/page"],
   entries: ["*"],
   cli: ["*"],

@@ -1,5 +1,5 @@
 /**
- * `sluice ui <path>`: a recorded run in the page of the control room, to be played at any speed: a backtest, a session, a scenario of the
+ * `sluice ui [what...]`: running engines (ui-engines.ts), or a recorded run in the page of the control room, to be played at any speed: a backtest, a session, a scenario of the
  * simulation, or a file of events.
  *
  * Invariants: nothing is traded and nothing of the run is written; the page is reached from this machine alone, by the link that is
@@ -21,6 +21,7 @@ import { packageVersion } from "../host/package-version.ts";
 import { simulateBounds, simulateDefaults } from "../verify/simulation/simulate-config.ts";
 import { type CliIo, printable } from "./io.ts";
 import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
+import { isLink, showEngines } from "./ui-engines.ts";
 
 interface Flags {
   readonly port: number;
@@ -28,21 +29,36 @@ interface Flags {
   readonly seed?: number;
   readonly minutes: number;
   readonly json?: true;
+  readonly links?: string;
 }
 
 export const addUiCommand = (program: Command, io: CliIo): void => {
   program
     .command("ui")
     .description(
-      "Play a recorded run in the page of the control room: a config's backtest, or a scenario of its simulation; a session; a file of events.",
+      "Open the page of the control room: for running engines, of several processes too, or to play a recorded run: a config's backtest, or a scenario of its simulation; a session; a file of events.",
     )
-    .argument("<path>", "config file, folder of a session, or file with one event a line")
+    .argument(
+      "[what...]",
+      "links of running engines; or a config file, folder of a session, or file with one event a line; the engines of this machine when left out",
+    )
+    .option("--links <file>", "file with links of running engines, one a line, open to you alone")
     .option("--port <n>", "port of the page on this machine; 0 takes a free one", wholeFrom(0, 65_535, "a port"), 0)
     .option("--fixture <dir>", "recorded market for the config's run, instead of its own")
     .option("--seed <n>", "with a config: play the simulated scenario of this seed, faults included", seedOf)
     .option("--minutes <n>", "with --seed: minutes of market in it", wholeIn(simulateBounds.minutes), simulateDefaults.minutes)
     .option("--json", "print one line of JSON when the page can be opened, and nothing else")
-    .action((path: string, flags: Flags) => show(path, flags, io));
+    .action((what: readonly string[], flags: Flags) => open(what, flags, io));
+};
+
+const open = async (what: readonly string[], flags: Flags, io: CliIo): Promise<void> => {
+  const [path] = what;
+  const isOfEngines = flags.links !== undefined || path === undefined || what.some(isLink);
+  if (!isOfEngines && what.length === 1) return show(path, flags, io);
+  if (!isOfEngines || !what.every(isLink)) throw new SluiceError("USAGE", "ui: name links of running engines, or one recorded run.");
+  if (flags.fixture !== undefined || flags.seed !== undefined)
+    throw new SluiceError("USAGE", "ui: --fixture and --seed go with the config of a recorded run.");
+  return showEngines(what, flags, io);
 };
 
 const show = async (path: string, flags: Flags, io: CliIo): Promise<void> => {

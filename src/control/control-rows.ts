@@ -52,6 +52,10 @@ export interface EngineRow {
   readonly playback?: PlaybackState;
   /** What a recorded run does not hold; absent where everything is told. */
   readonly unrecorded?: readonly Unrecorded[];
+  /** Address of the control port that it is shown from, where that is not this one. */
+  readonly via?: string;
+  /** `read`: nothing can be asked of it here. */
+  readonly access?: "read";
 }
 
 /** Section `strategies`, by name. */

@@ -94,8 +94,8 @@ export interface ControlSource {
   snapshot(): ControlUpdate;
   /** Updates from here on. */
   readonly updates$: Observable<ControlUpdate>;
-  /** Events of one order from wish to record. */
-  story(clOrdId: string): readonly Event[];
+  /** Events of one order from wish to record; none where the order is not known. */
+  story(clOrdId: string): readonly Event[] | Promise<readonly Event[]>;
   /** `by`: who asks, for the journal. */
   act(action: ControlAction, by: string): Promise<ControlResult>;
 }

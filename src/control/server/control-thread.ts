@@ -121,11 +121,14 @@ export class ControlThread {
 
   #receive(message: FromPort): void {
     if (message.kind === "took") this.#took(this.#links.get(message.source));
-    else if (message.kind === "story") {
-      const story = this.#links.get(message.source)?.source.story(message.clOrdId) ?? [];
-      const unknown: ControlResult = { ok: false, code: "ORDER_UNKNOWN", text: "No order of this id is known." };
-      this.#answer(message.request, story.length === 0 ? 404 : 200, story.length === 0 ? unknown : story);
-    } else if (message.kind === "act") void this.#act(message);
+    else if (message.kind === "story") void this.#tellStory(message);
+    else if (message.kind === "act") void this.#act(message);
+  }
+
+  async #tellStory({ request, source, clOrdId }: Extract<FromPort, { readonly kind: "story" }>): Promise<void> {
+    const story = (await this.#links.get(source)?.source.story(clOrdId)) ?? [];
+    const unknown: ControlResult = { ok: false, code: "ORDER_UNKNOWN", text: "No order of this id is known." };
+    this.#answer(request, story.length === 0 ? 404 : 200, story.length === 0 ? unknown : story);
   }
 
   #took(link: Link | undefined): void {

@@ -124,12 +124,14 @@ export class ControlRoom {
   get #inSight() {
     const all = [...this.#watched.values()];
     return this.#isAll
-      ? all.filter(({ engine }) => engine?.playback === undefined && engine?.state === "running")
+      ? all.filter(({ engine }) => engine?.playback === undefined && engine?.state === "running" && engine.access !== "read")
       : all.filter((one) => one === this.#current);
   }
 
   get #canAct() {
-    return this.#mayAct && this.#inSight.some(({ engine, isFresh }) => engine?.playback === undefined && isFresh);
+    return (
+      this.#mayAct && this.#inSight.some(({ engine, isFresh }) => engine?.playback === undefined && engine?.access !== "read" && isFresh)
+    );
   }
 
   /** @param {() => void} act */
@@ -216,7 +218,7 @@ export class ControlRoom {
     const watched = this.#current;
     this.#drawTabs();
     if (this.#isAll) this.#header.drawAll([...this.#watched.values()], this.#mayAct, this.#canAct);
-    else this.#header.draw(watched, this.#mayAct, this.#fallback);
+    else this.#header.draw(watched, this.#mayAct && watched?.engine?.access !== "read", this.#fallback);
     this.#playback.draw(this.#isAll ? undefined : watched);
     document.body.classList.toggle("cannotact", !this.#canAct);
     this.#main.classList.toggle("old", watched !== undefined && !this.#isAll && watched.isOld);

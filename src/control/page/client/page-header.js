@@ -86,7 +86,9 @@ export class PageHeader {
 
   /** All engines at once: the halt is for each of them. @param {readonly WatchedEngine[]} engines @param {boolean} mayAct @param {boolean} canAct */
   drawAll(engines, mayAct, canAct) {
-    const lost = engines.filter(({ feed }) => feed.state.state === "lost" || feed.state.state === "refused").length;
+    const gone = engines.filter(({ feed, engine }) => ["lost", "refused"].includes(feed.state.state) || engine?.state === "gone");
+    const lost = gone.length;
+    const readOnly = engines.filter(({ engine }) => engine?.access === "read" && engine.state === "running");
     const running = engines.filter(({ engine }) => engine?.state === "running" && engine.playback === undefined);
     const halted = running.filter(({ engine }) => engine?.mode === "halted").length;
     put(this.#name, `${engines.length} engines`);
@@ -97,7 +99,14 @@ export class PageHeader {
     const text = this.#link.lastElementChild;
     if (text) put(text, lost === 0 ? "connected" : `${lost} not connected`);
     setClass(this.#link, `link ${lost === 0 ? "good" : "bad"}`);
-    this.#banner.hidden = true;
+    const trouble =
+      lost === 0 ? "" : `Not connected: ${gone.map(({ name }) => name).join(", ")}. What is shown of them is old. Trying again …`;
+    const reading = readOnly.length === 0 ? "" : `Only read, and not halted from here: ${readOnly.map(({ name }) => name).join(", ")}.`;
+    put(this.#banner, [trouble, reading].filter((text) => text !== "").join(" "));
+    this.#banner.hidden = trouble === "" && reading === "";
+    setClass(this.#banner, `banner ${trouble === "" ? "amber" : "bad"}`);
+    if (trouble !== this.#told.trouble) put(this.#live, trouble === "" ? "Connected again." : trouble);
+    this.#told = { trouble, mode: "" };
     this.#halt.hidden = !mayAct;
     this.#showHalt(canAct, running.length > 0 && halted === running.length);
     this.#close.hidden = true;
