@@ -2,7 +2,7 @@
  * An engine as a service: the start command of the container and of the unit without either, what supervisors ask it, and the files
  * that describe containers and units.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Ajv } from "ajv";
 import { afterEach, describe, expect, it } from "vitest";
 import health from "../../plugins/health.ts";
 import { main } from "../../src/cli/main.ts";
@@ -273,6 +274,44 @@ describe("The compose file", () => {
     }
   });
 
+  it("has no key and no value that the compose specification does not know", () => {
+    const texts = { type: "array", items: { type: "string" } };
+    const flag = { enum: ["true", "false"] };
+    const closed = { type: "object", additionalProperties: false };
+    const service = {
+      ...{ ...closed, required: ["image", "restart"] },
+      properties: {
+        build: { ...closed, properties: { context: { type: "string" }, dockerfile: { type: "string" } } },
+        image: { type: "string", pattern: "^[a-z0-9/.-]+(:[\\w.-]+)?$" },
+        command: texts,
+        profiles: texts,
+        ports: texts,
+        volumes: texts,
+        cap_drop: texts,
+        security_opt: texts,
+        environment: { type: "object", additionalProperties: { type: "string" } },
+        init: flag,
+        read_only: flag,
+        restart: { enum: ["no", "always", "on-failure", "unless-stopped"] },
+        stop_grace_period: { type: "string", pattern: "^\\d+(s|m)$" },
+        mem_limit: { type: "string", pattern: "^\\d+[bkmg]$" },
+        healthcheck: { ...closed, properties: { disable: flag } },
+      },
+    };
+    const options = { type: "object", additionalProperties: { type: "string" } };
+    const volume = { anyOf: [{ const: "" }, { ...closed, properties: { driver_opts: options } }] };
+    const schema = {
+      ...{ ...closed, required: ["services", "volumes"] },
+      properties: {
+        services: { type: "object", additionalProperties: service },
+        volumes: { type: "object", additionalProperties: volume },
+      },
+    };
+    const check = new Ajv().compile(schema);
+    check(compose);
+    expect(check.errors ?? []).toEqual([]);
+  });
+
   it("starts commands that there are, from a Dockerfile that there is", async () => {
     const { engine, watchdog } = compose.services as Readonly<Record<"engine" | "watchdog", Service>>;
     expect(existsSync(join(docker, engine.build?.context ?? "", engine.build?.dockerfile ?? ""))).toBe(true);
@@ -320,6 +359,21 @@ describe("The units for systemd", () => {
     expect(await usageProblem(words.slice(2))).toBeUndefined();
     for (const key of ["User", "ProtectSystem", "NoNewPrivileges", "RuntimeDirectory"]) expect(settings.has(key), key).toBe(true);
     expect([settings.get("KillSignal"), settings.get("CapabilityBoundingSet")]).toEqual(["SIGTERM", ""]);
+  });
+
+  // It looks whether the command of a unit is there.
+  it.skipIf(!["/usr/bin/systemd-analyze", "/usr/bin/node"].every(existsSync))("are taken by systemd without a word", () => {
+    const files = ["sluice.service", "sluice-watchdog.service"].map((name) => join(root, "docker/systemd", name));
+    const { status, stdout, stderr } = spawnSync("/usr/bin/systemd-analyze", ["verify", "--man=no", ...files], { encoding: "utf8" });
+    expect([status, stdout, stderr]).toEqual([0, "", ""]);
+  });
+
+  it("protect the machine from both alike", () => {
+    const guards = (name: string) =>
+      [...unit(name)].filter(([key]) => /^(Protect|Private|Restrict|Lock|NoNew|SystemCall|Capability|UMask)/.test(key));
+    const [engine, watchdog] = [guards("sluice.service"), guards("sluice-watchdog.service")];
+    expect(engine).toEqual(watchdog);
+    expect(watchdog.length).toBeGreaterThan(15);
   });
 
   it("let the engine and its watchdog meet in one folder", () => {
