@@ -91,7 +91,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "verify/probe",
     "verify/conformance",
   ],
-  "verify/doctor": ["clock", "contract", "client", "client/live", "client/transport", "host", "verify/probe"],
+  "verify/doctor": [
+    "clock",
+    "contract",
+    "client",
+    "client/live",
+    "client/transport",
+    "host",
+    "scheduler/quota",
+    "scheduler/shared",
+    "verify/probe",
+  ],
   "verify/simulation": [
     "clock",
     "contract",

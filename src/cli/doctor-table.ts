@@ -8,6 +8,7 @@
 
 import { cut, type Ink, padEnd, printable, widthOf, wrapped } from "../report/ansi.ts";
 import type { Examination } from "../verify/doctor/doctor.ts";
+import type { GroupReport } from "../verify/doctor/doctor-group.ts";
 import type { Finding, Verdict } from "../verify/doctor/finding.ts";
 import { profileLines } from "../verify/doctor/override-lines.ts";
 
@@ -70,6 +71,17 @@ const tableLines = (findings: readonly Finding[], known: string | undefined, col
     return [paint[strokes[finding.verdict]](line), ...words.map((part) => paint.dim(`${indent}${part}`))];
   });
   return [paint.bold(laid(heads)), ...body];
+};
+
+/** Findings about a shared quota, what differs first. */
+export const groupText = ({ group, store, findings }: GroupReport, paint: Ink): string => {
+  const sorted = verdicts.flatMap((verdict) => findings.filter((finding) => finding.verdict === verdict));
+  const width = Math.max(...sorted.map(({ about }) => widthOf(printable(about))));
+  const lines = sorted.map(
+    ({ verdict, about, text }) =>
+      `${paint[strokes[verdict]](verdict.padEnd("not seen".length))}  ${padEnd(printable(about), width)}  ${printable(text)}`,
+  );
+  return `${[paint.bold(`Group ${printable(group)} at ${printable(store)}`), ...lines].join("\n")}\n`;
 };
 
 const summary = ({ findings, weight, requests }: Examination): string => {

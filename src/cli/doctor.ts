@@ -11,7 +11,7 @@ import type { Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Examination, ExamineOptions } from "../verify/doctor/doctor.ts";
 import { type DoctorOptions, type DoctorReport, doctor } from "../verify/doctor/doctor-config.ts";
-import { examinationText } from "./doctor-table.ts";
+import { examinationText, groupText } from "./doctor-table.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 
 export interface DoctorParts {
@@ -21,6 +21,7 @@ export interface DoctorParts {
 
 interface Flags extends Omit<DoctorOptions, "onProgress" | "signal"> {
   readonly json?: true;
+  readonly shared?: true;
 }
 
 export const addDoctorCommand = (program: Command, io: CliIo, parts: DoctorParts = {}): void => {
@@ -31,11 +32,23 @@ export const addDoctorCommand = (program: Command, io: CliIo, parts: DoctorParts
     .option("--quick", "leave out what waits for the edge of a minute, 65 s at most")
     .option("--testnet-orders", "also place, look at and cancel an order far from the market; never on mainnet")
     .option("--instrument <instId>", "the swap of --testnet-orders; the first listed when left out")
+    .option("--shared", "examine the store of a shared quota and the engines of its group instead; the service is not asked")
     .option("--json", "print one JSON document")
-    .action((path: string, flags: Flags) => doctorFile(path, flags, io, parts));
+    .action((path: string, flags: Flags) =>
+      flags.shared === true ? groupFile(path, flags, io, parts) : doctorFile(path, flags, io, parts),
+    );
 };
 
-const doctorFile = async (path: string, { json, ...flags }: Flags, io: CliIo, parts: DoctorParts): Promise<void> => {
+const groupFile = async (path: string, { json }: Flags, io: CliIo, { clock }: DoctorParts): Promise<void> => {
+  const { doctorGroup } = await import("../verify/doctor/doctor-group.ts");
+  const report = await doctorGroup(path, clock);
+  io.out(json ? `${JSON.stringify(report)}\n` : groupText(report, inkOf(io)));
+  const differing = report.findings.filter(({ verdict }) => verdict === "differs").length;
+  if (differing > 0)
+    throw new SluiceError("PROFILE_DIFFERS", `${differing} of ${report.findings.length} findings about the shared quota differ.`);
+};
+
+const doctorFile = async (path: string, { json, shared: _shared, ...flags }: Flags, io: CliIo, parts: DoctorParts): Promise<void> => {
   const stop = new AbortController();
   const onProgress = (line: string): void => {
     io.err(`${line}\n`);

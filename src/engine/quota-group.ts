@@ -17,6 +17,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { RedisClaimStore } from "../scheduler/shared/redis-claim-store.ts";
 import { SharedQuota } from "../scheduler/shared/shared-quota.ts";
 import type { SharedQuotaOptions } from "../scheduler/shared/shared-quota-options.ts";
+import { addressIn } from "../scheduler/shared/store-address.ts";
 import { RedisAnswerStore } from "./redis-answer-store.ts";
 import { type AnswerStore, SharedReads } from "./shared-reads.ts";
 import { decisionsOf, type haltWith, setMode } from "./trading-state.ts";
@@ -52,7 +53,7 @@ export class QuotaGroup {
   /** CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that cannot be reached is waited for while the engine starts. */
   static async join(config: CheckedConfig, settings: SharedQuotaConfig, parts: GroupParts): Promise<QuotaGroup> {
     const { group, name = config.instance, share = 1, of, address = "local", reads = true } = settings;
-    const store = addressOf(settings.store);
+    const store = addressIn(settings.store);
     const { clock, accounts, journal, ledger, scheduler, halt } = parts;
     let refusal: string | undefined;
     let isJoining = true;
@@ -138,14 +139,4 @@ const switchOf = ({ accounts, journal, halt, decide }: GroupParts): SharedQuotaO
       journal.append({ type: "anomaly", what: "group.resumed", detail });
     }
   };
-};
-
-const addressOf = (store: SharedQuotaConfig["store"]): string => {
-  if (typeof store === "string") return store;
-  const address = process.env[store.env];
-  if (address !== undefined && address !== "") return address;
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    `config.quota.shared.store: the environment variable ${store.env} is not set. Set it to the store's address, such as redis://10.0.0.5:6379.`,
-  );
 };

@@ -1,6 +1,8 @@
 /**
  * Two engines on one user, each with a key of its own, that share one quota by a real Redis, against the embedded service over loopback.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { concat, filter, firstValueFrom, ignoreElements, NEVER, of, ReplaySubject, switchMap, take, tap, timeout } from "rxjs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { main } from "../../src/cli/main.ts";
@@ -14,6 +16,7 @@ import { startVenueServer, type VenueServer } from "../../src/venue/server/serve
 import { createVenue } from "../../src/venue/venue.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import { redisServer, startRedis } from "../support/harness/redis.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const instId = "BTC-USDT-SWAP";
 const permissions = ["read", "trade_futures", "trade_spot"];
@@ -106,6 +109,20 @@ describe.skipIf(redisServer === undefined)(
       expect(shown).toContain("Group desk trades.");
       expect(shown).toMatch(/^uid:\w+ {2}window \d+ {2}.*ann-1 \d+/m);
       expect(shown).toMatch(/^uid:\w+ {2}window \d+ {2}.*ann-2 \d+/m);
+
+      const folder = temporaryFolder("group");
+      const config = join(folder, "desk.mjs");
+      const shared = { store: redis.url, group: "desk", name: "ann-1", of: 2 };
+      const service = { kind: "sample", environment: "testnet", baseUrl: server.url };
+      writeFileSync(
+        config,
+        `export default ${JSON.stringify({ service, strategies: [{ kind: "strategy", name: "none" }], quota: { shared } })};\n`,
+      );
+      const examined = await cli("doctor", config, "--shared");
+      expect(examined).toContain("ann-2 1 of 2, ann-1 1 of 2: 0 left");
+      expect(examined).toContain("maxmemory-policy is noeviction");
+      expect(examined).toMatch(/windows of uid:\w+\s+ann-1, ann-2 agree when they begin/);
+      expect(examined).not.toContain("differs");
 
       expect(await cli("halt", "--everywhere", redis.url, "--group", "desk", "--reason", "maintenance")).toContain(
         "is halted: maintenance",

@@ -88,11 +88,7 @@ export class RedisClaimStore implements ClaimStore {
   async members(): Promise<readonly Enrolled[]> {
     const now = await this.#ask(() => this.#redis.time());
     const rows = await this.#ask(() => this.#redis.hgetall(this.#rosterKey));
-    const found = Object.entries(rows).map(([member, row]): Enrolled => {
-      const [, share, of, heardAt] = row.split("|").map(Number) as [number, number, number, number];
-      return { member, share, of, heardMs: Math.max(0, Number(now[0]) * 1_000 + Math.floor(Number(now[1]) / 1_000) - heardAt) };
-    });
-    return found.filter(({ heardMs }) => heardMs <= presentMs).toSorted(byName);
+    return enrolledIn(rows, Number(now[0]) * 1_000 + Math.floor(Number(now[1]) / 1_000));
   }
 
   async claim({ member, epoch, seq, share, of, items }: Statement): Promise<ClaimReply> {
@@ -213,6 +209,16 @@ export class RedisClaimStore implements ClaimStore {
     }
   }
 }
+
+/** Members that the roster holds, as of an instant of the store's clock. */
+export const enrolledIn = (roster: Readonly<Record<string, string>>, now: number): readonly Enrolled[] =>
+  Object.entries(roster)
+    .map(([member, row]): Enrolled => {
+      const [, share, of, heardAt] = row.split("|").map(Number) as [number, number, number, number];
+      return { member, share, of, heardMs: Math.max(0, now - heardAt) };
+    })
+    .filter(({ heardMs }) => heardMs <= presentMs)
+    .toSorted(byName);
 
 const enrolledOf = (roster: readonly string[]): readonly Enrolled[] => {
   const found: Enrolled[] = [];

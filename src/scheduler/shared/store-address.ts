@@ -4,6 +4,8 @@
  * Invariants: what is shown to people holds no password.
  * Not here: connecting (redis-claim-store.ts).
  */
+import { SluiceError } from "../../errors.ts";
+
 interface SentinelAddress {
   /** What the sentinels call the primary. */
   readonly name: string;
@@ -37,3 +39,14 @@ export const dialled = (address: string): string | SentinelAddress => {
 
 /** The address as people may see it. */
 export const shownAddress = (address: string): string => address.replace(/\/\/[^@/]*@/, "//");
+
+/** The address that a config names, itself or by an environment variable. CONFIG_INVALID where that is not set. */
+export const addressIn = (store: string | { readonly env: string }): string => {
+  if (typeof store === "string") return store;
+  const address = process.env[store.env];
+  if (address !== undefined && address !== "") return address;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `config.quota.shared.store: the environment variable ${store.env} is not set. Set it to the store's address, such as redis://10.0.0.5:6379.`,
+  );
+};
