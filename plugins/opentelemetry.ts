@@ -3,10 +3,10 @@
  *
  * Invariants: spans carry the engine's times; at most `openMax` requests and orders are followed at once, the oldest is given up
  * first; no exporter of its own: spans go to the tracer provider that the program has registered, or nowhere.
- * An answer does not name its request: it belongs to the one of its endpoint that was sent when the answer says, and one that never came
- * to the oldest.
+ * A request is the child of the span that was active in the program when it was asked for, where a strategy has begun one; without it is the
+ * root of a trace.
  */
-import { definePlugin, type EventMap } from "sluice";
+import { definePlugin, type EventMap, type RequestTracer, type TraceHeaders } from "sluice";
 import { optionalPackage } from "./packages/optional-package.ts";
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -15,6 +15,9 @@ type Time = [seconds: number, nanoseconds: number];
 
 interface SpanContext {
   readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+  readonly traceState?: { serialize(): string };
 }
 interface Span {
   addEvent(name: string, attributes: Attributes, at: Time): unknown;
@@ -22,6 +25,7 @@ interface Span {
   setAttributes(attributes: Attributes): unknown;
   setStatus(status: { readonly code: number; readonly message?: string }): unknown;
   spanContext(): SpanContext;
+  isRecording(): boolean;
 }
 interface SpanOptions {
   readonly kind: number;
@@ -37,7 +41,9 @@ interface Api {
   readonly ROOT_CONTEXT: unknown;
   readonly SpanKind: { readonly INTERNAL: number; readonly CLIENT: number };
   readonly SpanStatusCode: { readonly ERROR: number };
+  readonly context: { active(): unknown };
   readonly trace: {
+    getSpan(context: unknown): Span | undefined;
     getTracer(name: string): { startSpan(name: string, options: SpanOptions, context: unknown): Span };
     getTracerProvider(): TracerProvider;
   };
@@ -48,9 +54,10 @@ const timeOf = (ms: number): Time => {
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];
 };
 
+/** A request under way. */
 interface Sent {
-  readonly event: EventMap["action.sent"];
-  readonly order: Span | undefined;
+  readonly span: Span;
+  readonly endpoint: string;
 }
 
 /** Adds an entry, and gives the oldest up where there would be too many. */
@@ -62,44 +69,76 @@ const keep = <K, V>(map: Map<K, V>, key: K, value: V, most: number, giveUp: (val
   map.delete(oldest.value);
 };
 
-/** Milliseconds that the answer's figures may differ from the request's. */
-const near = 0.5;
+interface TracingOptions {
+  readonly openMax: number;
+  readonly attributes: Attributes;
+  readonly propagate: boolean;
+}
+
 /** How long the stop waits for the program's exporter. */
 const flushMs = 1_500;
 
-class Tracing {
+class Tracing implements RequestTracer {
   readonly #api: Api;
-  readonly #start: (name: string, options: SpanOptions) => Span;
-  readonly #openMax: number;
-  readonly #fixed: Attributes;
+  readonly #start: (name: string, options: SpanOptions, parent?: unknown) => Span;
+  readonly #options: TracingOptions;
+  /** Active when the engine was started, if anything: the cause of all that it does and of nothing in particular. */
+  readonly #starter: Span | undefined;
+  /** What was active when actions were asked for, by their numbers. */
+  readonly #parents = new Map<number, unknown>();
   readonly #sent = new Map<number, Sent>();
   readonly #orders = new Map<string, Span>();
   #ended: { readonly clOrdId: string; readonly span: Span; readonly at: number } | undefined;
   /** Of the event before: an order that is being sent is followed at once by its request. */
   #sending: { readonly seq: number; readonly order: Span } | undefined;
+  /** The request that the next event is the answer to. */
+  #answering: Sent | undefined;
 
-  constructor(api: Api, openMax: number, fixed: Attributes) {
+  constructor(api: Api, options: TracingOptions) {
     const tracer = api.trace.getTracer("sluice");
     this.#api = api;
-    this.#openMax = openMax;
-    this.#fixed = fixed;
-    // Each is the root of a trace: nothing that happens to be active in the program is its cause.
-    this.#start = (name, options) => tracer.startSpan(name, options, api.ROOT_CONTEXT);
+    this.#options = options;
+    this.#starter = api.trace.getSpan(api.context.active());
+    // Without a parent each is the root of a trace: nothing else that happens to be active in the program is its cause.
+    this.#start = (name, given, parent = api.ROOT_CONTEXT) => tracer.startSpan(name, given, parent);
+  }
+
+  submitted(action: number): void {
+    const context = this.#api.context.active();
+    const span = this.#api.trace.getSpan(context);
+    // One that has ended is not going on: a timer of the program keeps it active long after.
+    if (span === undefined || span === this.#starter || !span.isRecording()) return;
+    keep(this.#parents, action, context, this.#options.openMax, () => undefined);
   }
 
   sent(event: EventMap["action.sent"]): void {
     const order = this.#sending?.seq === event.seq - 1 && event.endpoint === "placeOrder" ? this.#sending.order : undefined;
-    keep(this.#sent, event.seq, { event, order }, this.#openMax, (sent) => this.#lost(sent, event.at, "given up by the plugin"));
+    const sent = { span: this.#request(event, order), endpoint: event.endpoint };
+    keep(this.#sent, event.action, sent, this.#options.openMax, (oldest) => this.#lost(oldest, event.at, "given up by the plugin"));
+  }
+
+  leaves(action: number): TraceHeaders | undefined {
+    const sent = this.#sent.get(action);
+    if (!this.#options.propagate || sent === undefined) return undefined;
+    const { traceId, spanId, traceFlags, traceState } = sent.span.spanContext();
+    const tracestate = traceState?.serialize() ?? "";
+    const flags = traceFlags.toString(16).padStart(2, "0");
+    return { traceparent: `00-${traceId}-${spanId}-${flags}`, ...(tracestate !== "" && { tracestate }) };
+  }
+
+  ends(action: number): void {
+    this.#answering = this.#sent.get(action);
+    this.#sent.delete(action);
+    this.#parents.delete(action);
   }
 
   answered(event: EventMap["action.answered"]): void {
-    const { endpoint, status, outcome, code, elapsedMs, at } = event;
-    const waiting = [...this.#sent.values()].filter((one) => one.event.endpoint === endpoint);
-    const sentAt = at - elapsedMs;
-    const sent = status === 0 ? waiting[0] : waiting.find((one) => Math.abs(one.event.at - sentAt) < near);
+    const { endpoint, status, outcome, code, at } = event;
+    const sent = this.#answering;
+    this.#answering = undefined;
     // Sent before this plugin began.
-    if (sent === undefined) return;
-    const span = this.#request(sent);
+    if (sent?.endpoint !== endpoint) return;
+    const { span } = sent;
     span.setAttributes({
       "sluice.outcome": outcome,
       ...(status === 0 ? {} : { "http.response.status_code": status }),
@@ -109,7 +148,6 @@ class Tracing {
     if (outcome !== "done")
       span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: code === "" ? outcome : `${outcome}: ${code}` });
     span.end(timeOf(at));
-    this.#sent.delete(sent.event.seq);
   }
 
   order({ seq, at, phase, strategy, slot, instId, clOrdId, reason, record }: EventMap["order.changed"]): void {
@@ -118,14 +156,14 @@ class Tracing {
       // Of a previous run, or given up: the beginning is not known.
       if (phase !== "planned" && phase !== "sent") return;
       const attributes = {
-        ...this.#fixed,
+        ...this.#options.attributes,
         "sluice.strategy": strategy,
         "sluice.slot": slot,
         "sluice.inst_id": instId,
         "sluice.cl_ord_id": clOrdId,
       };
       span = this.#start(`order ${instId}`, { kind: this.#api.SpanKind.INTERNAL, startTime: timeOf(at), attributes });
-      keep(this.#orders, clOrdId, span, this.#openMax, (oldest) => oldest.end(timeOf(at)));
+      keep(this.#orders, clOrdId, span, this.#options.openMax, (oldest) => oldest.end(timeOf(at)));
     }
     span.addEvent(phase, reason === "" ? {} : { "sluice.reason": reason }, timeOf(at));
     if (phase === "sent") this.#sending = { seq, order: span };
@@ -136,8 +174,9 @@ class Tracing {
     this.#ended = { clOrdId, span, at };
   }
 
-  /** Called before each event, and now and then: only its own fill may still follow the end of an order. */
-  next(event?: EventMap["event"]): void {
+  /** Called before each event, and now and then: only its own fill may still follow the end of an order, and its answer the end of a request. */
+  next(at: number, event?: EventMap["event"]): void {
+    if (this.#answering !== undefined && event?.type !== "action.answered") this.#drop(at);
     if (this.#ended === undefined || (event?.type === "fill" && event.clOrdId === this.#ended.clOrdId)) return;
     this.#ended.span.end(timeOf(this.#ended.at));
     this.#ended = undefined;
@@ -151,7 +190,7 @@ class Tracing {
 
   /** What is still open ends here, and says so. */
   end(at: number): void {
-    this.next();
+    this.next(at);
     for (const sent of this.#sent.values()) this.#lost(sent, at, "the engine stopped before the answer");
     this.#sent.clear();
     for (const span of this.#orders.values()) {
@@ -161,13 +200,18 @@ class Tracing {
     this.#orders.clear();
   }
 
-  #request({ event, order }: Sent): Span {
-    const { endpoint, class: kind, owner, weight, key, waitedMs, at, action } = event;
-    const span = this.#start(endpoint, {
+  /** Somebody stopped listening, or a limit turned it away: there is no answer to tell. */
+  #drop(at: number): void {
+    this.#answering?.span.end(timeOf(at));
+    this.#answering = undefined;
+  }
+
+  #request({ endpoint, class: kind, owner, weight, key, waitedMs, at, action }: EventMap["action.sent"], order: Span | undefined): Span {
+    const options = {
       kind: this.#api.SpanKind.CLIENT,
       startTime: timeOf(at - waitedMs),
       attributes: {
-        ...this.#fixed,
+        ...this.#options.attributes,
         "sluice.action": action,
         "sluice.endpoint": endpoint,
         "sluice.class": kind,
@@ -177,13 +221,13 @@ class Tracing {
         ...(key === undefined ? {} : { "sluice.key": key }),
       },
       ...(order === undefined ? {} : { links: [{ context: order.spanContext() }] }),
-    });
+    };
+    const span = this.#start(endpoint, options, this.#parents.get(action));
     span.addEvent("sent", {}, timeOf(at));
     return span;
   }
 
-  #lost(sent: Sent, at: number, message: string): void {
-    const span = this.#request(sent);
+  #lost({ span }: Sent, at: number, message: string): void {
     span.setAttributes({ "sluice.outcome": "open", "error.type": "open" });
     span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message });
     span.end(timeOf(at));
@@ -200,17 +244,20 @@ export default definePlugin({
       openMax: { type: "integer", minimum: 1, maximum: 100_000, default: 10_000 },
       /** Attributes of every span, such as the name of the engine. */
       attributes: { type: "object", additionalProperties: { type: "string" }, default: {} },
+      /** Send W3C trace context with each request (`traceparent`, `tracestate`), for a service that follows traces. */
+      propagate: { type: "boolean", default: false },
     },
   },
-  setup: ({ on, every, now, options: { openMax, attributes } }) => {
+  setup: ({ on, every, now, traceRequests, options: { openMax, attributes, propagate } }) => {
     const api = optionalPackage<Api>("opentelemetry", "@opentelemetry/api", "1");
-    const tracing = new Tracing(api, openMax, attributes as Attributes);
-    on("event", (event) => tracing.next(event));
+    const tracing = new Tracing(api, { openMax, attributes: attributes as Attributes, propagate });
+    traceRequests(tracing);
+    on("event", (event) => tracing.next(event.at, event));
     on("action.sent", (event) => tracing.sent(event));
     on("action.answered", (event) => tracing.answered(event));
     on("order.changed", (event) => tracing.order(event));
     on("fill", (event) => tracing.fill(event));
-    every(1_000, () => tracing.next());
+    every(1_000, () => tracing.next(now()));
     return async () => {
       tracing.end(now());
       const provider = api.trace.getTracerProvider();

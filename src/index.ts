@@ -21,7 +21,7 @@ export { environments, layers, paging, websocketLimits } from "./contract/limits
 export { profileRows } from "./contract/overrides.ts";
 export { defaultProfile, type OrdType, type Profile, type ProfileOverrides, type Side } from "./contract/profile.ts";
 export type { BalanceRecord, ElementResult, InstrumentRecord, OrderRecord, OrderState, PositionRecord } from "./contract/schemas.ts";
-export type { WireRequest, WireResponse } from "./contract/transport.ts";
+export type { RequestTracer, TraceHeaders, WireRequest, WireResponse } from "./contract/transport.ts";
 export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPositive, mul, neg, sub, sum, toStep } from "./decimal.ts";
 export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts";
 export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } from "./errors.ts";

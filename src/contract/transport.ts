@@ -18,6 +18,26 @@ export interface WireRequest {
   readonly body: unknown;
   /** Name of the API key to use, as listed in the config; undefined sends the request unsigned. */
   readonly key: string | undefined;
+  /** Headers by which a trace goes on at the service: W3C trace context. They are not signed; a service on no network has no use for them. */
+  readonly trace?: TraceHeaders;
+}
+
+/** Headers of W3C trace context. */
+export interface TraceHeaders {
+  /** `00-`, trace id, span id and flags, in lower-case hexadecimal. */
+  readonly traceparent?: string;
+  /** At most 512 characters. */
+  readonly tracestate?: string;
+}
+
+/** Follows actions by the number that `action.held`, `action.sent` and `action.dropped` carry, and may give each request headers of a trace. */
+export interface RequestTracer {
+  /** An action was asked for; called within the call that asks, so that what is active there can be read. */
+  submitted(action: number): void;
+  /** It leaves: called after `action.sent`. What is no header of W3C trace context is left out. */
+  leaves(action: number): TraceHeaders | undefined;
+  /** Nothing more comes of it; `action.answered`, where it is told, follows at once. */
+  ends(action: number): void;
 }
 
 /** An answer as it was read, whatever its status. */

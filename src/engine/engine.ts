@@ -7,6 +7,7 @@
 import { Observable, ReplaySubject, takeUntil } from "rxjs";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
+import type { RequestTracer } from "../contract/transport.ts";
 import type { Failure } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
 import type {
@@ -200,7 +201,7 @@ const contextOf = (
 
 /** What callers and plugins see of an engine, whatever its state. */
 const faceOf = (
-  { accounts, durable, halt, journal, notices, onError, quotaGroup, service: { clock } }: Parts,
+  { accounts, durable, halt, journal, notices, onError, quotaGroup, scheduler, service: { clock } }: Parts,
   streamsFor: (account: UserAccount) => StreamsOfState,
   quotaNow: () => QuotaState,
   strategies: readonly string[],
@@ -228,6 +229,7 @@ const faceOf = (
       stopped$,
     }),
     quotaNow,
+    traceRequests: (tracer: RequestTracer) => scheduler.traces.follow(tracer),
   };
 };
 

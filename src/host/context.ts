@@ -6,6 +6,7 @@
  */
 import type { Observable } from "rxjs";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
+import type { RequestTracer } from "../contract/transport.ts";
 import type { OnEvent } from "../journal/event-emitter.ts";
 import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
@@ -204,6 +205,11 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
   /** Ends a halt. */
   readonly resume: (reason: string, whom?: Whom) => void;
+  /**
+   * Follows actions from wish to answer, and may give each request the headers of a trace (`traceparent`, `tracestate`, no other; they
+   * are never signed). One plugin at a time. The returned function ends it.
+   */
+  readonly traceRequests: (tracer: RequestTracer) => () => void;
   /** What the engine is and trades on. */
   readonly about: AboutEngine;
   /** Milliseconds on the engine's clock: virtual in a backtest. */

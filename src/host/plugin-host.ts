@@ -8,6 +8,7 @@
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
+import type { RequestTracer, TraceHeaders } from "../contract/transport.ts";
 import { messageOf } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { PluginContext } from "./context.ts";
@@ -191,10 +192,33 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
     scope.add(off);
     return off;
   },
+  traceRequests: (tracer) => {
+    const off = parts.traceRequests(ownedTracer(owner, tracer));
+    scope.add(off);
+    return off;
+  },
   every: (ms, run) => {
     const ticks = outside(() => every(owner.clock, ms).subscribe(() => guarded(owner, run, undefined)));
     scope.add(() => {
       ticks.unsubscribe();
     });
+  },
+});
+
+/** One that throws ends its plugin and no request. */
+const ownedTracer = (owner: Owner, tracer: RequestTracer): RequestTracer => ({
+  submitted: (action) => {
+    guarded(owner, (id) => tracer.submitted(id), action);
+  },
+  leaves: (action) => {
+    let headers: TraceHeaders | undefined;
+    const take = (id: number): void => {
+      headers = tracer.leaves(id);
+    };
+    guarded(owner, take, action);
+    return headers;
+  },
+  ends: (action) => {
+    guarded(owner, (id) => tracer.ends(id), action);
   },
 });

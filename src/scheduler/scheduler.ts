@@ -16,6 +16,7 @@ import type { Lane, QueuedAction, UserRound } from "./queued-action.ts";
 import { extraOf } from "./quota/layers.ts";
 import type { Ledger, Refusal } from "./quota/ledger.ts";
 import type { Grant, Lease, QuotaPort } from "./quota/port.ts";
+import { RequestTraces } from "./request-traces.ts";
 import type { SchedulerOptions } from "./scheduler-options.ts";
 import { Wakeup } from "./wakeup.ts";
 
@@ -34,6 +35,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => new Sch
 export class Scheduler {
   /** Whether calls of an endpoint wait product by product. */
   readonly byProduct: NonNullable<SchedulerOptions["byProduct"]>;
+  readonly traces = new RequestTraces();
   readonly #clock: Clock;
   readonly #ledger: Ledger;
   readonly #port: QuotaPort;
@@ -97,6 +99,7 @@ export class Scheduler {
     }
     const now = this.#clock.now();
     const entry = lanes.add(action, now);
+    this.traces.submitted(entry.order);
     if (classRules[action.class].rank !== "ordinary") this.#ledger.noteExit(now);
     if (action.deadlineAt !== undefined) {
       this.#clock.setTimer(action.deadlineAt, () => {
@@ -106,7 +109,7 @@ export class Scheduler {
     if (entry.lane.blockedIn !== this.#epoch) this.#pump(now);
     return () => {
       entry.over = true;
-      lanes.withdraw(entry);
+      if (lanes.withdraw(entry)) this.traces.ended(entry.order);
     };
   }
 
@@ -252,7 +255,7 @@ export class Scheduler {
     const weight = stated + extraOf(lease.charge, lease.elements);
     const waitedMs = now - entry.submittedAt;
     this.#journal.append({ type: "action.sent", action: entry.order, endpoint, class: kind, owner, weight, key, waitedMs });
-    this.#inFlight.send(request, lease, entry);
+    this.#inFlight.send(this.traces.leaving(entry.order, request), lease, entry);
   }
 
   #drop(entry: QueuedAction, reason: "withdrawn" | "deadline"): void {
@@ -261,6 +264,7 @@ export class Scheduler {
   }
 
   #finish(entry: QueuedAction, ending: Ending): void {
+    this.traces.ended(entry.order);
     if (entry.over) return;
     entry.over = true;
     entry.action.done(ending);

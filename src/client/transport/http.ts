@@ -122,11 +122,12 @@ export class HttpTransport {
   }
 
   #written(request: WireRequest): Dispatcher.DispatchOptions {
-    const { endpoint, key } = request;
+    const { endpoint, key, trace } = request;
     const { method, path, query: parameters, body: value } = this.#options.dialect.call(request);
     const query = queryText(parameters);
     const body = value === undefined ? "" : JSON.stringify(value);
-    const headers: Record<string, string> = { accept: "application/json", "accept-encoding": "identity" };
+    // Headers of a trace come first: what signs or describes the request takes their place, never the other way.
+    const headers: Record<string, string> = { ...trace, accept: "application/json", "accept-encoding": "identity" };
     if (method === "POST") headers["content-type"] = "application/json";
     if (key !== undefined) {
       const { signers, time } = this.#options;

@@ -143,7 +143,9 @@ const recordedTransport = (
   let count = 0;
   return (wire, sink) => {
     const request = count++;
-    turns.note({ out: "request", request, ...wire });
+    // A trace belongs to one run: the replay of it has its own, or none.
+    const { trace: _trace, ...asked } = wire;
+    turns.note({ out: "request", request, ...asked });
     const recording: ResponseSink = {
       response: (response) => {
         const answer = cleaned(response);

@@ -131,7 +131,8 @@ const scriptedTransport = (script: ReplayScript) => {
   const transport: Transport = (wire, sink) => {
     const request = count++;
     waiting.set(request, sink);
-    script.act({ out: "request", request, ...wire });
+    const { trace: _trace, ...asked } = wire;
+    script.act({ out: "request", request, ...asked });
   };
   const answer = (request: number, give: (sink: ResponseSink) => void): void => {
     const sink = waiting.get(request);

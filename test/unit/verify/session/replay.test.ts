@@ -3,7 +3,7 @@ import { concat, debounceTime, defer, delay, EMPTY, interval, map, mergeMap, NEV
 import { describe, expect, it } from "vitest";
 import consolePanel from "../../../../plugins/console-panel.ts";
 import killSwitch from "../../../../plugins/kill-switch.ts";
-import { defineStrategy } from "../../../../src/index.ts";
+import { definePlugin, defineStrategy } from "../../../../src/index.ts";
 import averageCross from "../../../../strategies/average-cross.ts";
 import joinBest from "../../../../strategies/join-best.ts";
 import ladder from "../../../../strategies/ladder.ts";
@@ -179,6 +179,23 @@ describe("A replay does what was recorded", () => {
     const endings = linesOf(closed.dir).filter((line) => line.includes('"position.closed"'));
     expect(endings).toEqual([expect.stringMatching(/"pos":"0\.01".*"strategy":"two"|"strategy":"two".*"pos":"0\.01"/)]);
     expect(await replayed(closed)).toMatchObject(same);
+  });
+
+  it("with requests that carry a trace, of which the session holds nothing", async () => {
+    let spans = 0;
+    const tracing = definePlugin({
+      name: "tracing",
+      options: { type: "object", additionalProperties: false, properties: {} },
+      setup: ({ traceRequests }) => {
+        const leaves = () => ({ traceparent: `00-${"ab".repeat(16)}-${String(++spans).padStart(16, "0")}-01` });
+        traceRequests({ submitted: () => undefined, leaves, ends: () => undefined });
+      },
+    });
+    const resting = strategy("resting", { desired: () => concat(of([far("a", "50000")]), NEVER) });
+    const traced = await record([resting], { plugins: [tracing({})] });
+    expect(spans).toBeGreaterThan(0);
+    expect(linesOf(traced.dir).join("\n")).not.toMatch(/traceparent|abababab/);
+    expect(await replayed(traced)).toMatchObject(same);
   });
 
   it("when requests are refused, fail, or come late, and the service's clock is off", async () => {

@@ -1,0 +1,48 @@
+/**
+ * Traces of requests: the one tracer that follows actions, and the headers of W3C trace context that it may give a request.
+ *
+ * Invariants: two headers and no other, each of its form, so that nothing else reaches a request; without a tracer a request is
+ * passed on as it is, and nothing is kept.
+ * Not here: spans (a plugin makes them), writing headers (client/transport).
+ */
+import type { RequestTracer, TraceHeaders, WireRequest } from "../contract/transport.ts";
+import { SluiceError } from "../errors.ts";
+
+const parentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+const stateForm = /^[\x20-\x7e]{1,512}$/;
+
+const isOf = (form: RegExp, value: unknown): value is string => typeof value === "string" && form.test(value);
+
+export class RequestTraces {
+  #tracer: RequestTracer | undefined;
+
+  /** Follows actions from here on; the returned function ends that. */
+  follow(tracer: RequestTracer): () => void {
+    if (this.#tracer !== undefined) {
+      throw new SluiceError("CONFIG_INVALID", "Another plugin traces requests already: leave one of them out.");
+    }
+    this.#tracer = tracer;
+    return () => {
+      if (this.#tracer === tracer) this.#tracer = undefined;
+    };
+  }
+
+  submitted(action: number): void {
+    this.#tracer?.submitted(action);
+  }
+
+  /** The request as it leaves. */
+  leaving(action: number, request: WireRequest): WireRequest {
+    return this.#tracer === undefined ? request : traced(request, this.#tracer.leaves(action));
+  }
+
+  ended(action: number): void {
+    this.#tracer?.ends(action);
+  }
+}
+
+const traced = (request: WireRequest, headers: TraceHeaders | undefined): WireRequest => {
+  const { traceparent, tracestate } = headers ?? {};
+  if (!isOf(parentForm, traceparent)) return request;
+  return { ...request, trace: { traceparent, ...(isOf(stateForm, tracestate) && { tracestate }) } };
+};
