@@ -62,6 +62,10 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
         const sizes = (await page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")) as number[];
         expect(sizes[0], view).toBeLessThanOrEqual(sizes[1] ?? 0);
         expect(await page.isVisible(".halt"), view).toBe(true);
+        const wide = await page.evaluate(
+          "[...document.querySelectorAll('.vscroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)",
+        );
+        expect(wide, `tables of ${view} that are wider than their place`).toEqual([]);
       }
       expect(trouble).toEqual([]);
     },

@@ -116,7 +116,7 @@ main .fill .vscroll{height:calc(100vh - 215px);min-height:240px}
 .steps li::before{content:"";position:absolute;left:-5px;top:10px;width:8px;height:8px;border-radius:50%;background:var(--accent)}
 .steps time{color:var(--soft);white-space:nowrap}
 .steps small{grid-column:1 / -1;color:var(--soft)}
-.gauges{display:grid;grid-template-columns:repeat(auto-fit,minmax(260px,1fr));gap:12px 24px}
+.gauges{margin-bottom:14px;display:grid;grid-template-columns:repeat(auto-fit,minmax(260px,1fr));gap:12px 24px}
 .gauge .head{justify-content:space-between;font-size:0.88rem;flex-wrap:nowrap;padding:0}
 .gauge .head strong{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .gauge .left{color:var(--soft);white-space:nowrap}

@@ -39,8 +39,8 @@ export class HealthView {
     this.#table = new VirtualTable({
       label: "Health of the engine",
       columns: [
-        { name: "what", text: ({ name }) => name, value: ({ name }) => name, isText: true, width: 200, grow: true },
-        { name: "value", text: valueText, title: ({ value }) => String(value), width: 250 },
+        { name: "what", text: ({ name }) => name, value: ({ name }) => name, isText: true, width: 200, narrow: 138, grow: true },
+        { name: "value", text: valueText, title: ({ value }) => String(value), width: 250, narrow: 106 },
         {
           name: "state",
           text: ({ state }) => words[state] ?? state,
@@ -48,6 +48,7 @@ export class HealthView {
           tone: ({ state }) => (state === "bad" ? "loss" : state === "warn" ? "amber" : "gain"),
           isText: true,
           width: 120,
+          narrow: 102,
         },
       ],
       keyOf: ({ name }) => name,

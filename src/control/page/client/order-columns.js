@@ -24,9 +24,9 @@ const placeColumns = [
     tone: ({ side }) => side,
     isText: true,
     width: 66,
-    narrow: 58,
+    narrow: 56,
   },
-  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 140, narrow: 98, grow: true },
+  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 140, narrow: 90, grow: true },
 ];
 /** @type {import("./virtual-table.js").TableColumn<OrderRow | FillRow>} */
 const strategyColumn = {
@@ -56,9 +56,9 @@ export const orderColumns = (now) => [
     value: ({ px }) => Number(px),
     title: ({ px }) => px,
     width: 92,
-    narrow: 86,
+    narrow: 82,
   },
-  { name: "size", text: ({ qty }) => shortFigure(qty), value: ({ qty }) => Number(qty), title: ({ qty }) => qty, width: 86, narrow: 62 },
+  { name: "size", text: ({ qty }) => shortFigure(qty), value: ({ qty }) => Number(qty), title: ({ qty }) => qty, width: 86, narrow: 54 },
   {
     name: "filled",
     text: ({ filledQty }) => (Number(filledQty) === 0 ? "–" : shortFigure(filledQty)),
@@ -75,7 +75,7 @@ export const orderColumns = (now) => [
     tone,
     isText: true,
     width: 104,
-    narrow: 74,
+    narrow: 64,
   },
   strategyColumn,
   { name: "slot", text: ({ slot }) => slot, value: ({ slot }) => slot, isText: true, width: 90, wide: true },
@@ -92,17 +92,17 @@ export const fillColumns = (now) => [
     title: ({ at }) => exactInstant(at),
     isText: true,
     width: 92,
-    narrow: 72,
+    narrow: 68,
   },
   ...placeColumns,
-  { name: "price", text: ({ px }) => shortFigure(px), value: ({ px }) => Number(px), title: ({ px }) => px, width: 92, narrow: 86 },
+  { name: "price", text: ({ px }) => shortFigure(px), value: ({ px }) => Number(px), title: ({ px }) => px, width: 92, narrow: 82 },
   {
     name: "quantity",
     text: ({ qty }) => shortFigure(qty),
     value: ({ qty }) => Number(qty),
     title: ({ qty }) => qty,
     width: 86,
-    narrow: 62,
+    narrow: 52,
   },
   {
     name: "cost",

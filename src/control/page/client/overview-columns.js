@@ -41,6 +41,7 @@ export const strategyColumns = [
     tone: ({ state, mode }) => (state === "failed" || mode === "halted" ? "loss" : mode === "reducing" ? "amber" : ""),
     isText: true,
     width: 84,
+    narrow: 80,
   },
   {
     name: "profit",
@@ -52,6 +53,7 @@ export const strategyColumns = [
         .join(", "),
     tone: (row) => toneOf(firstProfit(row)),
     width: 130,
+    narrow: 128,
   },
   {
     name: "open",
@@ -73,17 +75,17 @@ export const positionColumns = (close) => [
     value: ({ strategy }) => strategy,
     isText: true,
     width: 110,
-    narrow: 70,
+    narrow: 62,
     grow: true,
   },
-  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 132, narrow: 112 },
+  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 132, narrow: 104 },
   {
     name: "quantity",
     text: ({ qty }) => (Number(qty) === 0 ? "flat" : `${Number(qty) > 0 ? "▲" : "▼"} ${shortFigure(qty.replace("-", ""))}`),
     value: ({ qty }) => Number(qty),
     title: ({ qty }) => qty,
     width: 92,
-    narrow: 68,
+    narrow: 64,
   },
   {
     name: "entry",
@@ -123,7 +125,7 @@ export const positionColumns = (close) => [
     title: ({ profit, realised, currency }) => `${profit} ${currency}, of it realised ${realised}`,
     tone: ({ profit }) => toneOf(profit),
     width: 116,
-    narrow: 104,
+    narrow: 117,
   },
   {
     name: "",
