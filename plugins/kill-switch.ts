@@ -53,7 +53,7 @@ export default definePlugin({
       currency: { type: "string", default: "USDT" },
       /** How long to look for proof that nothing is left. */
       confirmMs: { type: "integer", minimum: 1000, default: 60000 },
-      /** The users of the service to watch, where there are several; the first when left out. */
+      /** The users of the service to watch, where there are several; all of them when left out. What they are worth is added up. */
       users: { type: "array", items: { type: "string" }, default: [] },
       /** Close every position of the account too, at the market, also those of other clients. */
       closePositions: { type: "boolean", default: false },
@@ -97,8 +97,8 @@ export default definePlugin({
   },
 });
 
-const statesOf = ({ options: { users }, ofUser, ...first }: Context): readonly Pick<Context, "pending$" | "balances$" | "positions$">[] =>
-  users.length === 0 ? [first] : users.map(ofUser);
+const statesOf = ({ options, ofUser, users }: Context): readonly Pick<Context, "pending$" | "balances$" | "positions$">[] =>
+  (options.users.length === 0 ? users : options.users).map(ofUser);
 
 const closing = ({ closePositions, print }: Context, reason: string): void => {
   closePositions(reason).subscribe(({ kind, instId, pos, left, reason: why }) => {

@@ -23,11 +23,11 @@ const alone = (options: Given) => {
   const halt$ = new Subject<CancelResult>();
   const closings: string[] = [];
   const closing$ = new Subject<PositionEnding>();
+  const state = { ...streams, instruments$: NEVER, history$: NEVER, quota$: NEVER, equity$: NEVER };
   const parts = {
-    ...streams,
-    instruments$: NEVER,
-    history$: NEVER,
-    quota$: NEVER,
+    ...state,
+    users: ["main"],
+    ofUser: () => state,
     events$: journal.events$,
     updates$: of({ clOrdId: "sours00000000000000x" }),
     on: createNotices(journal, () => undefined).on,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { concat, NEVER, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import alerts from "../../../plugins/alerts.ts";
+import killSwitch from "../../../plugins/kill-switch.ts";
 import { metricsText } from "../../../plugins/prometheus/registries.ts";
 import prometheus from "../../../plugins/prometheus.ts";
 import sqlite from "../../../plugins/sqlite.ts";
@@ -13,7 +14,7 @@ import { ControlDocument, EngineSource } from "../../../src/control.ts";
 import { compare, mul, sub, sum } from "../../../src/decimal.ts";
 import { definePlugin, type Plugin, type WantedOrder } from "../../../src/index.ts";
 import { Sqlite } from "../../../src/report/store/sqlite.ts";
-import { type PluginTest, testPlugin } from "../../../src/testing.ts";
+import { type PluginTest, type TestOptions, testPlugin } from "../../../src/testing.ts";
 import { closed, strategy, swap } from "../../support/harness/backtest.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -34,10 +35,12 @@ const users = { ann: { balances: { USDT: "1000" } }, ben: { balances: { USDT: "5
  */
 const profits = { ann: "1.88", ben: "-2.2604" } as const;
 
-const traded = async (plugin: Plugin): Promise<PluginTest> => {
+const traded = async (plugin: Plugin, given: TestOptions["users"] = users): Promise<PluginTest> => {
   const ben$ = new Subject<readonly WantedOrder[]>();
   const ofBen = { ...strategy("of ben", { desired: () => concat(of([]), ben$, NEVER) }), user: "ben" };
-  const t = await testPlugin(plugin, { users, strategies: [ofBen], fees: { makerBps: "2", takerBps: "5" } });
+  const t = await testPlugin(plugin, { users: given, strategies: [ofBen], fees: { makerBps: "2", takerBps: "5" } });
+  // Accounts are read before anything is traded.
+  await t.advance(5_000);
   t.quote(swap, { bidPx: "60000", askPx: "60100" });
   t.want([{ slot: "bid", instId: swap, side: "buy", px: "60000", qty: "0.01" }]);
   ben$.next([{ slot: "ask", instId: swap, side: "sell", px: "60100", qty: "0.02" }]);
@@ -141,6 +144,23 @@ describe("Two users of one engine", () => {
     expect(follower.row("accountPositions", `ben|${swap}`)).toMatchObject({ pos: "-0.02", avgPx: "60100" });
     await t.stop();
   });
+
+  it.each([
+    // Ann has made about 1.9 and Ben lost about 2.25, by the exchange's own mark price between bid and ask.
+    [{ lossMax: "0.3" }, "halted"],
+    [{ lossMax: "0.5" }, "active"],
+    [{ lossMax: "0.3", users: ["ann"] }, "active"],
+    [{ lossMax: "2.1", users: ["ben"] }, "halted"],
+  ] as [Parameters<typeof killSwitch>[0], string][])(
+    "are watched by the kill switch, all of them unless it is told whom: %o",
+    async (options, mode) => {
+      // A balance without a price would leave nothing to judge by.
+      const t = await traded(killSwitch(options), { ...users, ben: { balances: { USDT: "5000" } } });
+      await t.advance(120_000);
+      expect(t.mode).toBe(mode);
+      await t.stop();
+    },
+  );
 
   it.skipIf(!hasSqlite())("are one curve in the store, the sum of their profits in a currency", async () => {
     const path = join(temporaryFolder("several-users"), "runs.db");
