@@ -79,16 +79,24 @@ const switchDate = (): void => {
   onSwitch(performance, "now", (owner) => owner.clock.now());
 };
 
-/** What `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. */
+/** The machine's own, for timers that outlive the owner whose code happened to make them. */
+const laterOnMachine = globalThis.setTimeout;
+
+/**
+ * What `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. One that a library made for
+ * all its callers, as the client of HTTP does, and sets again after the end of the owner that called it first, is the machine's from then on.
+ */
 class OwnedTimer {
   readonly #owner: Owner;
   readonly #run: () => void;
   readonly #everyMs: number | undefined;
   readonly #delayMs: number;
   #timer: Timer | undefined;
+  #late: NodeJS.Timeout | undefined;
   readonly #end = (): void => {
     this.#timer?.cancel();
     this.#timer = undefined;
+    if (this.#late !== undefined) clearTimeout(this.#late);
   };
 
   constructor(owner: Owner, run: () => void, delayMs: number, everyMs: number | undefined) {
@@ -119,8 +127,11 @@ class OwnedTimer {
     return this;
   }
   refresh(): this {
+    const { life, sealed } = this.#owner;
     this.#end();
-    this.#arm(this.#delayMs);
+    if (!life.closed) this.#arm(this.#delayMs);
+    else if (sealed === undefined && ownerNow() !== this.#owner)
+      this.#late = outside(() => laterOnMachine(this.#run, this.#delayMs)).unref();
     return this;
   }
   ref(): this {
@@ -162,11 +173,14 @@ const switchTimers = (): void => {
     onRunning(place, "setTimeout", (owner, args) => started(owner, args, false));
     onRunning(place, "setInterval", (owner, args) => started(owner, args, true));
     onRunning(place, "setImmediate", (owner, [callback, ...args]) => started(owner, [callback, 0, ...args], false));
-    for (const name of ["clearTimeout", "clearInterval", "clearImmediate"]) {
-      onSwitch(place, name, (_, [timer], original: Callback) => {
+    for (const name of ["clearTimeout", "clearInterval", "clearImmediate"] as const) {
+      const original = place[name] as Callback;
+      // Whoever clears it: a timer may have been handed on.
+      const cleared = (timer: unknown): void => {
         if (timer instanceof OwnedTimer) timer.close();
         else original(timer);
-      });
+      };
+      Object.defineProperty(place, name, { value: cleared, writable: true, configurable: true });
     }
   }
   const wait = (owner: Owner, ms: unknown, value: unknown): Promise<unknown> =>

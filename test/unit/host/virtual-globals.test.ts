@@ -189,6 +189,35 @@ describe("What the undo of a plugin begins", () => {
   });
 });
 
+describe("A timer that a library made for all its callers", () => {
+  const shared = (sealed: boolean) => {
+    const { as, life } = setup("a", sealed);
+    let runs = 0;
+    const made = as(() => setTimeout(() => runs++, 2));
+    life.unsubscribe();
+    return { as, made, runs: () => runs };
+  };
+
+  it("goes on in the machine's time after the end of the plugin that called first", async () => {
+    const { made, runs } = shared(false);
+    made.refresh();
+    await expect.poll(runs).toBe(1);
+    made.refresh();
+    clearTimeout(made);
+    await pause(20);
+    expect(runs()).toBe(1);
+  });
+
+  it("is not set again by the plugin that has ended, nor for a strategy", async () => {
+    const { as, made, runs } = shared(false);
+    as(() => made.refresh());
+    const sealed = shared(true);
+    sealed.made.refresh();
+    await pause(20);
+    expect([runs(), sealed.runs()]).toEqual([0, 0]);
+  });
+});
+
 describe("Chance inside a strategy", () => {
   const draw = (): unknown[] => [
     Math.random(),
