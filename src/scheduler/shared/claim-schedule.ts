@@ -9,13 +9,24 @@ import type { HeldUnits } from "./held-units.ts";
 
 /** So often at least, so that a halt is known within a second. */
 const beatMs = 800;
-/** One that the group has no room for asks again after so long. */
-export const fullMs = 5_000;
-/** So often at most beginnings of windows are looked for because others take them for other ones. */
-export const relearnMs = 600_000;
 const newWindowMs = 150;
 const pollMs = 1_500;
 const pollsBeforeEndMs = [5_000, givesBackMs - 50, 380];
+
+/** What is waited before something is tried again. */
+export const waits = {
+  /** The store was silent. */
+  retryMs: 250,
+  exitRetryMs: 100,
+  /** It has lost its memory and only listens. */
+  learningMs: 500,
+  /** The group has no room. */
+  fullMs: 5_000,
+  /** One that has never reached the store goes by the service's counts after so long. */
+  patienceMs: 5_000,
+  /** So often at most beginnings of windows are looked for because others take them for other ones. */
+  relearnMs: 600_000,
+} as const;
 
 /** When ordinary actions that got nothing ask again: the reserve shrinks towards a window's end. */
 export const nextPoll = (scopes: Iterable<HeldUnits>, now: number): number => {
@@ -28,14 +39,14 @@ export const nextPoll = (scopes: Iterable<HeldUnits>, now: number): number => {
 };
 
 /** Instants before which what was refused is not asked for again, and the last statement's. */
-interface Waits {
+interface LastAsked {
   readonly saidAt: number;
   readonly pollAt: number;
   readonly exitPollAt: number;
 }
 
 /** When the next statement is due if nothing happens meanwhile. */
-export const nextStatement = (scopes: Iterable<HeldUnits>, { saidAt, pollAt, exitPollAt }: Waits, now: number): number => {
+export const nextStatement = (scopes: Iterable<HeldUnits>, { saidAt, pollAt, exitPollAt }: LastAsked, now: number): number => {
   let at = saidAt + beatMs;
   for (const held of scopes) {
     const endsAt = held.endsAt(now);

@@ -69,10 +69,10 @@ export class GroupReserve {
     return Math.ceil(reserve + strangers + (unit === "weight" ? this.#facts.policy.probeUnits : 0));
   }
 
-  /** Of `units` that nobody adds to, what is left for own exits. */
-  own(units: number, remMs: number, at: number): number {
+  /** Of `units` that nobody adds to, what is left for own exits; not more than `most` of them. */
+  own(units: number, remMs: number, at: number, most = units / 2): number {
     const { openOrders } = this.expected(at);
-    return Math.min(units / 2, Math.max(this.#exits(remMs, openOrders, this.#facts.exitRate(at)), this.purse(remMs)));
+    return Math.min(most, Math.max(this.#exits(remMs, openOrders, this.#facts.exitRate(at)), this.purse(remMs)));
   }
 
   /** Orders that this engine may have to cancel, and exits that it expects. */

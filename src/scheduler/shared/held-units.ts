@@ -83,7 +83,8 @@ export class HeldUnits {
     if (row?.said !== true) {
       if (index > this.lastAnswered + keptWindows) return undefined;
       if (index <= this.lastAnswered) return 0;
-      return rank === "ordinary" ? this.floor - this.#reserve.own(this.floor, remMs, at) : this.floor;
+      // It is little, and nothing can be had besides: exits come first, with all of it.
+      return rank === "ordinary" ? this.floor - this.#reserve.own(this.floor, remMs, at, this.floor) : this.floor;
     }
     const held = row.held - row.base;
     if (rank === "ordinary") return held - Math.max(0, Math.min(this.#reserve.purse(remMs), held - this.#gauge.ownOf(index).begun));
@@ -172,13 +173,13 @@ export class HeldUnits {
     return this.#gauge.windowEndsAt(at);
   }
 
-  /** Says of every window that may run what is held, and what is wanted besides. */
-  state(at: number): readonly Stated[] {
+  /** Says of every window that may run what is held, and what is wanted besides, which is nothing where it goes by its own part. */
+  state(at: number, isAlone: boolean): readonly Stated[] {
     const span = this.#gauge.spanAt(at);
     if (span === undefined) return [];
     this.#rate.measure(this.#gauge.begun, at);
     const stated: Stated[] = [];
-    for (let index = span.first; index <= span.last; index++) stated.push(this.#stateOf(index, at));
+    for (let index = span.first; index <= span.last; index++) stated.push(this.#stateOf(index, at, isAlone));
     this.#lack = Number.POSITIVE_INFINITY;
     this.#exitLack = 0;
     for (const old of this.#rows.keys()) if (old < span.first - keptWindows) this.#rows.delete(old);
@@ -243,7 +244,7 @@ export class HeldUnits {
     this.#gauge.divided = divided && !this.#isApart;
   }
 
-  #stateOf(index: number, at: number): Stated {
+  #stateOf(index: number, at: number, isAlone: boolean): Stated {
     const gauge = this.#gauge;
     const row = this.#rowOf(index);
     const { settled, reported } = gauge.ownOf(index);
@@ -258,7 +259,7 @@ export class HeldUnits {
     const before = { held: row.held, said: row.said };
     row.held = has;
     row.said = true;
-    const lack = this.isHungry(at) ? this.#lackedUnits : 0;
+    const lack = !isAlone && this.isHungry(at) ? this.#lackedUnits : 0;
     const target = lack === 0 ? 0 : Math.max(lack, Math.min(sliceMost, Math.ceil(this.#rate.perSecond)), 3 * lack);
     const { openOrders, exitsPerHour } = this.#reserve.expected(at);
     const item: ClaimItem = {
@@ -273,7 +274,7 @@ export class HeldUnits {
       need: Math.max(0, lack - slice),
       want: Math.max(0, target - slice),
       hungry: this.isHungry(at) ? 1 : 0,
-      exits: Math.max(0, purse + this.#exitLack - inPurse - slice),
+      exits: isAlone ? 0 : Math.max(0, purse + this.#exitLack - inPurse - slice),
       leave: this.#reserve.leave(remainingMs, at),
       floor: this.floor,
       openOrders,

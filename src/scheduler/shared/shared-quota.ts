@@ -13,19 +13,13 @@ import type { FixedWindow } from "../quota/fixed-window.ts";
 import type { Ceiling, LimitWindow } from "../quota/limit-window.ts";
 import type { Rank } from "../quota/reserve.ts";
 import { type ClaimReply, type Enrolled, NotSent } from "./claim.ts";
-import { fullMs, nextPoll, nextStatement, relearnMs } from "./claim-schedule.ts";
+import { nextPoll, nextStatement, waits } from "./claim-schedule.ts";
 import { isDivided } from "./divided-windows.ts";
 import { aloneText, astrayText, enrolmentDoubts, fullText } from "./enrolment.ts";
 import { GroupHalt } from "./group-halt.ts";
 import { doubtMsLeast, HeldUnits, type Stated } from "./held-units.ts";
 import { epochOf } from "./registration.ts";
 import type { SharedQuotaOptions } from "./shared-quota-options.ts";
-
-const exitRetryMs = 100;
-const retryMs = 250;
-/** One that has never reached the store goes by the service's counts after so long. */
-const patienceMs = 5_000;
-const learningMs = 500;
 
 type State = "starting" | "dividing" | "doubt" | "full" | "fenced" | "closed";
 
@@ -56,8 +50,9 @@ export class SharedQuota implements Division {
   #startedAt: number;
   #timer: Timer | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
-  /** The store has been silent for too long. */
+  /** The store has been silent for too long; it goes on alone until the window ends in which the store answers again. */
   #alone = false;
+  #aloneUntil: number | undefined;
 
   constructor(options: SharedQuotaOptions) {
     this.#options = options;
@@ -69,7 +64,7 @@ export class SharedQuota implements Division {
   start(scopes: readonly string[], onChange: () => void): void {
     this.#onChange = onChange;
     this.#names = scopes;
-    this.#options.clock.setTimer(this.#startedAt + patienceMs, () => {
+    this.#options.clock.setTimer(this.#startedAt + waits.patienceMs, () => {
       if (this.#state === "starting") this.#reconsider();
     });
     void this.#register();
@@ -121,7 +116,7 @@ export class SharedQuota implements Division {
   /** Most units of ours that window `index` may have. */
   #most(window: FixedWindow, index: number, rank: Rank, at: number): number {
     if (this.#isMute) return rank === "ordinary" ? 0 : (this.#scopes.get(window)?.mostAlone(index, rank, at) ?? 0);
-    if (this.#state === "starting" && at - this.#startedAt >= patienceMs) this.#goAlone();
+    if (this.#state === "starting" && at - this.#startedAt >= waits.patienceMs) this.#goAlone();
     if (this.halt.reason !== undefined && rank === "ordinary") return 0;
     const held = this.#scopes.get(window);
     if (held?.isApart === true) return held.mostApart(index, rank, at);
@@ -190,8 +185,13 @@ export class SharedQuota implements Division {
     this.#options.onAnomaly("quota.alone", aloneText);
   }
 
+  /** The others spend their parts of the window that runs as well: who asked for more would take what they keep for exits. */
   #back(): void {
     if (!this.#alone) return;
+    const now = this.#options.clock.now();
+    this.#aloneUntil ??= Math.max(now, ...[...this.#scopes.values()].map((held) => held.endsAt(now)));
+    if (now < this.#aloneUntil) return;
+    this.#aloneUntil = undefined;
     this.#alone = false;
     this.#facts?.forgetOthers();
     for (const held of this.#scopes.values()) held.divided = true;
@@ -200,7 +200,7 @@ export class SharedQuota implements Division {
 
   /** Speaks at that instant, unless it is to speak before. */
   #speakAt(wanted: number): void {
-    const at = this.#state === "full" ? Math.max(wanted, this.#saidAt + fullMs) : wanted;
+    const at = this.#state === "full" ? Math.max(wanted, this.#saidAt + waits.fullMs) : wanted;
     if (at >= this.#dueAt || this.#busy || this.#state === "starting" || this.#state === "fenced" || this.#state === "closed") return;
     const { clock } = this.#options;
     this.#dueAt = at;
@@ -212,8 +212,8 @@ export class SharedQuota implements Division {
   }
 
   #plan(): void {
-    const waits = { saidAt: this.#saidAt, pollAt: this.#pollAt, exitPollAt: this.#exitPollAt };
-    this.#speakAt(nextStatement(this.#scopes.values(), waits, this.#options.clock.now()));
+    const last = { saidAt: this.#saidAt, pollAt: this.#pollAt, exitPollAt: this.#exitPollAt };
+    this.#speakAt(nextStatement(this.#scopes.values(), last, this.#options.clock.now()));
   }
 
   async #speak(): Promise<void> {
@@ -222,7 +222,7 @@ export class SharedQuota implements Division {
     const isHeard = await this.#say();
     this.#busy = false;
     if (isHeard) this.#plan();
-    else this.#speakAt(this.#options.clock.now() + retryMs);
+    else this.#speakAt(this.#options.clock.now() + waits.retryMs);
   }
 
   /** One statement and its answer. After one that was not answered nothing is said before the store answers a ping: it may have arrived. */
@@ -235,7 +235,7 @@ export class SharedQuota implements Division {
         this.#state = "dividing";
       }
       const at = clock.now();
-      for (const held of this.#scopes.values()) stated.push(...held.state(at));
+      for (const held of this.#scopes.values()) stated.push(...held.state(at, this.#alone));
       this.#saidAt = at;
       this.#askedAt = at;
       const items = stated.map(({ item }) => item);
@@ -261,7 +261,7 @@ export class SharedQuota implements Division {
   #mend({ held: { name } }: Stated, wrong: ReturnType<HeldUnits["granted"]>, now: number): void {
     if (wrong === undefined) return;
     this.#options.onAnomaly("quota.astray", astrayText(name, wrong));
-    if (wrong === "renamed" || now - this.#relearnedAt < relearnMs) return;
+    if (wrong === "renamed" || now - this.#relearnedAt < waits.relearnMs) return;
     this.#relearnedAt = now;
     this.#facts?.relearn(now);
   }
@@ -289,8 +289,8 @@ export class SharedQuota implements Division {
       refused ||= one.item.want > 0 && grant.ordinary === 0;
       exitRefused ||= grant.exits < one.item.exits;
     }
-    this.#pollAt = reply.learning ? now + learningMs : refused ? nextPoll(this.#scopes.values(), now) : now;
-    this.#exitPollAt = exitRefused ? now + exitRetryMs : now;
+    this.#pollAt = reply.learning ? now + waits.learningMs : refused ? nextPoll(this.#scopes.values(), now) : now;
+    this.#exitPollAt = exitRefused ? now + waits.exitRetryMs : now;
     this.#facts?.changed();
     this.halt.hear(reply.halt);
     this.#onChange();

@@ -1,5 +1,7 @@
-/** Every scenario of the bench by its id: those of the comparison, then the troubles. */
+/** Every scenario of the bench by its id: those of the comparison, then the troubles, then the groups. */
+
+import { groups } from "./groups.ts";
 import { comparison, type Scenario } from "./scenarios.ts";
 import { troubles } from "./troubles.ts";
 
-export const scenarios: Readonly<Record<string, Scenario>> = { ...comparison, ...troubles };
+export const scenarios: Readonly<Record<string, Scenario>> = { ...comparison, ...troubles, ...groups };

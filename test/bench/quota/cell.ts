@@ -91,6 +91,7 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
           cell: truth,
           member: name,
           engines: stage.scenario.engines + besides(stage.scenario),
+          sharing: stage.scenario.sharing ?? {},
           now: () => truth.now(),
         },
       }),

@@ -7,6 +7,7 @@
  */
 import type { Clock } from "../../../src/clock/clock.ts";
 import type { Random } from "../../../src/random.ts";
+import type { SharingTroubles } from "./shared-engines.ts";
 
 export interface Answer {
   readonly status: number;
@@ -53,7 +54,8 @@ export interface Bench {
     readonly cell: object;
     readonly member: string;
     readonly engines: number;
-
+    /** What befalls the group's store. */
+    readonly sharing: SharingTroubles;
     readonly now: () => number;
   };
 }

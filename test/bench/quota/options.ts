@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util";
 import { SluiceError } from "../../../src/errors.ts";
 import { scenarios } from "./all-scenarios.ts";
+import { groups } from "./groups.ts";
 import { type Contender, contendersOf, roster } from "./roster.ts";
 import { troubles } from "./troubles.ts";
 
@@ -29,11 +30,16 @@ const wholeOf = (name: string, text: string): number => {
 
 const scenariosOf = (text: string): string[] => {
   const sweep = Object.keys(scenarios).filter((id) => /^S\d/.test(id));
-  const groups: Readonly<Record<string, readonly string[]>> = { all: Object.keys(scenarios), sweep, troubles: Object.keys(troubles) };
-  const ids = text.split(",").flatMap((id) => groups[id] ?? [id]);
+  const sets: Readonly<Record<string, readonly string[]>> = {
+    all: Object.keys(scenarios),
+    sweep,
+    troubles: Object.keys(troubles),
+    groups: Object.keys(groups),
+  };
+  const ids = text.split(",").flatMap((id) => sets[id] ?? [id]);
   for (const id of ids) {
     if (scenarios[id] === undefined) {
-      throw usage(`--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles and all.`);
+      throw usage(`--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, groups and all.`);
     }
   }
   return ids;
@@ -60,7 +66,7 @@ export const optionsFrom = (args: readonly string[]): Options => {
     ({ values } = parseArgs({
       args: [...args],
       options: {
-        scenario: { type: "string", default: "A,B,C,D,E,F,G,J,K,L" },
+        scenario: { type: "string", default: "A,B,C,D,E,F,G,J,K,L,groups" },
         minutes: { type: "string", default: "100" },
         seeds: { type: "string", default: "5" },
         peers: { type: "string", default: "all" },

@@ -8,6 +8,7 @@
 import { scenarios } from "./all-scenarios.ts";
 import type { Options } from "./options.ts";
 import { runAll } from "./pool.ts";
+import type { Contender } from "./roster.ts";
 import { type Row, tableOf } from "./table.ts";
 import { addTallies, figuresOf, type Tally } from "./tally.ts";
 import { type Check, checksOf } from "./targets.ts";
@@ -19,16 +20,23 @@ interface Result {
   readonly checks: readonly Check[];
 }
 
+/** Only ours divides a quota, and is compared with itself unaware of the others; alone it has nobody to divide with. */
+const contendersIn = (id: string, { contenders }: Options): readonly Contender[] =>
+  scenarios[id]?.sharing === undefined
+    ? contenders.filter(({ configuration, role }) => role !== "ours" || configuration !== "shared")
+    : contenders.filter(({ configuration, role }) => role === "ours" && configuration !== "paced");
+
 const resultOf = async (id: string, options: Options): Promise<Result> => {
+  const contenders = contendersIn(id, options);
   const tallies = new Map<string, readonly Tally[]>();
   const seeds = Array.from({ length: options.seeds }, (_, index) => index + 1);
-  const all = options.contenders.map((contender) => ({ contender, scenario: id, seeds, minutes: options.minutesPerSeed }));
+  const all = contenders.map((contender) => ({ contender, scenario: id, seeds, minutes: options.minutesPerSeed }));
   await runAll(all, options.jobs, ({ contender }, done) => {
     process.stderr.write(`${id}  ${contender.label}\n`);
     tallies.set(contender.label, done);
   });
-  const rows = options.contenders.map(({ label }) => ({ label, figures: figuresOf(addTallies(tallies.get(label) ?? [])) }));
-  const ours = options.contenders.findIndex(({ role }) => role === "ours");
+  const rows = contenders.map(({ label }) => ({ label, figures: figuresOf(addTallies(tallies.get(label) ?? [])) }));
+  const ours = contenders.findIndex(({ role }) => role === "ours");
   const mine = rows[ours];
   return { scenario: id, title: scenarios[id]?.title ?? id, rows, checks: mine === undefined ? [] : checksOf(id, mine.figures) };
 };

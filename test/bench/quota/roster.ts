@@ -12,7 +12,7 @@ export interface Entrant {
 }
 
 export const roster: readonly Entrant[] = [
-  { name: "sluice", module: "./sluice.ts", configurations: ["default", "paced"], role: "ours" },
+  { name: "sluice", module: "./sluice.ts", configurations: ["shared", "default", "paced"], role: "ours" },
   {
     name: "ccxt",
     module: "./peers/ccxt.mjs",

@@ -5,6 +5,7 @@
  */
 import type { CallKind } from "./limiter.ts";
 import { asDescribed, type ServiceFaults } from "./service-faults.ts";
+import type { SharingTroubles } from "./shared-engines.ts";
 import type { LegMs } from "./wire.ts";
 
 export interface Share {
@@ -48,6 +49,8 @@ export interface Scenario {
   /** What another engine of ours on the same user does. */
   readonly beside?: Pick<Scenario, "mix" | "load"> & { readonly many?: number };
   readonly faults: ServiceFaults;
+  /** The engines are one group that divides its quota, and this befalls it. */
+  readonly sharing?: SharingTroubles;
 }
 
 const trading: readonly Share[] = [

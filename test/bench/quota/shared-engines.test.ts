@@ -40,6 +40,13 @@ describe("Engines that divide one quota", () => {
     if (least >= 97) expect(urgentMsP99).toBeLessThanOrEqual(1_100);
   });
 
+  it("four whose store hangs for four minutes: exits go on at once, on what each of them has left for them", async () => {
+    const { refused, utilisationPct, urgentMsP99 } = await run({ engines: 4 }, { hangs: [[5.2 * minute, 9.2 * minute]] }, 12);
+    expect(refused).toBe(0);
+    expect(utilisationPct).toBeGreaterThanOrEqual(88);
+    expect(urgentMsP99).toBeLessThanOrEqual(4_000);
+  });
+
   it.each([
     [5_000, 2],
     [40_000, 1],

@@ -29,11 +29,12 @@ export interface SharingTroubles {
 
 const answerMs = 1_000;
 
-/** Makes the part of each engine of a cell. */
-export const sharedQuotaOf = (troubles: SharingTroubles = {}): ((bench: Bench) => SharedQuota) => {
+/** Makes the part of each engine of a cell. What befalls the group is said by its scenario, unless it is said here. */
+export const sharedQuotaOf = (given?: SharingTroubles): ((bench: Bench) => SharedQuota) => {
   const stores = new WeakMap<object, { readonly store: MemoryClaimStore; readonly bornAt: number; lost: number }>();
-  const { shareOf = () => 1, onHalt, onFenced } = troubles;
   return (bench) => {
+    const troubles = given ?? bench.group.sharing;
+    const { shareOf = () => 1, onHalt, onFenced } = troubles;
     const { clock, group } = bench;
     let known = stores.get(group.cell);
     if (known === undefined) {

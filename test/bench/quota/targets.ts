@@ -18,6 +18,7 @@ const urgentP99 = (ms: number): Target => ({ figure: "urgentMsP99", atMost: ms }
 /** Scenarios in which it is easily misread where windows begin. */
 const misreadable = (ids: readonly string[], most: Target): Record<string, readonly Target[]> =>
   Object.fromEntries(ids.map((id) => [id, [most, utilisation(97), { figure: "urgentMsP99", atMost: 1_000 }]]));
+const group = (pct: number, urgentMs = 1_000): readonly Target[] => [noRefusals, utilisation(pct), urgentP99(urgentMs)];
 const urgentP50 = (ms: number): Target => ({ figure: "urgentMsP50", atMost: ms });
 
 export const targets: Readonly<Record<string, readonly Target[]>> = {
@@ -56,6 +57,16 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "path-200": [noRefusals, utilisation(98)],
   "path-400": [noRefusals, utilisation(93)],
   "path-long": [noRefusals, utilisation(97)],
+  "group-2": group(99),
+  "group-4": group(99),
+  "group-6": group(99),
+  "group-light": group(98.5),
+  "group-3to1": [...group(99), { figure: "sharePct", atLeast: 74, atMost: 76 }],
+  "group-address": group(99),
+  "group-hang": group(92, 2_000),
+  "group-lost": group(98),
+  "group-asleep": [noRefusals],
+  "group-astray": group(95),
   ...misreadable(["drift", "drift-key", "drift-slow", "drift-slow-key", "slew", "slew-key"], refusals(2)),
 };
 
