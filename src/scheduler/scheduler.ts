@@ -283,6 +283,8 @@ export class Scheduler {
     const offset = this.#clock.wallNow() - now;
     const moved = offset - this.#wallOffset;
     if (moved === 0) return;
+    // This process was held up between the two looks, which is no step of the calendar.
+    if (moved > clockStepMs && moved - (this.#clock.now() - now) <= clockStepMs) return;
     this.#wallOffset = offset;
     if (Math.abs(moved) <= clockStepMs) return;
     this.#ledger.disturb(now);

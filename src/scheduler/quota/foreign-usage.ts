@@ -10,6 +10,8 @@ const memoryMs = 120_000;
 /** Before so long was watched a first call would look like a flood. */
 const spanMsLeast = 10_000;
 const sizesKept = 31;
+/** No call is dearer; what is seen at once beyond this was several. */
+const sizeMost = 50;
 const cautionMax = 2;
 const cautionMs = 600_000;
 
@@ -37,7 +39,7 @@ export class ForeignUsage {
     this.#spanMs = this.#spanMs * keep + passed;
     if (units <= 0) return;
     const sizes = this.#sizes;
-    sizes.push(units);
+    sizes.push(Math.min(units, sizeMost));
     if (sizes.length > sizesKept) sizes.shift();
     // Two calls seen as one, or one seen in halves, would pull a mean; a little above the middle of many is one call.
     this.#size = sizes.toSorted((a, b) => a - b)[Math.floor(sizes.length * 0.6)] as number;

@@ -32,7 +32,8 @@ export const fullText = ({ member, share, of }: Enrolling, enrolled: readonly En
 export const enrolmentDoubts = ({ member, of, gone }: Enrolling, enrolled: readonly Enrolled[]): readonly EnrolmentDoubt[] => {
   const doubts: EnrolmentDoubt[] = [];
   const before = enrolled.find((one) => one.member === member);
-  if (before !== undefined && !gone && before.heardMs <= silentMs)
+  // A process that was killed has not come back within a second.
+  if (before !== undefined && before.heardMs <= (gone ? 1_000 : silentMs))
     doubts.push({
       what: "quota.name",
       detail: `another process was heard as ${member} ${(before.heardMs / 1_000).toFixed(1)} s ago and halts now; give each engine its own quota.shared.name`,

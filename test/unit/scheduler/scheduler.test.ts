@@ -390,3 +390,35 @@ describe("The scheduler over time:", () => {
     ]);
   });
 });
+
+describe("A process that is held up between looks at its two clocks", () => {
+  /** The next look at the calendar is late by so much, on both clocks. */
+  const heldUp = (lateMs: number, stepMs = 0) => {
+    const virtual = createVirtualClock(noon);
+    let late = 0;
+    let step = 0;
+    let isHeldUp = false;
+    const clock = {
+      now: () => virtual.now() + late,
+      wallNow: () => {
+        if (isHeldUp) [late, step, isHeldUp] = [late + lateMs, step + stepMs, false];
+        return virtual.now() + late + step;
+      },
+      setTimer: (at: number, run: () => void) => virtual.setTimer(at, run),
+    };
+    const it = stage({ clock });
+    isHeldUp = true;
+    it.scheduler.wake();
+    return it.events.filter((event) => event.type === "anomaly");
+  };
+
+  it("takes that for no step of the calendar, however long it was", () => {
+    expect(heldUp(150)).toEqual([]);
+    expect(heldUp(30_000)).toEqual([]);
+  });
+
+  it("still sees a step that happened meanwhile", () => {
+    expect(heldUp(150, 3_600_000)).toMatchObject([{ what: "clock.step" }]);
+    expect(heldUp(150, -3_600_000)).toMatchObject([{ what: "clock.step" }]);
+  });
+});

@@ -93,6 +93,12 @@ describe("The quota left free for other clients:", () => {
     expect(seen(...looks(...many(50, 40), ...many(3, 31))).margin(1, 1)).toBe(3);
   });
 
+  it("is never counted in calls of more than fifty: what is seen at once beyond that was several", () => {
+    expect(seen([0, 0], [10_000, 279]).margin(1, 1)).toBe(50);
+    // Eleven minutes later, when all but one unit are forgotten, no more is left free for one of them.
+    expect(seen([0, 0], [10_000, 279], [670_000, 2]).margin(1, 1)).toBeLessThanOrEqual(50);
+  });
+
   it("a refusal makes room for one more of their calls, fading over minutes and never for more than two", () => {
     const use = seen([0, 10]);
     const calls = (): number => use.margin(1, 1) / 10;
