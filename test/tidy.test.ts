@@ -118,6 +118,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "host",
     "engine",
     "backtest",
+    "backtest/sweep",
   ],
   "control/page": ["control", "report/html"],
   control: ["contract", "journal", "market", "orders", "orders/state", "host"],

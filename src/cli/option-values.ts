@@ -1,10 +1,12 @@
 /**
- * Values of command-line options: numbers within bounds.
+ * Values of command-line options: numbers within bounds, and parts.
  *
  * Invariants: a text that is no such number is wrong usage, and the message says what to write.
  */
 import { InvalidArgumentError } from "commander";
+import { readPart, type SweepPart } from "../backtest/sweep/sweep-parts.ts";
 import { seedBounds, type Whole, wholeRemedy } from "../contract/option-check.ts";
+import { messageOf } from "../errors.ts";
 
 type Read = (text: string) => number;
 
@@ -21,6 +23,15 @@ export const wholeFrom = (least: number, most: number, what?: string): Read =>
   wholeIn({ least, most, ...(what !== undefined && { what }) });
 
 export const seedOf = wholeIn(seedBounds);
+
+/** `3/8`: the third of eight parts. */
+export const partOf = (text: string): SweepPart => {
+  try {
+    return readPart(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error).replace("--part: ", ""));
+  }
+};
 
 const secondsMax = 366 * 86_400;
 

@@ -5,13 +5,14 @@
  * command, which names its seed and its shortest list of faults; a seed gives the same scenario in every process.
  * Not here: the scenarios (verify/simulation/).
  */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import type { SweepPart } from "../backtest/sweep/sweep-parts.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Failure } from "../verify/simulation/simulate.ts";
 import { simulate, simulateBounds, simulateDefaults, traceScenario } from "../verify/simulation/simulate-config.ts";
 import { type CliIo, transientLine } from "./io.ts";
-import { seedOf, wholeIn } from "./option-values.ts";
+import { partOf, seedOf, wholeIn } from "./option-values.ts";
 import { stepsText } from "./time-left.ts";
 
 interface Flags {
@@ -20,6 +21,9 @@ interface Flags {
   readonly seed?: number;
   readonly first: number;
   readonly jobs: number;
+  readonly part?: SweepPart;
+  readonly out?: string;
+  readonly merge?: readonly string[];
   readonly fixture?: string;
   readonly plugins?: true;
   readonly trace?: true;
@@ -42,6 +46,15 @@ export const addSimulateCommand = (program: Command, io: CliIo): void => {
     .option("--fixture <dir>", "recorded market to use, instead of the config's")
     .option("--plugins", "let the config's plugins take part; they may write files")
     .option("--jobs <n>", "processes to use", wholeIn(simulateBounds.jobs), simulateDefaults.jobs)
+    .addOption(new Option("--part <i/n>", "run this part of the seeds alone, 1/n to n/n; needs --out").argParser(partOf).conflicts("seed"))
+    .option("--out <file>", "file to keep the part in")
+    .addOption(
+      new Option("--merge <files...>", "run nothing: the summary of all seeds, from the files of all parts").conflicts([
+        "part",
+        "out",
+        "seed",
+      ]),
+    )
     .option("--verbose", "print the counts, and which situations were reached and which never")
     .option("--json", "print the summary as one JSON document")
     .action((path: string, flags: Flags) => simulateFile(path, flags, io));
@@ -55,7 +68,7 @@ const simulateFile = async (path: string, flags: Flags, io: CliIo): Promise<void
   const [progress, startedAt] = [transientLine(io, clock), clock.now()];
   const summary = await simulate(path, {
     ...sharedBy(flags),
-    ...(seed === undefined ? { seeds: flags.seeds, first: flags.first, jobs: flags.jobs } : { seeds: 1, first: seed }),
+    ...(seed === undefined ? manyBy(flags) : { seeds: 1, first: seed }),
     onProgress: (done, all, last) => {
       progress.show(() => `${stepsText(done, all, "scenarios", clock.now() - startedAt)}, seed ${last}`);
     },
@@ -69,6 +82,15 @@ const sharedBy = ({ minutes, fixture, plugins }: Flags) => ({
   minutes,
   ...(fixture !== undefined && { fixture }),
   ...(plugins !== undefined && { plugins }),
+});
+
+const manyBy = ({ seeds, first, jobs, part, out, merge }: Flags) => ({
+  seeds,
+  first,
+  jobs,
+  ...(part !== undefined && { part }),
+  ...(out !== undefined && { out }),
+  ...(merge !== undefined && { merge }),
 });
 
 const printTrace = async (path: string, seed: number, flags: Flags, io: CliIo): Promise<void> => {

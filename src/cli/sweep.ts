@@ -11,14 +11,14 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Score, scores } from "../backtest/sweep/scores.ts";
 import type { SweepProgress } from "../backtest/sweep/sweep.ts";
 import { type SweepOptions, type SweepStart, samplers, shareRemedy, sweep, sweepBounds } from "../backtest/sweep/sweep-config.ts";
-import { readPart, type SweepPart, spellPart } from "../backtest/sweep/sweep-parts.ts";
+import { type SweepPart, spellPart } from "../backtest/sweep/sweep-parts.ts";
 import type { SweepReport } from "../backtest/sweep/sweep-report.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { type ErrorCode, messageOf, SluiceError } from "../errors.ts";
+import { type ErrorCode, SluiceError } from "../errors.ts";
 import { counted, duration } from "../report/number-format.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
-import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
+import { partOf, seedOf, wholeFrom, wholeIn } from "./option-values.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 import { leftText } from "./time-left.ts";
 
@@ -106,14 +106,6 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     )
     .option("--json", "print everything as one JSON document")
     .action((path: string, flags: Flags) => sweepFile(path, flags, io, parts));
-};
-
-const partOf = (text: string): SweepPart => {
-  try {
-    return readPart(text);
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error).replace("--part: ", ""));
-  }
 };
 
 /** `maxDrawdown` is how others call it. */

@@ -6,6 +6,7 @@
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { checkPart, type SweepPart } from "../../backtest/sweep/sweep-parts.ts";
 import { checkOptions, type OptionRules, seedBounds } from "../../contract/option-check.ts";
 import { SluiceError } from "../../errors.ts";
 import { loadConfigFile } from "../../host/load.ts";
@@ -30,6 +31,12 @@ export interface SimulateOptions extends ScenarioOptions {
   readonly first?: number;
   /** Processes to use, default 1. */
   readonly jobs?: number;
+  /** Run this part of the seeds alone, to be merged with the others; needs `out`. `{ index: 1, of: 4 }` is the first of four. */
+  readonly part?: SweepPart;
+  /** File to keep the part in. */
+  readonly out?: string;
+  /** Files of all parts, in any order: nothing is run, and the summary is that of all seeds. */
+  readonly merge?: readonly string[];
   /** Scenarios done, of how many, and the seed of the last; with `jobs` each process tells of its part when that is done. */
   readonly onProgress?: (done: number, all: number, seed: number) => void;
 }
@@ -56,7 +63,16 @@ export const simulateBounds = {
 export const simulateDefaults = { seeds: 50, minutes: 10, first: 1, jobs: 1 } as const;
 
 const shared = { fixture: { type: "string" }, plugins: { type: "boolean" } };
-const rules: OptionRules = { wholes: simulateBounds, others: { ...shared, onProgress: {} } };
+const rules: OptionRules = {
+  wholes: simulateBounds,
+  others: {
+    ...shared,
+    part: { type: "object", required: ["index", "of"], properties: { index: { type: "number" }, of: { type: "number" } } },
+    out: { type: "string" },
+    merge: { type: "array", items: { type: "string" }, minItems: 1 },
+    onProgress: {},
+  },
+};
 const traceRules: OptionRules = { wholes: { seed: seedBounds, minutes: simulateBounds.minutes }, others: { ...shared, onLine: {} } };
 
 /**
@@ -65,7 +81,39 @@ const traceRules: OptionRules = { wholes: { seed: seedBounds, minutes: simulateB
  */
 export const simulate = async (path: string, options: SimulateOptions = {}): Promise<Summary> => {
   checkOptions("simulate", rules, options);
-  const { onProgress, ...given } = { ...simulateDefaults, ...options };
+  checkParts(options);
+  const { onProgress, part, out, merge, ...given } = { ...simulateDefaults, ...options };
+  if (merge !== undefined) return (await partsOf(path, given)).merged(merge);
+  if (part === undefined || out === undefined) return simulateAll(path, given, onProgress);
+  const { seedsOf, write } = await partsOf(path, given, out);
+  const summary = await simulateAll(path, { ...given, ...seedsOf(part) }, onProgress);
+  write(part, summary);
+  return summary;
+};
+
+const checkParts = ({ part, out, merge }: SimulateOptions): void => {
+  if (part !== undefined) checkPart(part);
+  if ((part === undefined) !== (out === undefined))
+    throw new SluiceError("USAGE", "--part and --out FILE belong together: the file keeps the part for --merge.");
+  if (merge !== undefined && part !== undefined) throw new SluiceError("USAGE", "--merge runs nothing: leave --part and --out out.");
+};
+
+/** Parts of the simulation that is asked for; loaded only where there are some. */
+const partsOf = async (path: string, given: Given, out = "") => {
+  const { identityOf, mergeParts, seedsOfPart, writePart, checkPartFile } = await import("./seed-parts.ts");
+  const { checkConfig } = await import("../../host/config.ts");
+  const identity = identityOf(path, checkConfig(await loadConfigFile(path, { command: "simulate" })), given);
+  checkPartFile(out);
+  return {
+    seedsOf: (part: SweepPart) => seedsOfPart(given, part),
+    write: (part: SweepPart, summary: Summary) => {
+      writePart(out, identity, part, summary);
+    },
+    merged: (files: readonly string[]) => mergeParts(files, identity),
+  };
+};
+
+const simulateAll = async (path: string, given: Given, onProgress: SimulateOptions["onProgress"]): Promise<Summary> => {
   if (given.jobs > 1) return inProcesses(path, given, onProgress);
   const config = await loadConfigFile(path, { command: "simulate" });
   // Loaded when it is needed: help and mistakes should not wait for an engine.

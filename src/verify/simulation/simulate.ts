@@ -108,9 +108,16 @@ export const simulate = async (input: unknown, options: SimulateOptions): Promis
     const [violation] = ending.violations;
     if (violation !== undefined) failures.push(await failureOf(seed, scenario, violation, options.shorten ?? true));
   }
-  const counts = Object.fromEntries([...marks.counts].sort(([a], [b]) => (a < b ? -1 : 1)));
   const neverReached = markNames.filter((name) => !marks.counts.has(name));
-  return { seeds: played, minutes, elapsedMs: Math.round(clock.now() - startedAt), ...total, failures, marks: counts, neverReached };
+  return {
+    seeds: played,
+    minutes,
+    elapsedMs: Math.round(clock.now() - startedAt),
+    ...total,
+    failures,
+    marks: byName(Object.fromEntries(marks.counts)),
+    neverReached,
+  };
 };
 
 const failureOf = async (seed: number, scenario: Scenario, found: Violation, short: boolean): Promise<Failure> => {
@@ -156,9 +163,9 @@ const joinTwo = (a: Summary, b: Summary): Summary => {
   return {
     seeds: a.seeds + b.seeds,
     minutes: a.minutes,
-    simulatedMs: a.simulatedMs + b.simulatedMs,
     // They ran at the same time.
     elapsedMs: Math.max(a.elapsedMs, b.elapsedMs),
+    simulatedMs: a.simulatedMs + b.simulatedMs,
     events: a.events + b.events,
     requests: a.requests + b.requests,
     weight: a.weight + b.weight,
@@ -166,7 +173,10 @@ const joinTwo = (a: Summary, b: Summary): Summary => {
     refused: a.refused + b.refused,
     excused: a.excused + b.excused,
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed),
-    marks,
+    marks: byName(marks),
     neverReached: markNames.filter((name) => marks[name] === undefined),
   };
 };
+
+const byName = (counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
