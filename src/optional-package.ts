@@ -12,6 +12,7 @@ export const optionalPackages = {
   lz4js: "lz4js@0.2",
   fzstd: "fzstd@0.1",
   ioredis: "ioredis@6",
+  bullmq: "bullmq@6",
 } as const;
 
 /** `T` is the part of the package that is used; `needs` says where and for what: "bars.parquet: Parquet files are read". */

@@ -28,6 +28,15 @@ const rows: Readonly<Record<string, CommandHelp>> = {
     examples: [
       'sweep config/backtest.ts --vary "ladder.levels=1..5" --vary "ladder.step=0.0005,0.001" --folds 3',
       'sweep config/backtest.ts --vary "ladder.levels=1..20" --out out/sweep --html out/sweep.html',
+      'sweep config/backtest.ts --vary "ladder.levels=1..20" --workers redis://10.0.0.5:6379 --out out/sweep',
+    ],
+  },
+  worker: {
+    group: research,
+    summary: "run jobs of sweeps on other machines",
+    examples: [
+      "worker --queue redis://10.0.0.5:6379 --fixtures https://fixtures.example.com/markets",
+      "worker --queue env:SLUICE_QUEUE --jobs 8",
     ],
   },
   report: {
@@ -83,7 +92,7 @@ const rows: Readonly<Record<string, CommandHelp>> = {
       "fetch bybit BTC-USDT-SWAP --kind instruments",
     ],
   },
-  data: { group: data, summary: "list, show, check, cut and merge fixtures", examples: ["data ls", "data check out/market"] },
+  data: { group: data, summary: "list, show, check, cut, merge and push fixtures", examples: ["data ls", "data check out/market"] },
   generate: {
     group: data,
     summary: "make a synthetic market",

@@ -10,13 +10,14 @@ import { SluiceError } from "../errors.ts";
 import { type ClaimStore, NotSent } from "../scheduler/shared/claim.ts";
 import { RedisClaimStore } from "../scheduler/shared/redis-claim-store.ts";
 import { addressForms, isStoreAddress, shownAddress } from "../scheduler/shared/store-address.ts";
+import { addressIn } from "./address-option.ts";
 
 const patienceMs = 5_000;
 const retryMs = 100;
 
 /** `address` is one, or `env:NAME`. USAGE where it is neither; PORT_UNAVAILABLE where nobody answers. */
 export const withStore = async (address: string, group: string, run: (store: ClaimStore) => Promise<void>): Promise<void> => {
-  const url = urlOf(address);
+  const url = addressIn(address, { what: "a store", fits: isStoreAddress, forms: addressForms });
   const store = await RedisClaimStore.open(url, group);
   try {
     await answering(store, url);
@@ -24,15 +25,6 @@ export const withStore = async (address: string, group: string, run: (store: Cla
   } finally {
     store.close();
   }
-};
-
-const urlOf = (address: string): string => {
-  const variable = /^env:(\w+)$/.exec(address)?.[1];
-  const url = variable === undefined ? address : process.env[variable];
-  if (url === undefined) throw new SluiceError("USAGE", `The environment variable ${variable} is not set. Set it to the store's address.`);
-  if (isStoreAddress(url)) return url;
-  const shown = variable === undefined ? `"${address.replace(/:[^:@]*@/, ":…@")}"` : `The value of ${variable}`;
-  throw new SluiceError("USAGE", `${shown} is not the address of a store. Write ${addressForms}, or env:NAME.`);
 };
 
 const answering = async (store: ClaimStore, url: string): Promise<void> => {

@@ -17,6 +17,7 @@ import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { type ErrorCode, SluiceError } from "../errors.ts";
 import { counted, duration } from "../report/number-format.ts";
+import { queueAddress } from "./address-option.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { partOf, seedOf, wholeFrom, wholeIn } from "./option-values.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
@@ -48,6 +49,7 @@ interface Flags extends GivenFlags {
   readonly resume?: true;
   readonly part?: SweepPart;
   readonly merge?: readonly string[];
+  readonly workers?: string;
   readonly csv?: string;
   readonly html?: string;
   readonly reports?: number;
@@ -97,6 +99,12 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
         "jobs",
       ]),
     )
+    .addOption(
+      new Option(
+        "--workers <address>",
+        "run on the workers of this queue: redis://HOST:PORT, or env:NAME; start them with sluice worker",
+      ).conflicts(["jobs", "merge"]),
+    )
     .option("--csv <file>", "write all runs as comma-separated values")
     .option("--html <file>", "write a page for a browser: pictures and a table of all runs, one file that needs no network")
     .option(
@@ -136,6 +144,10 @@ const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = create
     ...(flags.reports !== undefined &&
       flags.html !== undefined && { reports: { dir: pagesBeside(flags.html), top: flags.reports, onPage: (index) => written.add(index) } }),
     signal: stop.signal,
+    onNotice: (text) => {
+      progress.clear();
+      io.err(`${printable(text)}\n`);
+    },
     onStart: (start) => {
       io.err(`${printable(announcement(start, flags))}\n`);
       startedAt = clock.now();
@@ -180,6 +192,7 @@ const optionsOf = (flags: Flags): SweepOptions => {
     resume,
     part,
     merge,
+    workers,
   } = flags;
   return {
     vary,
@@ -200,18 +213,20 @@ const optionsOf = (flags: Flags): SweepOptions => {
     ...(resume !== undefined && { resume }),
     ...(part !== undefined && { part }),
     ...(merge !== undefined && { merge }),
+    ...(workers !== undefined && { workers: queueAddress(workers) }),
     ...givenBy(flags),
   };
 };
 
 const announcement = (
   { space, points, folds, fixture, startAtMs, endAtMs, runs, threads }: SweepStart,
-  { jobs, part, merge }: Flags,
+  { jobs, part, merge, workers }: Flags,
 ): string => {
   const on = `${jobs === undefined && threads > 1 ? "up to " : ""}${counted(threads, "thread")}`;
   const grid = space.map(({ name, values }) => `${values.length} of ${name}`).join(" × ");
   const forward = folds === 0 ? "" : ` and ${counted(folds, "fold")}`;
-  const place = merge === undefined ? `on ${on}` : `from ${counted(merge.length, "part")}`;
+  const here = workers === undefined ? `on ${on}` : "on workers";
+  const place = merge === undefined ? here : `from ${counted(merge.length, "part")}`;
   const share = part === undefined ? "" : `; part ${spellPart(part)} of them`;
   return `${counted(runs, "run")} of ${fixture} (${duration(endAtMs - startAtMs)}) ${place}: ${counted(points, "point")} of ${grid}${forward}${share}`;
 };
@@ -238,13 +253,18 @@ const tell = async (report: SweepReport, flags: Flags, written: ReadonlySet<numb
 
 const reasonsMax = 5;
 
-const end = ({ runs, results, part }: SweepReport, { out }: Flags): void => {
+const end = ({ runs, results, part }: SweepReport, { out, workers }: Flags): void => {
   const failed = results.flatMap((result) => (result.status === "failed" ? [result.error] : []));
   const unaccepted = results.flatMap((result) => (result.status === "unaccepted" ? [result.reason] : []));
   const missing = runs.wanted - runs.done - runs.failed - runs.unaccepted - (runs.pruned ?? 0);
   if (failed.length > 0) throw allOf("STRATEGY_FAILED", `${counted(failed.length, "run")} of ${runs.wanted} failed:`, failed);
   if (missing > 0) {
-    const remedy = out === undefined ? "Keep results with --out DIR, so that --resume can go on." : `Go on with --out ${out} --resume.`;
+    const remedy =
+      workers !== undefined && out === undefined
+        ? "Results are kept with the queue: ask for the same again to go on."
+        : out === undefined
+          ? "Keep results with --out DIR, so that --resume can go on."
+          : `Go on with --out ${out} --resume.`;
     throw new SluiceError("STOPPED", `Stopped with ${missing} of ${runs.wanted} runs missing. ${remedy}`);
   }
   // What one part lacks another may have.

@@ -4,12 +4,18 @@
  * Invariants: the same files and values give the same text wherever they lie; an edit of a strategy changes it.
  * Not here: installed packages, which are taken to stay as they are.
  */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { CheckedConfig } from "./config.ts";
 
-export const hashOfConfig = (configPath: string, config: CheckedConfig): string => {
+export const hashOfConfig = (configPath: string, config: CheckedConfig): string =>
+  withSources(configPath).update(valuesOf(config)).digest("hex");
+
+/** Of the files alone: nothing of them is run. */
+export const hashOfSources = (configPath: string): string => withSources(configPath).digest("hex");
+
+const withSources = (configPath: string): Hash => {
   const root = resolve(configPath);
   const files = [...filesFrom(root)].sort();
   const hash = createHash("sha256");
@@ -18,7 +24,7 @@ export const hashOfConfig = (configPath: string, config: CheckedConfig): string 
       .update(`${relative(dirname(root), file)}\n`)
       .update(readFileSync(file))
       .update("\n");
-  return hash.update(valuesOf(config)).digest("hex");
+  return hash;
 };
 
 const imported = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']*)["']/g;

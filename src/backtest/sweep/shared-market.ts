@@ -18,9 +18,9 @@ type Column = Float64Array | Uint32Array | Uint16Array | Int8Array | Uint8Array;
 
 type Planned = Pick<SweepPlan, "fixture" | "windows"> & Partial<Pick<SweepPlan, "warmUpMs">>;
 
-/** The whole recording, or training and test of every fold in turn. */
-export const readMarkets = ({ fixture, windows, warmUpMs = 0 }: Planned): readonly ReadMarket[] => {
-  const { tape, manifest } = readFixture(resolve(fixture));
+/** The whole recording, or training and test of every fold in turn. `dir` is its folder where that is not what reports call it. */
+export const readMarkets = ({ fixture, windows, warmUpMs = 0 }: Planned, dir = fixture): readonly ReadMarket[] => {
+  const { tape, manifest } = readFixture(resolve(dir));
   const whole = shareTape(tape);
   if (windows.length === 0) return [{ tape: whole, facts: { name: fixture, contentHash: manifest.contentHash } }];
   return windows.flatMap((fold, index) =>

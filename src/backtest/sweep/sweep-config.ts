@@ -14,6 +14,8 @@ import { checkOptions, type OptionRules, seedBounds } from "../../contract/optio
 import { SluiceError } from "../../errors.ts";
 import { loadConfigFile } from "../../host/load.ts";
 import type { GivenOptions } from "../given-options.ts";
+import type { Pool } from "./pool.ts";
+import type { ResultsFile } from "./results-file.ts";
 import type { Choice } from "./sampling.ts";
 import { type Score, scores } from "./scores.ts";
 import { readVariation, type Variation, variationsIn } from "./space.ts";
@@ -75,11 +77,15 @@ export interface SweepOptions extends GivenOptions {
   readonly part?: SweepPart;
   /** Folders of all parts, in any order: nothing is run, and the report is that of one run. */
   readonly merge?: readonly string[];
+  /** Address of a Redis or Valkey, `redis://` or `rediss://`: workers there run it (`sluice worker`), and what they have done is not run again. */
+  readonly workers?: string;
   /** Write the pages of single runs' reports as INDEX.html to a folder: tests first, then the ranking. Each is run once more for it. */
   readonly reports?: RunPages;
   /** Called once, before the first run. */
   readonly onStart?: (start: SweepStart) => void;
   readonly onProgress?: (progress: SweepProgress) => void;
+  /** With `workers`: how many there are, who refuses and why. */
+  readonly onNotice?: (text: string) => void;
   /** Ends the sweep early: its report holds what was done, `runs.done` of `runs.wanted`. */
   readonly signal?: AbortSignal;
 }
@@ -117,9 +123,11 @@ const rules: OptionRules = {
     resume: { type: "boolean" },
     part: { type: "object", required: ["index", "of"], properties: { index: { type: "number" }, of: { type: "number" } } },
     merge: { type: "array", items: text, minItems: 1 },
+    workers: { type: "string", pattern: "^rediss?://" },
     reports: { type: "object" },
     onStart: {},
     onProgress: {},
+    onNotice: {},
     signal: {},
   },
 };
@@ -142,9 +150,10 @@ export const sweep = async (path: string, options: SweepOptions = {}, clock: Clo
   ]);
   const { jobs, out, resume = false, signal, onProgress, reports, part, merge } = options;
   const plan = planSweep(path, config, planOptions(options, variations));
-  const pool = merge === undefined ? undefined : (await import("./merged-parts.ts")).mergedParts(merge, plan);
+  const pool = await poolOf(plan, options, clock);
   const head = { ...plan.identity, ...(part !== undefined && { part: spellPart(part) }) };
-  const file = out === undefined ? undefined : merge === undefined ? openResults(out, head, resume) : collectResults(out, head);
+  const opened = (dir: string): ResultsFile => (merge === undefined ? openResults(dir, head, resume) : collectResults(dir, head));
+  const file = out === undefined ? undefined : await orClose(pool, () => opened(out));
   const threads = jobs ?? availableParallelism();
   options.onStart?.(startOf(plan, runsOf(plan), threads));
   const report = await runSweep(plan, {
@@ -178,6 +187,27 @@ const checkSampling = ({ sampler, random, trials, batch, prune }: SweepOptions):
     throw new SluiceError("USAGE", "--trials: a grid tries everything. Add --sampler tpe or --sampler random.");
   if (batch !== undefined && drawn !== "tpe" && prune !== true)
     throw new SluiceError("USAGE", "--batch: results count for the next batch with --sampler tpe or --prune only. Add one of them.");
+};
+
+const orClose = async <T>(pool: Pool | undefined, run: () => T): Promise<T> => {
+  try {
+    return run();
+  } catch (error) {
+    await pool?.close();
+    throw error;
+  }
+};
+
+/** Who runs it, where that is not this process: nobody any more, or workers elsewhere. */
+const poolOf = async (
+  plan: SweepPlan,
+  { merge, workers, out, onNotice = () => undefined }: SweepOptions,
+  clock: Clock,
+): Promise<Pool | undefined> => {
+  if (merge !== undefined) return (await import("./merged-parts.ts")).mergedParts(merge, plan);
+  if (workers === undefined) return undefined;
+  const { openQueuePool } = await import("./workers/queue-pool.ts");
+  return openQueuePool(plan, { url: workers, clock, durable: out !== undefined, onNotice });
 };
 
 const checkParts = ({ part, merge, out, resume }: SweepOptions): void => {

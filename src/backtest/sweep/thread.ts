@@ -23,7 +23,7 @@ export type FromWorker =
   | { readonly kind: "useless"; readonly reason: string }
   | { readonly kind: "answer"; readonly answer: Answer };
 
-type Ended = { readonly kind: "answer"; readonly answer: Answer } | { readonly kind: "died"; readonly reason: string };
+export type Ended = { readonly kind: "answer"; readonly answer: Answer } | { readonly kind: "died"; readonly reason: string };
 
 export interface Thread {
   /** One at a time; never rejects. */

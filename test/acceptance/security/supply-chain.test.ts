@@ -54,6 +54,7 @@ const reviewed: Readonly<Record<string, readonly [version: string, licence: stri
 /** Packages that run something when they are installed, in the whole tree, and why that is borne. */
 const scripted: Readonly<Record<string, string>> = {
   esbuild: "checks its binary, which comes as a package of its own; everything works with --ignore-scripts",
+  "msgpackr-extract": "of bullmq, optional, for development alone: looks for its binary, without which strings are decoded in JavaScript",
 };
 
 /** Where a package finds another, from the innermost folder outwards. */
@@ -129,7 +130,11 @@ describe("The production dependency tree", () => {
       ].map((match) => match[1] as string);
     const known = [...required, "sluice"];
     // Loaded by those who ask for them, who are told what to install where they are missing.
-    const optional = { "/src/control/server/": ["hono", "@hono/node-server"], "/src/scheduler/shared/": ["ioredis"] };
+    const optional = {
+      "/src/control/server/": ["hono", "@hono/node-server"],
+      "/src/scheduler/shared/": ["ioredis"],
+      "/src/backtest/sweep/workers/": ["ioredis", "bullmq"],
+    };
     const inThread = (file: string): readonly string[] =>
       Object.entries(optional).flatMap(([folder, names]) => (file.includes(folder) ? names : []));
     for (const [folder, more] of [

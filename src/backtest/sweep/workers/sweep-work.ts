@@ -1,0 +1,98 @@
+/**
+ * A worker's part in a sweep: threads that run the jobs of one sheet.
+ *
+ * Invariants: nothing is run before version, files, values and recording are those of the sheet; of a job only what a run depends on
+ * is taken; a run that fails is an answer, a thread that dies is none.
+ * Not here: where jobs come from (queue-worker.ts).
+ */
+import { parseHuman } from "../../../contract/validate.ts";
+import { checkConfig } from "../../../host/config.ts";
+import { hashOfConfig } from "../../../host/source-hash.ts";
+import { withOptions } from "../../given-options.ts";
+import type { Window } from "../folds.ts";
+import type { Job, JobSettings } from "../job.ts";
+import { readMarkets } from "../shared-market.ts";
+import { type Ended, openThread, type Thread } from "../thread.ts";
+import { type FixturePlaces, fixtureByHash } from "./fixture-source.ts";
+import type { OpenWork, Work } from "./queue-worker.ts";
+import { configOf, Refusal } from "./sheet-config.ts";
+import type { WorkSheet } from "./work-sheet.ts";
+
+interface SweepSettings {
+  readonly job: JobSettings;
+  readonly windows: readonly { readonly train: Window; readonly test: Window }[];
+  readonly warmUpMs: number;
+}
+
+const window = { type: "object", required: ["fromAt", "toAt"], properties: { fromAt: { type: "number" }, toAt: { type: "number" } } };
+const settingsSchema = {
+  type: "object",
+  required: ["job", "windows", "warmUpMs"],
+  properties: {
+    job: { type: "object" },
+    windows: { type: "array", items: { type: "object", required: ["train", "test"], properties: { train: window, test: window } } },
+    warmUpMs: { type: "number", minimum: 0 },
+  },
+};
+const decimals = { type: "array", items: { type: ["string", "null"] } };
+const jobSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["index", "overrides", "market"],
+  properties: {
+    index: { type: "integer", minimum: 0 },
+    overrides: { type: "object", additionalProperties: { type: "object" } },
+    market: { type: "integer", minimum: 0 },
+    bars: decimals,
+  },
+};
+
+export const openSweepWork =
+  (places: FixturePlaces): OpenWork =>
+  async (sheet: WorkSheet): Promise<Work> => {
+    const { job: settings, windows, warmUpMs } = parseHuman<SweepSettings>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
+    const { path, config } = await configOf(sheet, "backtest");
+    if (hashOfConfig(path, checkConfig(withOptions(config, settings))) !== sheet.config.hash) throw new Refusal(otherValues(sheet));
+    const { name, contentHash } = sheet.fixture ?? { name: "", contentHash: "" };
+    const markets = readMarkets({ fixture: name, windows, warmUpMs }, await fixtureByHash(name, contentHash, places));
+    const threads = new Threads(() => openThread({ configPath: path, settings, markets }));
+    return {
+      title: `sweep of ${sheet.config.path} on ${name}`,
+      run: (data) => {
+        const job = parseHuman<Job>(jobSchema, data, "a job of the sweep", "USAGE");
+        return threads.run(job);
+      },
+      close: () => threads.close(),
+    };
+  };
+
+const otherValues = ({ config: { path } }: WorkSheet): string =>
+  `${path} comes to other values here, such as those of the environment. Give the worker the same`;
+
+/** As many as run at a time; the caller bounds that. */
+class Threads {
+  readonly #open: () => Promise<Thread>;
+  readonly #all = new Set<Thread>();
+  readonly #idle: Thread[] = [];
+  #closed = false;
+
+  constructor(open: () => Promise<Thread>) {
+    this.#open = open;
+  }
+
+  async run(job: Job): Promise<Ended> {
+    if (this.#closed) return { kind: "died", reason: "it was closed" };
+    const thread = this.#idle.pop() ?? (await this.#open());
+    this.#all.add(thread);
+    if (this.#closed) await thread.close();
+    const ended = await thread.run(job);
+    if (ended.kind === "answer") this.#idle.push(thread);
+    else this.#all.delete(thread);
+    return ended;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#all].map((thread) => thread.close()));
+  }
+}

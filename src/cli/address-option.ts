@@ -1,0 +1,29 @@
+/**
+ * Address of a server on a command line: the address itself, or the variable that holds it.
+ *
+ * Invariants: passwords of an address are never shown.
+ */
+import { SluiceError } from "../errors.ts";
+
+interface Addresses {
+  /** Of what it is, as in "a store". */
+  readonly what: string;
+  readonly fits: (text: string) => boolean;
+  /** What one looks like. */
+  readonly forms: string;
+}
+
+/** `address` is one, or `env:NAME`; USAGE where it is neither. */
+export const addressIn = (address: string, { what, fits, forms }: Addresses): string => {
+  const variable = /^env:(\w+)$/.exec(address)?.[1];
+  const url = variable === undefined ? address : process.env[variable];
+  if (url === undefined)
+    throw new SluiceError("USAGE", `The environment variable ${variable} is not set. Set it to the address of ${what}.`);
+  if (fits(url)) return url;
+  const shown = variable === undefined ? `"${address.replace(/:[^:@]*@/, ":…@")}"` : `The value of ${variable}`;
+  throw new SluiceError("USAGE", `${shown} is not the address of ${what}. Write ${forms}, or env:NAME.`);
+};
+
+/** The queue of workers: `redis://` or `rediss://`. */
+export const queueAddress = (address: string): string =>
+  addressIn(address, { what: "a queue", fits: (text) => /^rediss?:\/\/\S+$/.test(text), forms: "redis://HOST:PORT or rediss://HOST:PORT" });

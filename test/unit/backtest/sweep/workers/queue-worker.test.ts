@@ -1,0 +1,232 @@
+/** What workers refuse, and what becomes of work when a worker, a submitter or the store fails. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { QueueStore } from "../../../../../src/backtest/sweep/workers/queue-store.ts";
+import { QueueSubmitter } from "../../../../../src/backtest/sweep/workers/queue-submitter.ts";
+import { type OpenWork, QueueWorker } from "../../../../../src/backtest/sweep/workers/queue-worker.ts";
+import { openSweepWork } from "../../../../../src/backtest/sweep/workers/sweep-work.ts";
+import { nameOfSheet, type WorkSheet } from "../../../../../src/backtest/sweep/workers/work-sheet.ts";
+import { main } from "../../../../../src/cli/main.ts";
+import { createSystemClock } from "../../../../../src/clock/system-clock.ts";
+import { packageVersion } from "../../../../../src/host/package-version.ts";
+import { hashOfSources } from "../../../../../src/host/source-hash.ts";
+import { capturedIo } from "../../../../support/captured-io.ts";
+import { type OwnRedis, redisServer, startRedis } from "../../../../support/harness/redis.ts";
+import { marketOf } from "../../../../support/harness/sweep.ts";
+import { WatchedQueue } from "../../../../support/harness/workers.ts";
+import { temporaryFolder } from "../../../../support/temporary-folder.ts";
+
+interface Doubled {
+  readonly index: number;
+}
+
+const clock = createSystemClock();
+const hash = "0".repeat(64);
+const sheet = (more: Partial<WorkSheet> = {}): WorkSheet => ({
+  kind: "sweep",
+  version: packageVersion(),
+  config: { path: "test/support/configs/sweep.ts", sources: hash, hash },
+  settings: { job: {}, windows: [], warmUpMs: 0 },
+  ...more,
+});
+
+describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there is no redis-server)", () => {
+  let redis: OwnRedis;
+  let queue: WatchedQueue;
+  const closing: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    queue = new WatchedQueue(redis.url);
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+    await queue.empty();
+  });
+  afterAll(async () => {
+    queue.close();
+    await redis.stop();
+  });
+
+  const submit = async (given: WorkSheet, durable = false) => {
+    const notices: string[] = [];
+    const answers = { failed: (reason: string) => ({ reason }), again: () => false };
+    const options = { url: redis.url, clock, durable, onNotice: (text: string) => notices.push(text) };
+    const submitter = await QueueSubmitter.open<Doubled, unknown>(given, answers, options);
+    closing.push(() => submitter.close());
+    return { submitter, notices };
+  };
+
+  const work = async (open: OpenWork, jobs = 1) => {
+    const said: string[] = [];
+    const worker = await QueueWorker.open({ url: redis.url, jobs, clock, kinds: { sweep: open }, say: (text) => said.push(text) });
+    const ended = worker.run();
+    let stopped = false;
+    const stop = async (): Promise<number> => {
+      if (!stopped) worker.stop();
+      stopped = true;
+      return ended;
+    };
+    closing.push(stop);
+    return { worker, said, stop };
+  };
+
+  const doubling: OpenWork = () =>
+    Promise.resolve({
+      title: "doubling",
+      run: (data) => Promise.resolve({ kind: "answer" as const, answer: { value: 2 * (data as Doubled).index } }),
+      close: () => Promise.resolve(),
+    });
+
+  const jobs = (count: number): readonly Doubled[] => Array.from({ length: count }, (_, index) => ({ index }));
+  const answersOf = async (submitter: QueueSubmitter<Doubled, unknown>, count: number): Promise<ReadonlyMap<number, unknown>> => {
+    const found = new Map<number, unknown>();
+    await submitter.run(jobs(count), ({ index }, answer) => {
+      expect(found.has(index)).toBe(false);
+      found.set(index, answer);
+    });
+    return found;
+  };
+
+  it("answers every job once, and keeps no more than digests where the submitter keeps results", async () => {
+    const { submitter } = await submit(sheet(), true);
+    await work(doubling, 4);
+    const found = await answersOf(submitter, 2_345);
+    expect([...found].sort(([a], [b]) => a - b)).toEqual(jobs(2_345).map(({ index }) => [index, { value: 2 * index }]));
+    const texts = await (queue.redis as Redis).hvals(`sluice:results:${nameOfSheet(sheet())}`);
+    expect(texts.every((text) => /^#[\w-]{16}$/.test(text))).toBe(true);
+    await submitter.close();
+    expect(await queue.redis.keys("sluice:queue:*")).toEqual([]);
+  });
+
+  it("is run again where only its digest is left", async () => {
+    const first = await submit(sheet(), true);
+    await work(doubling);
+    await answersOf(first.submitter, 3);
+    await first.submitter.close();
+    const { submitter } = await submit(sheet(), true);
+    expect((await answersOf(submitter, 3)).size).toBe(3);
+  });
+
+  it.each([
+    ["another version", { version: "0.0.1" }, `it is asked for by Sluice 0.0.1, and this worker is ${packageVersion()}`],
+    ["another config", {}, "or a file it imports, is another here. Give the worker the same checkout"],
+    ["a config outside its folder", { config: { path: "../../etc/passwd.ts", sources: hash, hash } }, "lies outside the worker's folder"],
+    ["a config by its full path", { config: { path: "/etc/passwd.ts", sources: hash, hash } }, "lies outside the worker's folder"],
+    ["a config it does not have", { config: { path: "config/nowhere.ts", sources: hash, hash } }, "there is no config/nowhere.ts in"],
+  ])("is refused with what to do for %s, by the worker and to the submitter", async (_, more, message) => {
+    const { submitter, notices } = await submit(sheet(more));
+    const run = answersOf(submitter, 1);
+    const { said, stop } = await work(openSweepWork({}));
+    await queue.until(() => Promise.resolve(notices.some((text) => text.includes("refuses"))));
+    expect(said.join()).toContain(message);
+    expect(notices.find((text) => text.includes("refuses"))).toContain(message);
+    expect(await stop()).toBe(0);
+    await submitter.close();
+    expect((await run).size).toBe(0);
+  });
+
+  it("of a config that comes to other values here is refused", async () => {
+    const path = "test/support/configs/sweep.ts";
+    const { submitter, notices } = await submit(sheet({ config: { path, sources: hashOfSources(path), hash } }));
+    const run = answersOf(submitter, 1);
+    await work(openSweepWork({}));
+    await queue.until(() => Promise.resolve(notices.some((text) => text.includes(`${path} comes to other values here`))));
+    await submitter.close();
+    await run;
+  });
+
+  it("is left to others by who refuses it, and done by who can", async () => {
+    const { submitter } = await submit(sheet());
+    const { said } = await work(openSweepWork({}));
+    await queue.until(() => Promise.resolve(said.some((text) => text.startsWith("refused"))));
+    const run = answersOf(submitter, 5);
+    await work(doubling);
+    expect((await run).size).toBe(5);
+  });
+
+  it("whose second result differs is told, and the first stays", async () => {
+    const { submitter, notices } = await submit(sheet());
+    const store = new QueueStore(queue.redis);
+    const name = nameOfSheet(sheet());
+    expect(await store.addResult(name, 0, '{"value":1}')).toBe("new");
+    expect(await store.addResult(name, 0, '{"value":1}')).toBe("same");
+    expect(await store.addResult(name, 0, '{"value":2}')).toBe("differs");
+    expect(await answersOf(submitter, 1)).toEqual(new Map([[0, { value: 1 }]]));
+    expect(notices).toContain("run 0 was made twice, with different results: the strategy or its worker's machine is not deterministic");
+  });
+
+  it("is asked for again when the store has forgotten everything", async () => {
+    const { submitter } = await submit(sheet());
+    const run = answersOf(submitter, 4);
+    await queue.until(async () => (await queue.redis.keys("sluice:queue:*:wait")).length > 0);
+    await queue.empty();
+    await work(doubling);
+    expect((await run).size).toBe(4);
+  }, 60_000);
+
+  it("whose worker is stopped twice goes back to the queue, and counts as no try", async () => {
+    const { submitter } = await submit(sheet());
+    const run = answersOf(submitter, 1);
+    for (let time = 0; time < 4; time++) {
+      let give = (): void => undefined;
+      const endless: OpenWork = () =>
+        Promise.resolve({
+          title: "endless",
+          run: () =>
+            new Promise((resolve) => {
+              give = () => resolve({ kind: "died", reason: "closed" });
+            }),
+          close: () => Promise.resolve(give()),
+        });
+      const { worker, stop, said } = await work(endless);
+      await queue.until(async () => (await queue.active()) === 1);
+      worker.stop();
+      expect(said.at(-1)).toBe("finishing what runs (1); stop it again to give that back");
+      worker.stop();
+      expect(await stop()).toBe(0);
+    }
+    await work(doubling);
+    expect(await run).toEqual(new Map([[0, { value: 0 }]]));
+  }, 60_000);
+
+  it("is submitted by one process at a time", async () => {
+    const { submitter } = await submit(sheet());
+    const name = nameOfSheet(sheet());
+    await submitter.close();
+    await queue.redis.set(`sluice:submitter:${name}`, "elsewhere, process 7", "PX", 1_500);
+    const { notices } = await submit(sheet());
+    expect(notices).toEqual(["elsewhere, process 7 has this work already; waiting for it to end"]);
+  });
+});
+
+describe("A queue that cannot be used", () => {
+  const outside = join(temporaryFolder("outside"), "config.ts");
+  writeFileSync(outside, 'export { default } from "/work";\n');
+
+  it.each([
+    [["worker", "--queue", "redis://127.0.0.1:1"], "The queue at 127.0.0.1:1 does not answer. Is it running"],
+    [["worker", "--queue", "localhost"], "Write redis://HOST:PORT or rediss://HOST:PORT, or env:NAME."],
+    [["worker", "--queue", "env:NO_SUCH_QUEUE"], "The environment variable NO_SUCH_QUEUE is not set."],
+    [
+      [
+        "sweep",
+        "test/support/configs/sweep.ts",
+        "--fixture",
+        marketOf(1),
+        "--vary",
+        "fickle.mood=calm",
+        "--workers",
+        "redis://me:secret@127.0.0.1:1",
+      ],
+      "The queue at 127.0.0.1:1 does not answer.",
+    ],
+  ])("is told of in time: %j", async (argv, message) => {
+    const io = capturedIo();
+    expect([await main(argv as readonly string[], io)]).not.toEqual([0]);
+    expect(io.errText).toContain(message);
+    expect(io.errText).not.toContain("secret");
+  });
+});
