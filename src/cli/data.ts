@@ -1,7 +1,7 @@
 /**
- * `sluice data`: lists, shows, checks, cuts and merges fixtures.
+ * `sluice data`: lists, shows, checks, cuts, merges and pushes fixtures.
  *
- * Invariants: with `--json` exactly one JSON document goes to stdout; a fixture is changed by none of them, and written only where `--out` says.
+ * Invariants: with `--json` exactly one JSON document goes to stdout; a fixture is changed by none of them, and written only where `--out` or `--to` says.
  * Not here: how windows are cut (backtest/sweep/cut.ts), how tapes are joined (market/tape/tape-join.ts).
  */
 import { existsSync, readdirSync } from "node:fs";
@@ -39,7 +39,7 @@ interface CutFlags extends WriteFlags {
 }
 
 export const addDataCommand = (program: Command, io: CliIo): void => {
-  const data = program.command("data").description("List, show, check, cut and merge fixtures.");
+  const data = program.command("data").description("List, show, check, cut, merge and push fixtures.");
   data
     .command("ls")
     .description("List the fixtures in a folder and those below it.")
@@ -66,6 +66,24 @@ export const addDataCommand = (program: Command, io: CliIo): void => {
       check(dirs, flags, io);
     });
   addWriters(data, io);
+  addPush(data, io);
+};
+
+const addPush = (data: Command, io: CliIo): void => {
+  data
+    .command("push")
+    .description("Copy fixtures to where workers look for them by their hash; what is there already stays.")
+    .argument("<dirs...>", "the fixtures")
+    .requiredOption("--to <folder>", "the folder; any static server can serve it")
+    .option("--json", "print one JSON document")
+    .action((dirs: readonly string[], { to, json }: Flags & { readonly to: string }) => push(dirs, to, json === true, io));
+};
+
+const push = async (dirs: readonly string[], to: string, json: boolean, io: CliIo): Promise<void> => {
+  const { pushFixture } = await import("../backtest/sweep/workers/fixture-source.ts");
+  const pushed = dirs.map((fixture) => ({ fixture, ...pushFixture(fixture, to) }));
+  if (json) io.out(`${JSON.stringify(pushed)}\n`);
+  else for (const { fixture, place, isNew } of pushed) io.out(`${fixture}: ${isNew ? "copied to" : "is there already:"} ${place}\n`);
 };
 
 const addWriters = (data: Command, io: CliIo): void => {
