@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../../src/cli/main.ts";
-import type { Summary } from "../../../../src/verify/simulation/simulate.ts";
 import { seedsOfPart } from "../../../../src/verify/simulation/seed-parts.ts";
+import type { Summary } from "../../../../src/verify/simulation/simulate.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
