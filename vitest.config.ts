@@ -25,7 +25,7 @@ const isolated = [
   ...slow,
   "test/acceptance/**/*.test.ts",
   "test/bench/**/*.test.ts",
-  "test/unit/backtest/sweep/*.test.ts",
+  "test/unit/backtest/sweep/**/*.test.ts",
   "test/unit/cli/*.test.ts",
   "test/unit/engine/watchdog/processes.test.ts",
   "test/unit/market/tape/import-killed.test.ts",

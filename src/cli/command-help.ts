@@ -33,7 +33,7 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   worker: {
     group: research,
-    summary: "run jobs of sweeps on other machines",
+    summary: "run sweeps and simulations asked for elsewhere",
     examples: [
       "worker --queue redis://10.0.0.5:6379 --fixtures https://fixtures.example.com/markets",
       "worker --queue env:SLUICE_QUEUE --jobs 8",

@@ -11,7 +11,8 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Failure } from "../verify/simulation/simulate.ts";
 import { simulate, simulateBounds, simulateDefaults, traceScenario } from "../verify/simulation/simulate-config.ts";
-import { type CliIo, transientLine } from "./io.ts";
+import { queueAddress } from "./address-option.ts";
+import { type CliIo, printable, transientLine } from "./io.ts";
 import { partOf, seedOf, wholeIn } from "./option-values.ts";
 import { stepsText } from "./time-left.ts";
 
@@ -24,6 +25,7 @@ interface Flags {
   readonly part?: SweepPart;
   readonly out?: string;
   readonly merge?: readonly string[];
+  readonly workers?: string;
   readonly fixture?: string;
   readonly plugins?: true;
   readonly trace?: true;
@@ -55,6 +57,12 @@ export const addSimulateCommand = (program: Command, io: CliIo): void => {
         "seed",
       ]),
     )
+    .addOption(
+      new Option(
+        "--workers <address>",
+        "play on the workers of this queue: redis://HOST:PORT, or env:NAME; start them with sluice worker",
+      ).conflicts(["jobs", "part", "merge", "trace", "seed"]),
+    )
     .option("--verbose", "print the counts, and which situations were reached and which never")
     .option("--json", "print the summary as one JSON document")
     .action((path: string, flags: Flags) => simulateFile(path, flags, io));
@@ -66,13 +74,23 @@ const simulateFile = async (path: string, flags: Flags, io: CliIo): Promise<void
   if (trace === true && seed !== undefined) return printTrace(path, seed, flags, io);
   const clock = createSystemClock();
   const [progress, startedAt] = [transientLine(io, clock), clock.now()];
+  const stop = new AbortController();
+  const leave = flags.workers === undefined ? () => undefined : io.onStop(() => stop.abort());
   const summary = await simulate(path, {
+    signal: stop.signal,
+    onNotice: (text) => {
+      progress.clear();
+      io.err(`${printable(text)}\n`);
+    },
     ...sharedBy(flags),
     ...(seed === undefined ? manyBy(flags) : { seeds: 1, first: seed }),
     onProgress: (done, all, last) => {
       progress.show(() => `${stepsText(done, all, "scenarios", clock.now() - startedAt)}, seed ${last}`);
     },
-  }).finally(progress.clear);
+  }).finally(() => {
+    leave();
+    progress.clear();
+  });
   const { summaryText } = await import("../verify/simulation/summary-text.ts");
   io.out(json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary, flags.verbose));
   failWith(summary.failures, path);
@@ -84,10 +102,11 @@ const sharedBy = ({ minutes, fixture, plugins }: Flags) => ({
   ...(plugins !== undefined && { plugins }),
 });
 
-const manyBy = ({ seeds, first, jobs, part, out, merge }: Flags) => ({
+const manyBy = ({ seeds, first, jobs, part, out, merge, workers }: Flags) => ({
   seeds,
   first,
   jobs,
+  ...(workers !== undefined && { workers: queueAddress(workers) }),
   ...(part !== undefined && { part }),
   ...(out !== undefined && { out }),
   ...(merge !== undefined && { merge }),

@@ -36,16 +36,23 @@ export const addWorkerCommand = (program: Command, io: CliIo): void => {
 
 const work = async ({ queue, fixtures, cache, jobs }: Flags, io: CliIo): Promise<void> => {
   const url = queueAddress(queue);
-  const [{ QueueWorker }, { openSweepWork }, { shownAddress }] = await Promise.all([
+  const [{ QueueWorker }, { openSweepWork }, { openSimulationWork }, { shownAddress }] = await Promise.all([
     import("../backtest/sweep/workers/queue-worker.ts"),
     import("../backtest/sweep/workers/sweep-work.ts"),
+    import("../verify/simulation/simulation-work.ts"),
     import("../backtest/sweep/workers/queue-store.ts"),
   ]);
   const places = { ...(fixtures !== undefined && { source: fixtures }), ...(cache !== undefined && { cache }) };
   const say = (text: string): void => {
     io.err(`${printable(text)}\n`);
   };
-  const worker = await QueueWorker.open({ url, jobs, clock: createSystemClock(), kinds: { sweep: openSweepWork(places) }, say });
+  const worker = await QueueWorker.open({
+    url,
+    jobs,
+    clock: createSystemClock(),
+    kinds: { sweep: openSweepWork(places), simulation: openSimulationWork(places) },
+    say,
+  });
   say(`Waiting for work at ${shownAddress(url)}, ${counted(jobs, "run")} at a time. Ctrl-C ends it.`);
   const leave = io.onStop(() => {
     worker.stop();

@@ -100,6 +100,18 @@ describe.skipIf(redisServer === undefined)("A sweep on workers (skipped where th
     expect((JSON.parse(there.out) as SweepReport).folds?.every(({ outOfSample }) => outOfSample !== undefined)).toBe(true);
   }, 120_000);
 
+  it("and so does a simulation, but for the time it took", async () => {
+    const simulated = async (...argv: readonly string[]): Promise<string> => {
+      const io = capturedIo();
+      expect(await main(["simulate", "config/backtest.ts", "--seeds", "5", "--minutes", "1", "--json", ...argv], io), io.errText).toBe(0);
+      return io.outText.replace(/"elapsedMs":\d+/, "");
+    };
+    join();
+    const there = await simulated("--workers", redis.url);
+    expect(there).toBe(await simulated());
+    expect((JSON.parse(there.replace(",,", ",")) as { weight: number }).weight).toBeGreaterThan(100);
+  }, 120_000);
+
   it("fails a run whose threads die three times as threads here do, and one whose strategy throws at once", async () => {
     const failing = ["--fixture", marketOf(1), "--vary", "fickle.mood=calm,throws,exits", "--vary", "ladder.notional=100"];
     const here = begin(...failing, "--jobs", "1");

@@ -18,53 +18,56 @@ export interface WorkerFacts {
   readonly settings: JobSettings;
 }
 
-export type FromWorker =
+export type FromWorker<A = Answer> =
   | { readonly kind: "ready" }
   | { readonly kind: "useless"; readonly reason: string }
-  | { readonly kind: "answer"; readonly answer: Answer };
+  | { readonly kind: "answer"; readonly answer: A };
 
-export type Ended = { readonly kind: "answer"; readonly answer: Answer } | { readonly kind: "died"; readonly reason: string };
+export type Ended<A = Answer> = { readonly kind: "answer"; readonly answer: A } | { readonly kind: "died"; readonly reason: string };
 
-export interface Thread {
+export interface Thread<J = Job, A = Answer> {
   /** One at a time; never rejects. */
-  run(job: Job): Promise<Ended>;
+  run(job: J): Promise<Ended<A>>;
   /** Ends it, whatever it is doing. */
   close(): Promise<void>;
 }
 
 /** Resolves when the thread has loaded the config; rejects when it cannot. */
-export const openThread = async (facts: WorkerFacts): Promise<Thread> => {
-  const thread = new WorkerThread(startWorker(facts));
+export const openThread = (facts: WorkerFacts): Promise<Thread> => openThreadOn(new URL("./worker", import.meta.url), facts);
+
+/** The same for another file that says `FromWorker` and is sent jobs; `entry` is its address without the ending. */
+export const openThreadOn = async <J, A>(entry: URL, facts: object): Promise<Thread<J, A>> => {
+  const thread = new WorkerThread<J, A>(startWorker(entry, facts));
   const first = await thread.next();
   if (first.kind === "ready") return thread;
   await thread.close();
   throw new SluiceError("CONFIG_INVALID", "reason" in first ? first.reason : "The worker answered before it was asked.");
 };
 
-type Message = FromWorker | Extract<Ended, { readonly kind: "died" }>;
+type Message<A> = FromWorker<A> | Extract<Ended, { readonly kind: "died" }>;
 
-class WorkerThread implements Thread {
+class WorkerThread<J, A> implements Thread<J, A> {
   readonly #worker: Worker;
-  #settle: ((message: Message) => void) | undefined;
+  #settle: ((message: Message<A>) => void) | undefined;
   /** How it ended. */
-  #ended: Message | undefined;
+  #ended: Message<A> | undefined;
 
   constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on("message", (message: FromWorker) => this.#settle?.(message));
+    worker.on("message", (message: FromWorker<A>) => this.#settle?.(message));
     worker.on("error", (error) => this.#end(error instanceof Error ? error.message : String(error)));
     worker.on("exit", (code) => this.#end(`it ended with code ${code}`));
   }
 
   /** The next thing the worker says, or how it ended before it said anything. */
-  next(): Promise<Message> {
+  next(): Promise<Message<A>> {
     return new Promise((resolve) => {
       if (this.#ended === undefined) this.#settle = resolve;
       else resolve(this.#ended);
     });
   }
 
-  async run(job: Job): Promise<Ended> {
+  async run(job: J): Promise<Ended<A>> {
     const next = this.next();
     if (this.#ended === undefined) this.#worker.postMessage(job);
     const message = await next;
@@ -82,10 +85,10 @@ class WorkerThread implements Thread {
   }
 }
 
-const startWorker = (facts: WorkerFacts): Worker => {
+const startWorker = (entry: URL, facts: object): Worker => {
   // What a run makes it mostly drops at once; threads that collect it often get in each other's way.
   const resourceLimits = { maxYoungGenerationSizeMb: 64 };
-  const worker = startThread(new URL("./worker", import.meta.url), facts, {
+  const worker = startThread(entry, facts, {
     stdout: true,
     stderr: true,
     resourceLimits,

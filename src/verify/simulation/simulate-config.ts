@@ -7,11 +7,13 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { checkPart, type SweepPart } from "../../backtest/sweep/sweep-parts.ts";
+import { createSystemClock } from "../../clock/system-clock.ts";
 import { checkOptions, type OptionRules, seedBounds } from "../../contract/option-check.ts";
 import { SluiceError } from "../../errors.ts";
 import { loadConfigFile } from "../../host/load.ts";
 import { starter } from "../../host/starter.ts";
 import type { Violation } from "./invariants.ts";
+import type { QueuedRun } from "./queued-simulation.ts";
 import type { Summary } from "./simulate.ts";
 
 interface ScenarioOptions {
@@ -37,6 +39,12 @@ export interface SimulateOptions extends ScenarioOptions {
   readonly out?: string;
   /** Files of all parts, in any order: nothing is run, and the summary is that of all seeds. */
   readonly merge?: readonly string[];
+  /** Address of a Redis or Valkey, `redis://` or `rediss://`: workers there play the seeds (`sluice worker`). */
+  readonly workers?: string;
+  /** With `workers`: how many there are, who refuses and why. */
+  readonly onNotice?: (text: string) => void;
+  /** With `workers`: ends it early with `STOPPED`; what was played is kept there. */
+  readonly signal?: AbortSignal;
   /** Scenarios done, of how many, and the seed of the last; with `jobs` each process tells of its part when that is done. */
   readonly onProgress?: (done: number, all: number, seed: number) => void;
 }
@@ -70,6 +78,9 @@ const rules: OptionRules = {
     part: { type: "object", required: ["index", "of"], properties: { index: { type: "number" }, of: { type: "number" } } },
     out: { type: "string" },
     merge: { type: "array", items: { type: "string" }, minItems: 1 },
+    workers: { type: "string", pattern: "^rediss?://" },
+    onNotice: {},
+    signal: {},
     onProgress: {},
   },
 };
@@ -82,8 +93,9 @@ const traceRules: OptionRules = { wholes: { seed: seedBounds, minutes: simulateB
 export const simulate = async (path: string, options: SimulateOptions = {}): Promise<Summary> => {
   checkOptions("simulate", rules, options);
   checkParts(options);
-  const { onProgress, part, out, merge, ...given } = { ...simulateDefaults, ...options };
+  const { onProgress, part, out, merge, workers, onNotice = () => undefined, signal, ...given } = { ...simulateDefaults, ...options };
   if (merge !== undefined) return (await partsOf(path, given)).merged(merge);
+  if (workers !== undefined) return onWorkers(path, given, { url: workers, onNotice, ...(signal !== undefined && { signal }) }, onProgress);
   if (part === undefined || out === undefined) return simulateAll(path, given, onProgress);
   const { seedsOf, write } = await partsOf(path, given, out);
   const summary = await simulateAll(path, { ...given, ...seedsOf(part) }, onProgress);
@@ -91,7 +103,25 @@ export const simulate = async (path: string, options: SimulateOptions = {}): Pro
   return summary;
 };
 
-const checkParts = ({ part, out, merge }: SimulateOptions): void => {
+const onWorkers = async (
+  path: string,
+  given: Given,
+  queue: Pick<QueuedRun, "url" | "onNotice" | "signal">,
+  onProgress: SimulateOptions["onProgress"],
+): Promise<Summary> => {
+  const config = await loadConfigFile(path, { command: "simulate" });
+  const { simulateOnWorkers } = await import("./queued-simulation.ts");
+  let done = 0;
+  const onSeed = (seed: number): void => {
+    done++;
+    onProgress?.(done, given.seeds, seed);
+  };
+  return simulateOnWorkers(path, config, given, { ...queue, clock: createSystemClock(), onSeed });
+};
+
+const checkParts = ({ part, out, merge, workers }: SimulateOptions): void => {
+  if (workers !== undefined && (part !== undefined || merge !== undefined))
+    throw new SluiceError("USAGE", "--workers divides the seeds itself: leave --part and --merge out.");
   if (part !== undefined) checkPart(part);
   if ((part === undefined) !== (out === undefined))
     throw new SluiceError("USAGE", "--part and --out FILE belong together: the file keeps the part for --merge.");

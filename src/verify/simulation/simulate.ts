@@ -88,10 +88,23 @@ const shorten = async (
   return { faults, violation: violation as Violation };
 };
 
-export const simulate = async (input: unknown, options: SimulateOptions): Promise<Summary> => {
-  const { seeds, minutes, first = 1, fixture, failuresMax = 3, onSeed } = options;
+export const simulate = (input: unknown, options: SimulateOptions): Promise<Summary> => {
   const config = checkSimulated(input);
-  const market = marketOf(config, fixture);
+  return playSeeds(config, marketOf(config, options.fixture), options);
+};
+
+/** Plays one seed at a call; config and recording are read once. */
+export const seedPlayer = (input: unknown, options: Omit<SimulateOptions, "seeds" | "first">): ((seed: number) => Promise<Summary>) => {
+  const config = checkSimulated(input);
+  const market = marketOf(config, options.fixture);
+  return (seed) => playSeeds(config, market, { ...options, seeds: 1, first: seed });
+};
+
+/** How many scenarios may fail before the others are left. */
+export const failuresMaxDefault = 3;
+
+const playSeeds = async (config: CheckedConfig, market: MarketOf, options: SimulateOptions): Promise<Summary> => {
+  const { seeds, minutes, first = 1, failuresMax = failuresMaxDefault, onSeed } = options;
   const marks = new CoverageMarks();
   const clock = createSystemClock();
   const startedAt = clock.now();

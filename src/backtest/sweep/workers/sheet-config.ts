@@ -6,8 +6,9 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { CheckedConfig } from "../../../host/config.ts";
 import { loadConfigFile } from "../../../host/load.ts";
-import { hashOfSources } from "../../../host/source-hash.ts";
+import { hashOfConfig, hashOfSources } from "../../../host/source-hash.ts";
 import { refusalOfVersion, type WorkSheet } from "./work-sheet.ts";
 
 /** Why a worker does not take jobs of a sheet; it will not change its mind while it runs. */
@@ -26,6 +27,12 @@ export const configOf = async (sheet: WorkSheet, command: string): Promise<{ rea
   if (hashOfSources(file) !== sources)
     throw new Refusal(`${path}, or a file it imports, is another here. Give the worker the same checkout and start it again`);
   return { path: file, config: await loadConfigFile(path, { command }) };
+};
+
+/** What its files came to here; a `Refusal` where that is something else. */
+export const checkValues = ({ config }: WorkSheet, file: string, values: CheckedConfig): void => {
+  if (hashOfConfig(file, values) !== config.hash)
+    throw new Refusal(`${config.path} comes to other values here, such as those of the environment. Give the worker the same`);
 };
 
 const isBelow = (file: string, folder: string): boolean => {

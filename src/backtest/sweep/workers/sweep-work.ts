@@ -7,16 +7,16 @@
  */
 import { parseHuman } from "../../../contract/validate.ts";
 import { checkConfig } from "../../../host/config.ts";
-import { hashOfConfig } from "../../../host/source-hash.ts";
 import { withOptions } from "../../given-options.ts";
 import type { Window } from "../folds.ts";
 import type { Job, JobSettings } from "../job.ts";
 import { readMarkets } from "../shared-market.ts";
-import { type Ended, openThread, type Thread } from "../thread.ts";
+import { openThread } from "../thread.ts";
 import { type FixturePlaces, fixtureByHash } from "./fixture-source.ts";
 import type { OpenWork, Work } from "./queue-worker.ts";
-import { configOf, Refusal } from "./sheet-config.ts";
+import { checkValues, configOf } from "./sheet-config.ts";
 import type { WorkSheet } from "./work-sheet.ts";
+import { WorkThreads } from "./work-threads.ts";
 
 interface SweepSettings {
   readonly job: JobSettings;
@@ -52,10 +52,10 @@ export const openSweepWork =
   async (sheet: WorkSheet): Promise<Work> => {
     const { job: settings, windows, warmUpMs } = parseHuman<SweepSettings>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
     const { path, config } = await configOf(sheet, "backtest");
-    if (hashOfConfig(path, checkConfig(withOptions(config, settings))) !== sheet.config.hash) throw new Refusal(otherValues(sheet));
+    checkValues(sheet, path, checkConfig(withOptions(config, settings)));
     const { name, contentHash } = sheet.fixture ?? { name: "", contentHash: "" };
     const markets = readMarkets({ fixture: name, windows, warmUpMs }, await fixtureByHash(name, contentHash, places));
-    const threads = new Threads(() => openThread({ configPath: path, settings, markets }));
+    const threads = new WorkThreads(() => openThread({ configPath: path, settings, markets }));
     return {
       title: `sweep of ${sheet.config.path} on ${name}`,
       run: (data) => {
@@ -65,34 +65,3 @@ export const openSweepWork =
       close: () => threads.close(),
     };
   };
-
-const otherValues = ({ config: { path } }: WorkSheet): string =>
-  `${path} comes to other values here, such as those of the environment. Give the worker the same`;
-
-/** As many as run at a time; the caller bounds that. */
-class Threads {
-  readonly #open: () => Promise<Thread>;
-  readonly #all = new Set<Thread>();
-  readonly #idle: Thread[] = [];
-  #closed = false;
-
-  constructor(open: () => Promise<Thread>) {
-    this.#open = open;
-  }
-
-  async run(job: Job): Promise<Ended> {
-    if (this.#closed) return { kind: "died", reason: "it was closed" };
-    const thread = this.#idle.pop() ?? (await this.#open());
-    this.#all.add(thread);
-    if (this.#closed) await thread.close();
-    const ended = await thread.run(job);
-    if (ended.kind === "answer") this.#idle.push(thread);
-    else this.#all.delete(thread);
-    return ended;
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await Promise.all([...this.#all].map((thread) => thread.close()));
-  }
-}
