@@ -133,6 +133,7 @@ describe("The production dependency tree", () => {
     const optional = {
       "/src/control/server/": ["hono", "@hono/node-server"],
       "/src/scheduler/shared/": ["ioredis"],
+      "/src/engine/": ["ioredis"],
       "/src/backtest/sweep/workers/": ["ioredis", "bullmq"],
     };
     const inThread = (file: string): readonly string[] =>
