@@ -1,0 +1,26 @@
+/** A worker of the bench: its runs are nothing, so that what is left is the queue. Ends with its parent. */
+import { QueueWorker } from "../../../src/backtest/sweep/workers/queue-worker.ts";
+import { createSystemClock } from "../../../src/clock/system-clock.ts";
+
+const [url = "", jobs = "4"] = process.argv.slice(2);
+const worker = await QueueWorker.open({
+  url,
+  jobs: Number(jobs),
+  clock: createSystemClock(),
+  kinds: {
+    sweep: () =>
+      Promise.resolve({
+        title: "nothing",
+        run: (data) => Promise.resolve({ kind: "answer" as const, answer: { status: "done", of: data, figures: "x".repeat(400) } }),
+        close: () => Promise.resolve(),
+      }),
+  },
+  say: () => undefined,
+});
+process.on("message", () => {
+  (globalThis as { gc?: () => void }).gc?.();
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpuMs: (user + system) / 1_000, heapMb: process.memoryUsage().heapUsed / 2 ** 20 });
+});
+process.on("disconnect", () => process.exit());
+await worker.run();
