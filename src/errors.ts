@@ -31,6 +31,7 @@ export const errorCodes = {
   OUTCOME_UNKNOWN: { text: "a request was sent but no answer was read", fix: "query" },
   JOURNAL_INVALID: { text: "a journal is damaged or belongs to another service, user or instance", fix: "data" },
   JOURNAL_FAILED: { text: "the journal cannot be written", fix: "machine" },
+  NOT_LEADING: { text: "another process of the same engine leads, or may, and this one sends nothing", fix: "machine" },
   PLATFORM_UNSUPPORTED: { text: "the JavaScript runtime lacks what this needs", fix: "machine" },
   PORT_UNAVAILABLE: { text: "a server cannot listen on its port", fix: "machine" },
   INVARIANT_VIOLATED: { text: "a simulated scenario violated an invariant of the framework or of a strategy", fix: "code" },

@@ -9,7 +9,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { LayerSpec } from "../contract/layer-spec.ts";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
-import type { Transport } from "../contract/transport.ts";
+import type { Transport, WireRequest } from "../contract/transport.ts";
 import type { HistorySource } from "../market/history.ts";
 import type { Market } from "../market/market-data.ts";
 import type { Random } from "../random.ts";
@@ -28,6 +28,11 @@ export interface ServiceEnv {
    * now and has been charged, otherwise the instant to ask again.
    */
   readonly leave: (ip: string) => number | undefined;
+  /**
+   * Why a request must not leave after all, asked at the last moment: when its bytes are about to. It then fails with NOT_LEADING. Only a
+   * service over a network asks.
+   */
+  readonly mayNot?: (request: WireRequest) => string | undefined;
   /** Names of answer headers that the engine reads, in lower case; a service hands them on, whatever else it leaves out. */
   readonly headers?: readonly string[];
   /** Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks credentials. */

@@ -2,7 +2,7 @@
  * Requests in flight: from the byte that leaves to the response or the failure.
  *
  * Invariants: every lease given here ends once, whatever the transport does: a response settles it, a failure loses it; what could
- * not be written down was not sent.
+ * not be written down, or was kept back at the last moment, was not sent.
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Transport, WireRequest, WireResponse } from "../contract/transport.ts";
@@ -11,6 +11,9 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { Ending } from "./action.ts";
 import type { Landing, QueuedAction } from "./queued-action.ts";
 import type { Lease, QuotaPort } from "./quota/port.ts";
+
+/** Failures that say that nothing was sent. */
+const unsentCodes: ReadonlySet<string> = new Set(["JOURNAL_FAILED", "NOT_LEADING"]);
 
 export class InFlight implements Landing {
   count = 0;
@@ -59,7 +62,7 @@ export class InFlight implements Landing {
 
   failed(entry: QueuedAction, lease: Lease, error: unknown): void {
     this.count--;
-    if (isSluiceError(error) && error.code === "JOURNAL_FAILED") {
+    if (isSluiceError(error) && unsentCodes.has(error.code)) {
       this.#port.release(lease);
       this.#onEnd(entry, { kind: "dropped", reason: "unwritten" });
       return;

@@ -80,7 +80,7 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   const dialect = wholeDialect(options.dialect);
   const signers = signersOf(contract, users, dialect, env.faultyKeys === true);
   const way = { baseUrl, profile, signers, clock, time, headers: env.headers ?? [], ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-  const http = new HttpTransport({ ...way, dialect });
+  const http = new HttpTransport({ ...way, dialect, mayNot: env.mayNot });
   const uidOf = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   const accounts = new AccountCheck({ setup: dialect.account, http: way, uidOf, onAnomaly: anomalies.note });
   const listed = createInstrumentCache(contract);

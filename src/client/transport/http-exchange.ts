@@ -26,6 +26,8 @@ export interface ExchangeSetting {
   /** Status by which the service refuses a signature, whose timestamp may then have been wrong. */
   readonly authStatus: number;
   readonly underWay: Set<HttpExchange>;
+  /** Why a request must not leave after all. */
+  readonly mayNot: (request: WireRequest) => string | undefined;
   /** What the exchange's answer says in terms of the described service. */
   readonly answer: WholeDialect["answer"];
 }
@@ -64,6 +66,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Its turn on a connection. What ended in line is left out by throwing, which leaves the connection to the next. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (!this.#setting.underWay.has(this)) throw new Error("ended");
+    // Asked here and not when it was signed: it may have stood in line, or the whole process still, since then.
+    const why = this.#setting.mayNot(this.#request);
+    if (why !== undefined) {
+      this.#end((sink) => sink.failed(new SluiceError("NOT_LEADING", `${this.#request.endpoint}: ${why}; nothing was sent.`)));
+      throw new Error("ended");
+    }
     this.#controller = controller;
   }
 

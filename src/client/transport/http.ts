@@ -38,6 +38,8 @@ interface HttpOptions {
   readonly sockets?: number;
   /** Lets a connection that is not encrypted leave this machine. */
   readonly plainAllowed?: boolean;
+  /** Why a request must not leave after all; asked when its bytes are about to. */
+  readonly mayNot?: ((request: WireRequest) => string | undefined) | undefined;
   /** Names of further headers that somebody reads of an answer, in lower case. */
   readonly headers?: readonly string[];
   /** The only authority to trust, as PEM; the machine's own when left out. */
@@ -72,6 +74,7 @@ export class HttpTransport {
       authStatus: profile.answers.authStatus,
       underWay: this.#underWay,
       answer: options.dialect.answer,
+      mayNot: options.mayNot ?? (() => undefined),
     };
     const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
     // Loaded here, as most who load the package never open a connection and it takes a tenth of a second.
