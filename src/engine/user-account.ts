@@ -41,7 +41,7 @@ interface UserAccountParts {
   readonly contract: Contract;
   readonly service: OpenService;
   /** Why no order may be sent now, in words. */
-  readonly refused: () => string | undefined;
+  readonly refused: (isExit: boolean) => string | undefined;
   /** All strategies together have lost more than they may. */
   readonly onLoss: (reason: string) => void;
   /** What protects a position of a user changed: for the next run. */

@@ -24,8 +24,8 @@ export interface OrderFlowOptions {
   readonly store: OrderStore;
   readonly instance: string;
   readonly rules: RuleSet;
-  /** Why no order at all may be sent now, in words; undefined when orders may. */
-  readonly refused?: () => string | undefined;
+  /** Why no order may be sent now, or none but exits, in words; undefined when it may. */
+  readonly refused?: (isExit: boolean) => string | undefined;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;

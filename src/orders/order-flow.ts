@@ -191,7 +191,7 @@ export class OrderFlow {
       instruments: instruments(),
       contract,
       rules,
-      refused: refused?.(),
+      refused: refused?.(wish.reduceOnly === true),
       marketPx: this.#marketPxFor(rest),
       // What closes a position is not refused for want of room.
       openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),

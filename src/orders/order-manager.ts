@@ -263,10 +263,10 @@ export class OrderManager {
   barred(clOrdId: string): string | undefined {
     const order = this.#flow.slots.byClientId(clOrdId);
     const slot = order === undefined ? undefined : this.#flow.slots.of(order);
-    if (slot?.closing === true) return this.#options.refused?.();
+    if (slot?.closing === true) return this.#options.refused?.(true);
     const mode = slot?.reserved === true ? this.mode : this.modeOf(order?.strategy ?? "");
     const wish = order?.wish;
-    return mayPlace(mode, wish) ? this.#options.refused?.() : `trading is ${mode}`;
+    return mayPlace(mode, wish) ? this.#options.refused?.(wish?.reduceOnly === true) : `trading is ${mode}`;
   }
 
   /** Acts on a mode that has changed, of one strategy or of all. */
