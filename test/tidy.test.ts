@@ -53,6 +53,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "orders/state",
   ],
   "engine/watchdog": ["clock", "contract", "journal", "scheduler", "scheduler/quota", "client", "orders", "host"],
+  "engine/standby": ["clock", "contract", "journal", "scheduler/shared", "host"],
   engine: [
     "clock",
     "contract",
@@ -68,6 +69,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "orders/state",
     "host",
     "engine/watchdog",
+    "engine/standby",
   ],
   "report/html": ["contract", "report"],
   "report/store": ["journal", "orders", "report", "venue"],
@@ -147,6 +149,7 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/orders/state/order-store.ts mergeRecords": "the algebra of merging is proved for the function itself",
   "src/scheduler/quota/foreign-usage.ts poissonQuantile": computed,
   "src/scheduler/quota/retry-at.ts earliestFit": computed,
+  "src/engine/standby/memory-lease-store.ts MemoryLeaseStore": "the second opinion on what the scripts in Redis do",
   "src/scheduler/shared/memory-claim-store.ts MemoryClaimStore": "the second opinion on what the script in Redis does",
   "src/venue/server/fault-plan.ts httpFaults": "every fault of the table is tried",
   "src/venue/server/fault-plan.ts socketFaults": "every fault of the table is tried",

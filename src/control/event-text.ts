@@ -106,6 +106,12 @@ const sayings: Sayings = {
   ],
   "plugin.failed": ({ plugin, message }) => ["bad", `plugin ${plugin} failed${because(message)}`],
   "engine.stalled": ({ lateMs }) => ["warn", `the event loop was blocked for ${lateMs} ms`],
+  "standby.waiting": ({ leader }) => ["info", leader === "" ? "standby: no leader is known yet" : `standby: ${leader} leads`],
+  "standby.leading": ({ before, released }) => [
+    released ? "info" : "warn",
+    `leads from now on${before === "" ? "" : released ? `, after ${before} gave up the lead` : `, as ${before} has fallen silent`}`,
+  ],
+  "standby.lost": ({ leader }) => ["bad", `${leader} has taken the lead; this process sends nothing more`],
   "watchdog.armed": ({ silenceMs }) => ["info", `watchdog connected, cancels after ${seconds(silenceMs)} of silence`],
   "watchdog.lost": ({ reason }) => ["warn", `no watchdog is connected${because(reason)}`],
   "watchdog.tripped": ({ reason }) => ["bad", `the watchdog tripped${because(reason)}`],

@@ -15,6 +15,8 @@ const lateMsBad = 500;
 /** A request signed so far off is refused by many services. */
 const offsetMsWarn = 1_000;
 const latencyMsWarn = 2_000;
+/** A process that stands by looks twice a second. */
+const standbyMsWarn = 10_000;
 
 const row = (name: string, value: HealthRow["value"], unit = "", state: State = "ok"): Named => [name, { value, unit, state }];
 const above = (value: number, warn: number, bad = Number.POSITIVE_INFINITY): State => (value > bad ? "bad" : value > warn ? "warn" : "ok");
@@ -28,10 +30,33 @@ const watchdogStates: Readonly<Record<EngineHealth["watchdog"]["state"], State>>
   tripped: "bad",
 };
 
+const standbyStates: Readonly<Record<EngineHealth["standby"]["state"], State>> = {
+  none: "ok",
+  waiting: "ok",
+  settling: "ok",
+  leading: "ok",
+  alone: "bad",
+  mute: "bad",
+  over: "bad",
+};
+
+const standbyRows = ({ state, leader, standbys, copyBehind }: EngineHealth["standby"]): readonly Named[] => {
+  if (state === "none") return [];
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s ago`;
+  const words = leader === undefined ? state : `${state}, ${leader.name} heard ${seconds(leader.heardMs)}`;
+  const fresh = standbys.filter(({ heardMs }) => heardMs < standbyMsWarn);
+  return [
+    row("standby", words, "", standbyStates[state]),
+    ...(state === "leading" && fresh.length === 0 ? [row("standbys", "none is alive", "", "warn")] : []),
+    ...fresh.map(({ name, heardMs }) => row(`standby ${name}`, `heard ${seconds(heardMs)}`)),
+    ...(copyBehind ? [row("journal copy", "behind", "", "warn")] : []),
+  ];
+};
+
 const withReason = (state: string, reason: string): string => (reason === "" ? state : `${state}: ${reason}`);
 
 export const healthRows = (health: EngineHealth): readonly Named[] => {
-  const { clock, open, pushing, eventLoop, journal, watchdog, resources, anomalies, latency } = health;
+  const { clock, open, pushing, eventLoop, journal, watchdog, standby, resources, anomalies, latency } = health;
   return [
     ...(clock === undefined ? [] : [row("clock offset", Math.round(clock.offsetMs), "ms", above(Math.abs(clock.offsetMs), offsetMsWarn))]),
     ...(eventLoop === undefined
@@ -46,6 +71,7 @@ export const healthRows = (health: EngineHealth): readonly Named[] => {
     ...Object.entries(pushing).map(([uid, isPushing]) => row(`pushed orders ${uid}`, isPushing, "", isPushing ? "ok" : "warn")),
     row("journal", withReason(journal.state, journal.reason), "", journalStates[journal.state]),
     row("watchdog", withReason(watchdog.state, watchdog.reason), "", watchdogStates[watchdog.state]),
+    ...standbyRows(standby),
     row("anomalies", anomalies, "", above(anomalies, 0)),
     ...resources.flatMap(resourceRow),
     ...latency.flatMap(({ endpoint, p50Ms, p99Ms }) => [

@@ -22,6 +22,7 @@ import { createScheduler } from "../scheduler/scheduler.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
 import type { QuotaGroup } from "./quota-group.ts";
+import { type StandbyClient, standbyClientOf } from "./standby-client.ts";
 import { createStartWatch } from "./start-watch.ts";
 import { haltWith, setMode } from "./trading-state.ts";
 import { createUserAccounts } from "./user-account.ts";
@@ -52,30 +53,30 @@ export const assemble = (
 ) => {
   const contract = createContract(config.profile);
   // User streams look after themselves; this is what a bystander's listener threw.
-  const onError = (error: unknown): void => {
-    journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
-  };
+  const onError = (error: unknown): void => onAnomaly("listener.threw", error instanceof Error ? error.message : String(error));
   const onAnomaly = (what: string, detail: string): void => journal.append({ type: "anomaly", what, detail });
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
   const { shares = {}, budgets = {}, layers = layersOf(contract), shared: _shared, ...reserve } = config.quota;
-  const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) });
+  const env = { contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) };
+  const opened = config.service.open({ ...env, mayNot: (request) => standby.blocks(request) });
   const lifetime: Lifetime = createLifetime(opened.clock);
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
   const journal = new EventLog(clock.now, onError);
   const deskOf = (uid: string): OrderManager => accounts.of(uid, "a placement").orderManager;
-  const durable = config.journal === undefined ? undefined : new LateJournal(config, { service, deskOf, openDisk });
+  const standby: StandbyClient = standbyClientOf({ config, service, contract, journal, accounts: () => accounts.all, openDisk });
+  const durable = config.journal === undefined ? undefined : new LateJournal(config, { service, deskOf, openDisk: standby.openDisk });
   if (durable !== undefined) journal.on(durable.noted, durable.note);
   const notices: EventNotices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;
   const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now(), onAnomaly });
   const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
-  const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
-  const transport = startWatch.interceptor(written);
+  const transport = startWatch.interceptor(durable?.interceptor(service.transport) ?? service.transport);
   const byProduct = (endpoint: EndpointName): boolean => countsByProduct(layers, endpoint);
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets, byProduct });
   const quotes = new LastQuotes(service.market);
-  const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
+  const refused = (isExit: boolean): string | undefined =>
+    durable?.refused() ?? standby.refusal(isExit) ?? beating.refused() ?? service.ordersRefused?.();
   const onLoss = (reason: string): void => {
     durable?.decide("halted", reason);
     setMode(accounts, "halted", reason);
@@ -85,10 +86,8 @@ export const assemble = (
   const joined = (): QuotaGroup | undefined => quotaGroup.joined;
   const shared = { config, contract, service, refused, onLoss, onProtection, journal, ledger, scheduler, quotes, stopped$, joined };
   const accounts = createUserAccounts(shared, service);
-  const halt = haltWith(
-    accounts,
-    config.strategies.map(({ name }) => name),
-  );
+  const strategies = config.strategies.map(({ name }) => name);
+  const halt = haltWith(accounts, strategies);
   const beating: WatchdogClient = watchdogClientOf({
     config,
     service,
@@ -102,6 +101,7 @@ export const assemble = (
     lifetime,
     service,
     durable,
+    standby,
     journal,
     notices,
     ledger,

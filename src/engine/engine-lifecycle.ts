@@ -128,6 +128,7 @@ export class EngineLifecycle {
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
+    options.parts.standby.onDeposed = () => void this.stop();
   }
 
   async start(): Promise<void> {
@@ -177,7 +178,10 @@ export class EngineLifecycle {
     const loading = late.pending;
     if (loading !== undefined) await loading;
     if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while its code was loaded.");
-    const recovered = await durable?.open();
+    const leading = parts.standby.lead();
+    const goesOn = leading !== undefined && (await leading);
+    if (leading !== undefined && this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it stood by.");
+    const recovered = await durable?.open(goesOn);
     // The stop came too early to close what was not open yet.
     if (this.#isStopped()) {
       await durable?.close();
@@ -205,6 +209,7 @@ export class EngineLifecycle {
     parts.quotaGroup.joined?.leave();
     await parts.service.stop();
     await parts.durable?.close();
+    await parts.standby.end();
   }
 
   /** Asked again after every wait: it may have been stopped meanwhile. */

@@ -154,6 +154,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     parts.durable?.load,
     amendmentCodeFor(parts.contract.profile),
     parts.beating.load,
+    parts.standby.load,
     historySourceOf(config.history)?.load,
     ...inTime.loads,
   );

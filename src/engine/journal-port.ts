@@ -17,8 +17,11 @@ import type { OrderManager } from "../orders/order-manager.ts";
 export type Noted = "strategy.reducing" | "strategy.halted" | "strategy.resumed" | "watchdog.tripped" | "order.changed";
 
 export interface PlacementJournal {
-  /** Takes the lock and reads what previous runs left. */
-  open(): Promise<Recovered>;
+  /**
+   * Takes the lock and reads what previous runs left. `goesOn`: another process led until now, so that what this one was told at its start
+   * about previous runs (`resume`, `resetRiskCounters`) does not concern what holds now.
+   */
+  open(goesOn?: boolean): Promise<Recovered>;
   readonly interceptor: Interceptor;
   /** Notes what is over and what holds for a strategy: a sink of the event log for events of these types. */
   readonly note: (event: EventOf<Noted>) => void;

@@ -35,9 +35,9 @@ export class LateJournal implements PlacementJournal {
     this.#parts = parts;
   }
 
-  open(): Promise<Recovered> {
+  open(goesOn = false): Promise<Recovered> {
     this.#journal = this.recovery.placementJournal(this.#config, this.#parts);
-    return this.#journal.open();
+    return this.#journal.open(goesOn);
   }
 
   /** What becomes of that. */

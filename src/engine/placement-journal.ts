@@ -72,7 +72,7 @@ class PlacementLog implements PlacementJournal {
     this.#uidOf = new Map(options.users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   }
 
-  async open(): Promise<Recovered> {
+  async open(goesOn = false): Promise<Recovered> {
     const { config, owner, clock, openDisk } = this.#options;
     const disk = await openDisk(config.dir);
     this.#unlock = await disk.lock(Object.values(owner).join(" / "));
@@ -82,8 +82,8 @@ class PlacementLog implements PlacementJournal {
     for (const record of log.past) this.#take(knownRecord(record, disk.name));
     this.#checkLimits();
     const judged = this.#decisions.held().map(({ strategy }) => strategy);
-    if (config.resume === true) this.#resume();
-    if (config.resetRiskCounters === true) this.#resetRiskCounters();
+    if (config.resume === true && !goesOn) this.#resume();
+    if (config.resetRiskCounters === true && !goesOn) this.#resetRiskCounters();
     const open = this.#intents.open();
     for (const { clOrdId, uid, strategy = "" } of open) this.#senders.set(clOrdId, { uid, strategy });
     this.#write({ type: "life", number: this.#intents.life + 1, at: clock.wallNow() });

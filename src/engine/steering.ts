@@ -148,6 +148,7 @@ const healthReader = ({ config, parts, inTime }: SteeringParts): (() => EngineHe
             ? opened
             : { ...opened, state: "failed", reason: failed },
       watchdog: facts.watchdog,
+      standby: parts.standby.health(),
       resources: accounts.all.flatMap((account) => resourcesOf(account, at)),
       anomalies: facts.anomalies,
       ...(inTime.measured?.state() ?? { eventLoop: undefined, latency: [] }),

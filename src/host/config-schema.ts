@@ -73,22 +73,23 @@ const layerSchema = {
 } as const;
 
 const memberName = { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$" } as const;
+const storeAddress = {
+  anyOf: [
+    { type: "string", pattern: "^(rediss?|sentinel)://[^\\s]{1,500}$" },
+    {
+      type: "object",
+      additionalProperties: false,
+      required: ["env"],
+      properties: { env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" } },
+    },
+  ],
+} as const;
 const sharedQuotaSchema = {
   type: "object",
   additionalProperties: false,
   required: ["store", "group", "of"],
   properties: {
-    store: {
-      anyOf: [
-        { type: "string", pattern: "^(rediss?|sentinel)://[^\\s]{1,500}$" },
-        {
-          type: "object",
-          additionalProperties: false,
-          required: ["env"],
-          properties: { env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" } },
-        },
-      ],
-    },
+    store: storeAddress,
     group: memberName,
     name: memberName,
     share: positive,
@@ -161,6 +162,17 @@ export const configSchema = {
       additionalProperties: false,
       required: ["attempts", "withinMs"],
       properties: { attempts: { type: "integer", minimum: 1 }, withinMs: positive },
+    },
+    standby: {
+      type: "object",
+      additionalProperties: false,
+      required: ["store", "group"],
+      properties: {
+        store: storeAddress,
+        group: memberName,
+        name: memberName,
+        leaseMs: { type: "integer", minimum: 1_000, maximum: 600_000 },
+      },
     },
     watchdog: {
       type: "object",

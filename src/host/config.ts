@@ -20,10 +20,13 @@ import { historySourceOf } from "./history-reader.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 
+/** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
+type StoreAddress = string | { readonly env: string };
+
 /** One quota for several engines, on one or more machines: each takes its part of every window from a store in Redis or Valkey. */
 export interface SharedQuotaConfig {
   /** `redis://` or `rediss://`, or the environment variable that holds it. */
-  readonly store: string | { readonly env: string };
+  readonly store: StoreAddress;
   /** Everybody who shares a user or an address, by one name. */
   readonly group: string;
   /** Name of this engine in the group; `instance` when left out. Two engines need two. */
@@ -63,6 +66,24 @@ export interface JournalConfig {
   /** Count positions and losses for risk limits from now on, without previous runs. `--reset-risk-counters` sets it. */
   readonly resetRiskCounters?: boolean;
 }
+
+/**
+ * Hot standby: of all processes that are started with this config one trades, and another goes on when it is gone. They meet in a store in
+ * Redis or Valkey, which also holds a copy of the journal. Live trading only; needs `journal`.
+ */
+export interface StandbyConfig {
+  /** `redis://` or `rediss://`, or the environment variable that holds it. */
+  readonly store: StoreAddress;
+  /** The same for all processes of one engine, such as that of the shared quota; within it engines are told apart by `instance`. */
+  readonly group: string;
+  /** Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of the journal. */
+  readonly name?: string;
+  /** Silence after which a process is taken to be gone, in milliseconds. Default 10 000. */
+  readonly leaseMs?: number;
+}
+
+/** Twenty signs of life: what blocks a process or a network for less is waited for. */
+export const standbyDefaults = { leaseMs: 10_000 } as const;
 
 /** Dead-man's switch in a second process, `sluice watchdog`. Times are milliseconds. */
 export interface WatchdogConfig {
@@ -104,6 +125,8 @@ export interface Config {
   readonly journal?: JournalConfig;
   /** When a strategy that fails is restarted; without it, it is stopped. */
   readonly supervision?: RestartPolicy;
+  /** Over a network: this process waits while another one of the same config trades, and goes on when that is gone. */
+  readonly standby?: StandbyConfig;
   /** Over a network: beats for a watchdog in another process, which acts when they stop. An empty object takes the defaults. */
   readonly watchdog?: WatchdogConfig;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
@@ -117,7 +140,7 @@ export interface Config {
 /** What a config file may export: a config, or a function that returns one and is told which command asks, such as `backtest`. */
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 
-type Optional = "history" | "journal" | "supervision" | "watchdog";
+type Optional = "history" | "journal" | "standby" | "supervision" | "watchdog";
 export type CheckedConfig = Required<Omit<Config, Optional>> & Pick<Config, Optional>;
 
 /** Checks a config as loaded; lists every problem at once. */
@@ -135,6 +158,7 @@ export const checkConfig = (config: unknown): CheckedConfig => {
   }
   historySourceOf(parsed.history);
   checkBeats(parsed);
+  checkStandby(parsed);
   const named = parsed.strategies.map(({ name }) => name);
   for (const list of ["shares", "budgets"] as const) {
     const lost = Object.keys(parsed.quota[list] ?? {}).find((name) => !named.includes(name));
@@ -175,6 +199,21 @@ const checkBeats = ({ watchdog }: CheckedConfig): void => {
     "CONFIG_INVALID",
     `config.watchdog: silenceMs ${silenceMs} is less than three times beatMs ${beatMs}. Write silenceMs: ${3 * beatMs} or more, or a shorter beatMs.`,
   );
+};
+
+/** What goes on needs to know what was; and one that cancels everything when a process falls silent works against one that goes on. */
+const checkStandby = ({ standby, journal, watchdog }: CheckedConfig): void => {
+  if (standby === undefined) return;
+  if (journal === undefined) {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      'config.standby needs a journal to hand over. Add journal: { dir: "…" }, a folder for each process.',
+    );
+  }
+  if (watchdog !== undefined) {
+    const text = "config.standby and config.watchdog: a watchdog cancels the orders that the standby goes on with. Leave one of them out.";
+    throw new SluiceError("CONFIG_INVALID", text);
+  }
 };
 
 /** The commonest slip: the strategy itself instead of what calling it with options gives. */

@@ -61,6 +61,28 @@ export interface ResourceHealth {
   readonly problem: string;
 }
 
+/** Another process of the same engine. */
+interface StandbyProcess {
+  readonly name: string;
+  /** Milliseconds since it was last heard. */
+  readonly heardMs: number;
+}
+
+/** What an engine is among the processes of which one leads. */
+export interface StandbyHealth {
+  /**
+   * `none` where the config has no standby. `waiting`: another process leads. `settling`: it takes over. `leading`. `alone`: the store does
+   * not answer, cancels and exits only. `mute`: it was stopped for longer than its lease, nothing is sent. `over`: it has given up the lead.
+   */
+  readonly state: "none" | "waiting" | "settling" | "leading" | "alone" | "mute" | "over";
+  /** Who leads, for one that waits; undefined where nobody is known to. */
+  readonly leader: StandbyProcess | undefined;
+  /** Who would go on, for one that leads. */
+  readonly standbys: readonly StandbyProcess[];
+  /** The store lacks something of the journal. */
+  readonly copyBehind: boolean;
+}
+
 /** How an engine does, as plain data. Asking costs no request. */
 export interface EngineHealth {
   /** Milliseconds on the engine's clock. */
@@ -85,6 +107,7 @@ export interface EngineHealth {
   };
   /** `none` where the config has no watchdog. */
   readonly watchdog: { readonly state: "none" | "waiting" | "armed" | "lost" | "tripped"; readonly reason: string };
+  readonly standby: StandbyHealth;
   readonly resources: readonly ResourceHealth[];
   /** Anomalies so far, stalls of the event loop included. */
   readonly anomalies: number;

@@ -159,6 +159,26 @@ export type EventBody =
       /** Milliseconds that a timer was late. */
       readonly lateMs: number;
     }
+  /** This process stands by: another one of the same engine trades, or may. */
+  | {
+      readonly type: "standby.waiting";
+      /** Name of the process that leads; empty while none is known. */
+      readonly leader: string;
+    }
+  /** This process leads from now on, with the journal of the one before. */
+  | {
+      readonly type: "standby.leading";
+      /** Name of the process that led before; empty where none is known. */
+      readonly before: string;
+      /** It has given up the lead in order; otherwise it was silent for a whole lease. */
+      readonly released: boolean;
+    }
+  /** Another process has taken the lead: this one sends nothing more, and its engine ends. */
+  | {
+      readonly type: "standby.lost";
+      /** Name of the process that leads now. */
+      readonly leader: string;
+    }
   /** A watchdog is connected: it cancels everything after `silenceMs` without a heartbeat. `before`: why it last tripped, if it did. */
   | {
       readonly type: "watchdog.armed";

@@ -37,7 +37,7 @@ export interface WriteAheadLog {
 
 const format = "sluice-journal/1";
 const segmentName = (number: number): string => `${String(number).padStart(8, "0")}.journal`;
-const isSegment = (name: string): boolean => /^\d{8}\.journal$/.test(name);
+export const isSegment = (name: string): boolean => /^\d{8}\.journal$/.test(name);
 const segmentBytesDefault = 4 * 1024 * 1024;
 /** The current one and the one before, should the current one turn out to be unreadable. */
 const segmentsKept = 2;

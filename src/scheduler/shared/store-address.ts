@@ -40,13 +40,13 @@ export const dialled = (address: string): string | SentinelAddress => {
 /** The address as people may see it. */
 export const shownAddress = (address: string): string => address.replace(/\/\/[^@/]*@/, "//");
 
-/** The address that a config names, itself or by an environment variable. CONFIG_INVALID where that is not set. */
-export const addressIn = (store: string | { readonly env: string }): string => {
+/** The address that a config names at `place`, itself or by an environment variable. CONFIG_INVALID where that is not set. */
+export const addressIn = (store: string | { readonly env: string }, place = "config.quota.shared.store"): string => {
   if (typeof store === "string") return store;
   const address = process.env[store.env];
   if (address !== undefined && address !== "") return address;
   throw new SluiceError(
     "CONFIG_INVALID",
-    `config.quota.shared.store: the environment variable ${store.env} is not set. Set it to the store's address, such as redis://10.0.0.5:6379.`,
+    `${place}: the environment variable ${store.env} is not set. Set it to the store's address, such as redis://10.0.0.5:6379.`,
   );
 };

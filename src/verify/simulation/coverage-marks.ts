@@ -182,6 +182,9 @@ const namesOf = (event: Event): readonly string[] => {
     case "operator.acted":
     case "plugin.failed":
     case "engine.stalled":
+    case "standby.waiting":
+    case "standby.leading":
+    case "standby.lost":
     case "watchdog.armed":
     case "watchdog.lost":
     case "watchdog.tripped":

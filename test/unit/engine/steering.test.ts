@@ -251,6 +251,7 @@ describe("A control port", () => {
       eventLoop: undefined,
       journal: { state: "none", reason: "" },
       watchdog: { state: "none", reason: "" },
+      standby: { state: "none", leader: undefined, standbys: [], copyBehind: false },
       anomalies: 0,
       latency: [],
     });

@@ -1,0 +1,175 @@
+/**
+ * Lease store in Redis or Valkey (6.2 or later), for processes on several machines.
+ *
+ * Invariants: what is said is sent once and never repeated by the client; a server that does not answer for two seconds is dialled anew.
+ * The copied journal tells what was ordered: whoever reads the store reads that.
+ * Not here: the algorithm (lease-scripts.ts), what a process does while the store is away (lease.ts).
+ */
+import type { Redis } from "ioredis";
+import { messageOf } from "../../errors.ts";
+import { optionalPackage } from "../../optional-package.ts";
+import { dialled } from "../../scheduler/shared/store-address.ts";
+import { appendScript, lookScript, releaseScript, removeScript, renewScript, replaceScript, takeScript } from "./lease-scripts.ts";
+import type { Candidate, Copied, CopiedFiles, Heard, Holder, LeaseRecord, LeaseStore, Renewal, Sighting } from "./lease-store.ts";
+
+const answerMsMax = 1_000;
+const redialMs = 2_000;
+const backOffMsMax = 500;
+
+type Client = Pick<typeof import("ioredis"), "Redis">;
+type Argument = string | number | Buffer;
+type Script = (keys: number, ...args: Argument[]) => Promise<unknown>;
+
+const scripts = {
+  lookLease: lookScript,
+  takeLease: takeScript,
+  renewLease: renewScript,
+  releaseLease: releaseScript,
+  appendCopy: appendScript,
+  replaceCopy: replaceScript,
+  removeCopy: removeScript,
+} as const;
+type Scripted = Redis & Record<keyof typeof scripts, Script>;
+
+export class RedisLeaseStore implements LeaseStore {
+  readonly #redis: Scripted;
+  readonly #keyOf: (kind: string) => string;
+  /** Which server this is; another one may have lost what the first knew. */
+  #memory: string | undefined;
+  /** Answers due in a row. */
+  #failures = 0;
+  readonly #answerMs: number;
+
+  private constructor(redis: Scripted, group: string, instance: string, answerMs: number) {
+    this.#redis = redis;
+    this.#answerMs = answerMs;
+    this.#keyOf = (kind) => `{${group}}:${kind}:${instance}`;
+    for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { lua });
+    const forget = (): void => {
+      this.#memory = undefined;
+    };
+    redis.on("close", forget);
+    // Told to whoever asks next; without a listener the client would print it.
+    redis.on("error", forget);
+  }
+
+  /** Connects when first asked; `url` is as scheduler/shared/store-address.ts reads it. An answer that takes longer than `answerMs` is none. */
+  static async open(url: string, group: string, instance: string, answerMs: number = answerMsMax): Promise<RedisLeaseStore> {
+    const { Redis } = await optionalPackage<Client>("ioredis", "config.standby: a store in Redis is reached");
+    const within = Math.min(answerMsMax, answerMs);
+    const settings = {
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: within,
+      connectTimeout: redialMs,
+      retryStrategy: (times: number) => Math.min(backOffMsMax, 50 * times),
+    };
+    const dial = dialled(url);
+    const redis =
+      typeof dial === "string" ? new Redis(dial, settings) : new Redis({ ...dial, ...settings, sentinelCommandTimeout: within });
+    return new RedisLeaseStore(redis as Scripted, group, instance, within);
+  }
+
+  async look({ name }: Candidate): Promise<Sighting> {
+    const memory = await this.#memoryId();
+    const fields = (await this.#ask(() => this.#redis.lookLease(2, ...this.#leaseKeys, name))) as readonly string[];
+    return { record: recordOf(pairs(fields)), memory };
+  }
+
+  async take({ name, session, owner }: Candidate, seen: LeaseRecord | undefined): Promise<number | undefined> {
+    const { epoch = "", seq = "" } = seen ?? {};
+    const taken = await this.#ask(() => this.#redis.takeLease(2, ...this.#leaseKeys, name, session, owner, epoch, seq));
+    return taken === "" ? undefined : Number(taken);
+  }
+
+  async renew({ name, session, owner, epoch, seq, valid, memory }: Holder): Promise<Renewal> {
+    const known = await this.#memoryId();
+    if (!valid && memory !== known) return { kind: "deposed", by: "" };
+    const [kind, ...more] = (await this.#ask(() =>
+      this.#redis.renewLease(2, ...this.#leaseKeys, name, session, owner, epoch, seq, valid ? 1 : 0),
+    )) as readonly [string, ...string[]];
+    if (kind === "deposed") return { kind, by: more[0] ?? "" };
+    return { kind: "renewed", memory: known, standbys: heardOf(more) };
+  }
+
+  async release({ epoch, session }: Pick<Holder, "epoch" | "session">): Promise<void> {
+    await this.#ask(() => this.#redis.releaseLease(1, this.#keyOf("lease"), session, epoch));
+  }
+
+  async files(): Promise<CopiedFiles> {
+    const held = await this.#ask(() => this.#redis.hgetall(this.#keyOf("files")));
+    const bytes = new Map<string, number>();
+    for (const name of Object.keys(held)) {
+      if (name !== "!version") bytes.set(name, await this.#ask(() => this.#redis.strlen(this.#fileKey(name))));
+    }
+    return { version: Number(held["!version"] ?? 0), bytes };
+  }
+
+  async read(file: string, from: number): Promise<Uint8Array> {
+    return this.#ask(() => this.#redis.getrangeBuffer(this.#fileKey(file), from, -1));
+  }
+
+  async append(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
+    return (await this.#ask(() => this.#redis.appendCopy(3, ...this.#copyKeys(file), epoch, file, at, Buffer.from(bytes)))) as Copied;
+  }
+
+  async replace(epoch: number, file: string, bytes: Uint8Array): Promise<Copied> {
+    return (await this.#ask(() => this.#redis.replaceCopy(3, ...this.#copyKeys(file), epoch, file, Buffer.from(bytes)))) as Copied;
+  }
+
+  async remove(epoch: number, file: string): Promise<Copied> {
+    return (await this.#ask(() => this.#redis.removeCopy(3, ...this.#copyKeys(file), epoch, file))) as Copied;
+  }
+
+  close(): void {
+    this.#redis.disconnect();
+  }
+
+  get #leaseKeys(): readonly [string, string] {
+    return [this.#keyOf("lease"), this.#keyOf("standbys")];
+  }
+
+  #copyKeys(file: string): readonly [string, string, string] {
+    return [this.#keyOf("lease"), this.#keyOf("files"), this.#fileKey(file)];
+  }
+
+  #fileKey(file: string): string {
+    return `${this.#keyOf("file")}:${file}`;
+  }
+
+  async #memoryId(): Promise<string> {
+    if (this.#memory === undefined) {
+      const info = await this.#ask(() => this.#redis.info("server"));
+      this.#memory = /^run_id:(\w+)/m.exec(info)?.[1] ?? "unknown";
+    }
+    return this.#memory;
+  }
+
+  async #ask<T>(call: () => Promise<T>): Promise<T> {
+    const { status } = this.#redis;
+    if (status !== "ready") throw new Error(`the store is not connected (${status})`);
+    try {
+      const answer = await call();
+      this.#failures = 0;
+      return answer;
+    } catch (error) {
+      // The connection may hang without being closed: after two silent seconds another is opened.
+      if (++this.#failures * this.#answerMs >= redialMs) {
+        this.#failures = 0;
+        this.#redis.disconnect(true);
+      }
+      throw new Error(`the store did not answer: ${messageOf(error)}`);
+    }
+  }
+}
+
+const pairs = (list: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(Array.from({ length: list.length / 2 }, (_, index) => [list[2 * index], list[2 * index + 1]]));
+
+const recordOf = (fields: Readonly<Record<string, string>>): LeaseRecord | undefined => {
+  const { epoch, seq, name = "", session = "", owner = "", released } = fields;
+  return epoch === undefined ? undefined : { epoch: Number(epoch), seq: Number(seq), name, session, owner, released: released === "1" };
+};
+
+const heardOf = (list: readonly string[]): readonly Heard[] => Object.entries(pairs(list)).map(([name, ms]) => ({ name, ms: Number(ms) }));

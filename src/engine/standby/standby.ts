@@ -1,0 +1,205 @@
+/**
+ * Hot standby: one of several processes of the same engine leads, and another goes on when it is gone.
+ *
+ * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and exits only once its
+ * lease has run out; before it leads its folder holds the journal of the one before; one that was deposed never leads again, its engine ends.
+ * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start (engine/recovery.ts).
+ */
+import { firstValueFrom } from "rxjs";
+import { after, type Clock } from "../../clock/clock.ts";
+import type { PlaceBody } from "../../contract/schemas.ts";
+import type { WireRequest } from "../../contract/transport.ts";
+import { messageOf, SluiceError } from "../../errors.ts";
+import type { StandbyHealth } from "../../host/operator-view.ts";
+import type { Disk } from "../../journal/disk.ts";
+import type { EventLog } from "../../journal/event-log.ts";
+import { CopiedDisk, JournalFollower } from "./journal-copy.ts";
+import { Lease, type Standing } from "./lease.ts";
+import type { Candidate, LeaseStore } from "./lease-store.ts";
+
+export interface StandbyOptions {
+  readonly clock: Clock;
+  readonly journal: Pick<EventLog, "append">;
+  readonly store: LeaseStore;
+  readonly candidate: Candidate;
+  readonly leaseMs: number;
+  readonly toleranceMs: number;
+  /** The journal's folder. */
+  readonly disk: Disk;
+  /** Whether an order of this engine is an exit, with or without the service's flag. */
+  readonly isExit: (clOrdId: string) => boolean;
+  /** Everything may leave again after something was kept back. */
+  readonly onBack: () => void;
+  /** Another process leads: the engine must end. */
+  readonly onDeposed: () => void;
+}
+
+export class Standby {
+  readonly #options: StandbyOptions;
+  readonly #lease: Lease;
+  readonly #follower: JournalFollower;
+  #copied: CopiedDisk | undefined;
+  #unlock: (() => Promise<void>) | undefined;
+  #told: Standing = "waiting";
+  #leader: string | undefined;
+  /** Something was kept back since everything might leave. */
+  #hasKeptBack = false;
+  #following: Promise<void> | undefined;
+  #waiter: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
+
+  constructor(options: StandbyOptions) {
+    const { clock, store, candidate, leaseMs, toleranceMs, disk } = options;
+    this.#options = options;
+    this.#follower = new JournalFollower({ disk, store });
+    this.#lease = new Lease({
+      clock,
+      store,
+      candidate,
+      leaseMs,
+      toleranceMs,
+      onTurn: () => this.#onTurn(),
+      onDeposed: (by) => this.#onDeposed(by),
+      onForeign: (error) => this.#waiter?.reject(error),
+    });
+  }
+
+  /**
+   * Resolves when this process leads and its folder holds the journal of the one before: with true where it has seen that one alive. Rejects
+   * when it is ended before.
+   */
+  async lead(): Promise<boolean> {
+    const { disk, candidate, journal } = this.#options;
+    this.#unlock = await disk.lock(`${candidate.owner} / ${disk.name}`);
+    await new Promise<void>((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+      if (this.#lease.standing === "over") reject(ended());
+      else this.#lease.start();
+    });
+    await this.#following;
+    await this.#followToEnd();
+    this.#copied = new CopiedDisk({ disk, store: this.#options.store, epoch: this.#lease.epoch });
+    await this.#copied.catchUp();
+    const { name = "", released = true } = this.#lease.leader ?? {};
+    journal.append({ type: "standby.leading", before: name, released });
+    return this.#lease.hasSeenLeader;
+  }
+
+  /** The folder of the journal, for a leader. */
+  get disk(): Disk {
+    if (this.#copied !== undefined) return this.#copied;
+    throw new SluiceError("ENGINE_STATE", "The journal is opened by the process that leads, and this one does not lead yet.");
+  }
+
+  /** Why a request must not leave; asked when its bytes are about to. */
+  blocks(request: WireRequest): string | undefined {
+    if (request.method === "GET") return undefined;
+    return this.refusal(this.#isExit(request));
+  }
+
+  /** Why no order may be sent, or none but exits. */
+  refusal(isExit: boolean): string | undefined {
+    const { standing } = this.#lease;
+    if (standing === "leading" || (standing === "alone" && isExit)) return undefined;
+    this.#hasKeptBack = true;
+    return refusals[standing];
+  }
+
+  health(): StandbyHealth {
+    const { standing, standbys, leader } = this.#lease;
+    return {
+      state: standing,
+      leader: standing === "waiting" && leader !== undefined && !leader.released ? { name: leader.name, heardMs: leader.ms } : undefined,
+      standbys: standing === "leading" ? standbys.map(({ name, ms }) => ({ name, heardMs: ms })) : [],
+      copyBehind: this.#copied?.isBehind === true,
+    };
+  }
+
+  /** Gives the lease back, when nothing is under way any more. */
+  async end(): Promise<void> {
+    await this.#lease.end();
+    this.#waiter?.reject(ended());
+    await this.#following;
+    this.#options.store.close();
+    await this.#unlock?.();
+    this.#unlock = undefined;
+  }
+
+  /** Cancels, and what closes something. */
+  #isExit({ endpoint, body }: WireRequest): boolean {
+    if (endpoint !== "placeOrder" && endpoint !== "amendOrder") return endpoint === "cancelBatch" || endpoint === "closePosition";
+    return this.#options.isExit((body as Pick<PlaceBody, "clOrdId">).clOrdId ?? "");
+  }
+
+  #onTurn(): void {
+    const { standing } = this.#lease;
+    const before = this.#told;
+    this.#told = standing;
+    if (standing === "waiting") this.#watch();
+    else if (standing === "leading") {
+      this.#waiter?.resolve();
+      if (before === "alone") this.#note("standby.back", "the store of the standby answers again, and no other process has led meanwhile");
+      if (this.#copied?.isBehind === true) this.#copied.catchUp().catch(() => undefined);
+      if (this.#hasKeptBack) this.#options.onBack();
+      this.#hasKeptBack = false;
+    } else if (standing === "alone" && before !== "alone") this.#note("standby.alone", refusals.alone);
+  }
+
+  #note(what: string, detail: string): void {
+    this.#options.journal.append({ type: "anomaly", what, detail });
+  }
+
+  /** Another process leads, or may. */
+  #watch(): void {
+    const { leader } = this.#lease;
+    const name = leader === undefined || leader.released ? "" : leader.name;
+    if (name !== this.#leader) this.#options.journal.append({ type: "standby.waiting", leader: name });
+    this.#leader = name;
+    this.#following ??= this.#follower
+      .follow()
+      .catch(() => undefined)
+      .then(() => {
+        this.#following = undefined;
+      });
+  }
+
+  /** What the one before has written last. While the store does not answer, the lease is not confirmed either, and nothing is gained by haste. */
+  async #followToEnd(): Promise<void> {
+    const { clock, leaseMs } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#follower.follow();
+        return;
+      } catch (error) {
+        if (this.#lease.standing === "over") throw ended();
+        if (attempt === followAttempts) {
+          this.#note(
+            "standby.journal",
+            `the copy of the journal cannot be read: ${messageOf(error)}. What it has more is looked for at the service.`,
+          );
+          return;
+        }
+      }
+      await firstValueFrom(after(clock, leaseMs / followAttempts));
+    }
+  }
+
+  #onDeposed(by: string): void {
+    const leader = by === "" ? "another process" : by;
+    this.#options.journal.append({ type: "standby.lost", leader });
+    this.#waiter?.reject(new SluiceError("ENGINE_STATE", `${leader} has taken the lead while this process started.`));
+    this.#options.onDeposed();
+  }
+}
+
+/** Within one lease. */
+const followAttempts = 20;
+
+const refusals: Readonly<Record<Exclude<Standing, "leading">, string>> = {
+  waiting: "another process leads",
+  settling: "orders of the process that led before may still be executed",
+  alone: "the store of the standby does not answer, and another process may lead: cancels and exits only",
+  mute: "the lease has run out, and another process may lead",
+  over: "another process leads, and this one ends",
+};
+
+const ended = (): SluiceError => new SluiceError("ENGINE_STATE", "The engine was stopped while it stood by.");

@@ -1,0 +1,181 @@
+/**
+ * One process of several: what leaves, what is told, what it takes over.
+ */
+import { NEVER } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { live } from "../../../../src/client/live/live-service.ts";
+import { createCredentials } from "../../../../src/client/transport/secrets.ts";
+import { VirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import type { LeaseStore } from "../../../../src/engine/standby/lease-store.ts";
+import { MemoryLeaseStore } from "../../../../src/engine/standby/memory-lease-store.ts";
+import { Standby } from "../../../../src/engine/standby/standby.ts";
+import { checkConfig } from "../../../../src/host/config.ts";
+import type { EventBody } from "../../../../src/journal/events.ts";
+import { strategy } from "../../../support/harness/backtest.ts";
+import { memoryDisk } from "../../../support/harness/memory-disk.ts";
+import { requestOf } from "../../../support/harness/transport.ts";
+
+/** What it does now, also where a test has replaced it meanwhile. */
+const callsOf = (store: LeaseStore): LeaseStore => ({
+  look: (...args) => store.look(...args),
+  take: (...args) => store.take(...args),
+  renew: (...args) => store.renew(...args),
+  release: (...args) => store.release(...args),
+  files: () => store.files(),
+  read: (...args) => store.read(...args),
+  append: (...args) => store.append(...args),
+  replace: (...args) => store.replace(...args),
+  remove: (...args) => store.remove(...args),
+  close: () => store.close(),
+});
+
+const setUp = () => {
+  const clock = new VirtualClock(1_000_000);
+  const store = new MemoryLeaseStore(() => clock.now());
+  const pass = async (ms: number): Promise<void> => {
+    const until = clock.now() + ms;
+    for (let more = true; more; more = clock.step(until)) for (let turn = 0; turn < 60; turn++) await Promise.resolve();
+    clock.advanceTo(until);
+  };
+  const join = (name: string) => {
+    const events: EventBody[] = [];
+    const told: string[] = [];
+    const disk = memoryDisk();
+    const locks: string[] = [];
+    const lock = async (taken: string) => {
+      locks.push(taken);
+      return async () => void told.push("unlocked");
+    };
+    const standby = new Standby({
+      clock,
+      journal: { append: (event) => void events.push(event) },
+      store: { ...callsOf(store), close: () => void told.push("closed") },
+      candidate: { name, session: name, owner: "service / user / main" },
+      leaseMs: 10_000,
+      toleranceMs: 5_000,
+      disk: { ...disk, lock },
+      isExit: (clOrdId) => clOrdId === "exit",
+      onBack: () => void told.push("back"),
+      onDeposed: () => void told.push("deposed"),
+    });
+    return { standby, events, told, disk, locks };
+  };
+  return { clock, store, pass, join };
+};
+
+const placing = (clOrdId: string) => requestOf("placeOrder", { body: { clOrdId } });
+const requests = [placing("entry"), placing("exit"), requestOf("cancelBatch"), requestOf("setLeverage"), requestOf("pendingOrders")];
+const passing = (standby: Standby): readonly boolean[] => requests.map((request) => standby.blocks(request) === undefined);
+
+describe("A process with a standby", () => {
+  it("sends reads only before it leads, everything while it leads, cancels and exits while the store is away", async () => {
+    const { pass, join, store } = setUp();
+    const { standby, events, told } = join("first");
+    const leading = standby.lead();
+    expect(passing(standby)).toEqual([false, false, false, false, true]);
+    await pass(17_000);
+    expect(await leading).toBe(false);
+    expect(passing(standby)).toEqual([true, true, true, true, true]);
+    expect([standby.refusal(false), standby.refusal(true)]).toEqual([undefined, undefined]);
+    const renew = store.renew.bind(store);
+    store.renew = () => Promise.reject(new Error("away"));
+    await pass(9_000);
+    expect(passing(standby)).toEqual([false, true, true, false, true]);
+    expect(standby.refusal(false)).toContain("the store of the standby does not answer");
+    expect(standby.refusal(true)).toBeUndefined();
+    store.renew = renew;
+    await pass(1_000);
+    expect(passing(standby)).toEqual([true, true, true, true, true]);
+    // What was refused meanwhile is considered again.
+    expect(told).toContain("back");
+    expect(events.map((event) => ("what" in event ? event.what : event.type))).toEqual([
+      "standby.waiting",
+      "standby.leading",
+      "standby.alone",
+      "standby.back",
+    ]);
+  });
+
+  it("takes over at once from one that ends in order, with its journal, and names it", async () => {
+    const { pass, join, store } = setUp();
+    const first = join("first");
+    void first.standby.lead();
+    await pass(17_000);
+    await first.standby.disk.create("00000001.journal", Buffer.from("what it knows\n"));
+    const second = join("second");
+    const leading = second.standby.lead();
+    await pass(3_000);
+    expect(second.standby.health()).toMatchObject({ state: "waiting", leader: { name: "first" } });
+    expect(first.standby.health()).toMatchObject({ state: "leading", standbys: [{ name: "second" }] });
+    expect(String(second.disk.files.get("00000001.journal"))).toBe("what it knows\n");
+    await first.standby.disk.open("00000001.journal").then(async (file) => {
+      await file.append(Buffer.from("and last\n"));
+      await file.sync();
+    });
+    await first.standby.end();
+    expect(store.record?.released).toBe(true);
+    await pass(700);
+    expect(await leading).toBe(true);
+    expect(String(second.disk.files.get("00000001.journal"))).toBe("what it knows\nand last\n");
+    expect(second.events).toContainEqual({ type: "standby.leading", before: "first", released: true });
+    expect(first.told).toEqual(["closed", "unlocked"]);
+  });
+
+  it("is told when another has taken the lead, and sends nothing from then on, exits included", async () => {
+    const { clock, pass, join, store } = setUp();
+    const { standby, events, told } = join("first");
+    void standby.lead();
+    await pass(17_000);
+    await store.take({ name: "second", session: "2", owner: "service / user / main" }, store.record);
+    clock.stepWall(60_000);
+    expect(passing(standby)).toEqual([false, false, false, false, true]);
+    await pass(600);
+    expect(passing(standby)).toEqual([false, false, false, false, true]);
+    expect(told).toContain("deposed");
+    expect(events.at(-1)).toEqual({ type: "standby.lost", leader: "second" });
+  });
+
+  it("has its folder for itself, whoever leads", async () => {
+    const { pass, join } = setUp();
+    const { standby, locks } = join("first");
+    void standby.lead();
+    await pass(100);
+    expect(locks).toEqual(["service / user / main / memory"]);
+    expect(() => standby.disk).toThrow("does not lead yet");
+  });
+
+  it("can be ended while it waits", async () => {
+    const { pass, join } = setUp();
+    const { standby } = join("first");
+    const leading = standby.lead();
+    await pass(1_000);
+    await standby.end();
+    await expect(leading).rejects.toThrow("stopped while it stood by");
+  });
+});
+
+describe("A config with a standby", () => {
+  const service = live({
+    environment: "testnet",
+    baseUrl: "http://127.0.0.1:1",
+    keys: [{ credentials: createCredentials({ apiKey: "a", secretKey: "b", passphrase: "c" }) }],
+  });
+  const config = {
+    service,
+    strategies: [strategy("one", { desired: () => NEVER })],
+    standby: { store: "redis://localhost", group: "desk" },
+  };
+
+  it.each([
+    ["no journal to hand over", {}, "config.standby needs a journal"],
+    ["a watchdog, which would cancel what it goes on with", { journal: { dir: "j" }, watchdog: {} }, "Leave one of them out"],
+    ["a store that is none", { journal: { dir: "j" }, standby: { store: "localhost", group: "desk" } }, "config.standby.store"],
+    ["a lease too short to renew", { journal: { dir: "j" }, standby: { ...config.standby, leaseMs: 10 } }, "config.standby.leaseMs"],
+  ])("is refused with %s", (_, more, message) => {
+    expect(() => checkConfig({ ...config, ...more })).toThrow(message);
+  });
+
+  it("is taken with store, group and journal", () => {
+    expect(checkConfig({ ...config, journal: { dir: "j" } }).standby).toEqual(config.standby);
+  });
+});
