@@ -30,6 +30,8 @@ interface EngineRun {
   readonly stopping: Stopping;
   readonly clock: Clock;
   readonly seconds: number | undefined;
+  /** It waits while another process leads: a stop ends no start that should have been. */
+  readonly standsBy?: () => boolean;
   /** The engine trades from now on. */
   readonly started?: () => void;
   /** Called once, before the engine is stopped. */
@@ -58,12 +60,13 @@ export const runToEnd = async (run: EngineRun): Promise<void> => {
     // A start that fails ends the engine, and says why.
     if (reason === "ended" && !isStarted) await started;
     ending(reason);
-    if (!isStarted && !answers.fail()) {
+    const stoodBy = !isStarted && run.standsBy?.() === true;
+    if (!isStarted && !stoodBy && !answers.fail()) {
       const enough$ = after(clock, startMsMax).pipe(map(() => undefined));
       await firstValueFrom(merge(started$, enough$, stopping.abandoned$));
     }
     await firstValueFrom(merge(from(stop()), stopping.abandoned$));
-    if (!isStarted) throw unstarted(reason, answers.problem());
+    if (!isStarted && !stoodBy) throw unstarted(reason, answers.problem());
   } finally {
     answers.end();
   }

@@ -3,39 +3,38 @@
  *
  * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
  * engine is stopped in order (engine-run.ts); orders that stay, or of which nothing is known, are named at the end.
+ * With a standby in the config the command goes on as one when another process has taken the lead.
  * Not here: what the engine does (engine/engine.ts), where it is shown (run-screen.ts), what became of orders (run-orders.ts).
  */
 import { type Command, Option } from "commander";
-import { Subscription } from "rxjs";
+import type { Subscription } from "rxjs";
 import { checkEnvironment, placeOf } from "../client/live/live-place.ts";
 import type { LiveSpec } from "../client/live/live-service.ts";
 import type { ServiceEnv } from "../client/service-port.ts";
-import { type Clock, every } from "../clock/clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createContract } from "../contract/contract.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { Engine, EngineOptions } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
 import { profileIn } from "../host/config.ts";
-import type { QuotaState } from "../host/context.ts";
 import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type DashboardFlags, portOf, withDashboard } from "./dashboard-plugin.ts";
 import { endings, runToEnd } from "./engine-run.ts";
-import { failWith, haltAdvice, remedyOf } from "./halts.ts";
+import { failWith, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { secondsOf } from "./option-values.ts";
 import { Reachability } from "./reachability.ts";
-import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
-import { closingText, count, createTally, type Tally } from "./run-progress.ts";
-import type { ReportedEngine } from "./run-report.ts";
+import { createRunOrders, withUnits } from "./run-orders.ts";
+import { closingText, createTally } from "./run-progress.ts";
 import { type Screen, screenOf } from "./run-screen.ts";
-import { listenForStop } from "./shutdown-signals.ts";
-import type { Status } from "./status-line.ts";
+import { type ShownEngine, standsBy, watchEvents, watchStandby, watchState } from "./run-watch.ts";
+import { listenForStop, type Stopping } from "./shutdown-signals.ts";
 import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
-interface RunningEngine extends Pick<Engine, "quota$" | "start">, ReportedEngine {
+interface RunningEngine extends Pick<Engine, "start">, ShownEngine {
   /** `settleMs`: how long to look for orders whose outcome is not known before leaving them. */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
 }
@@ -100,6 +99,42 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   if (flags.watchdog === true && placeOf(service) === undefined) throw new SluiceError("USAGE", watchdogMessage);
   const screen = screenOf(io, flags.json === true);
   for (const line of forgetful(config)) screen.note(line);
+  const stopping = listenForStop(io);
+  try {
+    const ends = {
+      path,
+      flags,
+      io,
+      parts,
+      clock,
+      config,
+      screen,
+      stopping,
+      until: clock.now() + (flags.seconds ?? Number.POSITIVE_INFINITY) * 1_000,
+    };
+    // Another process has taken the lead: this one stands by from then on.
+    while ((await runOnce(ends)) === "deposed");
+  } finally {
+    stopping.end();
+  }
+};
+
+interface OneRun {
+  readonly path: string;
+  readonly flags: Flags;
+  readonly io: CliIo;
+  readonly parts: RunParts;
+  readonly clock: Clock;
+  readonly config: object;
+  readonly screen: Screen;
+  readonly stopping: Stopping;
+  /** When it is to end by itself. */
+  readonly until: number;
+}
+
+/** One engine, from its start to its end. */
+const runOnce = async ({ path, flags, io, parts, clock, config, screen, stopping, until }: OneRun): Promise<"deposed" | "done"> => {
+  const { service } = config as { readonly service?: unknown };
   const createEngine = parts.createEngine ?? (await engineMaker());
   const engine = createEngine(config, {
     print: (line) => screen.note(printable(line)),
@@ -119,27 +154,29 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
   const { reportOf } = await import("./run-report.ts");
   const reporter = reportOf(engine, config, placeOf(service)?.baseUrl, flags, clock);
-  const stopping = listenForStop(io);
+  watching.add(watchStandby(engine, tally, screen, clock));
+  let isDeposed = false;
+  watching.add(engine.events$.subscribe(({ type }) => (isDeposed ||= type === "standby.lost")));
   let unread = false;
   try {
     await runToEnd({
       engine,
       stopping,
       clock,
-      seconds: flags.seconds,
+      seconds: Number.isFinite(until) ? Math.max(0, until - clock.now()) / 1_000 : undefined,
+      standsBy: () => standsBy(engine),
       started: () => {
         reporter.begin();
         watching.add(watchState(engine, tally, reach, screen, clock));
       },
       ending: (reason) => {
         unread = reason === "unread";
-        if (!unread) screen.note(`Stopping: ${endings[reason]}.`);
+        if (!unread && !isDeposed) screen.note(`Stopping: ${endings[reason]}.`);
         tally.stopping = true;
       },
       stop: () => engine.stop({ cancel: flags.cancel === true, settleMs }),
     });
   } finally {
-    stopping.end();
     watching.unsubscribe();
     const policy = flags.cancel === true ? "cancel" : "keep";
     for (const line of orders.closingLines(policy, placeOf(service)?.baseUrl, path)) screen.note(line);
@@ -148,7 +185,9 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     screen.close(unread ? "" : `${ended?.text ?? ""}${closingText(tally, clock.now(), inkOf(io))}`);
     for (const file of ended?.written ?? []) screen.note(printable(`Wrote ${file}.`));
   }
+  if (isDeposed) return "deposed";
   failWith(tally, "Failed while running:");
+  return "done";
 };
 
 /** The config with its user's word for a dialect that was not tried; refuses to trade real money in one without it. */
@@ -220,41 +259,3 @@ const asShown = (screen: Screen, profile: Profile, service: unknown, { json }: F
 const embeddedEnds = "the embedded service ends with this process, and its orders with it";
 
 const engineMaker = async (): Promise<CreateEngine> => (await import("../engine/engine.ts")).createEngine;
-
-const statusMs = 1_000;
-
-/** Feeds what happens into the tally and onto the screen; nothing flows back. */
-const watchEvents = (
-  engine: RunningEngine,
-  tally: Tally,
-  orders: RunOrders,
-  reach: Reachability,
-  screen: Screen,
-  path: string,
-): Subscription => {
-  let shown = "";
-  return engine.events$.subscribe((event) => {
-    count(tally, event);
-    orders.take(event);
-    screen.event(event);
-    // Before the start the engine says itself what it waits for.
-    const news = reach.take(event);
-    if (news !== undefined && tally.started) screen.note(news);
-    const halt = haltAdvice(tally, path) ?? "";
-    if (halt !== shown && halt !== "") screen.note(halt);
-    shown = halt;
-  });
-};
-
-/** Once the engine runs. A display asks the service for nothing: what is shown is what the engine knows. */
-const watchState = (engine: RunningEngine, tally: Tally, reach: Reachability, screen: Screen, clock: Clock): Subscription => {
-  const watching = new Subscription();
-  let quota: QuotaState | undefined;
-  watching.add(engine.quota$.subscribe((latest) => (quota = latest)));
-  const status = (): Status => {
-    const now = clock.now();
-    return { tally, quota, strategies: engine.strategies(), open: engine.openOrders().length, outage: reach.words(now), now };
-  };
-  watching.add(every(clock, statusMs).subscribe((tick) => screen.status(status, tick)));
-  return watching;
-};

@@ -19,6 +19,8 @@ export interface Status {
   readonly strategies: readonly StrategyView[];
   /** Open orders of this engine. */
   readonly open: number;
+  /** What the process is among those of which one leads, in words; alone where it waits. */
+  readonly standby?: { readonly words: string; readonly waits: boolean } | undefined;
   /** That the service does not answer, in words. */
   readonly outage?: string | undefined;
   readonly now: number;
@@ -38,8 +40,9 @@ const gap = " │ ";
 /** Parts of a higher rank are shown where all others are spelled out. */
 const essentialMax = 10;
 
-export const statusLine = ({ tally, quota, strategies, open, outage, now }: Status, width: number): string => {
+export const statusLine = ({ tally, quota, strategies, open, outage, standby, now }: Status, width: number): string => {
   const time = timeOf(now - tally.startedAt);
+  if (standby?.waits === true) return fitted([part(0, time), part(1, standby.words)], width);
   const halt = haltWords(tally, width - widthOf(`${time}${gap}`));
   return fitted(
     [
@@ -52,6 +55,7 @@ export const statusLine = ({ tally, quota, strategies, open, outage, now }: Stat
       part(5, `open ${open}`),
       ...(tally.limited === 0 ? [] : [part(8, `429s ${tally.limited}`)]),
       part(6, `quota ${fullest("uid", quota)}`, `quota ${shareOf("uid", quota)}`),
+      ...(standby === undefined ? [] : [part(11, standby.words)]),
       part(12, `${fullest("ip", quota)} ${fullest("key", quota)}`),
       part(13, `queue ${quota?.queued ?? "-"}`),
       part(14, `sent ${tally.sent}`),

@@ -1,0 +1,79 @@
+/**
+ * What a run shows while it goes on: events as they come, and a line of status once a second.
+ *
+ * Invariants: nothing flows back to the engine; what is shown is what it knows, and the service is asked for nothing.
+ * Not here: what lines say (run-progress.ts, status-line.ts), where they are written (run-screen.ts).
+ */
+import { Subscription } from "rxjs";
+import { type Clock, every } from "../clock/clock.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { QuotaState } from "../host/context.ts";
+import { haltAdvice } from "./halts.ts";
+import type { Reachability } from "./reachability.ts";
+import type { RunOrders } from "./run-orders.ts";
+import { count, type Tally } from "./run-progress.ts";
+import type { ReportedEngine } from "./run-report.ts";
+import type { Screen } from "./run-screen.ts";
+import { standbyWords } from "./standby-words.ts";
+import type { Status } from "./status-line.ts";
+
+/** The part of an engine that is shown. */
+export interface ShownEngine extends Pick<Engine, "quota$">, Partial<Pick<Engine, "health">>, ReportedEngine {}
+
+const statusMs = 1_000;
+
+/** Feeds what happens into the tally and onto the screen; nothing flows back. */
+export const watchEvents = (
+  engine: ShownEngine,
+  tally: Tally,
+  orders: RunOrders,
+  reach: Reachability,
+  screen: Screen,
+  path: string,
+): Subscription => {
+  let shown = "";
+  return engine.events$.subscribe((event) => {
+    count(tally, event);
+    orders.take(event);
+    screen.event(event);
+    // Before the start the engine says itself what it waits for.
+    const news = reach.take(event);
+    if (news !== undefined && tally.started) screen.note(news);
+    const halt = haltAdvice(tally, path) ?? "";
+    if (halt !== shown && halt !== "") screen.note(halt);
+    shown = halt;
+  });
+};
+
+/** Once the engine runs. A display asks the service for nothing: what is shown is what the engine knows. */
+export const watchState = (engine: ShownEngine, tally: Tally, reach: Reachability, screen: Screen, clock: Clock): Subscription => {
+  const watching = new Subscription();
+  let quota: QuotaState | undefined;
+  watching.add(engine.quota$.subscribe((latest) => (quota = latest)));
+  const status = (): Status => {
+    const now = clock.now();
+    const words = standbyOf(engine);
+    const standby = words === undefined ? undefined : { words, waits: false };
+    return { tally, quota, strategies: engine.strategies(), open: engine.openOrders().length, outage: reach.words(now), standby, now };
+  };
+  watching.add(every(clock, statusMs).subscribe((tick) => screen.status(status, tick)));
+  return watching;
+};
+
+const standbyStates: readonly string[] = ["waiting", "settling"];
+
+/** It waits while another process leads. */
+export const standsBy = (engine: ShownEngine): boolean => standbyStates.includes(engine.health?.().standby.state ?? "");
+
+/** A line of status for a process that waits while another one leads. */
+export const watchStandby = (engine: ShownEngine, tally: Tally, screen: Screen, clock: Clock): Subscription =>
+  every(clock, statusMs).subscribe((tick) => {
+    const words = tally.started ? undefined : standbyOf(engine);
+    if (words === undefined || !standsBy(engine)) return;
+    screen.status(() => ({ tally, quota: undefined, strategies: [], open: 0, standby: { words, waits: true }, now: clock.now() }), tick);
+  });
+
+const standbyOf = (engine: ShownEngine): string | undefined => {
+  const health = engine.health?.();
+  return health === undefined ? undefined : standbyWords(health.standby);
+};
