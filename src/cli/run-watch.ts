@@ -14,7 +14,7 @@ import type { RunOrders } from "./run-orders.ts";
 import { count, type Tally } from "./run-progress.ts";
 import type { ReportedEngine } from "./run-report.ts";
 import type { Screen } from "./run-screen.ts";
-import { standbyWords } from "./standby-words.ts";
+import { isAlive, standbyWords } from "./standby-words.ts";
 import type { Status } from "./status-line.ts";
 
 /** The part of an engine that is shown. */
@@ -64,6 +64,9 @@ const standbyStates: readonly string[] = ["waiting", "settling"];
 
 /** It waits while another process leads. */
 export const standsBy = (engine: ShownEngine): boolean => standbyStates.includes(engine.health?.().standby.state ?? "");
+
+/** Another process is there to go on. */
+export const hasStandby = (engine: ShownEngine): boolean => engine.health?.().standby.standbys.some(isAlive) === true;
 
 /** A line of status for a process that waits while another one leads. */
 export const watchStandby = (engine: ShownEngine, tally: Tally, screen: Screen, clock: Clock): Subscription =>

@@ -29,7 +29,7 @@ import { Reachability } from "./reachability.ts";
 import { createRunOrders, withUnits } from "./run-orders.ts";
 import { closingText, createTally } from "./run-progress.ts";
 import { type Screen, screenOf } from "./run-screen.ts";
-import { type ShownEngine, standsBy, watchEvents, watchStandby, watchState } from "./run-watch.ts";
+import { hasStandby, type ShownEngine, standsBy, watchEvents, watchStandby, watchState } from "./run-watch.ts";
 import { listenForStop, type Stopping } from "./shutdown-signals.ts";
 import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
@@ -86,6 +86,8 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
 };
 
 const settleMs = 10_000;
+/** Orders in question are in the journal, and whoever goes on looks for them. */
+const handOverMs = 500;
 
 const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
@@ -174,7 +176,7 @@ const runOnce = async ({ path, flags, io, parts, clock, config, screen, stopping
         if (!unread && !isDeposed) screen.note(`Stopping: ${endings[reason]}.`);
         tally.stopping = true;
       },
-      stop: () => engine.stop({ cancel: flags.cancel === true, settleMs }),
+      stop: () => engine.stop({ cancel: flags.cancel === true, settleMs: hasStandby(engine) ? handOverMs : settleMs }),
     });
   } finally {
     watching.unsubscribe();

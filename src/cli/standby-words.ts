@@ -9,6 +9,9 @@ import { printable } from "./io.ts";
 /** Twenty signs of life are missing. */
 const silentMs = 10_000;
 
+/** A process that stands by was heard not long ago. */
+export const isAlive = ({ heardMs }: StandbyHealth["standbys"][number]): boolean => heardMs < silentMs;
+
 const heard = ({ name, heardMs }: StandbyHealth["standbys"][number]): string =>
   `${printable(name)} heard ${(heardMs / 1_000).toFixed(1)} s ago`;
 
@@ -18,7 +21,7 @@ export const standbyWords = ({ state, leader, standbys }: StandbyHealth): string
   if (state === "waiting") return leader === undefined ? "standby: no leader is known yet" : aliveWords(leader);
   if (state === "settling") return "standby: takes over once nothing of the leader before can be executed";
   if (state !== "leading") return `standby: the store does not answer, ${state === "alone" ? "cancels and exits only" : "nothing is sent"}`;
-  const [first] = standbys.filter(({ heardMs }) => heardMs < silentMs);
+  const [first] = standbys.filter(isAlive);
   return first === undefined ? "no standby" : `standby ${heard(first)}`;
 };
 

@@ -125,10 +125,16 @@ export class EngineLifecycle {
   readonly #options: LifecycleOptions;
   #state: "new" | "started" | "stopped" = "new";
   #stalls: Subscription | undefined;
+  #stopping: Promise<void> | undefined;
+  /** Another process leads: what this one could not write down any more is that one's to find out. */
+  #isDeposed = false;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
-    options.parts.standby.onDeposed = () => void this.stop();
+    options.parts.standby.onDeposed = () => {
+      this.#isDeposed = true;
+      void this.stop();
+    };
   }
 
   async start(): Promise<void> {
@@ -151,11 +157,16 @@ export class EngineLifecycle {
     parts.beating.ready();
   }
 
-  async stop({ cancel = false, settleMs = 0 }: { readonly cancel?: boolean; readonly settleMs?: number } = {}): Promise<void> {
+  /** A second caller waits for the same end. */
+  async stop(how: { readonly cancel?: boolean; readonly settleMs?: number } = {}): Promise<void> {
+    if (!this.#isStopped()) this.#stopping = this.#stop(how);
+    await this.#stopping;
+  }
+
+  async #stop({ cancel = false, settleMs = 0 }: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void> {
     const { parts, strategyHost, pluginHost } = this.#options;
     const { accounts, beating, halt, journal } = parts;
     const { clock } = parts.service;
-    if (this.#isStopped()) return;
     this.#state = "stopped";
     this.#stalls?.unsubscribe();
     strategyHost.stop();
@@ -208,8 +219,13 @@ export class EngineLifecycle {
     parts.scheduler.close();
     parts.quotaGroup.joined?.leave();
     await parts.service.stop();
-    await parts.durable?.close();
-    await parts.standby.end();
+    try {
+      await parts.durable?.close();
+    } catch (error) {
+      if (!this.#isDeposed) throw error;
+    } finally {
+      await parts.standby.end();
+    }
   }
 
   /** Asked again after every wait: it may have been stopped meanwhile. */

@@ -1,0 +1,24 @@
+/**
+ * Takeovers between two real processes that trade against a service which loses answers, counted at the service.
+ *
+ * Leases of two seconds and a tolerance of one, so that a takeover takes three; test/soak/standby.ts does it a hundred times, and with the
+ * default figures.
+ */
+import { describe, expect, it } from "vitest";
+import { redisServer } from "../support/harness/redis.ts";
+import { endings, StandbyTrial } from "../support/harness/standby-trial.ts";
+
+describe.skipIf(redisServer === undefined)(`A hot standby${redisServer === undefined ? " (no redis-server here)" : ""}`, () => {
+  it("goes on with orders, position and profit when the leader is killed, stopped or ended, and the one before sends nothing more", async () => {
+    const trial = await StandbyTrial.open({ seed: "takeovers", leaseMs: 2_000, toleranceMs: 1_000, stepMs: 500 });
+    try {
+      await trial.begin();
+      for (const ending of endings) await trial.takeOver(ending);
+    } finally {
+      await trial.end();
+    }
+    expect(trial.problems).toEqual([]);
+    expect(trial.takeovers.map(({ ending }) => ending)).toEqual([...endings]);
+    expect(trial.fills).toBeGreaterThan(3);
+  }, 120_000);
+});
