@@ -11,17 +11,26 @@ import { definePlugin, type PluginContext } from "sluice";
 
 /** What is wrong, and what a person should know besides. */
 const stateOf = ({ health, strategies }: Pick<PluginContext<unknown>, "health" | "strategies">, staleMs: number) => {
-  const { journal, watchdog, resources } = health();
+  const { journal, watchdog, standby, resources } = health();
   const views = strategies();
   const problems = [
     ...(journal.state === "failed" ? [`the journal failed: ${journal.reason}`] : []),
     ...(watchdog.state === "lost" || watchdog.state === "tripped" ? [`the watchdog is ${watchdog.state}: ${watchdog.reason}`] : []),
+    ...(standby.state === "alone" || standby.state === "mute" ? [`the store of the standby does not answer (${standby.state})`] : []),
     ...views.filter(({ state }) => state === "failed").map(({ name, error = "" }) => `strategy ${name} failed: ${error}`),
     ...resources
       .filter(({ stale, ageMs }) => stale && ageMs !== undefined && ageMs > staleMs)
       .map(({ user, name, ageMs = 0, problem }) => `${name} of ${user} are ${Math.round(ageMs / 1_000)} s old: ${problem}`),
   ];
-  const notes = views.filter(({ mode }) => mode !== "active").map(({ name, mode, reason }) => `strategy ${name} is ${mode}: ${reason}`);
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s ago`;
+  const notes = [
+    ...(standby.state === "none"
+      ? []
+      : [
+          `it leads; ${standby.standbys.length === 0 ? "no standby is alive" : standby.standbys.map(({ name, heardMs }) => `standby ${name} was heard ${seconds(heardMs)}`).join(", ")}`,
+        ]),
+    ...views.filter(({ mode }) => mode !== "active").map(({ name, mode, reason }) => `strategy ${name} is ${mode}: ${reason}`),
+  ];
   return { ok: problems.length === 0, problems, notes, strategies: views.map(({ name, state, mode }) => ({ name, state, mode })) };
 };
 

@@ -1,11 +1,16 @@
 /**
- * `sluice quota <store>`: who holds what of a quota that several engines share, and whether the group is halted.
+ * `sluice quota <store>`: who holds what of a quota that several engines share, whether the group is halted, and who leads where engines have a standby.
  *
  * Invariants: asks the store only and changes nothing; with --json stdout holds one document; a store that does not answer within five
  * seconds ends the command.
  * Not here: how the quota is divided (scheduler/shared/).
  */
 import type { Command } from "commander";
+import { firstValueFrom } from "rxjs";
+import { after } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import type { Leadership } from "../engine/standby/lease-store.ts";
+import { RedisLeaseStore } from "../engine/standby/redis-lease-store.ts";
 import type { ScopeHolding } from "../scheduler/shared/claim.ts";
 import { type CliIo, printable } from "./io.ts";
 import { withStore } from "./shared-store.ts";
@@ -18,18 +23,46 @@ interface Flags {
 export const addQuotaCommand = (program: Command, io: CliIo): void => {
   program
     .command("quota")
-    .description("Show who holds what of a quota that several engines share, and whether the group is halted.")
+    .description("Show who holds what of a quota that several engines share, whether the group is halted, and who leads and who stands by.")
     .argument("<store>", "address of the store, such as redis://10.0.0.5:6379, or env:NAME for the variable that holds it")
     .requiredOption("--group <name>", "the group, as config.quota.shared names it")
     .option("--json", "print one JSON document")
     .action((address: string, { group, json }: Flags) =>
-      withStore(address, group, async (store) => {
+      withStore(address, group, async (store, url) => {
         const halted = await store.halted();
+        const leaderships = await leadershipsIn(url, group);
         const holdings = [...(await store.holdings())].sort((a, b) => b.window - a.window || (a.scope < b.scope ? -1 : 1));
-        if (json === true) io.out(`${JSON.stringify({ group, halted: halted ?? null, holdings }, null, 2)}\n`);
-        else io.out(`${[haltLine(group, halted), ...tableOf(holdings)].join("\n")}\n`);
+        if (json === true) io.out(`${JSON.stringify({ group, halted: halted ?? null, standby: leaderships, holdings }, null, 2)}\n`);
+        else io.out(`${[haltLine(group, halted), ...leaderships.map(leaderLine), ...tableOf(holdings)].join("\n")}\n`);
       }),
     );
+};
+
+/** The store has just answered another connection, so this one is soon ready. */
+const leadershipsIn = async (url: string, group: string): Promise<readonly Leadership[]> => {
+  const store = await RedisLeaseStore.open(url, group, "");
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await store.leaderships();
+      } catch (error) {
+        if (attempt === connectAttempts) throw error;
+      }
+      await firstValueFrom(after(createSystemClock(), connectMs));
+    }
+  } finally {
+    store.close();
+  }
+};
+
+const connectAttempts = 20;
+const connectMs = 100;
+
+const heard = ({ name, ms }: Leadership["leader"]): string => `${printable(name)}, heard ${(ms / 1_000).toFixed(1)} s ago`;
+
+const leaderLine = ({ instance, leader, released, standbys }: Leadership): string => {
+  const who = released ? `nobody leads: ${printable(leader.name)} has ended` : `leader ${heard(leader)}`;
+  return `${printable(instance)}  ${who}; ${standbys.length === 0 ? "no standby" : `standby ${standbys.map(heard).join("; ")}`}`;
 };
 
 const haltLine = (group: string, halted: string | undefined): string =>

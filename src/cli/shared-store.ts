@@ -16,12 +16,12 @@ const patienceMs = 5_000;
 const retryMs = 100;
 
 /** `address` is one, or `env:NAME`. USAGE where it is neither; PORT_UNAVAILABLE where nobody answers. */
-export const withStore = async (address: string, group: string, run: (store: ClaimStore) => Promise<void>): Promise<void> => {
+export const withStore = async (address: string, group: string, run: (store: ClaimStore, url: string) => Promise<void>): Promise<void> => {
   const url = addressIn(address, { what: "a store", fits: isStoreAddress, forms: addressForms });
   const store = await RedisClaimStore.open(url, group);
   try {
     await answering(store, url);
-    await run(store);
+    await run(store, url);
   } finally {
     store.close();
   }

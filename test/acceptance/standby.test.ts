@@ -5,6 +5,8 @@
  * default figures.
  */
 import { describe, expect, it } from "vitest";
+import { main } from "../../src/cli/main.ts";
+import { capturedIo } from "../support/captured-io.ts";
 import { redisServer } from "../support/harness/redis.ts";
 import { endings, StandbyTrial } from "../support/harness/standby-trial.ts";
 
@@ -13,6 +15,9 @@ describe.skipIf(redisServer === undefined)(`A hot standby${redisServer === undef
     const trial = await StandbyTrial.open({ seed: "takeovers", leaseMs: 2_000, toleranceMs: 1_000, stepMs: 500 });
     try {
       await trial.begin();
+      const io = capturedIo();
+      expect([await main(["quota", trial.store, "--group", "trial"], io), io.errText]).toEqual([0, ""]);
+      expect(io.outText).toMatch(/^main {2}leader main@(a|b), heard \d\.\d s ago; standby main@(?!\1)[ab], heard \d\.\d s ago$/m);
       for (const ending of endings) await trial.takeOver(ending);
     } finally {
       await trial.end();

@@ -2,7 +2,7 @@
  * Scripts that Redis runs for a lease and for the copy of a journal: the algorithm of memory-lease-store.ts, each one atomic step.
  *
  * Keys of one engine carry one hash tag, and so lie in one slot of a cluster:
- * `{GROUP}:lease:INSTANCE` — `epoch seq name session owner released`;
+ * `{GROUP}:lease:INSTANCE` — `epoch seq name session owner released`, and for people `heard`;
  * `{GROUP}:standbys:INSTANCE` — name of each process that stands by → when it last looked;
  * `{GROUP}:files:INSTANCE` — name of each copied file → 1, and `!version`; `{GROUP}:file:INSTANCE:NAME` — its bytes.
  *
@@ -49,6 +49,7 @@ elseif not seq or epoch ~= mine or redis.call('HGET', KEYS[1], 'released') == '1
 elseif tonumber(ARGV[5]) > tonumber(seq) then
   redis.call('HSET', KEYS[1], 'seq', ARGV[5])
 end
+redis.call('HSET', KEYS[1], 'heard', string.format('%.0f', now))
 local reply = { 'renewed' }
 local all = redis.call('HGETALL', KEYS[2])
 for place = 1, #all, 2 do

@@ -35,6 +35,14 @@ export interface Heard {
   readonly ms: number;
 }
 
+/** Of one instance who leads, as the store knows it, and who stands by. */
+export interface Leadership {
+  readonly instance: string;
+  readonly leader: Heard;
+  readonly released: boolean;
+  readonly standbys: readonly Heard[];
+}
+
 export type Renewal =
   | { readonly kind: "renewed"; readonly memory: string; readonly standbys: readonly Heard[] }
   /** Another process has taken the lease. */

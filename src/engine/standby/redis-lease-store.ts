@@ -9,8 +9,28 @@ import type { Redis } from "ioredis";
 import { messageOf } from "../../errors.ts";
 import { optionalPackage } from "../../optional-package.ts";
 import { dialled } from "../../scheduler/shared/store-address.ts";
-import { appendScript, lookScript, releaseScript, removeScript, renewScript, replaceScript, takeScript } from "./lease-scripts.ts";
-import type { Candidate, Copied, CopiedFiles, Heard, Holder, LeaseRecord, LeaseStore, Renewal, Sighting } from "./lease-store.ts";
+import {
+  appendScript,
+  lookScript,
+  releaseScript,
+  removeScript,
+  renewScript,
+  replaceScript,
+  standbyMs,
+  takeScript,
+} from "./lease-scripts.ts";
+import type {
+  Candidate,
+  Copied,
+  CopiedFiles,
+  Heard,
+  Holder,
+  Leadership,
+  LeaseRecord,
+  LeaseStore,
+  Renewal,
+  Sighting,
+} from "./lease-store.ts";
 
 const answerMsMax = 1_000;
 const redialMs = 2_000;
@@ -33,6 +53,7 @@ type Scripted = Redis & Record<keyof typeof scripts, Script>;
 
 export class RedisLeaseStore implements LeaseStore {
   readonly #redis: Scripted;
+  readonly #tag: string;
   readonly #keyOf: (kind: string) => string;
   /** Which server this is; another one may have lost what the first knew. */
   #memory: string | undefined;
@@ -43,7 +64,8 @@ export class RedisLeaseStore implements LeaseStore {
   private constructor(redis: Scripted, group: string, instance: string, answerMs: number) {
     this.#redis = redis;
     this.#answerMs = answerMs;
-    this.#keyOf = (kind) => `{${group}}:${kind}:${instance}`;
+    this.#tag = `{${group}}`;
+    this.#keyOf = (kind) => `${this.#tag}:${kind}:${instance}`;
     for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { lua });
     const forget = (): void => {
       this.#memory = undefined;
@@ -122,6 +144,28 @@ export class RedisLeaseStore implements LeaseStore {
     return (await this.#ask(() => this.#redis.removeCopy(3, ...this.#copyKeys(file), epoch, file))) as Copied;
   }
 
+  /** Who leads in the group, of each instance. */
+  async leaderships(): Promise<readonly Leadership[]> {
+    const [seconds = 0, micros = 0] = (await this.#ask(() => this.#redis.time())).map(Number);
+    const now = seconds * 1_000 + Math.floor(micros / 1_000);
+    const since = (at: string | undefined): number => Math.max(0, now - Number(at ?? now));
+    const prefix = `${this.#tag}:lease:`;
+    const found: Leadership[] = [];
+    for (const key of await this.#keysUnder(prefix)) {
+      const instance = key.slice(prefix.length);
+      const { name = "", released, heard } = await this.#ask(() => this.#redis.hgetall(key));
+      const looked = await this.#ask(() => this.#redis.hgetall(`${this.#tag}:standbys:${instance}`));
+      const standbys = Object.entries(looked).map(([one, at]) => ({ name: one, ms: since(at) }));
+      found.push({
+        instance,
+        leader: { name, ms: since(heard) },
+        released: released === "1",
+        standbys: standbys.filter(({ ms }) => ms <= standbyMs),
+      });
+    }
+    return found.sort((a, b) => (a.instance < b.instance ? -1 : 1));
+  }
+
   close(): void {
     this.#redis.disconnect();
   }
@@ -136,6 +180,19 @@ export class RedisLeaseStore implements LeaseStore {
 
   #fileKey(file: string): string {
     return `${this.#keyOf("file")}:${file}`;
+  }
+
+  async #keysUnder(prefix: string): Promise<readonly string[]> {
+    const keys: string[] = [];
+    let cursor = "0";
+    do {
+      const [next, some] = await this.#ask(() =>
+        this.#redis.scan(cursor, "MATCH", `${prefix.replace(/[\\*?[\]]/g, "\\$&")}*`, "COUNT", 200),
+      );
+      cursor = next;
+      keys.push(...some);
+    } while (cursor !== "0");
+    return keys;
   }
 
   async #memoryId(): Promise<string> {

@@ -229,6 +229,11 @@ export class StandbyTrial {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
+  /** Address of the store. */
+  get store(): string {
+    return this.#redis.url;
+  }
+
   /** At the service, and of them those that were executed. */
   get orders(): number {
     return this.#venue.truth("ann").orders.length;
