@@ -11,7 +11,7 @@ import { redisServer } from "../support/harness/redis.ts";
 import { endings, StandbyTrial } from "../support/harness/standby-trial.ts";
 
 describe.skipIf(redisServer === undefined)(`A hot standby${redisServer === undefined ? " (no redis-server here)" : ""}`, () => {
-  it("goes on with orders, position and profit when the leader is killed, stopped or ended, and the one before sends nothing more", async () => {
+  it("goes on with orders, position and profit when the leader is killed, stopped, ended, or killed without its store, and the one before sends nothing more", async () => {
     const trial = await StandbyTrial.open({ seed: "takeovers", leaseMs: 2_000, toleranceMs: 1_000, stepMs: 500 });
     try {
       await trial.begin();

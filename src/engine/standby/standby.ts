@@ -2,7 +2,7 @@
  * Hot standby: one of several processes of the same engine leads, and another goes on when it is gone.
  *
  * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and exits only once its
- * lease has run out; before it leads its folder holds the journal of the one before; one that was deposed never leads again, its engine ends.
+ * lease has run out or its journal's copy lacks something; before it leads its folder holds the journal of the one before; one that was deposed never leads again, its engine ends.
  * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start (engine/recovery.ts).
  */
 import { firstValueFrom } from "rxjs";
@@ -99,9 +99,10 @@ export class Standby {
   /** Why no order may be sent, or none but exits. */
   refusal(isExit: boolean): string | undefined {
     const { standing } = this.#lease;
-    if (standing === "leading" || (standing === "alone" && isExit)) return undefined;
+    const isBehind = standing === "leading" && this.#copied?.isBehind === true;
+    if ((standing === "leading" && !isBehind) || (isExit && (isBehind || standing === "alone"))) return undefined;
     this.#hasKeptBack = true;
-    return refusals[standing];
+    return standing === "leading" ? behind : refusals[standing];
   }
 
   health(): StandbyHealth {
@@ -139,8 +140,10 @@ export class Standby {
       this.#waiter?.resolve();
       if (before === "alone") this.#note("standby.back", "the store of the standby answers again, and no other process has led meanwhile");
       if (this.#copied?.isBehind === true) this.#copied.catchUp().catch(() => undefined);
-      if (this.#hasKeptBack) this.#options.onBack();
-      this.#hasKeptBack = false;
+      else if (this.#hasKeptBack) {
+        this.#hasKeptBack = false;
+        this.#options.onBack();
+      }
     } else if (standing === "alone" && before !== "alone") this.#note("standby.alone", refusals.alone);
   }
 
@@ -194,6 +197,8 @@ export class Standby {
 /** Within one lease. */
 const followAttempts = 20;
 
+const behind =
+  "the store of the standby does not answer, and what was ordered now would be missing in its copy of the journal: cancels and exits only";
 const refusals: Readonly<Record<Exclude<Standing, "leading">, string>> = {
   waiting: "another process leads",
   settling: "orders of the process that led before may still be executed",

@@ -26,8 +26,8 @@ const money = "1000000";
 const names = ["a", "b"] as const;
 const tries = 300;
 
-export const endings = ["kill", "stop", "end"] as const;
-/** How a leader is made to go: SIGKILL; SIGSTOP, and SIGCONT once another leads; SIGTERM. */
+export const endings = ["kill", "stop", "end", "cut"] as const;
+/** How a leader is made to go: SIGKILL; SIGSTOP, and SIGCONT once another leads; SIGTERM; SIGKILL after a while in which the store did not answer. */
 export type LeaderEnding = (typeof endings)[number];
 
 export interface TrialOptions {
@@ -192,8 +192,14 @@ export class StandbyTrial {
     const from = this.#leader();
     const to = this.#other(from);
     await pause(this.#random.next() * 3 * this.#options.stepMs);
+    // Whatever leaves now is not in the copy of the journal.
+    if (ending === "cut") {
+      this.#redis.process.kill("SIGSTOP");
+      await pause(0.4 * this.#options.leaseMs);
+    }
     const at = clock.now();
-    from.child?.kill(ending === "kill" ? "SIGKILL" : ending === "stop" ? "SIGSTOP" : "SIGTERM");
+    from.child?.kill(ending === "kill" || ending === "cut" ? "SIGKILL" : ending === "stop" ? "SIGSTOP" : "SIGTERM");
+    this.#redis.process.kill("SIGCONT");
     const started = await this.#until(`${to.key} trades after ${ending}`, () => to.last("engine.started", at));
     const led = to.last("standby.leading", at);
     if (started === undefined || led === undefined) return;

@@ -96,6 +96,27 @@ describe("A process with a standby", () => {
     ]);
   });
 
+  it("keeps back what is no exit while the copy of its journal lacks something, and sends it afterwards", async () => {
+    const { pass, join, store } = setUp();
+    const { standby, told } = join("first");
+    void standby.lead();
+    await pass(17_000);
+    await standby.disk.create("00000001.journal", Buffer.from("begun\n"));
+    const append = store.append.bind(store);
+    store.append = store.replace = () => Promise.reject(new Error("away"));
+    const file = await standby.disk.open("00000001.journal");
+    await file.append(Buffer.from("an order\n"));
+    await file.sync();
+    expect(passing(standby)).toEqual([false, true, true, false, true]);
+    expect(standby.refusal(false)).toContain("missing in its copy");
+    await pass(1_100);
+    expect(told).not.toContain("back");
+    Object.assign(store, { append, replace: MemoryLeaseStore.prototype.replace.bind(store) });
+    await pass(1_600);
+    expect(told).toContain("back");
+    expect(passing(standby)).toEqual([true, true, true, true, true]);
+  });
+
   it("takes over at once from one that ends in order, with its journal, and names it", async () => {
     const { pass, join, store } = setUp();
     const first = join("first");
