@@ -37,17 +37,21 @@ describe("A control port and the places at it", () => {
     expect(await failed).toBe("cut off");
   });
 
-  it("whose thread fails takes its file away, and the next engine with equal options gets a port that answers", async () => {
+  it("whose thread fails tells every engine, takes its file away, and the next engine with equal options gets a port that answers", async () => {
     const started: Worker[] = [];
     const note = (worker: Worker) => started.push(worker);
     process.on("worker", note);
     const options = optionsOf("failing.example");
-    const failed = vi.fn<(why: string) => void>();
+    const [failed, told] = [vi.fn<(why: string) => void>(), vi.fn<(why: string) => void>()];
+    const gone = vi.fn<(why: string) => void>();
     const one = await takePlace(silent("one"), options, failed);
+    await takePlace(silent("another"), options, told);
+    await (await takePlace(silent("left before"), options, gone)).leave();
     process.off("worker", note);
     expect(filesOf(new URL(one.url).port)).toHaveLength(1);
     await started[0]?.terminate();
     await vi.waitFor(() => expect(failed).toHaveBeenCalledWith("its thread ended by itself"));
+    expect([told.mock.calls, gone.mock.calls]).toEqual([[["its thread ended by itself"]], []]);
     expect(filesOf(new URL(one.url).port)).toEqual([]);
     const two = await takePlace(silent("two"), options, () => undefined);
     const list = async () => (await fetch(`${two.url}/api/v1/sources`, { headers: { authorization: `Bearer ${two.tokens.read}` } })).status;
