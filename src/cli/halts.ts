@@ -12,13 +12,28 @@ import { haltWords, type Tally } from "./run-progress.ts";
 export const remedyOf = (config: unknown): string =>
   (config as { readonly journal?: unknown }).journal === undefined ? "restart to resume" : "resume with --resume";
 
-/** What a halt means and how it ends; undefined where nothing is halted. */
-export const haltAdvice = ({ halted, remedy }: Tally, path: string): string | undefined => {
-  if (halted.size === 0) return undefined;
-  const whom = halted.has("") ? "No order" : `No order of ${[...halted.keys()].map(printable).join(", ")}`;
-  const flag = remedy.includes("--resume") ? " --resume" : "";
-  return `${whom} is placed while halted. To resume: stop, look, and start with\n  sluice run ${path}${flag}`;
+/** Whether a run can be asked to go on: it has a control port that does not only tell. */
+export const isSteered = (config: unknown): boolean => {
+  const { plugins = [] } = config as { readonly plugins?: readonly { readonly name: string; readonly options?: unknown }[] };
+  return plugins.some(
+    ({ name, options }) => name === "dashboard" && (options as { readonly readOnly?: unknown } | undefined)?.readOnly !== true,
+  );
 };
+
+/** What a halt means and how it ends; undefined where nothing is halted. */
+export const haltAdvice = ({ halted, remedy }: Tally, path: string, steered = false): string | undefined => {
+  if (halted.size === 0) return undefined;
+  const isAll = halted.has("");
+  const whom = isAll ? "No order" : `No order of ${[...halted.keys()].map(printable).join(", ")}`;
+  const flag = remedy.includes("--resume") ? " --resume" : "";
+  const advice = `${whom} is placed while halted. To resume: stop, look, and start with\n  sluice run ${path}${flag}`;
+  if (!steered) return advice;
+  const words = isAll ? [""] : [...halted.keys()].map((name) => ` --strategy ${quoted(printable(name))}`);
+  return `${advice}\nor look, and let this run go on from another terminal:${words.map((word) => `\n  sluice ctl resume${word}`).join("")}`;
+};
+
+/** A word as a shell takes it. */
+const quoted = (word: string): string => (/^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** The end of a run in which something failed, which ended halted, or in which no order was accepted. */
 export const failWith = (tally: Tally, failed: string): void => {

@@ -7,7 +7,9 @@
 import type { Command } from "commander";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
+import { createContract } from "../contract/contract.ts";
 import { SluiceError } from "../errors.ts";
+import { profileIn } from "../host/config.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
 import { duration } from "../report/number-format.ts";
@@ -15,6 +17,7 @@ import { runToEnd } from "./engine-run.ts";
 import { failWith, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable, transientLine } from "./io.ts";
 import { secondsOf } from "./option-values.ts";
+import { withUnits } from "./run-orders.ts";
 import { count, createTally, eventLine, type Tally } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 
@@ -60,11 +63,12 @@ const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts:
   };
   const engine = recordEngine(config, (facts) => createSessionFile(dir, facts), { configPath: path, print: note });
   const tally = createTally(clock.now(), remedyOf(config));
+  const { profile } = createContract(profileIn(config as Parameters<typeof profileIn>[0]));
   const progress = transientLine(io);
   const watching = engine.events$.subscribe((event) => {
     count(tally, event);
     progress.clear();
-    show(event, flags.json === true, io);
+    show(flags.json === true ? event : withUnits(event, profile), flags.json === true, io);
   });
   // Of the tally alone: streams of the engine's state would poll, and what they read would be recorded.
   watching.add(

@@ -8,7 +8,6 @@ import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { QuotaState } from "../host/context.ts";
-import { haltAdvice } from "./halts.ts";
 import type { Reachability } from "./reachability.ts";
 import type { RunOrders } from "./run-orders.ts";
 import { count, type Tally } from "./run-progress.ts";
@@ -29,7 +28,7 @@ export const watchEvents = (
   orders: RunOrders,
   reach: Reachability,
   screen: Screen,
-  path: string,
+  adviceOn: (tally: Tally) => string | undefined,
 ): Subscription => {
   let shown = "";
   return engine.events$.subscribe((event) => {
@@ -39,7 +38,7 @@ export const watchEvents = (
     // Before the start the engine says itself what it waits for.
     const news = reach.take(event);
     if (news !== undefined && tally.started) screen.note(news);
-    const halt = haltAdvice(tally, path) ?? "";
+    const halt = adviceOn(tally) ?? "";
     if (halt !== shown && halt !== "") screen.note(halt);
     shown = halt;
   });

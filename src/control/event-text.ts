@@ -60,7 +60,10 @@ const sayings: Sayings = {
     "warn",
     `${strategy}/${slot}: ${filledQty} of ${qty} executed for good${because(reason)}`,
   ],
-  "order.external": ({ ordId, instId, side, sz, state }) => ["warn", `order ${ordId} of another client: ${side} ${sz} ${instId}, ${state}`],
+  "order.external": ({ ordId, instId, side, sz, state }) => [
+    "warn",
+    `order ${ordId} of another client: ${side} ${instId}, sz ${sz}, ${state}`,
+  ],
   "history.external": ({ orders }) => ["info", `${orders} orders of other clients had ended before`],
   "position.unprotected": ({ strategy, slot, instId, qty, side, reason }) => [
     "bad",

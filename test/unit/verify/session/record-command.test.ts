@@ -65,6 +65,13 @@ describe("sluice record", () => {
     expect(err).toMatch(message);
   });
 
+  it("says what was executed in the currency that the service counts", async () => {
+    const crossing = join(folder, "crossing.ts");
+    write(crossing, "500000");
+    const { out } = await sluice("record", crossing, "--out", join(folder, "crossing"), "--seconds", "2.5");
+    expect(out).toMatch(/filled resting\/one buy BTC-USDT-SWAP [\d.]+ USDT at [\d.]+/);
+  });
+
   it("does not write into a folder that holds anything", async () => {
     const { code, err } = await sluice("record", config, "--out", session);
     expect(code).toBe(1);

@@ -1,0 +1,38 @@
+/** What a terminal advises at a halt. */
+import { describe, expect, it } from "vitest";
+import { haltAdvice, isSteered } from "../../../src/cli/halts.ts";
+import { count, createTally, type Tally } from "../../../src/cli/run-progress.ts";
+import type { Event, EventBody } from "../../../src/journal/events.ts";
+
+const tallied = (...bodies: readonly EventBody[]): Tally => {
+  const tally = createTally(0, "restart to resume");
+  for (const body of bodies) count(tally, { seq: 1, at: 1, ...body } as Event);
+  return tally;
+};
+const all: EventBody = { type: "mode.changed", mode: "halted", reason: "enough" };
+const one = (strategy: string): EventBody => ({ type: "strategy.halted", strategy, reason: "enough" });
+
+describe("The advice at a halt", () => {
+  it("names the command that lets the run go on, where it has a control port", () => {
+    expect(haltAdvice(tallied(all), "config/a.ts", true)).toBe(
+      "No order is placed while halted. To resume: stop, look, and start with\n  sluice run config/a.ts\nor look, and let this run go on from another terminal:\n  sluice ctl resume",
+    );
+  });
+
+  it("names each strategy that is halted by itself, as a shell takes it", () => {
+    const advice = haltAdvice(tallied(one("ladder"), one("it's mine")), "a.ts", true);
+    expect(advice).toMatch(/\n {2}sluice ctl resume --strategy ladder\n {2}sluice ctl resume --strategy 'it'\\''s mine'$/);
+  });
+
+  it("does not name it without a port, nor where nothing is halted", () => {
+    expect(haltAdvice(tallied(all), "a.ts")).not.toContain("ctl");
+    expect(haltAdvice(tallied(), "a.ts", true)).toBeUndefined();
+  });
+
+  it.each<[boolean, object]>([
+    [true, { plugins: [{ name: "dashboard", options: { port: 0, readOnly: false } }] }],
+    [false, { plugins: [{ name: "dashboard", options: { readOnly: true } }] }],
+    [false, { plugins: [{ name: "log", options: {} }] }],
+    [false, {}],
+  ])("takes a run as steered: %s for %j", (expected, config) => expect(isSteered(config)).toBe(expected));
+});
