@@ -25,7 +25,7 @@ import {
   type TradeRow,
 } from "./market-rows.ts";
 import type { Session } from "./session-file.ts";
-import type { Entry, SessionRecord } from "./session-records.ts";
+import type { SessionRecord } from "./session-records.ts";
 
 /** Writes the fixture beside the session, or returns undefined when the session holds no market data that can be kept. */
 export const writeMarket = (session: Session): FixtureManifest | undefined => {
@@ -54,7 +54,7 @@ export const marketOf = (session: Session): { readonly tape: Tape; readonly note
   let watched = "";
   for (const record of session.records()) {
     if ("out" in record) watched = record.out === "watch" ? record.stream : "";
-    else if ("in" in record) collector.date(record);
+    else if ("in" in record && record.in === "open") collector.date(record);
     const told = valueIn(record, watched);
     if (told !== undefined) collector.add(told.stream, told.value);
   }
@@ -94,7 +94,8 @@ interface Target {
 
 const seriesKinds = { trades: "trade", quotes: "quote", books: "level", candles: "candle" } as const;
 
-const createCollector = (listed: ReadonlyMap<string, InstrumentRecord>) => {
+/** Rows of streams, as they are written in sessions and recordings, on their way to a tape. */
+export const createCollector = (listed: ReadonlyMap<string, Pick<InstrumentRecord, "tickSize" | "lotSize">>) => {
   const instruments: TapeInstrument[] = [];
   const targets = new Map<string, Target>();
   const lost = new Map<string, number>();
@@ -132,9 +133,9 @@ const createCollector = (listed: ReadonlyMap<string, InstrumentRecord>) => {
     if (target !== undefined) target.lastRow = spelled;
   };
   return {
-    /** Instants of the engine's clock become dates by what the calendar said when the session began. */
-    date: ({ in: kind, now, wall = now }: Entry): void => {
-      if (kind === "open") offset = wall - now;
+    /** Instants of the engine's clock become dates by what the calendar said when the recording began. */
+    date: ({ now, wall = now }: { readonly now: number; readonly wall?: number }): void => {
+      offset = wall - now;
     },
     add,
     finish: () => {
