@@ -78,6 +78,11 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   record: { group: trading, summary: "trade, and record the session", examples: ["record config/paper.ts --out out/session --seconds 60"] },
   replay: { group: trading, summary: "repeat a recorded session", examples: ["replay out/session"] },
+  recorder: {
+    group: data,
+    summary: "record many instruments for days",
+    examples: ["recorder config/testnet.ts --instruments '*-USDT-SWAP' --streams trades,quotes --out data/live --keep 30d"],
+  },
   import: {
     group: data,
     summary: "turn recordings into a fixture",

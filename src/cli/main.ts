@@ -76,6 +76,7 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["worker", async () => (await import("./worker.ts")).addWorkerCommand],
   ["compare", async () => (await import("./compare.ts")).addCompareCommand],
   ["guard", async () => (await import("./guard.ts")).addGuardCommand],
+  ["recorder", async () => (await import("./recorder.ts")).addRecorderCommand],
   ["import", async () => (await import("./import.ts")).addImportCommand],
   ["fetch", async () => (await import("./fetch.ts")).addFetchCommand],
   ["data", async () => (await import("./data.ts")).addDataCommand],
@@ -160,7 +161,7 @@ const isStarted = (script: string | undefined): boolean => script !== undefined 
 /** Commands that load no file of the user's. */
 const withoutFiles = ["init", "ctl", "exchanges", "import", "fetch", "data", "generate", "venue", "check"];
 /** Commands whose config may name a service over the network. */
-const overNetwork = ["run", "close", "watchdog", "doctor", "record"];
+const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"];
 
 /**
  * In a build, what a config imports is loaded before the loader for the user's files, under which every file takes several times

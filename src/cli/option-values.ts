@@ -41,3 +41,12 @@ export const secondsOf: Read = (text) => {
   if (/^\d+(\.\d{1,3})?$/.test(text) && seconds > 0 && seconds <= secondsMax) return seconds;
   throw new InvalidArgumentError(`Write a number of seconds above 0 and up to ${secondsMax}, such as 90 or 0.5.`);
 };
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A length of time such as 90s, 15m, 1h or 30d, in milliseconds. */
+export const durationOf: Read = (text) => {
+  const [, digits = "", unit = ""] = /^([1-9]\d{0,4})([smhd])$/.exec(text) ?? [];
+  if (digits !== "") return Number(digits) * unitMs[unit as keyof typeof unitMs];
+  throw new InvalidArgumentError("Write a whole number and a unit, such as 90s, 15m, 1h or 30d.");
+};

@@ -23,6 +23,8 @@ export interface ServiceEnv {
   readonly onError: (error: unknown) => void;
   /** What should not have happened at the service or on the way, for the journal: a short name and a sentence. */
   readonly onAnomaly: (what: string, detail: string) => void;
+  /** Market data may be missing from now on, as after a lost connection, for who records it; told each time, unlike an anomaly. */
+  readonly onBreak?: (why: string) => void;
   /**
    * Leave for one unsigned request of an address that no gateway sends, such as opening a socket: undefined when it may be made
    * now and has been charged, otherwise the instant to ask again.

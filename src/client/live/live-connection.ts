@@ -92,7 +92,10 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
     websocket: profile.websocket,
     dialect,
     leave: () => env.leave(options.ip),
-    onAnomaly: anomalies.note,
+    onAnomaly: (what, detail) => {
+      if (isBreak(what)) env.onBreak?.(`${what}: ${detail}`);
+      anomalies.note(what, detail);
+    },
   });
   const market = createLiveMarket({
     clock,
@@ -134,6 +137,9 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
     },
   };
 };
+
+/** What was told before it and what is told after it may have something between them. */
+const isBreak = (what: string): boolean => what === "socket.lost" || what === "channel.repaired" || what === "channel.refused";
 
 const signersOf = (
   { profile }: Contract,

@@ -157,6 +157,7 @@ describe("No output of Sluice names a secret: it", () => {
       io.stop();
       return end;
     };
+    const recorderFlags = ["--instruments", "*", "--out", join(dir, "recording"), "--seconds", "1", "--json"];
     // Two users with a quota each; on each of them one after the other.
     const lines: readonly (readonly (() => Promise<number>)[])[] = [
       [
@@ -167,6 +168,7 @@ describe("No output of Sluice names a secret: it", () => {
       [
         () => untilSaid('"phase":"live"', "record", ["record", config("recorded", { prefix: "CANARY_TWO" }), "--json", "--out", session]),
         () => sluice("doctor", ["doctor", config("examined", { prefix: "CANARY_TWO" }), "--quick", "--json"], capturedIo({ isTty: true })),
+        () => sluice("recorder", ["recorder", config("recorder", { prefix: "CANARY_TWO" }), ...recorderFlags]),
       ],
       [
         () => sluice("strangers", ["watchdog", config("strangers", { prefix: "ODD" })]),
@@ -184,7 +186,7 @@ describe("No output of Sluice names a secret: it", () => {
     const failures = [...written].filter(([who]) => who.endsWith("stderr")).map(([, text]) => text);
     expect(endings, failures.join("\n")).toEqual([
       [0, 0, 0],
-      [0, 0],
+      [0, 0, 0],
       [2, 1],
     ]);
     expect(written.get("run: stdout")).toContain("order.changed");

@@ -178,7 +178,7 @@ describe("The command line's process", () => {
     const texts = readdirSync(cli).map((name) => [name, readFileSync(new URL(name, cli), "utf8")] as const);
     const using = (words: RegExp): readonly string[] => texts.filter(([, text]) => words.test(text)).map(([name]) => name);
     expect(using(/\.(on|once|addListener)\(\s*("SIG|signal)/)).toEqual(["io.ts"]);
-    expect(using(/listenForStop\(io/)).toEqual(["close.ts", "record.ts", "run.ts", "watchdog.ts"]);
+    expect(using(/listenForStop\(io/)).toEqual(["close.ts", "record.ts", "recorder.ts", "run.ts", "watchdog.ts"]);
     expect(using(/onStop\(/)).toEqual([
       "check.ts",
       "doctor.ts",
