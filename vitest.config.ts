@@ -40,6 +40,7 @@ const leftOut =
         "test/property/**",
         "test/acceptance/dialects/**",
         "test/acceptance/control-page.test.ts",
+        "test/acceptance/workers.test.ts",
         "test/acceptance/security/canary.test.ts",
         "test/acceptance/docs/**",
         "test/acceptance/from-code.test.ts",

@@ -23,7 +23,7 @@ describe.skipIf(redisServer === undefined)("A sweep on workers (skipped where th
     "--fixture",
     marketOf(1),
     "--vary",
-    "ladder.levels=1..4",
+    "ladder.levels=1..3",
     "--vary",
     "ladder.notional=100,200",
     "--vary",
@@ -53,12 +53,12 @@ describe.skipIf(redisServer === undefined)("A sweep on workers (skipped where th
     await redis.stop();
   });
 
-  it("gives the bytes of threads here on one, two and four processes, one of which is killed", async () => {
+  it("gives the bytes of threads here on one process, and on two others after it was killed", async () => {
     const first = join();
     const one = await told(...grid, "--workers", redis.url);
     expect(one.out).toBe((await whole).out);
     const { runs, ranking } = JSON.parse(one.out) as SweepReport;
-    expect(runs).toEqual({ wanted: 8, done: 8, failed: 0, unaccepted: 0 });
+    expect(runs).toEqual({ wanted: 6, done: 6, failed: 0, unaccepted: 0 });
     expect(new Set(ranking.map(({ score }) => score)).size).toBeGreaterThan(4);
 
     await queue.empty();
@@ -70,11 +70,6 @@ describe.skipIf(redisServer === undefined)("A sweep on workers (skipped where th
     await first.kill();
     const [, second] = [join(), join()];
     expect([await code, io.outText]).toEqual([0, (await whole).out]);
-
-    await queue.empty();
-    join();
-    join();
-    expect((await told(...grid, "--workers", redis.url)).out).toBe((await whole).out);
     expect(await second?.stop()).toMatch(/\d runs? done\.\n$/);
   }, 240_000);
 
@@ -85,15 +80,14 @@ describe.skipIf(redisServer === undefined)("A sweep on workers (skipped where th
     io.stop();
     expect(await code).toBe(130);
     expect(io.errText).toContain("Results are kept with the queue: ask for the same again to go on.");
-    expect((JSON.parse(io.outText) as SweepReport).runs.wanted).toBe(8);
+    expect((JSON.parse(io.outText) as SweepReport).runs.wanted).toBe(6);
     expect((await told(...grid, "--workers", redis.url)).out).toBe((await whole).out);
-    expect(await worker.stop()).toContain("\n8 runs done.\n");
+    expect(await worker.stop()).toContain("\n6 runs done.\n");
   }, 120_000);
 
   it("that walks forward and learns gives the same bytes", async () => {
     const learning = ["--fixture", marketOf(3), "--vary", "ladder.levels=1..8", "--sampler", "tpe", "--trials", "4", "--batch", "2"];
     const forward = [...learning, "--vary", "ladder.notional=100", "--folds", "2", "--train", "0.5"];
-    join();
     join();
     const [here, there] = [await told(...forward), await told(...forward, "--workers", redis.url)];
     expect(there.out).toBe(here.out);

@@ -295,6 +295,7 @@ describe("No output of Sluice names a secret: it", () => {
       [["exchanges"], [0], "okx"],
       [["ui", to("project")], [2], "holds no session"],
       [["quota", "redis:/desk:canary-store-password@127.0.0.1", "--group", "desk"], [2], "is not the address of a store"],
+      [["worker", "--queue", "redis:/desk:canary-store-password@127.0.0.1"], [2], "is not the address of a queue"],
       [["halt", "--everywhere", "env:SLUICE_NO_STORE", "--group", "desk"], [2], "is not set"],
       [["report", "--db", strangers], [1, 2], "SQLite"],
       [["health", strangers], [1], "cannot be read"],

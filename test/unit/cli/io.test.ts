@@ -186,9 +186,12 @@ describe("The command line's process", () => {
       "import.ts",
       "io.ts",
       "shutdown-signals.ts",
+      "simulate.ts",
       "sweep.ts",
+      "ui-engines.ts",
       "ui.ts",
       "venue.ts",
+      "worker.ts",
     ]);
   });
 
