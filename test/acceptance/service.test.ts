@@ -186,12 +186,12 @@ describe("The Dockerfile", () => {
       for (const [, name = ""] of text.matchAll(/npm run (\S+)/g)) expect(scripts).toHaveProperty([name]);
   });
 
-  it("installs what the plugins of its config need, in the versions that they ask for", () => {
+  it("installs what the configs and commands of both compose files need, in the versions that they ask for", () => {
     const peers = (
       JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly peerDependencies: Readonly<Record<string, string>> }
     ).peerDependencies;
     const installed = [...(instructions.find(([, text]) => text.startsWith("npm install"))?.[1] ?? "").matchAll(/ ([\w-]+)@(\d+)/g)];
-    expect(installed.map(([, name]) => name)).toEqual(["rxjs", "prom-client", "pino"]);
+    expect(installed.map(([, name]) => name)).toEqual(["rxjs", "prom-client", "pino", "ioredis", "bullmq"]);
     for (const [, name = "", version] of installed) expect(peers[name]?.replace(/^\^/, "").split(".")[0]).toBe(version);
   });
 
@@ -256,12 +256,16 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-describe("The compose file", () => {
-  const docker = join(root, "docker");
-  const compose = yamlOf(readFileSync(join(docker, "compose.yaml"), "utf8")) as unknown as {
-    readonly services: Readonly<Record<string, Service>>;
-    readonly volumes: Readonly<Record<string, unknown>>;
-  };
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+const docker = join(root, "docker");
+const readCompose = (file: string): Compose => yamlOf(readFileSync(join(docker, file), "utf8")) as unknown as Compose;
+
+describe.each(["compose.yaml", "group.compose.yaml"])("The compose file %s", (file) => {
+  const compose = readCompose(file);
 
   it("mounts files that exist and volumes that it declares", () => {
     for (const [name, { volumes }] of Object.entries(compose.services)) {
@@ -289,6 +293,7 @@ describe("The compose file", () => {
         volumes: texts,
         cap_drop: texts,
         security_opt: texts,
+        env_file: texts,
         environment: { type: "object", additionalProperties: { type: "string" } },
         init: flag,
         read_only: flag,
@@ -311,6 +316,19 @@ describe("The compose file", () => {
     check(compose);
     expect(check.errors ?? []).toEqual([]);
   });
+
+  it("starts commands that there are, with configs that there are", async () => {
+    for (const [name, { image, command = [] }] of Object.entries(compose.services)) {
+      if (image !== "sluice") continue;
+      expect(await usageProblem(command), name).toBeUndefined();
+      const config = command.find((word) => word.startsWith("config/"));
+      if (config !== undefined) expect(existsSync(join(docker, config)), `${name}: ${config}`).toBe(true);
+    }
+  });
+});
+
+describe("The compose file", () => {
+  const compose = readCompose("compose.yaml");
 
   it("starts commands that there are, from a Dockerfile that there is", async () => {
     const { engine, watchdog } = compose.services as Readonly<Record<"engine" | "watchdog", Service>>;
