@@ -34,6 +34,8 @@ interface Stage {
   readonly scenario: Scenario;
   readonly truth: VirtualClock;
   readonly machine: Machine;
+  /** All that engines run on. */
+  readonly machines: Set<Machine>;
   readonly meter: Meter;
   readonly counter: Counter;
   readonly random: Random;
@@ -55,9 +57,20 @@ const countedMeter = ({ truth, meter, counter }: Pick<Stage, "truth" | "meter" |
 
 const besides = ({ beside }: Scenario): number => (beside === undefined ? 0 : (beside.many ?? 1));
 
+/** The machine of all engines, or one for an engine whose process stands still now and then. */
+const machineOf = ({ truth, machine, random }: Stage, { stopsOf, driftPpm = 0 }: Scenario, name: string): Machine => {
+  const stops = stopsOf?.[name];
+  if (stops === undefined) return machine;
+  const own = createMachine({ truth, random: random.fork(`${name} timers`), skewMs: 0, driftPpm, stopsAsleep: false });
+  for (const [from, to] of stops) truth.setTimer(truth.now() + from, () => own.sleep(to - from));
+  return own;
+};
+
 const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter: CreateLimiter): Load => {
-  const { truth, machine, meter, counter } = stage;
+  const { truth, meter, counter } = stage;
   const random = stage.random.fork(name);
+  const machine = machineOf(stage, scenario, name);
+  stage.machines.add(machine);
   const owner = scenario.userEach ? name : "user";
   const users = Array.from({ length: scenario.users }, (_, index) => (index === 0 ? owner : `${owner}-${index}`));
   const callerOf = (user: string): Caller => ({ ip: "home", key: user === owner ? name : `${name} ${user}`, user });
@@ -174,7 +187,7 @@ export const runCell = async ({ scenario, seed, minutes, createLimiter, onClock 
   });
   onClock?.(machine.clock);
   const meter = countedMeter({ truth, meter: createMeter(scenario.faults, truth.now()), counter });
-  const stage: Stage = { scenario, truth, machine, meter, counter, random };
+  const stage: Stage = { scenario, truth, machine, machines: new Set([machine]), meter, counter, random };
   const loads = Array.from({ length: scenario.engines }, (_, index) => engineOf(stage, scenario, `engine-${index}`, createLimiter));
   const { beside } = scenario;
   for (let index = 0; index < besides(scenario); index++)
@@ -186,7 +199,8 @@ export const runCell = async ({ scenario, seed, minutes, createLimiter, onClock 
       whenIdle(resolve);
     });
   await settle();
-  while (truth.step(counter.until)) if (machine.takeTouched()) await settle();
+  const takeTouched = (): boolean => [...stage.machines].filter((one) => one.takeTouched()).length > 0;
+  while (truth.step(counter.until)) if (takeTouched()) await settle();
   truth.advanceTo(counter.until);
   for (const load of loads) load.finish();
   return counter.total();

@@ -34,6 +34,8 @@ export interface Scenario {
   readonly dateOffMsMax: number;
   /** Engines whose answers come by an edge of their own, and how far that stamps `Date` off. */
   readonly dateOffMsOf?: Readonly<Record<string, number>>;
+  /** Engines whose process stands still, from and to in milliseconds after the start: their machine's clock runs on. */
+  readonly stopsOf?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
   readonly skewMsMax: number;
   /** Of the client's steady clock; within 50 either way when left out. */
   readonly driftPpm?: number;
