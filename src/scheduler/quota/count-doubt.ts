@@ -20,7 +20,7 @@ interface Told {
   readonly used: number;
   readonly sentAt: number;
   readonly receivedAt: number;
-  /** What is ours of it at most. */
+  /** What is ours of it at most, and what other engines of ours hold. */
   readonly ours: number;
 }
 

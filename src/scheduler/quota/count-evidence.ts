@@ -33,6 +33,8 @@ interface Parts {
   readonly lag: CountLag;
   readonly stale: StaleCounts;
   readonly onMisread: OnMisread;
+  /** What other engines of ours hold of a window. */
+  readonly elsewhere: (window: number) => number;
 }
 
 export class CountEvidence {
@@ -56,12 +58,12 @@ export class CountEvidence {
 
   /** Whether a count told in `window` is another's, as far as can be seen; takes note of it. */
   isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
-    const { heard, lag, usage, doubt, stale } = this.#parts;
+    const { heard, lag, usage, doubt, stale, elsewhere } = this.#parts;
     const { lagging } = lag;
     const ours = usage.used(window);
     const isFirst = heard.isFirst(window, sentAt);
     const known = { before: heard.topBefore(window), top: heard.top, isFirst, lags: lagging };
-    const judgement = counted ? doubt.judge({ window, used, sentAt, receivedAt, ours }, known) : "believed";
+    const judgement = counted ? doubt.judge({ window, used, sentAt, receivedAt, ours: ours + elsewhere(window) }, known) : "believed";
     if (judgement === "confirmed") this.#settle(window, used, receivedAt);
     if (counted && judgement !== "doubted") heard.hear(sentAt, receivedAt, used, window, heardTo);
     const isStale = judgement === "doubted" || (lagging && isFirst && used + units > ours);

@@ -31,6 +31,8 @@ export class FixedWindow implements LimitWindow {
   divided = false;
   /** Used by strangers of the window that runs, where it is divided. */
   strangers = 0;
+  /** What other engines of ours hold of a window, where it is divided: a count that goes on may be of their use. */
+  heldElsewhere: { readonly window: number; readonly units: number } | undefined;
   readonly #phase: WindowPhase;
   readonly #usage = new WindowUsage();
   readonly #heard = new HeardCounts();
@@ -55,7 +57,8 @@ export class FixedWindow implements LimitWindow {
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
     const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt };
     this.#entry = new WindowEntry(parts);
-    this.#evidence = new CountEvidence({ ...parts, clock, openEnd: this.#openEnd, lag, stale: this.#stale, onMisread });
+    const elsewhere = (index: number): number => (this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0);
+    this.#evidence = new CountEvidence({ ...parts, clock, openEnd: this.#openEnd, lag, stale: this.#stale, onMisread, elsewhere });
   }
 
   get open(): number {

@@ -5,7 +5,6 @@
  * nothing was said, no more than the floor, and only soon after the store was last heard. What is begun is held.
  * Not here: when to speak (shared-quota.ts), what the store does (claim.ts).
  */
-
 import type { DivisionFacts } from "../quota/division.ts";
 import type { FixedWindow } from "../quota/fixed-window.ts";
 import type { Rank } from "../quota/reserve.ts";
@@ -202,6 +201,7 @@ export class HeldUnits {
     this.#reserve.hear(item.window, grant, at);
     this.lastAnswered = Math.max(this.lastAnswered, index);
     this.#gauge.strangers = grant.foreign;
+    this.#gauge.heldElsewhere = { window: index, units: Math.max(0, item.capacity - grant.foreign - row.held - grant.free) };
     return undefined;
   }
 

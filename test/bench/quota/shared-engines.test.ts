@@ -63,6 +63,21 @@ describe("Engines that divide one quota", () => {
     expect(told).toContain("engine-1 quota.astray");
   });
 
+  it.each([
+    [101, 1],
+    [109, 2],
+    [64, 4],
+    [74, 7],
+  ])("four, one of which stands still for 80 s from second %i and another for 15 s: no refusal", async (from, seed) => {
+    const stops = { "engine-1": [[from * 1_000, (from + 80) * 1_000]], "engine-2": [[(from + 30) * 1_000, (from + 45) * 1_000]] } as const;
+    const scenario: Scenario = { ...saturated, engines: 4, stopsOf: stops };
+    const tally = await runCell({ scenario, seed, minutes: 5, createLimiter: createSluice({}, sharedQuotaOf()) });
+    expect(tally.refused).toBe(0);
+    expect(figuresOf(tally).utilisationPct).toBeGreaterThanOrEqual(96);
+    // Who stood still is one of them again: it has used some of every minute but the one and a third that it missed.
+    expect(tally.byEngine["engine-1"] as number).toBeGreaterThan(0.5 * (tally.byEngine["engine-0"] as number));
+  });
+
   it("three users behind one address divide its requests", async () => {
     const { refused, utilisationPct } = await run({
       engines: 3,

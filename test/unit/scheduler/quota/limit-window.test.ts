@@ -53,6 +53,31 @@ describe("A fixed limit window:", () => {
     expect(gauge.blockedUntil(1, 2_050, all)).toBe(undefined);
   });
 
+  it.each([
+    [{ window: 1, units: 850 }, true, []],
+    [{ window: 1, units: 400 }, true, ["went on"]],
+    [{ window: 0, units: 850 }, true, ["went on"]],
+    [{ window: 1, units: 850 }, false, ["went on"]],
+    [undefined, true, ["went on"]],
+  ])(
+    "first counts of 900 and 905 after 600 of the window before, while others hold %o: divided %s, misread %j",
+    (held, divided, misread) => {
+      const told: string[] = [];
+      const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
+      const header = { name: "x-ratelimit-uid-weight-used", kind: "used" } as const;
+      const gauge = new FixedWindow({ ...weight, header }, "u", clockOf(0, 0), undefined, (_, what) => told.push(what));
+      gauge.divided = divided;
+      gauge.heldElsewhere = held;
+      // It stood still from second 20 of one minute to second 40 of the next.
+      gauge.end(gauge.begin(5, 20_000), 20_000, 20_010, 600, true);
+      gauge.end(gauge.begin(5, 100_000), 100_000, 100_010, 900, true);
+      gauge.end(gauge.begin(5, 100_020), 100_020, 100_030, 905, true);
+      expect(told.map((what) => what.match(/went on/)?.[0])).toEqual(misread);
+      // Where a window runs on nobody knows its number.
+      expect(gauge.spanAt(100_030)).toEqual(misread.length === 0 ? { first: 1, last: 1 } : undefined);
+    },
+  );
+
   describe("an answer of two possible windows", () => {
     const usesOf = (used: number | undefined, counted = true): [number, number] => {
       const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
