@@ -159,7 +159,8 @@ export class FixedWindow implements LimitWindow {
     if (used !== undefined && counted && first < last) {
       // In the window it was sent in, the count could only have grown by this call.
       if (used < ticket.knownThen + (lagging ? 0 : units)) heardTo = Math.max(++first, last);
-      else if (!lagging && last === first + 1 && used > usage.used(last) + units) {
+      // Where the new one is divided, the others may have used that much of it.
+      else if (!lagging && !this.divided && last === first + 1 && used > usage.used(last) + units) {
         // It may be an earlier life's use of the new one, too: it proves nothing.
         if (usage.heard(first)) heardTo = first;
         last = first;

@@ -79,8 +79,9 @@ describe("A fixed limit window:", () => {
   );
 
   describe("an answer of two possible windows", () => {
-    const usesOf = (used: number | undefined, counted = true): [number, number] => {
+    const usesOf = (used: number | undefined, counted = true, divided = false): [number, number] => {
       const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
+      gauge.divided = divided;
       // Three were reported for the old window before the call left.
       for (let i = 1; i <= 3; i++) gauge.end(gauge.begin(1, 100 * i), 100 * i, 100 * i + 10, i, true);
       const ticket = gauge.begin(1, 990);
@@ -93,6 +94,10 @@ describe("A fixed limit window:", () => {
       ["is charged to both when nothing is told", undefined, [4, 1]],
     ] as const)("%s", (_, used, expected) => {
       expect(usesOf(used)).toEqual(expected);
+    });
+
+    it("is charged to both when other engines may have used as much of the new one", () => {
+      expect(usesOf(4, true, true)).toEqual([4, 1]);
     });
 
     it("is charged to both when the call was refused, whose count says nothing about it", () => {
