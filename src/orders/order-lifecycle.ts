@@ -98,6 +98,12 @@ export class OrderLifecycle {
     if (slot?.order === order) {
       this.#slots.vacate(slot);
       slot.spare = order;
+      // Canceled while it was under way: it is over, and what waits for that hears it.
+      if (order.cancelClass !== undefined) {
+        this.dropSpare(slot);
+        this.#owner.consider(slot);
+        return;
+      }
     }
     this.transition(order, "planned", reason);
     if (slot?.spare === order) this.#owner.consider(slot);

@@ -94,7 +94,7 @@ export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean =
 const takeChange = (order: TrackedOrder, { px, sz }: OrderRecord): boolean => {
   const amendment = order.amendment ?? order.doubted;
   if (amendment === undefined && order.mark === adopted && order.spec.px !== "") {
-    if (equal(px, order.spec.px) && equal(sz, order.spec.sz)) return false;
+    if (px === "" || (equal(px, order.spec.px) && equal(sz, order.spec.sz))) return false;
     order.spec = { ...order.spec, px, sz };
     order.revision++;
     return true;

@@ -187,6 +187,21 @@ describe("Cancelling orders by hand", () => {
     expect(rig.resting()).toEqual([]);
   });
 
+  it("ends when the placement it waits for is turned away by a rate limit, and a later wish is placed once", () => {
+    const rig = ready();
+    rig.next("placeOrder", reply(429, { code: "50011", msg: "too many", data: [] }));
+    rig.want(bid());
+    rig.run(5);
+    const { seen } = watched(rig.orders.cancel(), phase);
+    rig.run(120_000);
+    expect(seen).toEqual(["canceled", "end"]);
+    expect(rig.count("placeOrder")).toBe(1);
+    rig.want(bid({ px: "59000" }));
+    rig.run(5_000);
+    expect(rig.resting()).toEqual(["buy 59000"]);
+    expect(rig.count("placeOrder")).toBe(2);
+  });
+
   it("of one under way is forgotten when another order is wanted in its place", () => {
     const rig = ready();
     rig.want(bid());
