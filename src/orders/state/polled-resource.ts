@@ -61,6 +61,7 @@ export class PolledResource<T> {
   #overdue = false;
   #failures = 0;
   #readAt = -1;
+  #doubtedAt = -1;
   #latest: (() => T) | undefined;
   #touchedAt = -1;
 
@@ -122,6 +123,7 @@ export class PolledResource<T> {
   /** What is known may be out of date for a reason: says so at once, and reads again. Nothing to doubt before the first read. */
   doubt(problem: string): void {
     if (this.#current.at < 0) return;
+    this.#doubtedAt = this.#clock.now();
     this.#emit({ ...this.#known(), stale: true, problem });
     this.refresh();
   }
@@ -282,7 +284,10 @@ export class PolledResource<T> {
       const { value, ageMs = 0 } = reading;
       this.#readAt = this.#clock.now() - ageMs;
       if (ageMs > 0) this.#askedAt = this.#readAt;
-      this.#emit({ value, at: Math.max(this.#current.at, this.#readAt), stale: false });
+      const at = Math.max(this.#current.at, this.#readAt);
+      // What another engine was answered before a doubt does not end it.
+      const { problem = "" } = this.#current;
+      this.#emit(ageMs > 0 && this.#readAt < this.#doubtedAt ? { value, at, stale: true, problem } : { value, at, stale: false });
     } else {
       const { kind: _, ...why } = reading;
       this.#emit({ ...this.#known(), stale: true, ...why });

@@ -274,4 +274,21 @@ describe("A polled resource", () => {
     it.watch();
     expect(it.seen).toEqual([]);
   });
+
+  it("is doubted still when another engine's answer is older than the doubt, until it is read anew", () => {
+    const setup = setting();
+    setup.watch();
+    setup.run(0);
+    setup.answer(1);
+    setup.run(100);
+    setup.resource.doubt("pushes have stopped");
+    setup.run(5);
+    const shared = setup.open.shift();
+    shared?.next({ kind: "value", value: 2, ageMs: 50 });
+    shared?.complete();
+    expect(setup.seen.at(-1)).toBe("2 stale: pushes have stopped");
+    setup.run(0);
+    setup.answer(3);
+    expect(setup.seen.at(-1)).toBe("3");
+  });
 });
