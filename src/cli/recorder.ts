@@ -6,7 +6,7 @@
  * Not here: what a recording is (verify/session/market-recorder.ts), one engine's start and stop (engine-run.ts).
  */
 import { type Command, InvalidArgumentError } from "commander";
-import { filter, firstValueFrom, NEVER } from "rxjs";
+import { filter, firstValueFrom, NEVER, Subject, takeUntil } from "rxjs";
 import type { ServiceSpec } from "../client/service-port.ts";
 import { every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -127,6 +127,7 @@ class Recording {
   readonly #flags: GivenFlags;
   readonly #io: CliIo;
   #recorder: MarketRecorder | undefined;
+  readonly #ending = new Subject<void>();
   #beginning: Promise<void> = Promise.resolve();
   #begunAt = 0;
   #segments = 0;
@@ -143,6 +144,7 @@ class Recording {
   }
 
   async end(): Promise<void> {
+    this.#ending.next();
     await this.#beginning;
     await this.#recorder?.stop().catch((error: unknown) => this.#fail(error));
     await this.#engine.stop();
@@ -175,7 +177,17 @@ class Recording {
     const { out, streams, every: segmentMs, keep } = this.#flags;
     const engine = this.#engine;
     const { clock, market } = engine.service;
-    const { value: listed } = await firstValueFrom(engine.instruments$.pipe(filter(({ stale }) => !stale)));
+    const first = await firstValueFrom(
+      engine.instruments$.pipe(
+        filter(({ stale }) => !stale),
+        takeUntil(this.#ending),
+      ),
+      {
+        defaultValue: undefined,
+      },
+    );
+    if (first === undefined) return;
+    const { value: listed } = first;
     const instruments = chosen(this.#flags.instruments, listed);
     const { MarketRecorder: Recorder } = await import("../verify/session/market-recorder.ts");
     const recorder = await Recorder.start({

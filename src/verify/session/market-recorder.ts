@@ -30,6 +30,8 @@ export interface MarketRecorderOptions {
   readonly source: string;
   /** Length of a segment. */
   readonly segmentMs: number;
+  /** Characters after which a segment ends before its time; 256 MiB when left out. */
+  readonly lengthMax?: number;
   /** Segments that ended longer ago are removed; all are kept when left out. */
   readonly keepMs?: number;
   readonly onSealed?: (segment: SealedSegment) => void;
@@ -52,6 +54,8 @@ interface Followed {
 }
 
 const flushMs = 1_000;
+/** A segment that has grown so long ends before its time: its rows have to fit into memory at once. */
+const lengthMax = 256 * 1_048_576;
 
 export class MarketRecorder {
   /** Rows so far, of all segments. */
@@ -110,11 +114,13 @@ export class MarketRecorder {
     }
   }
 
-  /** Rows of every stream, or of those of one instrument, may be missing from now on, until the next one of each comes. */
+  /** Rows of every stream may be missing from now on, until the next one of each comes. */
   cut(why: string, since?: number): void {
     const now = this.#options.clock.now();
     for (const followed of this.#followed) {
-      followed.cut ??= { from: since ?? (followed.lastAt < 0 ? now : followed.lastAt), why };
+      if (followed.cut !== undefined) continue;
+      followed.cut = { from: since ?? (followed.lastAt < 0 ? now : followed.lastAt), why };
+      this.#writer.cut({ stream: followed.stream, ...followed.cut });
     }
   }
 
@@ -141,7 +147,7 @@ export class MarketRecorder {
     }
     this.#flushing = every(clock, flushMs).subscribe(() => {
       if (this.#between !== undefined) return;
-      if (clock.wallNow() >= this.#endsAt) this.#turn();
+      if (clock.wallNow() >= this.#endsAt || this.#writer.length >= (this.#options.lengthMax ?? lengthMax)) this.#turn();
       else this.#writer.flush().catch((error: unknown) => this.#fail(error));
     });
   }
@@ -183,7 +189,9 @@ export class MarketRecorder {
         this.#endsAt = endOf(wall, this.#options.segmentMs);
         for (const followed of this.#followed) {
           followed.codec = codecOf(followed.name);
-          if (followed.cut !== undefined) followed.cut = { ...followed.cut, from: now };
+          if (followed.cut === undefined) continue;
+          followed.cut = { ...followed.cut, from: now };
+          writer.cut({ stream: followed.stream, ...followed.cut });
         }
         this.#between = undefined;
         for (const take of waiting) take();

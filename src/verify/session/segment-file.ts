@@ -5,6 +5,7 @@
  * instants are those of the engine's clock, and the header says what the calendar said at one of them.
  * Not here: fixtures (segment-seal.ts), what is recorded and when a segment ends (market-recorder.ts).
  */
+import { closeSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { messageOf, SluiceError } from "../../errors.ts";
 
@@ -29,12 +30,21 @@ export interface Gap {
   readonly why: string;
 }
 
-type SegmentLine = { readonly row: string; readonly value: unknown } | { readonly gap: Gap };
+/** From here on rows of a stream may be missing, until a gap is told of it or the segment ends. */
+export interface Cut {
+  readonly stream: string;
+  readonly from: number;
+  readonly why: string;
+}
+
+type SegmentLine = { readonly row: string; readonly value: unknown } | { readonly gap: Gap } | { readonly cut: Cut };
 
 /** Appends to one segment. The first write that fails rejects this one and all that follow. */
 export class SegmentWriter {
   readonly path: string;
   readonly header: SegmentHeader;
+  /** Characters so far. */
+  length = 0;
   readonly #file: FileHandle;
   #text = "";
   #written: Promise<void> = Promise.resolve();
@@ -54,6 +64,10 @@ export class SegmentWriter {
 
   row(stream: string, value: unknown): void {
     this.#add({ row: stream, value } satisfies SegmentLine);
+  }
+
+  cut(cut: Cut): void {
+    this.#add({ cut } satisfies SegmentLine);
   }
 
   gap(gap: Gap): void {
@@ -79,7 +93,9 @@ export class SegmentWriter {
   }
 
   #add(line: object): void {
-    this.#text += `${JSON.stringify(line)}\n`;
+    const text = `${JSON.stringify(line)}\n`;
+    this.length += text.length;
+    this.#text += text;
   }
 }
 
@@ -88,20 +104,37 @@ interface Segment {
   readonly lines: Iterable<SegmentLine>;
 }
 
-/** What is in the file, in order; undefined where not even its header was written whole. */
-export const parseSegment = (text: string, path: string): Segment | undefined => {
-  // What follows the last end of a line was cut off.
-  const lines = text.split("\n").slice(0, -1);
-  const [first, ...rest] = lines;
-  if (first === undefined) return undefined;
-  const { format, ...header } = parsed(first, path, 1) as SegmentHeader & { readonly format?: string };
+/** What is in the file, in order and once; undefined where not even its header was written whole. */
+export const readSegment = (path: string): Segment | undefined => {
+  const lines = linesOf(path);
+  const first = lines.next();
+  if (first.done === true) return undefined;
+  const { format, ...header } = parsed(first.value, path, 1) as SegmentHeader & { readonly format?: string };
   if (format !== segmentFormat) {
     throw new SluiceError("FIXTURE_INVALID", `${path}: expected format "${segmentFormat}", found ${JSON.stringify(format) ?? "none"}.`);
   }
-  const parse = function* (): Iterable<SegmentLine> {
-    for (const [index, line] of rest.entries()) yield parsed(line, path, index + 2) as SegmentLine;
+  const parse = function* (): Generator<SegmentLine> {
+    let number = 1;
+    for (const line of lines) yield parsed(line, path, ++number) as SegmentLine;
   };
-  return { header, lines: { [Symbol.iterator]: () => parse()[Symbol.iterator]() } };
+  return { header, lines: parse() };
+};
+
+/** Lines that end: what follows the last end was cut off. A day of a busy market is longer than a text may be. */
+const linesOf = function* (path: string): Generator<string> {
+  const file = openSync(path, "r");
+  try {
+    const chunk = Buffer.alloc(1 << 20);
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) {
+      const parts = (rest + decoder.decode(chunk.subarray(0, size), { stream: true })).split("\n");
+      rest = parts.pop() ?? "";
+      yield* parts;
+    }
+  } finally {
+    closeSync(file);
+  }
 };
 
 const parsed = (line: string, path: string, number: number): unknown => {

@@ -4,13 +4,14 @@
  * Invariants: a segment is removed only when its fixture is whole and in the index; sealing the same segment again changes nothing.
  * Not here: writing segments (segment-file.ts), the format of fixtures (market/tape/fixture.ts).
  */
-import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { messageOf, SluiceError } from "../../errors.ts";
 import type { FixtureManifest } from "../../market/tape/fixture.ts";
 import { readManifest, writeFixture } from "../../market/tape/fixture.ts";
 import { createCollector } from "./market-fixture.ts";
 import { readName } from "./market-rows.ts";
-import { type Gap, parseSegment } from "./segment-file.ts";
+import { type Cut, type Gap, readSegment } from "./segment-file.ts";
 
 /** A time in which rows may be missing, by the calendar: milliseconds since 1970. */
 interface DatedGap {
@@ -51,12 +52,27 @@ export const readIndex = (dir: string): readonly SealedSegment[] => {
   return readFileSync(path, "utf8")
     .split("\n")
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as SealedSegment);
+    .map((line, index) => {
+      try {
+        return JSON.parse(line) as SealedSegment;
+      } catch (error) {
+        throw new SluiceError("FIXTURE_INVALID", `${path}:${index + 1}: expected a line of JSON (${messageOf(error)}). Remove the line.`);
+      }
+    });
+};
+
+/** A line that was cut off, as by a full disk, is replaced by the next one. */
+const addToIndex = (dir: string, sealed: SealedSegment): void => {
+  const path = join(dir, indexFile);
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  const whole = bytes.lastIndexOf("\n") + 1;
+  if (whole < bytes.length) truncateSync(path, whole);
+  if (!readIndex(dir).some(({ from }) => from === sealed.from)) appendFileSync(path, `${JSON.stringify(sealed)}\n`);
 };
 
 /** Seals the segment of `path`; undefined where it held nothing, not even its header. `endedAt`: on the engine's clock, where that is known. */
 export const sealSegment = (path: string, endedAt?: number): SealedSegment | undefined => {
-  const segment = parseSegment(readFileSync(path, "utf8"), path);
+  const segment = readSegment(path);
   if (segment === undefined) {
     rmSync(path);
     return undefined;
@@ -66,9 +82,15 @@ export const sealSegment = (path: string, endedAt?: number): SealedSegment | und
   const collector = createCollector(new Map(header.instruments.map((one) => [one.instId, one])));
   collector.date(header);
   const gaps: DatedGap[] = [];
+  const cuts = new Map<string, Cut>();
   let last = header.now;
   for (const line of lines) {
+    if ("cut" in line) {
+      cuts.set(line.cut.stream, line.cut);
+      continue;
+    }
     if ("gap" in line) {
+      cuts.delete(line.gap.stream);
       gaps.push(dated(line.gap, offset));
       last = Math.max(last, line.gap.to);
       continue;
@@ -78,10 +100,12 @@ export const sealSegment = (path: string, endedAt?: number): SealedSegment | und
     // A bar is dated by its close, and may be told later.
     if (readName(line.row)?.kind !== "candles") last = Math.max(last, at);
   }
-  const to = Math.ceil((endedAt ?? last) + offset);
+  const ended = endedAt ?? last;
+  const to = Math.ceil(ended + offset);
+  // Of a process that was killed.
+  for (const cut of cuts.values()) if (ended > cut.from) gaps.push(dated({ ...cut, to: ended }, offset));
   const sealed = sealedAs(path, collector.finish(), { from: header.wall, to, source: header.source, gaps });
-  const dir = dirname(path);
-  if (!readIndex(dir).some(({ from }) => from === sealed.from)) appendFileSync(join(dir, indexFile), `${JSON.stringify(sealed)}\n`);
+  addToIndex(dirname(path), sealed);
   rmSync(path);
   return sealed;
 };

@@ -1,5 +1,5 @@
 /** Recordings of market data over days, on virtual time: what is read back is what was streamed, to the last digit. */
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Subject } from "rxjs";
@@ -201,6 +201,61 @@ describe("A market recording", () => {
       to: dated(601_000),
       why: "the recorder did not run",
     });
+  });
+
+  it("marks what was missing when the process was killed before it came again", async () => {
+    const { sealed, start, trade, run } = stage();
+    const recorder = await start({
+      // As the next process does it: it knows nothing but the file.
+      seal: async (path) => sealSegment(path),
+    });
+    trade("60000", "1");
+    trade("3000", "1", eth);
+    await run(10_000);
+    recorder.cut("socket.lost: 1006");
+    await run(5_000);
+    trade("60001", "1");
+    await run(1_000);
+    const [file = ""] = readdirSync(dir).filter((name) => name.startsWith(".segment"));
+    await vi.waitFor(() => expect(readFileSync(join(dir, file), "utf8")).toContain("60001"));
+    const text = readFileSync(join(dir, file), "utf8");
+    await recorder.stop();
+    for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true });
+    appendFileSync(join(dir, file), text);
+    sealed.push(sealSegment(join(dir, file)) as SealedSegment);
+    expect(sealed.at(-1)?.gaps.map(({ stream, from, to }) => [stream, from, to])).toEqual([
+      [`trades ${instId}`, dated(5_000), dated(20_000)],
+      ...[`quotes ${instId}`, `books ${instId}`, `candles ${instId} 60000`].map((stream) => [stream, dated(15_000), dated(20_000)]),
+      [`trades ${eth}`, dated(5_000), dated(20_000)],
+    ]);
+  });
+
+  it("ends a segment before its time when it has grown long, and loses no row by it", async () => {
+    const { sealed, start, trade, run } = stage();
+    const recorder = await start({ lengthMax: 2_000 });
+    for (let count = 0; count < 60; count++) {
+      trade(String(60_000 + count), "1");
+      if (count % 30 !== 29) continue;
+      await run(1_000);
+      await vi.waitFor(() => expect(sealed).toHaveLength((count + 1) / 30));
+    }
+    await recorder.stop();
+    expect(sealed.length).toBeGreaterThan(1);
+    const prices = sealed.flatMap(({ fixture }) => (fixture === "" ? [] : rowsIn(fixture))).map((row) => Number(row.split(" ")[3]));
+    expect(prices).toEqual(Array.from({ length: 60 }, (_, count) => 60_000 + count));
+  });
+
+  it("replaces a line of the index that was cut off, and names one that cannot be read", async () => {
+    const { sealed, start, trade, run } = stage();
+    mkdirSync(dir);
+    appendFileSync(join(dir, "segments.ndjson"), '{"fixture":"2026-01-');
+    const recorder = await start();
+    trade("60000", "1");
+    await run(1_000);
+    await recorder.stop();
+    expect(readIndex(dir)).toEqual(sealed);
+    appendFileSync(join(dir, "segments.ndjson"), "nonsense\n");
+    expect(() => readIndex(dir)).toThrow(/segments\.ndjson:2: expected a line of JSON .* Remove the line\./);
   });
 
   it("is sealed once, also where the process was killed between the fixture and its line in the index", async () => {
