@@ -4,6 +4,7 @@
  * Invariants: passwords of an address are never shown.
  */
 import { SluiceError } from "../errors.ts";
+import { shownAddress } from "../scheduler/shared/store-address.ts";
 
 interface Addresses {
   /** Of what it is, as in "a store". */
@@ -20,7 +21,7 @@ export const addressIn = (address: string, { what, fits, forms }: Addresses): st
   if (url === undefined)
     throw new SluiceError("USAGE", `The environment variable ${variable} is not set. Set it to the address of ${what}.`);
   if (fits(url)) return url;
-  const shown = variable === undefined ? `"${address.replace(/:[^:@]*@/, ":…@")}"` : `The value of ${variable}`;
+  const shown = variable === undefined ? `"${shownAddress(address)}"` : `The value of ${variable}`;
   throw new SluiceError("USAGE", `${shown} is not the address of ${what}. Write ${forms}, or env:NAME.`);
 };
 

@@ -51,6 +51,7 @@ if redis.call("HSETNX", KEYS[1], ARGV[1], ARGV[2]) == 1 then
   return "new"
 end
 redis.call("RPUSH", KEYS[2], ARGV[1])
+redis.call("PEXPIRE", KEYS[2], ARGV[3])
 local first = redis.call("HGET", KEYS[1], ARGV[1])
 if first == ARGV[2] or first == ARGV[4] then return "same" end
 redis.call("RPUSH", KEYS[3], ARGV[1])
@@ -161,7 +162,8 @@ const key = (kind: "sheet" | "results" | "done" | "differs" | "refusals" | "subm
 /** Host, port and number of the database: what may be shown of an address. */
 export const shownAddress = (url: string): string => {
   try {
-    const { host, pathname } = new URL(url);
+    // An unescaped / in a password would make the rest of it a path.
+    const { host, pathname } = new URL(url.replace(/^(\w+:\/\/).*@/s, "$1"));
     return `${host}${pathname === "/" ? "" : pathname}`;
   } catch {
     throw new SluiceError("USAGE", "The address of the queue is not valid. Write redis://HOST:PORT or rediss://HOST:PORT.");

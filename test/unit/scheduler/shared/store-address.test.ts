@@ -26,8 +26,13 @@ describe("Address of a store", () => {
     });
   });
 
-  it("is shown without its password", () => {
-    expect(shownAddress("rediss://ann:secret@store.example:6380/0")).toBe("rediss://store.example:6380/0");
-    expect(shownAddress("sentinel://ann:secret@10.0.0.5,10.0.0.6/desk")).toBe("sentinel://10.0.0.5,10.0.0.6/desk");
+  it.each([
+    ["rediss://ann:secret@store.example:6380/0", "rediss://store.example:6380/0"],
+    ["sentinel://ann:secret@10.0.0.5,10.0.0.6/desk", "sentinel://10.0.0.5,10.0.0.6/desk"],
+    ["redis://ann:pa:sec@ret/word@store.example", "redis://store.example"],
+    ["redis://store.example/0?password=secret", "redis://store.example/0"],
+    ["ann:secret@store.example:6379", "store.example:6379"],
+  ])("%s is shown without its password", (address, shown) => {
+    expect(shownAddress(address)).toBe(shown);
   });
 });
