@@ -105,6 +105,13 @@ const estimator =
     return estimateOf(actions, contract, minute, at);
   };
 
+/** Other programs on the account, as far as they show. */
+const watchOthers = ({ accounts, journal, ledger, service }: Parts, quotaNow: () => QuotaState, instance: string): void => {
+  monitorForeignUsage(journal, ledger);
+  if (service.watchful !== true) return;
+  watchSharedAccess(journal, quotaNow, instance, () => accounts.all.flatMap(({ orderManager }) => orderManager.orders()));
+};
+
 /**
  * Makes an engine from a config, for programs that embed one; nothing is opened before `start`. Throws CONFIG_INVALID with every mistake
  * in the config.
@@ -123,9 +130,8 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed, failures);
   const pluginHost = new PluginHost(clock, journal, undefined, failures);
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
-  monitorForeignUsage(journal, parts.ledger);
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
-  if (service.watchful === true) watchSharedAccess(journal, quotaNow, config.instance);
+  watchOthers(parts, quotaNow, config.instance);
   const quota$ = quotaStream(clock, journal, quotaNow);
   const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, clock, quota$, stopped$)]));
   const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;

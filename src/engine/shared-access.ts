@@ -18,7 +18,13 @@ const lateMs = 60_000;
 /** So many orders at once are of no previous run. */
 const ordersLeast = 3;
 
-export const watchSharedAccess = (journal: EventLog, quotaNow: () => QuotaState, instance: string): void => {
+/** `found`: client order ids of the orders that are known at a moment. */
+export const watchSharedAccess = (
+  journal: EventLog,
+  quotaNow: () => QuotaState,
+  instance: string,
+  found: () => readonly { readonly clOrdId: string }[],
+): void => {
   let isKeyTold = false;
   let isInstanceTold = false;
   let tradesSince: number | undefined;
@@ -49,8 +55,11 @@ export const watchSharedAccess = (journal: EventLog, quotaNow: () => QuotaState,
   };
 
   journal.on(["engine.started", "action.answered", "order.changed"], (event) => {
-    if (event.type === "engine.started") tradesSince = event.at;
-    else if (event.type === "action.answered" && !isKeyTold) takeAnswer();
+    if (event.type === "engine.started") {
+      tradesSince = event.at;
+      // What rests already was left by a previous run, whenever it is told.
+      for (const { clOrdId } of found()) known.add(clOrdId);
+    } else if (event.type === "action.answered" && !isKeyTold) takeAnswer();
     else if (event.type === "order.changed" && !isInstanceTold) takeOrder(event);
   });
 };

@@ -9,14 +9,14 @@ import { far, keys, pass, resting, until, type World, worldOf } from "../../supp
 const noOptions = { type: "object", additionalProperties: false, properties: {} } as const;
 
 /** An engine without a journal, at the world's service, over the world's one key. */
-const engineIn = (world: World, instance: string, moving: boolean) => {
+const engineIn = (world: World, instance: string, moving: boolean, always?: ReturnType<typeof far>[]) => {
   const transport = inProcess({
     clock: world.clock,
     latency: { name: "constant", entryMs: () => 20, responseMs: () => 20, feedMs: () => 0 },
     timeoutMs: 3_000,
     handle: ({ method, path, query, body, key }, at) => world.venue.handle({ method, path, query, body, key, ip: "local" }, at),
   });
-  const wanted = (step: number) => [far("a", String(30_000 + step)), far("b", String(29_000 + step))];
+  const wanted = (step: number) => always ?? [far("a", String(30_000 + step)), far("b", String(29_000 + step))];
   const desired = () =>
     moving ? concat(of(wanted(0)), interval(7_000).pipe(map((step) => wanted(step + 1)))) : concat(of(wanted(0)), NEVER);
   const events: Event[] = [];
@@ -89,6 +89,22 @@ describe("Two engines with one key", () => {
     const next = engineIn(world, "one", true);
     await until(world, next.engine.start());
     await pass(world, 120_000);
+    expect(next.warnings()).toEqual([]);
+    await end(world, next);
+  });
+
+  it("nor one that starts again and goes on with many orders that it left", async () => {
+    const world = worldOf();
+    const many = Array.from({ length: 5 }, (_, index) => far(`s${index}`, String(30_000 - 100 * index)));
+    const first = engineIn(world, "one", false, many);
+    await until(world, first.engine.start());
+    await pass(world, 5_000);
+    await until(world, first.engine.stop());
+    expect(resting(world)).toHaveLength(5);
+    const next = engineIn(world, "one", false, many);
+    await until(world, next.engine.start());
+    await pass(world, 120_000);
+    expect(resting(world)).toHaveLength(5);
     expect(next.warnings()).toEqual([]);
     await end(world, next);
   });
