@@ -24,6 +24,7 @@ export const fakeTimeLibrary = [
   "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
   "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
 ].find((path) => existsSync(path));
+const waited = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const needsSentinel = (): string | undefined => (spawnSync("redis-sentinel", ["--version"]).status === 0 ? undefined : "redis-sentinel");
 const needsFakeTime = (): string | undefined => (fakeTimeLibrary === undefined ? "libfaketime" : undefined);
 
@@ -47,6 +48,22 @@ export const faults: Readonly<Record<string, Scenario>> = {
       { at: 90, run: (group) => group.signal(2, "SIGSTOP") },
       { at: 105, run: (group) => group.signal(2, "SIGCONT") },
       { at: 140, run: (group) => group.signal(1, "SIGCONT") },
+    ],
+  },
+  /** It comes back to a count above the last one that it heard, of another minute. */
+  "pause-early": {
+    title: "engine stopped (SIGSTOP) for 100 s at second 3 of a minute",
+    seconds: 195,
+    faults: [
+      {
+        at: 1,
+        run: async (group) => {
+          await waited((63_000 - (Date.now() % 60_000)) % 60_000);
+          group.signal(1, "SIGSTOP");
+          await waited(100_000);
+          group.signal(1, "SIGCONT");
+        },
+      },
     ],
   },
   "store-killed": {
