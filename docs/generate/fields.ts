@@ -10,7 +10,7 @@ const interfaces: readonly (readonly [title: string, path: string, names: readon
   ["", "src/orders/tracked-order.ts", ["OrderUpdate"]],
   ["", "src/orders/manual-orders.ts", ["OrderFilter", "CancelResult"]],
   ["Positions", "src/orders/positions.ts", ["Position"]],
-  ["State of the account", "src/orders/state/polled-resource.ts", ["Snapshot"]],
+  ["State of the account", "src/orders/state/snapshot.ts", ["Snapshot"]],
 ];
 
 const records = ["OrderRecord", "PositionRecord", "BalanceRecord", "InstrumentRecord"];
