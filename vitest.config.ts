@@ -14,6 +14,8 @@ const slow = [
   "test/unit/engine/watchdog/processes.test.ts",
   "test/unit/cli/shutdown-signals.test.ts",
   "test/acceptance/security/control-attacks.test.ts",
+  "test/acceptance/workers.test.ts",
+  "test/acceptance/standby.test.ts",
   "test/acceptance/from-code.test.ts",
   "test/unit/verify/simulation/canaries.test.ts",
   "test/unit/verify/simulation/simulate.test.ts",
@@ -33,15 +35,15 @@ const isolated = [
   "test/unit/venue/server-command.test.ts",
 ];
 
-/** Left out where only the platform is another one (`PLATFORM_TESTS=1`): long searches of our own arithmetic, texts, and the browser. */
+/** Left out where only the platform is another one (`PLATFORM_TESTS=1`): long searches of our own arithmetic, texts, the browser, attacks, and groups of processes. */
 const leftOut =
   process.env["PLATFORM_TESTS"] === "1"
     ? [
         "test/property/**",
         "test/acceptance/dialects/**",
         "test/acceptance/control-page.test.ts",
-        "test/acceptance/workers.test.ts",
-        "test/acceptance/security/canary.test.ts",
+        "test/acceptance/{control-page-engine,recorder,report-page,standby,workers}.test.ts",
+        "test/acceptance/security/**",
         "test/acceptance/docs/**",
         "test/acceptance/from-code.test.ts",
         "test/bench/**",
