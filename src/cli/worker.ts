@@ -36,12 +36,14 @@ export const addWorkerCommand = (program: Command, io: CliIo): void => {
 
 const work = async ({ queue, fixtures, cache, jobs }: Flags, io: CliIo): Promise<void> => {
   const url = queueAddress(queue);
-  const [{ QueueWorker }, { openSweepWork }, { openSimulationWork }, { shownAddress }] = await Promise.all([
+  const [{ QueueWorker }, { openSweepWork }, { openSimulationWork }, { shownAddress }, { checkSource }] = await Promise.all([
     import("../backtest/sweep/workers/queue-worker.ts"),
     import("../backtest/sweep/workers/sweep-work.ts"),
     import("../verify/simulation/simulation-work.ts"),
     import("../backtest/sweep/workers/queue-store.ts"),
+    import("../backtest/sweep/workers/fixture-download.ts"),
   ]);
+  if (fixtures !== undefined) checkSource(fixtures);
   const places = { ...(fixtures !== undefined && { source: fixtures }), ...(cache !== undefined && { cache }) };
   const say = (text: string): void => {
     io.err(`${printable(text)}\n`);

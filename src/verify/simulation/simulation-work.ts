@@ -6,6 +6,7 @@
  */
 
 import { openThreadOn } from "../../backtest/sweep/thread.ts";
+import type { DownloadBounds } from "../../backtest/sweep/workers/fixture-download.ts";
 import { type FixturePlaces, fixtureByHash } from "../../backtest/sweep/workers/fixture-source.ts";
 import type { OpenWork, Work } from "../../backtest/sweep/workers/queue-worker.ts";
 import { checkValues, configOf } from "../../backtest/sweep/workers/sheet-config.ts";
@@ -31,12 +32,12 @@ const jobSchema = {
 
 export const openSimulationWork =
   (places: FixturePlaces): OpenWork =>
-  async (sheet: WorkSheet): Promise<Work> => {
+  async (sheet: WorkSheet, bounds: DownloadBounds): Promise<Work> => {
     const settings = parseHuman<Pick<SeedFacts, "minutes" | "plugins">>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
     const { path, config } = await configOf(sheet, "simulate");
     checkValues(sheet, path, checkConfig(config));
     const { fixture } = sheet;
-    const dir = fixture === undefined ? {} : { fixture: await fixtureByHash(fixture.name, fixture.contentHash, places) };
+    const dir = fixture === undefined ? {} : { fixture: await fixtureByHash(fixture.name, fixture.contentHash, places, bounds) };
     const facts: SeedFacts = { configPath: path, ...settings, ...dir };
     const threads = new WorkThreads(() => openThreadOn<SeedJob, SeedAnswer>(new URL("./seed-thread", import.meta.url), facts));
     return {

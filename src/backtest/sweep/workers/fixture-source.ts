@@ -5,19 +5,16 @@
  * shared folder serves; `sluice data push` writes it.
  *
  * Invariants: what is given has the hash that was asked for, to the last byte; a cache entry that is damaged is fetched again, and
- * a source whose files are not what their hash says is refused; nothing is written outside the cache, and there only under
- * its hash and whole; a redirect to another host is refused; every download has bounds in bytes and time.
- * Not here: the format (market/tape/fixture.ts).
+ * a source whose files are not what their hash says is refused; nothing is written or deleted outside the cache, and there only
+ * under a hash and whole.
+ * Not here: HTTP (fixture-download.ts), the format (market/tape/fixture.ts).
  */
-import { createHash } from "node:crypto";
-import { cpSync, createWriteStream, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Readable, Transform } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { messageOf, SluiceError } from "../../../errors.ts";
-import { type FixtureManifest, readFixture, readManifest } from "../../../market/tape/fixture.ts";
-import { contentHashOf, parseManifest } from "../../../market/tape/fixture-manifest.ts";
+import { SluiceError } from "../../../errors.ts";
+import { readFixture, readManifest } from "../../../market/tape/fixture.ts";
+import { type DownloadBounds, download, isAddress, wrong } from "./fixture-download.ts";
 
 export interface FixturePlaces {
   /** Folder or `http(s)://` address of a source. */
@@ -26,11 +23,8 @@ export interface FixturePlaces {
   readonly cache?: string;
 }
 
-const manifestBytesMax = 1_048_576;
-const fixtureBytesMax = 64 * 2 ** 30;
-const redirectsMax = 5;
-const headersMs = 30_000;
-const silenceMs = 30_000;
+const draftMs = 86_400_000;
+const drafts = [".fetch-", ".push-"] as const;
 
 export const defaultCache = (): string => join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sluice", "fixtures");
 
@@ -42,7 +36,11 @@ export const fixtureByHash = async (
   name: string,
   contentHash: string,
   { source, cache = defaultCache() }: FixturePlaces,
+  bounds: DownloadBounds,
 ): Promise<string> => {
+  // It becomes a folder that may be deleted.
+  if (!/^[0-9a-f]{64}$/.test(contentHash))
+    throw new SluiceError("FIXTURE_INVALID", `"${contentHash}" is not the hash of a fixture. Its manifest names 64 hexadecimal digits.`);
   if (hasHash(name, contentHash)) return resolve(name);
   const kept = join(resolve(cache), contentHash);
   if (existsSync(kept)) {
@@ -55,7 +53,7 @@ export const fixtureByHash = async (
       `the fixture ${name} (${contentHash.slice(0, 12)}…) is not here. Say where fixtures are with --fixtures; \`sluice data push\` puts one there.`,
     );
   if (!isAddress(source)) return fromFolder(source, contentHash);
-  return fetched(source, contentHash, kept);
+  return fetched(source, contentHash, kept, bounds);
 };
 
 /** Copies the fixture `dir` to its hash below `to`; the folder it came to. What is there already is left as it is. */
@@ -64,19 +62,46 @@ export const pushFixture = (dir: string, to: string): { readonly place: string; 
   const { contentHash, series } = readFixture(resolve(dir)).manifest;
   const place = join(resolve(to), contentHash);
   if (existsSync(place) && isWhole(place, contentHash)) return { place, contentHash, isNew: false };
-  mkdirSync(resolve(to), { recursive: true });
-  const draft = mkdtempSync(join(resolve(to), ".push-"));
+  const draft = draftIn(resolve(to), ".push-");
   try {
-    for (const name of ["manifest.json", ...series.map(({ file }) => file)]) cpSync(join(dir, name), join(draft, "new", name));
-    rmSync(place, { recursive: true, force: true });
-    renameSync(join(draft, "new"), place);
+    const copy = join(draft, "new");
+    // A link would lead nowhere on the machines that read it.
+    for (const name of ["manifest.json", ...series.map(({ file }) => file)])
+      cpSync(join(dir, name), join(copy, name), { dereference: true });
+    if (!isWhole(copy, contentHash))
+      throw new SluiceError("FIXTURE_INVALID", `${dir} changed while it was copied to ${to}. Push it again.`);
+    putInPlace(copy, place, contentHash);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
   return { place, contentHash, isNew: true };
 };
 
-const isAddress = (source: string): boolean => /^https?:\/\//i.test(source);
+/** A new folder for what is not whole yet; those that processes left behind a day ago and longer are removed. */
+const draftIn = (folder: string, prefix: (typeof drafts)[number]): string => {
+  mkdirSync(folder, { recursive: true });
+  const draft = mkdtempSync(join(folder, prefix));
+  // Its own time, as the folder may be on a machine with another clock.
+  const { mtimeMs: at } = statSync(draft);
+  for (const name of readdirSync(folder)) {
+    const { mtimeMs = at } = drafts.some((start) => name.startsWith(start))
+      ? (statSync(join(folder, name), { throwIfNoEntry: false }) ?? {})
+      : {};
+    if (at - mtimeMs > draftMs) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  return draft;
+};
+
+/** Another process may have been faster: what it has put there is taken if it is whole. */
+const putInPlace = (dir: string, place: string, contentHash: string): void => {
+  try {
+    renameSync(dir, place);
+  } catch {
+    if (isWhole(place, contentHash)) return;
+    rmSync(place, { recursive: true, force: true });
+    renameSync(dir, place);
+  }
+};
 
 const hasHash = (dir: string, contentHash: string): boolean => {
   try {
@@ -106,103 +131,17 @@ const fromFolder = (source: string, contentHash: string): string => {
   return dir;
 };
 
-const wrong = (place: string, wanted: string, found: string): SluiceError =>
-  new SluiceError("FIXTURE_INVALID", `${place} holds a fixture of another content: ${found}, not ${wanted}. Push the fixture there again.`);
-
-const fetched = async (base: string, contentHash: string, target: string): Promise<string> => {
-  mkdirSync(resolve(target, ".."), { recursive: true });
-  const draft = mkdtempSync(join(resolve(target, ".."), ".fetch-"));
+const fetched = async (base: string, contentHash: string, target: string, bounds: DownloadBounds): Promise<string> => {
+  const draft = draftIn(resolve(target, ".."), ".fetch-");
   try {
     const dir = join(draft, "new");
     mkdirSync(dir);
-    const { text, manifest } = await fetchManifest(base, contentHash);
-    writeFileSync(join(dir, "manifest.json"), text);
-    for (const { file, bytes, sha256 } of manifest.series) await fetchFile(urlOf(base, contentHash, file), join(dir, file), bytes, sha256);
+    await download(base, contentHash, dir, bounds);
     const found = readFixture(dir).manifest.contentHash;
-    if (found !== contentHash) throw wrong(shown(urlOf(base, contentHash, "")), contentHash, found);
-    // Another worker of this machine may have been faster.
-    if (!existsSync(target)) renameSync(dir, target);
+    if (found !== contentHash) throw wrong(dir, contentHash, found);
+    putInPlace(dir, target, contentHash);
     return target;
-  } catch (error) {
-    if (error instanceof SluiceError) throw error;
-    throw new SluiceError("DATA_UNAVAILABLE", `${shown(urlOf(base, contentHash, ""))} cannot be fetched: ${messageOf(error)}.`);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
-};
-
-/** Below the path of the address; a query, such as that of a token, stays at its end. */
-const urlOf = (base: string, contentHash: string, file: string): URL => {
-  const url = new URL(base);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${contentHash}/${file}`;
-  return url;
-};
-
-/** Without user, password and query, which may be secrets. */
-const shown = (url: URL): string => `${url.origin}${url.pathname}`;
-
-const fetchManifest = async (base: string, contentHash: string): Promise<{ readonly text: string; readonly manifest: FixtureManifest }> => {
-  const url = urlOf(base, contentHash, "manifest.json");
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of await bodyOf(url)) {
-    const bytes = chunk as Buffer;
-    length += bytes.length;
-    if (length > manifestBytesMax)
-      throw new SluiceError("FIXTURE_INVALID", `${shown(url)}: a manifest has ${manifestBytesMax} bytes at most, and this has more.`);
-    chunks.push(bytes);
-  }
-  const text = Buffer.concat(chunks).toString("utf8");
-  // Its names of files have no way out of the folder.
-  const manifest = parseManifest(text, shown(url));
-  const found = contentHashOf(manifest.instruments, manifest.series);
-  if (found !== contentHash || manifest.contentHash !== contentHash) throw wrong(shown(url), contentHash, found);
-  const total = manifest.series.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total > fixtureBytesMax) throw new SluiceError("FIXTURE_INVALID", `${shown(url)}: ${total} bytes are more than ${fixtureBytesMax}.`);
-  return { text, manifest };
-};
-
-const fetchFile = async (url: URL, path: string, bytes: number, sha256: string): Promise<void> => {
-  const hash = createHash("sha256");
-  let length = 0;
-  const counted = new Transform({
-    transform: (chunk: Buffer, _, done) => {
-      length += chunk.length;
-      hash.update(chunk);
-      if (length > bytes) done(new SluiceError("FIXTURE_INVALID", `${shown(url)} has more than the ${bytes} bytes of its manifest.`));
-      else done(null, chunk);
-    },
-  });
-  await pipeline(await bodyOf(url), counted, createWriteStream(path, { flags: "wx" }));
-  const found = hash.digest("hex");
-  if (length !== bytes || found !== sha256)
-    throw new SluiceError(
-      "FIXTURE_INVALID",
-      `${shown(url)} is not what its manifest says: ${length} of ${bytes} bytes, SHA-256 ${found}, not ${sha256}.`,
-    );
-};
-
-/** Follows redirects on the host that was named, and no others. */
-const bodyOf = async (first: URL): Promise<Readable> => {
-  const { request } = await import("undici");
-  let url = first;
-  for (let hop = 0; hop <= redirectsMax; hop++) {
-    const { statusCode, headers, body } = await request(url, { headersTimeout: headersMs, bodyTimeout: silenceMs });
-    if (statusCode === 200) return body;
-    await body.dump();
-    const { location } = headers;
-    if (statusCode < 300 || statusCode > 399 || typeof location !== "string")
-      throw new SluiceError(
-        "DATA_UNAVAILABLE",
-        `${shown(url)} answered ${statusCode}. Is the fixture there? Put it there with \`sluice data push\`.`,
-      );
-    const next = new URL(location, url);
-    if (next.host !== first.host || (first.protocol === "https:" && next.protocol !== "https:"))
-      throw new SluiceError(
-        "DATA_UNAVAILABLE",
-        `${shown(url)} leads to ${next.origin}, which was not named. Name that address with --fixtures.`,
-      );
-    url = next;
-  }
-  throw new SluiceError("DATA_UNAVAILABLE", `${shown(first)} leads around in a circle.`);
 };

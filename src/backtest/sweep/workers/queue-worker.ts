@@ -12,6 +12,7 @@ import type { Redis } from "ioredis";
 import { firstValueFrom } from "rxjs";
 import { after, type Clock } from "../../../clock/clock.ts";
 import { isSluiceError, messageOf } from "../../../errors.ts";
+import type { DownloadBounds } from "./fixture-download.ts";
 import { answeredWithin, connect, type QueuePackages, QueueStore, queuePackages, queuePrefix, shownAddress } from "./queue-store.ts";
 import { Refusal } from "./sheet-config.ts";
 import { readSheet, type WorkSheet } from "./work-sheet.ts";
@@ -26,7 +27,7 @@ export interface Work {
 }
 
 /** Throws a `Refusal`, or whatever is the matter. */
-export type OpenWork = (sheet: WorkSheet) => Promise<Work>;
+export type OpenWork = (sheet: WorkSheet, bounds: DownloadBounds) => Promise<Work>;
 
 export interface WorkerOptions {
   readonly url: string;
@@ -158,7 +159,7 @@ export class QueueWorker {
       const sheet = readSheet(text);
       const open = this.#options.kinds[sheet.kind];
       if (open === undefined) throw new Refusal(`it is a ${sheet.kind}, which this worker does not run`);
-      const work = await open(sheet);
+      const work = await open(sheet, { clock: this.#options.clock });
       if (this.#stopping) return await work.close();
       this.#options.say(`${work.title}: ${this.#options.jobs} at a time`);
       this.#serving = this.#take(name, work);

@@ -12,6 +12,7 @@ import type { Window } from "../folds.ts";
 import type { Job, JobSettings } from "../job.ts";
 import { readMarkets } from "../shared-market.ts";
 import { openThread } from "../thread.ts";
+import type { DownloadBounds } from "./fixture-download.ts";
 import { type FixturePlaces, fixtureByHash } from "./fixture-source.ts";
 import type { OpenWork, Work } from "./queue-worker.ts";
 import { checkValues, configOf } from "./sheet-config.ts";
@@ -49,12 +50,12 @@ const jobSchema = {
 
 export const openSweepWork =
   (places: FixturePlaces): OpenWork =>
-  async (sheet: WorkSheet): Promise<Work> => {
+  async (sheet: WorkSheet, bounds: DownloadBounds): Promise<Work> => {
     const { job: settings, windows, warmUpMs } = parseHuman<SweepSettings>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
     const { path, config } = await configOf(sheet, "backtest");
     checkValues(sheet, path, checkConfig(withOptions(config, settings)));
     const { name, contentHash } = sheet.fixture ?? { name: "", contentHash: "" };
-    const markets = readMarkets({ fixture: name, windows, warmUpMs }, await fixtureByHash(name, contentHash, places));
+    const markets = readMarkets({ fixture: name, windows, warmUpMs }, await fixtureByHash(name, contentHash, places, bounds));
     const threads = new WorkThreads(() => openThread({ configPath: path, settings, markets }));
     return {
       title: `sweep of ${sheet.config.path} on ${name}`,
