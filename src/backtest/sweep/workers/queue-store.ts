@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import type * as BullMq from "bullmq";
 import type { Redis } from "ioredis";
-import { firstValueFrom, from, map, merge } from "rxjs";
+import { firstValueFrom, from, fromEvent, map, merge, NEVER } from "rxjs";
 import { after, type Clock } from "../../../clock/clock.ts";
 import { isSluiceError, messageOf, SluiceError } from "../../../errors.ts";
 import { optionalPackage } from "../../../optional-package.ts";
@@ -40,6 +40,27 @@ export const connect = ({ Client }: QueuePackages, url: string): Redis => {
   // Without a listener the client would print it; who waits has a bound of its own.
   redis.on("error", () => undefined);
   return redis;
+};
+
+/** A connection for BullMQ, which makes another one of it for waiting, and never ends that one while the queue is away. */
+export const connectWithCopies = (
+  packages: QueuePackages,
+  url: string,
+): { readonly connection: Redis; readonly disconnect: () => void } => {
+  const connection = connect(packages, url);
+  const all = [connection];
+  const duplicate = connection.duplicate.bind(connection);
+  connection.duplicate = (...options) => {
+    const copy = duplicate(...options);
+    all.push(copy);
+    return copy;
+  };
+  return {
+    connection,
+    disconnect: () => {
+      for (const one of all) one.disconnect();
+    },
+  };
 };
 
 /** First the result that stays, then who waits for it; a second that differs is noted. */
@@ -175,9 +196,9 @@ const digestMark = "#";
 /** Short text that differs where answers do; no answer begins like it. */
 const digestOf = (answer: string): string => digestMark + createHash("sha256").update(answer).digest("base64url").slice(0, 16);
 
-/** What `work` gives, if that comes within `ms`; else PORT_UNAVAILABLE, as for whatever the queue says. */
+/** What `work` gives, if that comes within `ms` and before the signal; else PORT_UNAVAILABLE, as for whatever the queue says. */
 export const answeredWithin = async <T>(
-  { clock, url }: { readonly clock: Clock; readonly url: string },
+  { clock, url, signal }: { readonly clock: Clock; readonly url: string; readonly signal?: AbortSignal },
   ms: number,
   work: Promise<T>,
 ): Promise<T> => {
@@ -187,8 +208,14 @@ export const answeredWithin = async <T>(
       throw new SluiceError("PORT_UNAVAILABLE", `The queue at ${where} does not answer. Is it running, and may this machine reach it?`);
     }),
   );
+  const stopped = signal === undefined ? NEVER : fromEvent(signal, "abort");
+  const ended = stopped.pipe(
+    map((): never => {
+      throw new SluiceError("PORT_UNAVAILABLE", `The queue at ${where} was not waited for.`);
+    }),
+  );
   try {
-    return await firstValueFrom(merge(from(work), late));
+    return await firstValueFrom(merge(from(work), late, ended));
   } catch (error) {
     if (isSluiceError(error)) throw error;
     throw new SluiceError(

@@ -3,17 +3,26 @@
  *
  * Invariants: it works on one sheet at a time, the oldest that has jobs waiting first; jobs of a sheet it refuses are left to others; a job whose
  * worker dies is taken by another, one whose thread dies is tried three times; when it is stopped what runs is finished, and when
- * it is stopped again what runs goes back to the queue.
+ * it is stopped again what runs goes back to the queue; it ends in bounded time when it is stopped, also where the queue is away.
  * Not here: what running a job means (sweep-work.ts), who asks for it (queue-submitter.ts).
  */
 import { hostname } from "node:os";
 import type { Job, Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import { firstValueFrom } from "rxjs";
+import { defer, filter, firstValueFrom, fromEvent, merge, type Observable, type ObservableInput, of, repeat, switchMap, take } from "rxjs";
 import { after, type Clock } from "../../../clock/clock.ts";
 import { isSluiceError, messageOf } from "../../../errors.ts";
 import type { DownloadBounds } from "./fixture-download.ts";
-import { answeredWithin, connect, type QueuePackages, QueueStore, queuePackages, queuePrefix, shownAddress } from "./queue-store.ts";
+import {
+  answeredWithin,
+  connect,
+  connectWithCopies,
+  type QueuePackages,
+  QueueStore,
+  queuePackages,
+  queuePrefix,
+  shownAddress,
+} from "./queue-store.ts";
 import { Refusal } from "./sheet-config.ts";
 import { readSheet, type WorkSheet } from "./work-sheet.ts";
 
@@ -39,6 +48,11 @@ export interface WorkerOptions {
 }
 
 const pollMs = 300;
+/** What the queue has not answered in so long fails the turn. */
+const turnMs = 5_000;
+/** For the connections to close when nothing runs, and for what runs to be given back. */
+const closingMs = 1_000;
+const givingBackMs = 3_000;
 const retryMs = 30_000;
 const firstAnswerMs = 5_000;
 /** A worker that does not renew its jobs for so long has lost them. */
@@ -50,7 +64,9 @@ interface Serving {
   readonly name: string;
   readonly work: Work;
   readonly worker: Worker;
-  readonly running: Set<Job>;
+  readonly running: Set<Promise<void>>;
+  /** Drops its connections: what waits for the queue fails. */
+  readonly disconnect: () => void;
 }
 
 export class QueueWorker {
@@ -63,8 +79,8 @@ export class QueueWorker {
   readonly #refused = new Map<string, number>();
   readonly #id = `${hostname()}-${process.pid}`;
   #serving: Serving | undefined;
-  #stopping = false;
-  #abandoned = false;
+  readonly #stopped = new AbortController();
+  readonly #abandoned = new AbortController();
   #done = 0;
 
   private constructor(options: WorkerOptions, packages: QueuePackages) {
@@ -89,52 +105,76 @@ export class QueueWorker {
 
   /** Works until it is stopped; how many jobs it has answered. */
   async run(): Promise<number> {
+    const { clock, say } = this.#options;
     let isAway = false;
-    while (!this.#stopping) {
+    while (!this.#isStopping()) {
       try {
-        await this.#turn();
+        await this.#unlessStopped(this.#turn());
+        if (isAway && !this.#isStopping()) say("the queue answers again");
         isAway = false;
       } catch (error) {
-        if (!isAway) this.#options.say(`the queue failed: ${messageOf(error)}; trying again`);
+        if (!isAway) say(`${messageOf(error)} Trying again.`);
         isAway = true;
       }
-      if (!this.#stopping) await firstValueFrom(after(this.#options.clock, pollMs));
+      if (!this.#isStopping()) await this.#unlessStopped(after(clock, pollMs));
     }
-    await this.#leave();
-    for (const queue of this.#queues.values()) await queue.close().catch(() => undefined);
-    this.#redis.disconnect();
+    await this.#end();
     return this.#done;
   }
 
   /** The first call: takes no more jobs, and `run` resolves when those under way are done. The second: gives them back. */
   stop(): void {
-    if (!this.#stopping) {
-      this.#stopping = true;
+    if (!this.#isStopping()) {
+      this.#stopped.abort();
       // At once: a job given back must not be taken again here.
       void this.#serving?.worker.close();
       const { size = 0 } = this.#serving?.running ?? {};
       if (size > 0) this.#options.say(`finishing what runs (${size}); stop it again to give that back`);
       return;
     }
-    this.#abandoned = true;
+    this.#abandoned.abort();
     void this.#serving?.work.close();
   }
 
+  #isStopping(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  #unlessStopped(work: ObservableInput<unknown>): Promise<unknown> {
+    return firstValueFrom(merge(work, aborted(this.#stopped.signal)));
+  }
+
+  /** What the queue answers; PORT_UNAVAILABLE where it does not in time. */
+  #asked<T>(work: Promise<T>): Promise<T> {
+    return answeredWithin({ ...this.#options, signal: this.#stopped.signal }, turnMs, work);
+  }
+
   async #turn(): Promise<void> {
-    const names = await this.#store.sheets();
+    const names = await this.#asked(this.#store.sheets());
+    this.#forget(names);
     const now = this.#options.clock.now();
     if (this.#serving !== undefined && !names.includes(this.#serving.name)) await this.#leave();
     const open = names.filter((name) => (this.#refused.get(name) ?? 0) <= now);
     const next = await this.#choose(open);
-    if (next === undefined || next === this.#serving?.name || this.#stopping) return;
+    if (next === undefined || next === this.#serving?.name || this.#isStopping()) return;
     await this.#leave();
     await this.#serve(next);
+  }
+
+  /** Sheets that are no longer up. One that comes back is looked at anew. */
+  #forget(names: readonly string[]): void {
+    for (const name of this.#refused.keys()) if (!names.includes(name)) this.#refused.delete(name);
+    for (const [name, queue] of this.#queues) {
+      if (names.includes(name)) continue;
+      this.#queues.delete(name);
+      queue.close().catch(() => undefined);
+    }
   }
 
   /** The one at hand while it has something to do; else the oldest with jobs that wait, then with jobs of others, then any. */
   async #choose(names: readonly string[]): Promise<string | undefined> {
     const current = this.#serving;
-    const counts = await Promise.all(names.map((name) => this.#queue(name).getJobCounts("waiting", "active", "delayed")));
+    const counts = await this.#asked(Promise.all(names.map((name) => this.#queue(name).getJobCounts("waiting", "active", "delayed"))));
     const having = (...states: readonly string[]): readonly string[] =>
       names.filter((_, at) => states.some((state) => (counts[at]?.[state] ?? 0) > 0));
     const waits = having("waiting");
@@ -153,37 +193,39 @@ export class QueueWorker {
   }
 
   async #serve(name: string): Promise<void> {
-    const text = await this.#store.sheetText(name);
+    const text = await this.#asked(this.#store.sheetText(name));
     if (text === undefined) return;
     try {
       const sheet = readSheet(text);
       const open = this.#options.kinds[sheet.kind];
       if (open === undefined) throw new Refusal(`it is a ${sheet.kind}, which this worker does not run`);
-      const work = await open(sheet, { clock: this.#options.clock });
-      if (this.#stopping) return await work.close();
+      const work = await open(sheet, { clock: this.#options.clock, signal: this.#stopped.signal });
+      if (this.#isStopping()) return await work.close();
       this.#options.say(`${work.title}: ${this.#options.jobs} at a time`);
       this.#serving = this.#take(name, work);
     } catch (error) {
+      if (this.#isStopping()) return;
       const isFinal = error instanceof Refusal;
       const reason = isSluiceError(error) || isFinal ? error.message : messageOf(error);
       this.#refused.set(name, isFinal ? Number.POSITIVE_INFINITY : this.#options.clock.now() + retryMs);
       this.#options.say(`refused: ${reason.replace(/\.$/, "")}${isFinal ? "" : `. Trying again in ${retryMs / 1_000} s`}.`);
-      await this.#store.refuse(name, this.#id, reason);
+      await this.#asked(this.#store.refuse(name, this.#id, reason));
     }
   }
 
   #take(name: string, work: Work): Serving {
-    const running = new Set<Job>();
+    const running = new Set<Promise<void>>();
     const process = async (job: Job, token?: string): Promise<void> => {
-      running.add(job);
+      const answered = this.#answer(name, work, job, token);
+      running.add(answered);
       try {
-        await this.#answer(name, work, job, token);
+        await answered;
       } finally {
-        running.delete(job);
+        running.delete(answered);
       }
     };
     // Its own connection: one that waits for jobs answers nothing else.
-    const connection = connect(this.#packages, this.#options.url);
+    const { connection, disconnect } = connectWithCopies(this.#packages, this.#options.url);
     const worker = new this.#packages.bull.Worker(name, process, {
       connection,
       prefix: queuePrefix,
@@ -194,10 +236,8 @@ export class QueueWorker {
       name: this.#id,
     });
     worker.on("error", () => undefined);
-    worker.on("closed", () => {
-      connection.disconnect();
-    });
-    return { name, work, worker, running };
+    worker.on("closed", disconnect);
+    return { name, work, worker, running, disconnect };
   }
 
   async #answer(name: string, work: Work, job: Job, token: string | undefined): Promise<void> {
@@ -207,7 +247,7 @@ export class QueueWorker {
       this.#done++;
       return;
     }
-    if (!this.#abandoned) throw new Error(`its worker died: ${ended.reason}`);
+    if (!this.#abandoned.signal.aborted) throw new Error(`its worker died: ${ended.reason}`);
     // Not the run's fault: it is not counted as a try.
     await job.moveToWait(token);
     throw new this.#packages.bull.WaitingError();
@@ -220,4 +260,34 @@ export class QueueWorker {
     await serving.work.close();
     this.#serving = undefined;
   }
+
+  /** Leaves what is at hand; what the queue does not take any more in time is left to it to give to others. */
+  async #end(): Promise<void> {
+    const serving = this.#serving;
+    if (serving !== undefined) {
+      const { worker, running, work } = serving;
+      const idle = async (): Promise<void> => {
+        while (running.size > 0) await Promise.allSettled(running);
+      };
+      const late = defer(() => merge(idle(), aborted(this.#abandoned.signal))).pipe(
+        take(1),
+        switchMap(() => after(this.#options.clock, running.size > 0 ? givingBackMs : closingMs)),
+        // A job that was on its way when it was stopped may have begun meanwhile.
+        repeat(),
+        filter(() => running.size === 0 || this.#abandoned.signal.aborted),
+      );
+      await firstValueFrom(
+        merge(
+          worker.close().catch(() => undefined),
+          late,
+        ),
+      );
+      serving.disconnect();
+      await work.close();
+    }
+    this.#redis.disconnect();
+    for (const queue of this.#queues.values()) queue.close().catch(() => undefined);
+  }
 }
+
+const aborted = (signal: AbortSignal): Observable<unknown> => (signal.aborted ? of(0) : fromEvent(signal, "abort"));

@@ -15,7 +15,7 @@ import { openThread } from "../thread.ts";
 import type { DownloadBounds } from "./fixture-download.ts";
 import { type FixturePlaces, fixtureByHash } from "./fixture-source.ts";
 import type { OpenWork, Work } from "./queue-worker.ts";
-import { checkValues, configOf } from "./sheet-config.ts";
+import { checkValues, configOf, Refusal } from "./sheet-config.ts";
 import type { WorkSheet } from "./work-sheet.ts";
 import { WorkThreads } from "./work-threads.ts";
 
@@ -51,10 +51,11 @@ const jobSchema = {
 export const openSweepWork =
   (places: FixturePlaces): OpenWork =>
   async (sheet: WorkSheet, bounds: DownloadBounds): Promise<Work> => {
+    if (sheet.fixture === undefined) throw new Refusal("its sheet names no recorded market");
+    const { name, contentHash } = sheet.fixture;
     const { job: settings, windows, warmUpMs } = parseHuman<SweepSettings>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
     const { path, config } = await configOf(sheet, "backtest");
     checkValues(sheet, path, checkConfig(withOptions(config, settings)));
-    const { name, contentHash } = sheet.fixture ?? { name: "", contentHash: "" };
     const markets = readMarkets({ fixture: name, windows, warmUpMs }, await fixtureByHash(name, contentHash, places, bounds));
     const threads = new WorkThreads(() => openThread({ configPath: path, settings, markets }));
     return {

@@ -1,11 +1,13 @@
 /** What workers refuse, and what becomes of work when a worker, a submitter or the store fails. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { QueueStore, shownAddress } from "../../../../../src/backtest/sweep/workers/queue-store.ts";
 import { QueueSubmitter } from "../../../../../src/backtest/sweep/workers/queue-submitter.ts";
 import { type OpenWork, QueueWorker } from "../../../../../src/backtest/sweep/workers/queue-worker.ts";
+import { Refusal } from "../../../../../src/backtest/sweep/workers/sheet-config.ts";
 import { openSweepWork } from "../../../../../src/backtest/sweep/workers/sweep-work.ts";
 import { nameOfSheet, type WorkSheet } from "../../../../../src/backtest/sweep/workers/work-sheet.ts";
 import { main } from "../../../../../src/cli/main.ts";
@@ -24,10 +26,12 @@ interface Doubled {
 
 const clock = createSystemClock();
 const hash = "0".repeat(64);
+const fixture = { name: "nowhere", contentHash: hash };
 const sheet = (more: Partial<WorkSheet> = {}): WorkSheet => ({
   kind: "sweep",
   version: packageVersion(),
   config: { path: "test/support/configs/sweep.ts", sources: hash, hash },
+  fixture,
   settings: { job: {}, windows: [], warmUpMs: 0 },
   ...more,
 });
@@ -128,6 +132,67 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
     expect((await run).size).toBe(0);
   });
 
+  it("of no recorded market is refused", async () => {
+    const { fixture: _, ...without } = sheet();
+    await expect(openSweepWork({})(without, { clock })).rejects.toThrow("its sheet names no recorded market");
+  });
+
+  it("leaves no queue open of sheets that are gone, and looks at one that comes back anew", async () => {
+    const closed = vi.spyOn(Queue.prototype, "close");
+    closing.push(() => closed.mockRestore());
+    const { said } = await work(() => Promise.reject(new Refusal("no")));
+    for (const time of [1, 2]) {
+      const { submitter } = await submit(sheet());
+      await queue.until(() => Promise.resolve(said.length === time));
+      await submitter.close();
+      const name = nameOfSheet(sheet());
+      const before = closed.mock.contexts.length;
+      await queue.until(() => Promise.resolve(closed.mock.contexts.slice(before - 1).some((one) => (one as Queue).name === name)));
+      await queue.until(() => Promise.resolve(closed.mock.contexts.length >= 2 * time));
+    }
+  });
+
+  it.each([0, 1])(
+    "ends soon when its worker is stopped while the queue is away and %i runs are under way",
+    async (runs) => {
+      const own = await startRedis();
+      closing.push(() => own.stop());
+      const said: string[] = [];
+      let gone = false;
+      const endless: OpenWork = () =>
+        Promise.resolve({
+          title: "endless",
+          run: () => new Promise(() => undefined),
+          close: () => {
+            gone = true;
+            return Promise.resolve();
+          },
+        });
+      const worker = await QueueWorker.open({ url: own.url, jobs: 1, clock, kinds: { sweep: endless }, say: (text) => said.push(text) });
+      const ended = worker.run();
+      const options = { url: own.url, clock, durable: false, onNotice: () => undefined };
+      const answers = { failed: (reason: string) => ({ reason }), again: () => false };
+      const submitter = await QueueSubmitter.open<Doubled, unknown>(sheet(), answers, options);
+      if (runs > 0) submitter.run(jobs(runs), () => undefined).catch(() => undefined);
+      await queue.until(() => Promise.resolve(said.length === 1));
+      const watched = new WatchedQueue(own.url);
+      await watched.until(async () => (await watched.active()) === runs);
+      watched.close();
+      await own.stop();
+      const at = clock.now();
+      worker.stop();
+      if (runs > 0) {
+        expect(said.at(-1)).toBe("finishing what runs (1); stop it again to give that back");
+        worker.stop();
+      }
+      expect(await ended).toBe(0);
+      expect(gone).toBe(true);
+      expect(clock.now() - at).toBeLessThan(5_000);
+      void submitter.close();
+    },
+    30_000,
+  );
+
   it("of a config that comes to other values here is refused", async () => {
     const path = "test/support/configs/sweep.ts";
     const { submitter, notices } = await submit(sheet({ config: { path, sources: hashOfSources(path), hash } }));
@@ -216,6 +281,8 @@ describe("A queue that cannot be used", () => {
     [["worker", "--queue", "redis://127.0.0.1:1"], "The queue at 127.0.0.1:1 does not answer. Is it running"],
     [["worker", "--queue", "localhost"], "Write redis://HOST:PORT or rediss://HOST:PORT, or env:NAME."],
     [["worker", "--queue", "redi://user:pa:secret@word@host"], '"redi://host" is not the address of a queue.'],
+    [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "http://"], "--fixtures: the http:// address is not valid."],
+    [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "s3://user:secret@host"], "--fixtures: s3:// is not supported."],
     [["worker", "--queue", "env:NO_SUCH_QUEUE"], "The environment variable NO_SUCH_QUEUE is not set."],
     [
       [
@@ -234,6 +301,6 @@ describe("A queue that cannot be used", () => {
     const io = capturedIo();
     expect([await main(argv as readonly string[], io)]).not.toEqual([0]);
     expect(io.errText).toContain(message);
-    expect(io.errText).not.toMatch(/secret|word|\bpa\b|user/);
+    expect(io.errText).not.toMatch(/secret|@word|\bpa:|user:/);
   });
 });
