@@ -104,9 +104,12 @@ export class Lease {
     return { name: record.name, ms: this.#options.clock.now() - this.#heardAt, released: record.released };
   }
 
-  /** Ends it; a lease that is held is given back. Resolves when the store has taken it, or does not answer. */
+  /**
+   * Ends it; a lease that is held is given back. One that settles is not: the next process must wait for what the leader before signed as
+   * well. Resolves when the store has taken it, or does not answer.
+   */
   async end(): Promise<void> {
-    const isHeld = this.#state === "held" || this.#state === "settling";
+    const isHeld = this.#state === "held";
     this.#state = "over";
     this.#timer?.cancel();
     if (!isHeld) return;
