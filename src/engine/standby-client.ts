@@ -46,6 +46,10 @@ export interface StandbyClient {
   end(): Promise<void>;
 }
 
+/** How long an answer of the store may take; a piece of a file may take longer, on a connection of its own. */
+const answerMsMax = 1_000;
+const pieceMs = 5_000;
+
 const none: StandbyHealth = { state: "none", leader: undefined, standbys: [], copyBehind: false };
 
 export const standbyClientOf = (parts: StandbyParts): StandbyClient => {
@@ -89,13 +93,15 @@ class LateStandby implements StandbyClient {
     ]);
     const { store, group, name = hostname(), leaseMs = standbyDefaults.leaseMs } = this.#settings;
     const { instance, service: spec } = config;
+    const address = addressIn(store, "config.standby.store");
     const dir = resolve(config.journal?.dir ?? ".");
     const disk = await (this.#parts.openDisk ?? fileDisk)(dir);
     const users = service.users.map(({ uid }) => uid).join(", ");
     this.#standby ??= new Standby({
       clock: service.clock,
       journal,
-      store: await RedisLeaseStore.open(addressIn(store, "config.standby.store"), group, instance, leaseMs / 20),
+      store: await RedisLeaseStore.open(address, group, instance, Math.min(answerMsMax, leaseMs / 20)),
+      bulk: await RedisLeaseStore.open(address, group, instance, pieceMs),
       candidate: {
         name: `${instance}@${name}`,
         session: randomBytes(8).toString("hex"),

@@ -1,99 +1,24 @@
 /**
- * Copy of a leader's journal: written to the store beside the folder, and kept in the folder of each process that stands by.
+ * Copy of a leader's journal at the store, written beside the folder.
  *
  * Invariants: what is written to the folder is at the store as well before `sync` resolves, as long as the store answers; while it does
- * not, the folder alone counts, and the store gets all of it with its next answer. After another process has taken the lease no write
- * succeeds. A folder keeps what continues the copy; what contradicts it is set aside under another name, never dropped.
- * Not here: records (journal/), who may write (lease.ts).
+ * not, the folder alone counts and nothing waits, and the store gets all of it with its next answers, in pieces, without beginning anew after
+ * a failure. After another process has taken the lease no write succeeds. Bytes at the store that were never read are not removed before
+ * the folder has them.
+ * Not here: records (journal/), who may write (lease.ts), the folder of a process that stands by (journal-follower.ts).
  */
 import { SluiceError } from "../../errors.ts";
 import type { Disk, DiskFile } from "../../journal/disk.ts";
 import { isSegment } from "../../journal/write-ahead-log.ts";
+import { type CopyParts, firstFreeName, pieceBytes } from "./journal-follower.ts";
 import type { Copied, JournalCopyStore } from "./lease-store.ts";
 
-interface CopyParts {
-  readonly disk: Disk;
-  readonly store: JournalCopyStore;
-}
-
-const isPrefix = (short: Uint8Array, long: Uint8Array): boolean =>
-  short.length <= long.length && Buffer.compare(short, long.subarray(0, short.length)) === 0;
-
-const appendTo = async (disk: Disk, name: string, bytes: Uint8Array): Promise<void> => {
-  const file = await disk.open(name);
-  try {
-    await file.append(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-};
-
-/** The folder of a process that stands by: follows the store's copy. */
-export class JournalFollower {
-  readonly #parts: CopyParts;
-  /** Files that were compared whole in this version, by how much of them is here. */
-  readonly #verified = new Map<string, number>();
-  #version = Number.NaN;
-
-  constructor(parts: CopyParts) {
-    this.#parts = parts;
-  }
-
-  /** Brings the folder up to what the store has. A store that has nothing, as after a loss of memory, leaves it as it is. */
-  async follow(): Promise<void> {
-    const { disk, store } = this.#parts;
-    const { version, bytes } = await store.files();
-    if (version !== this.#version) this.#verified.clear();
-    const own = new Set((await disk.list()).filter(isSegment));
-    const copied = [...bytes.keys()].filter(isSegment).sort();
-    if (copied.length === 0) return;
-    let isAhead = false;
-    for (const name of copied) {
-      const here = this.#verified.get(name);
-      isAhead = here === bytes.get(name) || (await this.#take(name, own.has(name), here));
-    }
-    const [first = "", last = ""] = [copied[0], copied.at(-1)];
-    for (const name of own) {
-      // Segments before the first one of the copy are not needed any more.
-      if (name < first) await disk.remove(name);
-      // Begun by this process when it led, and by nobody else since, or given up by who led after it.
-      else if (name > last && !isAhead) await this.#setAside(name);
-    }
-    this.#version = version;
-  }
-
-  /** True where the folder has all of it, and perhaps more. */
-  async #take(name: string, isHere: boolean, verified: number | undefined): Promise<boolean> {
-    const { disk, store } = this.#parts;
-    const fresh = await store.read(name, verified ?? 0);
-    if (verified !== undefined) {
-      await appendTo(disk, name, fresh);
-      this.#verified.set(name, verified + fresh.length);
-      return false;
-    }
-    const own = isHere ? await disk.read(name) : undefined;
-    if (own !== undefined && isPrefix(fresh, own)) {
-      // It may know more than the store, which then must not be appended to it.
-      if (own.length === fresh.length) this.#verified.set(name, own.length);
-      return true;
-    }
-    if (own !== undefined && isPrefix(own, fresh)) await appendTo(disk, name, fresh.subarray(own.length));
-    else {
-      if (own !== undefined) await this.#setAside(name);
-      await disk.create(name, fresh);
-    }
-    this.#verified.set(name, fresh.length);
-    return false;
-  }
-
-  async #setAside(name: string): Promise<void> {
-    const { disk } = this.#parts;
-    const names = await disk.list();
-    let count = 1;
-    while (names.includes(`${name}.${count}.apart`)) count++;
-    await disk.rename(name, `${name}.${count}.apart`);
-  }
+interface CopiedDiskParts extends CopyParts {
+  readonly epoch: number;
+  /** The store over a connection of its own, for what the copy lacks; the same one when left out. */
+  readonly bulk?: JournalCopyStore;
+  /** What the folder and the store have in common, as the follower has read it. */
+  readonly read?: ReadonlyMap<string, number>;
 }
 
 /** The folder of a leader: every change goes to the store as well. */
@@ -101,19 +26,30 @@ export class CopiedDisk implements Disk {
   readonly name: string;
   readonly #disk: Disk;
   readonly #store: JournalCopyStore;
+  readonly #bulk: JournalCopyStore;
   readonly #epoch: number;
   /** How much of each file the store has confirmed. */
-  readonly #confirmed = new Map<string, number>();
+  readonly #confirmed: Map<string, number>;
+  /** Files whose bytes at the store were read, or come from here. */
+  readonly #known: Set<string>;
+  /** How much of each file that is to replace another is at the store. */
+  readonly #staged = new Map<string, number>();
+  /** The store's version of the copy when it lacked nothing. */
+  #version = 0;
   /** Changes of the store's copy, one after another. */
   #queue: Promise<void> = Promise.resolve();
-  /** The store lacks something, and gets whole files next. At first nobody knows what it has. */
+  #catching: Promise<void> | undefined;
+  /** The store lacks something, which it gets in pieces, and nothing waits for it. At first nobody knows what it has. */
   #behind = true;
 
-  constructor({ disk, store, epoch }: CopyParts & { readonly epoch: number }) {
+  constructor({ disk, store, epoch, bulk = store, read = new Map() }: CopiedDiskParts) {
     this.name = disk.name;
     this.#disk = disk;
     this.#store = store;
+    this.#bulk = bulk;
     this.#epoch = epoch;
+    this.#confirmed = new Map(read);
+    this.#known = new Set(read.keys());
   }
 
   /** Whether the store lacks something that the folder has. */
@@ -121,9 +57,12 @@ export class CopiedDisk implements Disk {
     return this.#behind;
   }
 
-  /** Makes up for what the store lacks. Rejects when another process leads. */
+  /** Makes up for what the store lacks, as far as the store answers: the next call goes on from there. Rejects when another process leads. */
   catchUp(): Promise<void> {
-    return this.#inTurn(() => this.#catchUp());
+    this.#catching ??= this.#catchUp().finally(() => {
+      this.#catching = undefined;
+    });
+    return this.#catching;
   }
 
   list(): Promise<readonly string[]> {
@@ -163,6 +102,8 @@ export class CopiedDisk implements Disk {
 
   async truncate(name: string, bytes: number): Promise<void> {
     await this.#disk.truncate(name, bytes);
+    this.#confirmed.delete(name);
+    this.#staged.delete(name);
     await this.#inTurn(async () => this.#replace(name, await this.#disk.read(name)));
   }
 
@@ -182,24 +123,30 @@ export class CopiedDisk implements Disk {
     return async () => undefined;
   }
 
+  /** While the store lacks something nothing waits for it. */
   #inTurn(work: () => Promise<void>): Promise<void> {
+    if (this.#behind) return Promise.resolve();
     const mine = this.#queue.then(work);
     this.#queue = mine.catch(() => undefined);
     return mine;
   }
 
   async #append(name: string, at: number, bytes: Uint8Array): Promise<void> {
-    // While the store does not answer nothing waits for it.
     if (this.#behind) return;
     const known = this.#confirmed.get(name) ?? 0;
     if (at + bytes.length <= known) return;
+    if (bytes.length > pieceBytes) return this.#fallBehind();
     const copied = await this.#answered(() => this.#store.append(this.#epoch, name, at, bytes));
     if (copied === "copied") this.#confirmed.set(name, at + bytes.length);
-    else if (copied === "gap") await this.#catchUp(true);
+    else this.#behind = true;
   }
 
   async #replace(name: string, bytes: Uint8Array): Promise<void> {
-    if (!this.#behind) await this.#put(name, bytes);
+    if (this.#behind) return;
+    if (bytes.length > pieceBytes) return this.#fallBehind();
+    const copied = await this.#answered(() => this.#store.replace(this.#epoch, name, bytes));
+    if (copied === "copied") this.#confirm(name, bytes.length);
+    else this.#behind = true;
   }
 
   async #remove(name: string): Promise<void> {
@@ -208,20 +155,105 @@ export class CopiedDisk implements Disk {
     await this.#answered(() => this.#store.remove(this.#epoch, name));
   }
 
-  /** All files, and no others. */
-  async #catchUp(isLost = false): Promise<void> {
-    if (!this.#behind && !isLost) return;
-    this.#behind = false;
-    const own = (await this.#disk.list()).filter(isSegment);
-    const there = await this.#answered(async () => [...(await this.#store.files()).bytes.keys()]);
-    for (const name of there ?? []) if (!own.includes(name) && !this.#behind) await this.#remove(name);
-    for (const name of own) if (!this.#behind) await this.#put(name, await this.#disk.read(name));
+  /** What is too much for one answer goes in pieces. */
+  #fallBehind(): void {
+    this.#behind = true;
+    // Who leads is settled by the lease, and the next attempt is not far.
+    this.catchUp().catch(() => undefined);
   }
 
-  async #put(name: string, bytes: Uint8Array): Promise<void> {
-    const copied = await this.#answered(() => this.#store.replace(this.#epoch, name, bytes));
-    if (copied === "copied") this.#confirmed.set(name, bytes.length);
-    else this.#behind = true;
+  #confirm(name: string, bytes: number): void {
+    this.#confirmed.set(name, bytes);
+    this.#known.add(name);
+  }
+
+  /** In pieces while the folder grows, then the last piece while what is written waits for it. */
+  async #catchUp(): Promise<void> {
+    if (!this.#behind) return;
+    for (let rest = Number.POSITIVE_INFINITY; rest > pieceBytes; ) {
+      const sent = await this.#level(this.#bulk);
+      if (sent === undefined) return;
+      rest = sent;
+    }
+    this.#behind = false;
+    await this.#inTurn(async () => {
+      let isLevel = false;
+      try {
+        isLevel = (await this.#level(this.#store)) !== undefined;
+        const now = isLevel ? await this.#answered(() => this.#store.files()) : undefined;
+        if (now === undefined) isLevel = false;
+        else this.#version = now.version;
+      } finally {
+        if (!isLevel) this.#behind = true;
+      }
+    });
+  }
+
+  /** Gives the store all segments, and no others: resolves with how many bytes it lacked; with undefined where it does not answer. */
+  async #level(store: JournalCopyStore): Promise<number | undefined> {
+    const there = await this.#answered(() => store.files());
+    if (there === undefined) return undefined;
+    // It has lost what was confirmed, or some of it.
+    if (there.version < this.#version) this.#confirmed.clear();
+    const own = (await this.#disk.list()).filter(isSegment);
+    for (const [name, bytes] of there.bytes) {
+      if (isSegment(name) && !this.#known.has(name) && !(await this.#fetchApart(store, name, bytes))) return undefined;
+      if (own.includes(name)) continue;
+      this.#confirmed.delete(name);
+      if ((await this.#answered(() => store.remove(this.#epoch, name))) !== "copied") return undefined;
+    }
+    let sent = 0;
+    for (const name of own) {
+      const bytes = await this.#disk.read(name);
+      const confirmed = this.#confirmed.get(name);
+      const isContinued = confirmed !== undefined && confirmed <= (there.bytes.get(name) ?? -1);
+      if (isContinued && confirmed === bytes.length) continue;
+      sent += bytes.length - (isContinued ? confirmed : 0);
+      if (!(await (isContinued ? this.#continue(store, name, bytes, confirmed) : this.#stage(store, name, bytes)))) return undefined;
+    }
+    return sent;
+  }
+
+  async #continue(store: JournalCopyStore, name: string, bytes: Uint8Array, from: number): Promise<boolean> {
+    for (let at = from; at < bytes.length; at += pieceBytes) {
+      const piece = bytes.subarray(at, at + pieceBytes);
+      if ((await this.#answered(() => store.append(this.#epoch, name, at, piece))) !== "copied") return false;
+      this.#confirmed.set(name, at + piece.length);
+    }
+    return true;
+  }
+
+  /** The copy keeps what it has until the whole file is there. */
+  async #stage(store: JournalCopyStore, name: string, bytes: Uint8Array): Promise<boolean> {
+    let at = this.#staged.get(name) ?? 0;
+    do {
+      const piece = bytes.subarray(at, at + pieceBytes);
+      const copied = await this.#answered(() => store.stage(this.#epoch, name, at, piece));
+      if (copied === "gap") this.#staged.delete(name);
+      if (copied !== "copied") return false;
+      at += piece.length;
+      this.#staged.set(name, at);
+    } while (at < bytes.length);
+    const copied = await this.#answered(() => store.replaceStaged(this.#epoch, name, at));
+    if (copied === "gap") this.#staged.delete(name);
+    if (copied !== "copied") return false;
+    this.#staged.delete(name);
+    this.#confirm(name, at);
+    return true;
+  }
+
+  /** A segment at the store that was never read, as of a store that has its memory back, is kept in the folder before it is replaced or removed. */
+  async #fetchApart(store: JournalCopyStore, name: string, total: number): Promise<boolean> {
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; at < total; ) {
+      const piece = await this.#answered(() => store.read(name, at, Math.min(pieceBytes, total - at)));
+      if (piece === undefined || piece.length === 0) return false;
+      pieces.push(piece);
+      at += piece.length;
+    }
+    await this.#disk.create(await firstFreeName(this.#disk, name), Buffer.concat(pieces));
+    this.#known.add(name);
+    return true;
   }
 
   /** What the store answers; undefined where it does not, and then it is behind. */

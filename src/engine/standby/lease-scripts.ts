@@ -4,14 +4,17 @@
  * Keys of one engine carry one hash tag, and so lie in one slot of a cluster:
  * `{GROUP}:lease:INSTANCE` — `epoch seq name session owner released`, and for people `heard`;
  * `{GROUP}:standbys:INSTANCE` — name of each process that stands by → when it last looked;
- * `{GROUP}:files:INSTANCE` — name of each copied file → 1, and `!version`; `{GROUP}:file:INSTANCE:NAME` — its bytes.
+ * `{GROUP}:files:INSTANCE` — name of each copied file → 1, and `!version`; `{GROUP}:file:INSTANCE:NAME` — its bytes;
+ * `{GROUP}:staged:INSTANCE:NAME` — the first bytes of a file that will replace it.
  *
- * Invariants: nothing expires; the store's clock makes epochs rise over a loss of memory, and tells people how long ago something was heard;
+ * Invariants: nothing expires but a staged file that nobody goes on with; the store's clock makes epochs rise over a loss of memory, and tells people how long ago something was heard;
  * nothing else depends on it.
  */
 
 /** What the store tells of a process that stands by is dropped after so long. */
 export const standbyMs = 60_000;
+/** A staged file that gets no more pieces is dropped after so long. */
+const stagedMs = 600_000;
 
 const now = `
 local time = redis.call('TIME')
@@ -88,6 +91,29 @@ return 'copied'
 /** KEYS: lease, files, file. ARGV: epoch, name, bytes. */
 export const replaceScript = `${fenced}
 redis.call('SET', KEYS[3], ARGV[3])
+redis.call('HSET', KEYS[2], ARGV[2], '1')
+redis.call('HINCRBY', KEYS[2], '!version', 1)
+return 'copied'
+`;
+
+/** KEYS: lease, files, staged. ARGV: epoch, name, where the bytes belong, bytes. */
+export const stageScript = `${fenced}
+local at = tonumber(ARGV[3])
+if at == 0 then redis.call('SET', KEYS[3], ARGV[4])
+else
+  local length = redis.call('STRLEN', KEYS[3])
+  if at > length then return 'gap' end
+  if at + #ARGV[4] > length then redis.call('APPEND', KEYS[3], string.sub(ARGV[4], length - at + 1)) end
+end
+redis.call('PEXPIRE', KEYS[3], ${stagedMs})
+return 'copied'
+`;
+
+/** KEYS: lease, files, file, staged. ARGV: epoch, name, bytes it has. */
+export const replaceStagedScript = `${fenced}
+if redis.call('EXISTS', KEYS[4]) == 0 or redis.call('STRLEN', KEYS[4]) ~= tonumber(ARGV[3]) then return 'gap' end
+redis.call('RENAME', KEYS[4], KEYS[3])
+redis.call('PERSIST', KEYS[3])
 redis.call('HSET', KEYS[2], ARGV[2], '1')
 redis.call('HINCRBY', KEYS[2], '!version', 1)
 return 'copied'

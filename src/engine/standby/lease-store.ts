@@ -68,11 +68,16 @@ export type Copied = "copied" | "gap" | "deposed";
 
 export interface JournalCopyStore {
   files(): Promise<CopiedFiles>;
-  read(file: string, from: number): Promise<Uint8Array>;
+  /** At most so many `bytes` of the file. */
+  read(file: string, from: number, bytes: number): Promise<Uint8Array>;
   /** Bytes of the file from `at` on; what is there already is left as it is. */
   append(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied>;
   /** The whole file, in place of what was there. */
   replace(epoch: number, file: string, bytes: Uint8Array): Promise<Copied>;
+  /** A piece of a file that replaces another once it is whole; from 0 on it begins anew. */
+  stage(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied>;
+  /** The staged file, which has so many bytes, in place of what was there. `gap`: it has not. */
+  replaceStaged(epoch: number, file: string, bytes: number): Promise<Copied>;
   remove(epoch: number, file: string): Promise<Copied>;
 }
 

@@ -13,6 +13,7 @@ export class MemoryLeaseStore implements LeaseStore {
   #record: LeaseRecord | undefined;
   readonly #standbys = new Map<string, number>();
   readonly #files = new Map<string, Uint8Array>();
+  readonly #staged = new Map<string, Uint8Array>();
   #version = 0;
 
   /** `now`: the store's calendar. */
@@ -26,6 +27,7 @@ export class MemoryLeaseStore implements LeaseStore {
     this.#record = undefined;
     this.#standbys.clear();
     this.#files.clear();
+    this.#staged.clear();
     this.#version = 0;
   }
 
@@ -69,8 +71,8 @@ export class MemoryLeaseStore implements LeaseStore {
     return { version: this.#version, bytes: new Map([...this.#files].map(([name, bytes]) => [name, bytes.length])) };
   }
 
-  async read(file: string, from: number): Promise<Uint8Array> {
-    return (this.#files.get(file) ?? new Uint8Array()).slice(from);
+  async read(file: string, from: number, bytes: number): Promise<Uint8Array> {
+    return (this.#files.get(file) ?? new Uint8Array()).slice(from, from + bytes);
   }
 
   async append(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
@@ -88,6 +90,26 @@ export class MemoryLeaseStore implements LeaseStore {
     this.#files.set(file, Uint8Array.from(bytes));
     this.#version++;
     return "copied";
+  }
+
+  async stage(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
+    const stop = this.#fenced(epoch);
+    if (stop !== undefined) return stop;
+    const before = at === 0 ? new Uint8Array() : (this.#staged.get(file) ?? new Uint8Array());
+    if (at > before.length) return "gap";
+    if (at === 0 || at + bytes.length > before.length) {
+      this.#staged.set(file, Buffer.concat([before, bytes.subarray(before.length - at)]));
+    }
+    return "copied";
+  }
+
+  async replaceStaged(epoch: number, file: string, bytes: number): Promise<Copied> {
+    const stop = this.#fenced(epoch);
+    if (stop !== undefined) return stop;
+    const staged = this.#staged.get(file);
+    if (staged?.length !== bytes) return "gap";
+    this.#staged.delete(file);
+    return this.replace(epoch, file, staged);
   }
 
   async remove(epoch: number, file: string): Promise<Copied> {

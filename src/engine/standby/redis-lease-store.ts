@@ -16,6 +16,8 @@ import {
   removeScript,
   renewScript,
   replaceScript,
+  replaceStagedScript,
+  stageScript,
   standbyMs,
   takeScript,
 } from "./lease-scripts.ts";
@@ -32,7 +34,7 @@ import type {
   Sighting,
 } from "./lease-store.ts";
 
-const answerMsMax = 1_000;
+const answerMsDefault = 1_000;
 const redialMs = 2_000;
 const backOffMsMax = 500;
 
@@ -48,6 +50,8 @@ const scripts = {
   appendCopy: appendScript,
   replaceCopy: replaceScript,
   removeCopy: removeScript,
+  stageCopy: stageScript,
+  replaceStagedCopy: replaceStagedScript,
 } as const;
 type Scripted = Redis & Record<keyof typeof scripts, Script>;
 
@@ -76,21 +80,20 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   /** Connects when first asked; `url` is as scheduler/shared/store-address.ts reads it. An answer that takes longer than `answerMs` is none. */
-  static async open(url: string, group: string, instance: string, answerMs: number = answerMsMax): Promise<RedisLeaseStore> {
+  static async open(url: string, group: string, instance: string, answerMs: number = answerMsDefault): Promise<RedisLeaseStore> {
     const { Redis } = await optionalPackage<Client>("ioredis", "config.standby: a store in Redis is reached");
-    const within = Math.min(answerMsMax, answerMs);
     const settings = {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      commandTimeout: within,
+      commandTimeout: answerMs,
       connectTimeout: redialMs,
       retryStrategy: (times: number) => Math.min(backOffMsMax, 50 * times),
     };
     const dial = dialled(url);
     const redis =
-      typeof dial === "string" ? new Redis(dial, settings) : new Redis({ ...dial, ...settings, sentinelCommandTimeout: within });
-    return new RedisLeaseStore(redis as Scripted, group, instance, within);
+      typeof dial === "string" ? new Redis(dial, settings) : new Redis({ ...dial, ...settings, sentinelCommandTimeout: answerMs });
+    return new RedisLeaseStore(redis as Scripted, group, instance, answerMs);
   }
 
   async look({ name }: Candidate): Promise<Sighting> {
@@ -128,8 +131,8 @@ export class RedisLeaseStore implements LeaseStore {
     return { version: Number(held["!version"] ?? 0), bytes };
   }
 
-  async read(file: string, from: number): Promise<Uint8Array> {
-    return this.#ask(() => this.#redis.getrangeBuffer(this.#fileKey(file), from, -1));
+  async read(file: string, from: number, bytes: number): Promise<Uint8Array> {
+    return this.#ask(() => this.#redis.getrangeBuffer(this.#fileKey(file), from, from + bytes - 1));
   }
 
   async append(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
@@ -138,6 +141,19 @@ export class RedisLeaseStore implements LeaseStore {
 
   async replace(epoch: number, file: string, bytes: Uint8Array): Promise<Copied> {
     return (await this.#ask(() => this.#redis.replaceCopy(3, ...this.#copyKeys(file), epoch, file, Buffer.from(bytes)))) as Copied;
+  }
+
+  async stage(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
+    const [lease, files] = this.#copyKeys(file);
+    return (await this.#ask(() =>
+      this.#redis.stageCopy(3, lease, files, this.#stagedKey(file), epoch, file, at, Buffer.from(bytes)),
+    )) as Copied;
+  }
+
+  async replaceStaged(epoch: number, file: string, bytes: number): Promise<Copied> {
+    return (await this.#ask(() =>
+      this.#redis.replaceStagedCopy(4, ...this.#copyKeys(file), this.#stagedKey(file), epoch, file, bytes),
+    )) as Copied;
   }
 
   async remove(epoch: number, file: string): Promise<Copied> {
@@ -180,6 +196,10 @@ export class RedisLeaseStore implements LeaseStore {
 
   #fileKey(file: string): string {
     return `${this.#keyOf("file")}:${file}`;
+  }
+
+  #stagedKey(file: string): string {
+    return `${this.#keyOf("staged")}:${file}`;
   }
 
   async #keysUnder(prefix: string): Promise<readonly string[]> {

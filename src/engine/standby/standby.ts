@@ -13,14 +13,17 @@ import { messageOf, SluiceError } from "../../errors.ts";
 import type { StandbyHealth } from "../../host/operator-view.ts";
 import type { Disk } from "../../journal/disk.ts";
 import type { EventLog } from "../../journal/event-log.ts";
-import { CopiedDisk, JournalFollower } from "./journal-copy.ts";
+import { CopiedDisk } from "./journal-copy.ts";
+import { JournalFollower } from "./journal-follower.ts";
 import { Lease, type Standing } from "./lease.ts";
-import type { Candidate, LeaseStore } from "./lease-store.ts";
+import type { Candidate, JournalCopyStore, LeaseStore } from "./lease-store.ts";
 
 export interface StandbyOptions {
   readonly clock: Clock;
   readonly journal: Pick<EventLog, "append">;
   readonly store: LeaseStore;
+  /** The same store over a connection of its own, with a time limit of its own, for files in pieces. */
+  readonly bulk: JournalCopyStore & Pick<LeaseStore, "close">;
   readonly candidate: Candidate;
   readonly leaseMs: number;
   readonly toleranceMs: number;
@@ -45,12 +48,23 @@ export class Standby {
   /** Something was kept back since everything might leave. */
   #hasKeptBack = false;
   #following: Promise<void> | undefined;
-  #waiter: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
+  #resolveTurn: () => void = () => undefined;
+  #isOver = false;
+  #giveUp: (error: unknown) => void = () => undefined;
+  /** Rejects when this process is ended or deposed: it leads no more, or never. */
+  readonly #over: Promise<never>;
 
   constructor(options: StandbyOptions) {
-    const { clock, store, candidate, leaseMs, toleranceMs, disk } = options;
+    const { clock, store, bulk, candidate, leaseMs, toleranceMs, disk } = options;
     this.#options = options;
-    this.#follower = new JournalFollower({ disk, store });
+    this.#follower = new JournalFollower({ disk, store: bulk });
+    this.#over = new Promise<never>((_, reject) => {
+      this.#giveUp = (error) => {
+        this.#isOver = true;
+        reject(error);
+      };
+    });
+    this.#over.catch(() => undefined);
     this.#lease = new Lease({
       clock,
       store,
@@ -59,7 +73,7 @@ export class Standby {
       toleranceMs,
       onTurn: () => this.#onTurn(),
       onDeposed: (by) => this.#onDeposed(by),
-      onForeign: (error) => this.#waiter?.reject(error),
+      onForeign: (error) => this.#giveUp(error),
     });
   }
 
@@ -68,17 +82,20 @@ export class Standby {
    * when it is ended before.
    */
   async lead(): Promise<boolean> {
-    const { disk, candidate, journal } = this.#options;
+    const { disk, store, bulk, candidate, journal, clock, leaseMs } = this.#options;
     this.#unlock = await disk.lock(`${candidate.owner} / ${disk.name}`);
-    await new Promise<void>((resolve, reject) => {
-      this.#waiter = { resolve, reject };
-      if (this.#lease.standing === "over") reject(ended());
-      else this.#lease.start();
+    const turn = new Promise<void>((resolve) => {
+      this.#resolveTurn = resolve;
+      if (this.#lease.standing !== "over") this.#lease.start();
     });
-    await this.#following;
-    await this.#followToEnd();
-    this.#copied = new CopiedDisk({ disk, store: this.#options.store, epoch: this.#lease.epoch });
-    await this.#copied.catchUp();
+    await Promise.race([turn, this.#over]);
+    await Promise.race([this.#following, this.#over]);
+    const toEnd = this.#followToEnd();
+    this.#following = toEnd.catch(() => undefined);
+    await Promise.race([toEnd, this.#over]);
+    this.#copied = new CopiedDisk({ disk, store, bulk, epoch: this.#lease.epoch, read: this.#follower.read });
+    // What takes longer is made up for while it leads, with cancels and exits only.
+    await Promise.race([this.#copied.catchUp(), firstValueFrom(after(clock, leaseMs / turnsPerLease)), this.#over]);
     const { name = "", released = true } = this.#lease.leader ?? {};
     journal.append({ type: "standby.leading", before: name, released });
     return this.#lease.hasSeenLeader;
@@ -118,7 +135,8 @@ export class Standby {
   /** Gives the lease back, when nothing is under way any more. */
   async end(): Promise<void> {
     await this.#lease.end();
-    this.#waiter?.reject(ended());
+    this.#giveUp(ended());
+    this.#options.bulk.close();
     await this.#following;
     this.#options.store.close();
     await this.#unlock?.();
@@ -137,7 +155,7 @@ export class Standby {
     this.#told = standing;
     if (standing === "waiting") this.#watch();
     else if (standing === "leading") {
-      this.#waiter?.resolve();
+      this.#resolveTurn();
       if (before === "alone") this.#note("standby.back", "the store of the standby answers again, and no other process has led meanwhile");
       if (this.#copied?.isBehind === true) this.#copied.catchUp().catch(() => undefined);
       else if (this.#hasKeptBack) {
@@ -165,37 +183,33 @@ export class Standby {
       });
   }
 
-  /** What the one before has written last. While the store does not answer, the lease is not confirmed either, and nothing is gained by haste. */
+  /** What the one before has written last: without it holdings, protections and halts would be lost, and so it is tried until it is read. */
   async #followToEnd(): Promise<void> {
     const { clock, leaseMs } = this.#options;
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 0; !this.#isOver; attempt++) {
       try {
         await this.#follower.follow();
         return;
       } catch (error) {
-        if (this.#lease.standing === "over") throw ended();
-        if (attempt === followAttempts) {
-          this.#note(
-            "standby.journal",
-            `the copy of the journal cannot be read: ${messageOf(error)}. What it has more is looked for at the service.`,
-          );
-          return;
-        }
+        const detail = `the copy of the journal cannot be read: ${messageOf(error)}. This process has the lease and does not trade before it is.`;
+        if (attempt % attemptsPerNote === firstNoted && !this.#isOver) this.#note("standby.journal", detail);
       }
-      await firstValueFrom(after(clock, leaseMs / followAttempts));
+      await Promise.race([firstValueFrom(after(clock, leaseMs / turnsPerLease)), this.#over]);
     }
   }
 
   #onDeposed(by: string): void {
     const leader = by === "" ? "another process" : by;
     this.#options.journal.append({ type: "standby.lost", leader });
-    this.#waiter?.reject(new SluiceError("ENGINE_STATE", `${leader} has taken the lead while this process started.`));
+    this.#giveUp(new SluiceError("ENGINE_STATE", `${leader} has taken the lead while this process started.`));
     this.#options.onDeposed();
   }
 }
 
-/** Within one lease. */
-const followAttempts = 20;
+const turnsPerLease = 20;
+/** One answer that is late is no anomaly; then about every minute with the lease that is usual. */
+const firstNoted = 2;
+const attemptsPerNote = 120;
 
 const behind =
   "the store of the standby does not answer, and what was ordered now would be missing in its copy of the journal: cancels and exits only";

@@ -62,9 +62,11 @@ export class LeaseProcess {
       renew: (holder: Holder) => travel(() => store.renew(holder)),
       release: (holder) => travel(() => store.release(holder)),
       files: () => store.files(),
-      read: (file, from) => store.read(file, from),
+      read: (...args) => store.read(...args),
       append: (...args) => store.append(...args),
       replace: (...args) => store.replace(...args),
+      stage: (...args) => store.stage(...args),
+      replaceStaged: (...args) => store.replaceStaged(...args),
       remove: (...args) => store.remove(...args),
       close: () => undefined,
     };

@@ -2,7 +2,9 @@
  * Copy of a leader's journal: what the store has, what a folder that follows it has, and what becomes of what contradicts it.
  */
 import { describe, expect, it } from "vitest";
-import { CopiedDisk, JournalFollower } from "../../../../src/engine/standby/journal-copy.ts";
+import { CopiedDisk } from "../../../../src/engine/standby/journal-copy.ts";
+import { JournalFollower } from "../../../../src/engine/standby/journal-follower.ts";
+import type { JournalCopyStore } from "../../../../src/engine/standby/lease-store.ts";
 import { MemoryLeaseStore } from "../../../../src/engine/standby/memory-lease-store.ts";
 import { openWriteAheadLog } from "../../../../src/journal/write-ahead-log.ts";
 import { type MemoryDisk, memoryDisk } from "../../../support/harness/memory-disk.ts";
@@ -116,6 +118,97 @@ describe("The journal of a leader", () => {
     const follower = memoryDisk();
     await new JournalFollower({ disk: follower, store }).follow();
     expect(await textsOf(follower)).toEqual(["one", "two"]);
+  });
+});
+
+describe("Files in pieces", () => {
+  const large = Buffer.from(Array.from({ length: 1_000_000 }, (_, place) => (place * place) % 251));
+
+  it("reach the store and a folder although every third piece is lost, without beginning anew or delaying commits", async () => {
+    const { store, leader, lead } = await setUp();
+    leader.files.set("00000001.journal", large);
+    let calls = 0;
+    let moved = 0;
+    const lossy = <T>(bytes: number, call: () => Promise<T>): Promise<T> => {
+      if (++calls % 3 === 0) return Promise.reject(new Error("Command timed out"));
+      moved += bytes;
+      return call();
+    };
+    const [append, stage, read] = [store.append.bind(store), store.stage.bind(store), store.read.bind(store)];
+    let waitedFor = 0;
+    const bulk: JournalCopyStore = {
+      files: () => store.files(),
+      read: (file, from, bytes) => lossy(bytes, () => read(file, from, bytes)),
+      append: (epoch, file, at, bytes) => lossy(bytes.length, () => append(epoch, file, at, bytes)),
+      replace: () => Promise.reject(new Error("too large")),
+      stage: (epoch, file, at, bytes) => lossy(bytes.length, () => stage(epoch, file, at, bytes)),
+      replaceStaged: (...args) => store.replaceStaged(...args),
+      remove: (...args) => store.remove(...args),
+    };
+    store.append = (epoch, file, at, bytes) => {
+      waitedFor += bytes.length;
+      return append(epoch, file, at, bytes);
+    };
+    await lead(memoryDisk());
+    const copied = new CopiedDisk({ disk: leader, store, bulk, epoch: store.record?.epoch ?? 0 });
+    const file = await copied.open("00000001.journal");
+    let attempts = 0;
+    for (; copied.isBehind; attempts++) {
+      await copied.catchUp();
+      expect(attempts).toBeLessThan(20);
+      // Resolves at once: nothing waits while the store lacks something.
+      if (attempts < 4) {
+        await file.append(Buffer.from("an exit\n"));
+        await file.sync();
+      }
+    }
+    expect(attempts).toBeGreaterThan(4);
+    // Four exits of eight bytes; no byte travels twice, and commits wait for less than a piece.
+    expect(moved + waitedFor).toBe(1_000_032);
+    expect(waitedFor).toBeLessThan(65_536);
+    const whole = Buffer.from(leader.files.get("00000001.journal") ?? "");
+    expect(whole.equals(await store.read("00000001.journal", 0, 2_000_000))).toBe(true);
+    const follower = memoryDisk();
+    const following = new JournalFollower({ disk: follower, store: bulk });
+    moved = 0;
+    for (let more = true; more; )
+      more = await following.follow().then(
+        () => false,
+        () => true,
+      );
+    expect([...follower.files.keys()]).toEqual(["00000001.journal"]);
+    expect(whole.equals(follower.files.get("00000001.journal") ?? Buffer.alloc(0))).toBe(true);
+    expect(moved).toBe(1_000_032);
+    // What was read is not sent back by the one that takes over.
+    store.stage = () => Promise.reject(new Error("sent again"));
+    const epoch = (await store.take(candidate, store.record)) as number;
+    const next = new CopiedDisk({ disk: follower, store, epoch, read: following.read });
+    await next.catchUp();
+    expect(next.isBehind).toBe(false);
+  });
+
+  it("that are to replace others leave the copy whole until they are", async () => {
+    const { store, leader, lead } = await setUp();
+    await lead(memoryDisk());
+    const epoch = store.record?.epoch ?? 0;
+    await store.replace(epoch, "00000001.journal", Buffer.from("of before\n"));
+    leader.files.set("00000001.journal", large);
+    const stage = store.stage.bind(store);
+    let pieces = 0;
+    store.stage = (...args) => (++pieces > 5 ? Promise.reject(new Error("away")) : stage(...args));
+    const copied = new CopiedDisk({ disk: leader, store, epoch });
+    await copied.catchUp();
+    expect(copied.isBehind).toBe(true);
+    expect(Buffer.from(await store.read("00000001.journal", 0, 100)).toString()).toBe("of before\n");
+  });
+
+  it("at the store that were never read are kept in the folder before they are removed", async () => {
+    const { store, leader, lead } = await setUp();
+    await lead(memoryDisk());
+    await store.replace(store.record?.epoch ?? 0, "00000007.journal", Buffer.from("12 lots held\n"));
+    await lead(leader);
+    expect([...(await store.files()).bytes.keys()]).toEqual([]);
+    expect(String(leader.files.get("00000007.journal.1.apart"))).toBe("12 lots held\n");
   });
 });
 

@@ -37,6 +37,7 @@ describe.skipIf(redisServer === undefined)(`Lease store in Redis${redisServer ==
     const epochs: (readonly [number, number])[] = [[0, 0]];
     const seen: [LeaseRecord | undefined, LeaseRecord | undefined] = [undefined, undefined];
     const known = new Map<string, number>();
+    let adopted = 0;
     const plain = (record: LeaseRecord | undefined, side: 0 | 1) =>
       record && { ...record, epoch: epochs.findIndex((pair) => pair[side] === record.epoch) };
     const pick = <T>(list: readonly T[]): T => list[random.whole(0, list.length - 1)] as T;
@@ -51,7 +52,7 @@ describe.skipIf(redisServer === undefined)(`Lease store in Redis${redisServer ==
         await call(stores[0] as LeaseStore, 0),
         await call(stores[1] as LeaseStore, 1),
       ];
-      switch (random.whole(0, 7)) {
+      switch (random.whole(0, 9)) {
         case 0: {
           const looks = await both((store) => store.look(candidate));
           [seen[0], seen[1]] = looks.map(({ record }) => record) as typeof seen;
@@ -98,16 +99,30 @@ describe.skipIf(redisServer === undefined)(`Lease store in Redis${redisServer ==
           expect(mine).toBe(theirs);
           break;
         }
+        case 7: {
+          const at = random.whole(0, 6);
+          const [mine, theirs] = await both((store, side) => store.stage(pair[side], file, at, bytes));
+          expect(mine).toBe(theirs);
+          break;
+        }
+        case 8: {
+          const length = random.whole(0, 6);
+          const [mine, theirs] = await both((store, side) => store.replaceStaged(pair[side], file, length));
+          expect(mine).toBe(theirs);
+          adopted += mine === "copied" ? 1 : 0;
+          break;
+        }
         default: {
           const [mine, theirs] = await both((store) => store.files());
           expect([mine.version, new Map(mine.bytes)]).toEqual([theirs.version, new Map(theirs.bytes)]);
           const from = random.whole(0, 8);
-          const [read, other] = await both((store) => store.read(file, from));
+          const [read, other] = await both((store) => store.read(file, from, 5));
           expect(Buffer.from(read)).toEqual(Buffer.from(other));
         }
       }
     }
     expect(epochs.length).toBeGreaterThan(20);
+    expect(adopted).toBeGreaterThan(5);
     for (const store of stores) store.close();
     raw.disconnect();
   });

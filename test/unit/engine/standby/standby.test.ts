@@ -25,6 +25,8 @@ const callsOf = (store: LeaseStore): LeaseStore => ({
   read: (...args) => store.read(...args),
   append: (...args) => store.append(...args),
   replace: (...args) => store.replace(...args),
+  stage: (...args) => store.stage(...args),
+  replaceStaged: (...args) => store.replaceStaged(...args),
   remove: (...args) => store.remove(...args),
   close: () => store.close(),
 });
@@ -37,7 +39,18 @@ const setUp = () => {
     for (let more = true; more; more = clock.step(until)) for (let turn = 0; turn < 60; turn++) await Promise.resolve();
     clock.advanceTo(until);
   };
-  const join = (name: string) => {
+  const join = (name: string, overBulk: Partial<LeaseStore> = {}) => {
+    const gate = { isDead: false };
+    const never = new Promise<never>(() => undefined);
+    const calls = callsOf(store);
+    // A process that is dead asks nothing and hears no answer.
+    const reached: LeaseStore = {
+      ...calls,
+      look: (...args) => (gate.isDead ? never : calls.look(...args)),
+      take: (...args) => (gate.isDead ? never : calls.take(...args)),
+      renew: (...args) => (gate.isDead ? never : calls.renew(...args)),
+      release: (...args) => (gate.isDead ? never : calls.release(...args)),
+    };
     const events: EventBody[] = [];
     const told: string[] = [];
     const disk = memoryDisk();
@@ -49,7 +62,8 @@ const setUp = () => {
     const standby = new Standby({
       clock,
       journal: { append: (event) => void events.push(event) },
-      store: { ...callsOf(store), close: () => void told.push("closed") },
+      store: { ...reached, close: () => void told.push("closed") },
+      bulk: { ...reached, ...overBulk, close: () => undefined },
       candidate: { name, session: name, owner: "service / user / main" },
       leaseMs: 10_000,
       toleranceMs: 5_000,
@@ -58,7 +72,7 @@ const setUp = () => {
       onBack: () => void told.push("back"),
       onDeposed: () => void told.push("deposed"),
     });
-    return { standby, events, told, disk, locks };
+    return { standby, events, told, disk, locks, gate };
   };
   return { clock, store, pass, join };
 };
@@ -163,6 +177,73 @@ describe("A process with a standby", () => {
     await pass(100);
     expect(locks).toEqual(["service / user / main / memory"]);
     expect(() => standby.disk).toThrow("does not lead yet");
+  });
+
+  it("waits for the service's tolerance also where one that waited for it was ended", async () => {
+    const { clock, pass, join } = setUp();
+    const a = join("a");
+    void a.standby.lead();
+    await pass(17_000);
+    const b = join("b");
+    b.standby.lead().catch(() => undefined);
+    await pass(2_000);
+    a.gate.isDead = true;
+    const killed = clock.now();
+    while (b.standby.health().state !== "settling") await pass(100);
+    const c = join("c");
+    let led = false;
+    void c.standby.lead().then(() => {
+      led = true;
+    });
+    await pass(600);
+    void b.standby.end();
+    while (!led) await pass(100);
+    expect(clock.now() - killed).toBeGreaterThanOrEqual(15_000);
+    expect(c.events).toContainEqual({ type: "standby.leading", before: "b", released: false });
+  });
+
+  it("does not lead before it has read the copy of the journal, which it leaves as it is, and leads then", async () => {
+    const { pass, join, store } = setUp();
+    const first = join("first");
+    void first.standby.lead();
+    await pass(17_000);
+    await first.standby.disk.create("00000007.journal", Buffer.from("halted; 12 lots held\n"));
+    const over: Partial<LeaseStore> = { read: () => Promise.reject(new Error("Command timed out")) };
+    const second = join("second", { read: (...args) => (over.read ?? store.read.bind(store))(...args) });
+    let led = false;
+    void second.standby.lead().then(() => {
+      led = true;
+    });
+    await pass(3_000);
+    first.gate.isDead = true;
+    await pass(150_000);
+    expect(led).toBe(false);
+    expect(store.record).toMatchObject({ name: "second", released: false });
+    expect(Buffer.from(await store.read("00000007.journal", 0, 100)).toString()).toBe("halted; 12 lots held\n");
+    const notes = second.events.filter((event) => event.type === "anomaly");
+    expect(notes.length).toBeGreaterThanOrEqual(2);
+    expect(notes.length).toBeLessThanOrEqual(3);
+    expect(notes[0]).toMatchObject({ what: "standby.journal", detail: expect.stringContaining("Command timed out") });
+    delete over.read;
+    await pass(1_000);
+    expect(led).toBe(true);
+    expect(String(second.disk.files.get("00000007.journal"))).toBe("halted; 12 lots held\n");
+  });
+
+  it("can be ended while it cannot read the copy", async () => {
+    const { pass, join } = setUp();
+    const first = join("first");
+    void first.standby.lead();
+    await pass(17_000);
+    await first.standby.disk.create("00000001.journal", Buffer.from("begun\n"));
+    await first.standby.end();
+    const second = join("second", { read: () => Promise.reject(new Error("away")) });
+    const leading = second.standby.lead();
+    leading.catch(() => undefined);
+    await pass(2_100);
+    // No time passes any more.
+    await second.standby.end();
+    await expect(leading).rejects.toThrow("stopped while it stood by");
   });
 
   it("can be ended while it waits", async () => {
