@@ -179,6 +179,8 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
       await watched.until(async () => (await watched.active()) === runs);
       watched.close();
       await own.stop();
+      // Its next call finds nobody.
+      await new Promise((resolve) => setTimeout(resolve, 700));
       const at = clock.now();
       worker.stop();
       if (runs > 0) {
