@@ -14,7 +14,8 @@ import { type CopyParts, firstFreeName, pieceBytes } from "./journal-follower.ts
 import type { Copied, JournalCopyStore } from "./lease-store.ts";
 
 interface CopiedDiskParts extends CopyParts {
-  readonly epoch: number;
+  /** Asked with each change, as a leader may take its lease anew. */
+  readonly epoch: () => number;
   /** The store over a connection of its own, for what the copy lacks; the same one when left out. */
   readonly bulk?: JournalCopyStore;
   /** What the folder and the store have in common, as the follower has read it. */
@@ -27,7 +28,7 @@ export class CopiedDisk implements Disk {
   readonly #disk: Disk;
   readonly #store: JournalCopyStore;
   readonly #bulk: JournalCopyStore;
-  readonly #epoch: number;
+  readonly #epoch: () => number;
   /** How much of each file the store has confirmed. */
   readonly #confirmed: Map<string, number>;
   /** Files whose bytes at the store were read, or come from here. */
@@ -136,7 +137,7 @@ export class CopiedDisk implements Disk {
     const known = this.#confirmed.get(name) ?? 0;
     if (at + bytes.length <= known) return;
     if (bytes.length > pieceBytes) return this.#fallBehind();
-    const copied = await this.#answered(() => this.#store.append(this.#epoch, name, at, bytes));
+    const copied = await this.#answered(() => this.#store.append(this.#epoch(), name, at, bytes));
     if (copied === "copied") this.#confirmed.set(name, at + bytes.length);
     else this.#behind = true;
   }
@@ -144,7 +145,7 @@ export class CopiedDisk implements Disk {
   async #replace(name: string, bytes: Uint8Array): Promise<void> {
     if (this.#behind) return;
     if (bytes.length > pieceBytes) return this.#fallBehind();
-    const copied = await this.#answered(() => this.#store.replace(this.#epoch, name, bytes));
+    const copied = await this.#answered(() => this.#store.replace(this.#epoch(), name, bytes));
     if (copied === "copied") this.#confirm(name, bytes.length);
     else this.#behind = true;
   }
@@ -152,7 +153,7 @@ export class CopiedDisk implements Disk {
   async #remove(name: string): Promise<void> {
     if (this.#behind) return;
     this.#confirmed.delete(name);
-    await this.#answered(() => this.#store.remove(this.#epoch, name));
+    await this.#answered(() => this.#store.remove(this.#epoch(), name));
   }
 
   /** What is too much for one answer goes in pieces. */
@@ -200,7 +201,7 @@ export class CopiedDisk implements Disk {
       if (isSegment(name) && !this.#known.has(name) && !(await this.#fetchApart(store, name, bytes))) return undefined;
       if (own.includes(name)) continue;
       this.#confirmed.delete(name);
-      if ((await this.#answered(() => store.remove(this.#epoch, name))) !== "copied") return undefined;
+      if ((await this.#answered(() => store.remove(this.#epoch(), name))) !== "copied") return undefined;
     }
     let sent = 0;
     for (const name of own) {
@@ -217,7 +218,7 @@ export class CopiedDisk implements Disk {
   async #continue(store: JournalCopyStore, name: string, bytes: Uint8Array, from: number): Promise<boolean> {
     for (let at = from; at < bytes.length; at += pieceBytes) {
       const piece = bytes.subarray(at, at + pieceBytes);
-      if ((await this.#answered(() => store.append(this.#epoch, name, at, piece))) !== "copied") return false;
+      if ((await this.#answered(() => store.append(this.#epoch(), name, at, piece))) !== "copied") return false;
       this.#confirmed.set(name, at + piece.length);
     }
     return true;
@@ -228,13 +229,13 @@ export class CopiedDisk implements Disk {
     let at = this.#staged.get(name) ?? 0;
     do {
       const piece = bytes.subarray(at, at + pieceBytes);
-      const copied = await this.#answered(() => store.stage(this.#epoch, name, at, piece));
+      const copied = await this.#answered(() => store.stage(this.#epoch(), name, at, piece));
       if (copied === "gap") this.#staged.delete(name);
       if (copied !== "copied") return false;
       at += piece.length;
       this.#staged.set(name, at);
     } while (at < bytes.length);
-    const copied = await this.#answered(() => store.replaceStaged(this.#epoch, name, at));
+    const copied = await this.#answered(() => store.replaceStaged(this.#epoch(), name, at));
     if (copied === "gap") this.#staged.delete(name);
     if (copied !== "copied") return false;
     this.#staged.delete(name);

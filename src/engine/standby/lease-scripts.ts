@@ -38,8 +38,8 @@ return mine
 `;
 
 /**
- * KEYS: lease, standbys. ARGV: name, session, owner, epoch, seq, `1` where the lease has not run out. Returns `deposed` and by whom, or `renewed`
- * and each process that stands by with the milliseconds since it looked.
+ * KEYS: lease, standbys. ARGV: name, session, owner, epoch, seq, `1` where the lease has not run out. Returns `deposed` and by whom, `unsure`, or
+ * `renewed` and each process that stands by with the milliseconds since it looked.
  */
 export const renewScript = `${now}
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
@@ -47,7 +47,8 @@ local mine = tonumber(ARGV[4])
 local seq = redis.call('HGET', KEYS[1], 'seq')
 if epoch < mine and ARGV[6] == '1' then
   redis.call('HSET', KEYS[1], 'epoch', ARGV[4], 'seq', ARGV[5], 'name', ARGV[1], 'session', ARGV[2], 'owner', ARGV[3], 'released', '0')
-elseif not seq or epoch ~= mine or redis.call('HGET', KEYS[1], 'released') == '1' then
+elseif not seq or epoch < mine then return { 'unsure' }
+elseif epoch > mine or redis.call('HGET', KEYS[1], 'released') == '1' then
   return { 'deposed', redis.call('HGET', KEYS[1], 'name') or '' }
 elseif tonumber(ARGV[5]) > tonumber(seq) then
   redis.call('HSET', KEYS[1], 'seq', ARGV[5])

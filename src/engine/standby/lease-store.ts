@@ -45,6 +45,8 @@ export interface Leadership {
 
 export type Renewal =
   | { readonly kind: "renewed"; readonly memory: string; readonly standbys: readonly Heard[] }
+  /** The lease has run out, and the store may have lost who took it since: it knows of nobody, or has another memory than the one that confirmed it. */
+  | { readonly kind: "unsure" }
   /** Another process has taken the lease. */
   | { readonly kind: "deposed"; readonly by: string };
 

@@ -14,7 +14,7 @@ import type { Candidate, Heard, LeaseRecord, LeaseStore } from "./lease-store.ts
 
 /**
  * `waiting`: another process leads, or may. `settling`: it has the lease, and what the one before signed may still be executed. `leading`:
- * everything may be sent. `alone`: the store does not answer, and the lease has run out: exits only. `mute`: the lease has run out, and the
+ * everything may be sent. `alone`: the lease has run out, and the store does not answer or may have lost who leads: exits only. `mute`: the lease has run out, and the
  * store was not asked yet, as after a pause: nothing may be sent. `over`: deposed or ended, for good.
  */
 export type Standing = "waiting" | "settling" | "leading" | "alone" | "mute" | "over";
@@ -62,6 +62,8 @@ export class Lease {
   #hasSeenLeader = false;
   /** Since when the store has answered nothing, without a pause of this process. */
   #failing: { readonly from: number; readonly last: Instant } | undefined;
+  /** What the store holds since it may have lost who leads, and since when. */
+  #unsure: { readonly mark: string; readonly since: number; readonly last: Instant } | undefined;
   #timer: Timer | undefined;
 
   constructor(options: LeaseOptions) {
@@ -79,6 +81,7 @@ export class Lease {
     if (this.#isValid()) return "leading";
     const failing = this.#failing;
     const partMs = this.#options.leaseMs * awakePart;
+    if (this.#unsure !== undefined && this.#elapsed(this.#unsure.last) < partMs) return "alone";
     const isAway = failing !== undefined && this.#elapsed(failing.last) < partMs && failing.last.steady - failing.from >= partMs;
     return isAway ? "alone" : "mute";
   }
@@ -150,7 +153,7 @@ export class Lease {
       return;
     }
     const now = clock.now();
-    const mark = record === undefined ? memory : `${memory} ${record.epoch} ${record.seq} ${record.released}`;
+    const mark = markOf(record, memory);
     if (this.#seen?.mark !== mark) {
       // A record that changes has somebody behind it.
       this.#hasSeenLeader ||= this.#seen !== undefined && record !== undefined;
@@ -177,6 +180,8 @@ export class Lease {
     const [epoch, seq, valid, memory] = [this.#epoch, ++this.#seq, this.#isValid(), this.#memory];
     const reply = await this.#answerOf(store.renew({ ...candidate, epoch, seq, valid, memory }));
     if (this.#state !== "held" && this.#state !== "settling") return;
+    if (reply.kind === "unsure" && this.#state === "held") return this.#reclaim();
+    this.#unsure = undefined;
     if (reply.kind === "renewed") {
       this.#confirmed = asked;
       this.#memory = reply.memory;
@@ -185,10 +190,38 @@ export class Lease {
     } else if (this.#state === "settling") {
       this.#state = "waiting";
       this.#seen = undefined;
-    } else {
+    } else if (reply.kind === "deposed") {
       this.#state = "over";
       onDeposed(reply.by);
     }
+  }
+
+  /**
+   * The lease has run out, and the store may have lost who took it: exits go on, and the lease is taken anew once no other process has shown
+   * itself for as long as one that stands by would need to lead.
+   */
+  async #reclaim(): Promise<void> {
+    const { store, candidate, clock, leaseMs, toleranceMs, onDeposed } = this.#options;
+    const { record, memory } = await this.#answerOf(store.look(candidate));
+    if (this.#state !== "held") return;
+    const isOwn = record?.session === candidate.session && !record.released;
+    if (record !== undefined && !isOwn && (record.epoch >= this.#epoch || record.owner !== candidate.owner)) {
+      this.#state = "over";
+      onDeposed(record.name);
+      return;
+    }
+    // The answer to its own claim may have been lost.
+    if (isOwn) this.#epoch = record.epoch;
+    const mark = markOf(record, memory);
+    const since = this.#unsure?.mark === mark ? this.#unsure.since : clock.now();
+    this.#unsure = { mark, since, last: this.#instant() };
+    if (clock.now() - since < leaseMs + toleranceMs) return;
+    const asked = this.#instant();
+    const epoch = await this.#answerOf(store.take(candidate, record));
+    if (epoch === undefined || this.#isOver()) return;
+    this.#unsure = undefined;
+    this.#memory = memory;
+    this.#hold(epoch, asked, true);
   }
 
   /** A request that a pause of this process has outlasted says nothing of the store. */
@@ -230,6 +263,9 @@ export class Lease {
     });
   }
 }
+
+const markOf = (record: LeaseRecord | undefined, memory: string): string =>
+  record === undefined ? memory : `${memory} ${record.epoch} ${record.seq} ${record.released}`;
 
 class ForeignLease extends SluiceError {
   constructor(record: LeaseRecord, { owner }: Candidate) {

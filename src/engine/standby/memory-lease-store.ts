@@ -50,11 +50,12 @@ export class MemoryLeaseStore implements LeaseStore {
   }
 
   async renew({ name, session, owner, epoch, seq, valid, memory }: Holder): Promise<Renewal> {
-    if (!valid && memory !== String(this.#memory)) return { kind: "deposed", by: "" };
+    if (!valid && memory !== String(this.#memory)) return { kind: "unsure" };
     const known = this.#record;
     const knownEpoch = known?.epoch ?? 0;
     if (knownEpoch < epoch && valid) this.#record = { epoch, seq, name, session, owner, released: false };
-    else if (known === undefined || knownEpoch !== epoch || known.released) return { kind: "deposed", by: known?.name ?? "" };
+    else if (known === undefined || knownEpoch < epoch) return { kind: "unsure" };
+    else if (knownEpoch > epoch || known.released) return { kind: "deposed", by: known.name };
     else if (seq > known.seq) this.#record = { ...known, seq };
     const now = this.#now();
     for (const [one, at] of this.#standbys) if (now - at > standbyMs) this.#standbys.delete(one);

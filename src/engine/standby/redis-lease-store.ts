@@ -110,10 +110,11 @@ export class RedisLeaseStore implements LeaseStore {
 
   async renew({ name, session, owner, epoch, seq, valid, memory }: Holder): Promise<Renewal> {
     const known = await this.#memoryId();
-    if (!valid && memory !== known) return { kind: "deposed", by: "" };
+    if (!valid && memory !== known) return { kind: "unsure" };
     const [kind, ...more] = (await this.#ask(() =>
       this.#redis.renewLease(2, ...this.#leaseKeys, name, session, owner, epoch, seq, valid ? 1 : 0),
     )) as readonly [string, ...string[]];
+    if (kind === "unsure") return { kind };
     if (kind === "deposed") return { kind, by: more[0] ?? "" };
     return { kind: "renewed", memory: known, standbys: heardOf(more) };
   }

@@ -93,7 +93,7 @@ export class Standby {
     const toEnd = this.#followToEnd();
     this.#following = toEnd.catch(() => undefined);
     await Promise.race([toEnd, this.#over]);
-    this.#copied = new CopiedDisk({ disk, store, bulk, epoch: this.#lease.epoch, read: this.#follower.read });
+    this.#copied = new CopiedDisk({ disk, store, bulk, epoch: () => this.#lease.epoch, read: this.#follower.read });
     // What takes longer is made up for while it leads, with cancels and exits only.
     await Promise.race([this.#copied.catchUp(), firstValueFrom(after(clock, leaseMs / turnsPerLease)), this.#over]);
     const { name = "", released = true } = this.#lease.leader ?? {};
@@ -216,7 +216,7 @@ const behind =
 const refusals: Readonly<Record<Exclude<Standing, "leading">, string>> = {
   waiting: "another process leads",
   settling: "orders of the process that led before may still be executed",
-  alone: "the store of the standby does not answer, and another process may lead: cancels and exits only",
+  alone: "the store of the standby does not answer or may have lost who leads, and another process may lead: cancels and exits only",
   mute: "the lease has run out, and another process may lead",
   over: "another process leads, and this one ends",
 };

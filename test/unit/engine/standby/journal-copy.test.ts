@@ -19,7 +19,7 @@ const setUp = async () => {
   const lead = async (disk: MemoryDisk): Promise<CopiedDisk> => {
     now++;
     const epoch = (await store.take(candidate, store.record)) as number;
-    const copied = new CopiedDisk({ disk, store, epoch });
+    const copied = new CopiedDisk({ disk, store, epoch: () => epoch });
     await copied.catchUp();
     return copied;
   };
@@ -150,7 +150,7 @@ describe("Files in pieces", () => {
       return append(epoch, file, at, bytes);
     };
     await lead(memoryDisk());
-    const copied = new CopiedDisk({ disk: leader, store, bulk, epoch: store.record?.epoch ?? 0 });
+    const copied = new CopiedDisk({ disk: leader, store, bulk, epoch: () => store.record?.epoch ?? 0 });
     const file = await copied.open("00000001.journal");
     let attempts = 0;
     for (; copied.isBehind; attempts++) {
@@ -182,7 +182,7 @@ describe("Files in pieces", () => {
     // What was read is not sent back by the one that takes over.
     store.stage = () => Promise.reject(new Error("sent again"));
     const epoch = (await store.take(candidate, store.record)) as number;
-    const next = new CopiedDisk({ disk: follower, store, epoch, read: following.read });
+    const next = new CopiedDisk({ disk: follower, store, epoch: () => epoch, read: following.read });
     await next.catchUp();
     expect(next.isBehind).toBe(false);
   });
@@ -196,7 +196,7 @@ describe("Files in pieces", () => {
     const stage = store.stage.bind(store);
     let pieces = 0;
     store.stage = (...args) => (++pieces > 5 ? Promise.reject(new Error("away")) : stage(...args));
-    const copied = new CopiedDisk({ disk: leader, store, epoch });
+    const copied = new CopiedDisk({ disk: leader, store, epoch: () => epoch });
     await copied.catchUp();
     expect(copied.isBehind).toBe(true);
     expect(Buffer.from(await store.read("00000001.journal", 0, 100)).toString()).toBe("of before\n");

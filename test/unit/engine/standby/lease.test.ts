@@ -159,16 +159,34 @@ describe("A lease", () => {
     expect(store.record?.epoch).toBe(first.lease.epoch);
   });
 
-  it("is not confirmed by another memory once it has run out", async () => {
-    const { first, second, pass, store } = await led();
+  it("is not confirmed by another memory once it has run out: exits go on, and it is taken anew when nobody else shows himself", async () => {
+    const { first, second, pass, store, clock } = await led();
     first.isCutOff = true;
     second.isDead = true;
     await pass(9_000);
     expect(first.standing).toBe("alone");
     store.forget();
     first.isCutOff = false;
-    await pass(1_100);
-    expect(first.standing).toBe("over");
+    const from = clock.now();
+    let leadsAt = 0;
+    await pass(20_000, () => {
+      expect(["alone", "leading"]).toContain(first.standing);
+      if (first.standing === "leading") leadsAt ||= clock.now();
+    });
+    expect(leadsAt - from).toBeGreaterThanOrEqual(leaseMs + toleranceMs);
+    expect(leadsAt - from).toBeLessThan(leaseMs + toleranceMs + 1_600);
+    expect([first.standing, first.deposedBy, store.record?.epoch]).toEqual(["leading", [], first.lease.epoch]);
+  });
+
+  it("that has run out goes to a process that stands by when the store has forgotten both", async () => {
+    const { first, second, pass, store, network } = await led();
+    network.isDown = true;
+    await pass(12_000);
+    store.forget();
+    network.isDown = false;
+    await pass(9_000, () => expect([first.standing, second.standing]).toEqual(["alone", "waiting"]));
+    await pass(8_000, () => expect(first.standing === "leading").toBe(false));
+    expect([second.standing, first.standing, first.deposedBy]).toEqual(["leading", "over", ["second"]]);
   });
 
   it("knows its own claim again when the answer to it was lost", async () => {
