@@ -16,8 +16,9 @@ const heard = ({ name, heardMs }: StandbyHealth["standbys"][number]): string =>
   `${printable(name)} heard ${(heardMs / 1_000).toFixed(1)} s ago`;
 
 /** In one line; undefined where there is nothing to say. */
-export const standbyWords = ({ state, leader, standbys }: StandbyHealth): string | undefined => {
+export const standbyWords = ({ state, leader, standbys, storeError }: StandbyHealth): string | undefined => {
   if (state === "none" || state === "over") return undefined;
+  if (state === "waiting" && storeError !== undefined) return `standby: ${printable(storeError)}`;
   if (state === "waiting") return leader === undefined ? "standby: no leader is known yet" : aliveWords(leader);
   if (state === "settling") return "standby: takes over once nothing of the leader before can be executed";
   if (state !== "leading") return `standby: the store does not answer, ${state === "alone" ? "cancels and exits only" : "nothing is sent"}`;

@@ -40,7 +40,7 @@ const standbyStates: Readonly<Record<EngineHealth["standby"]["state"], State>> =
   over: "bad",
 };
 
-const standbyRows = ({ state, leader, standbys, copyBehind }: EngineHealth["standby"]): readonly Named[] => {
+const standbyRows = ({ state, leader, standbys, copyBehind, storeError }: EngineHealth["standby"]): readonly Named[] => {
   if (state === "none") return [];
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s ago`;
   const words = leader === undefined ? state : `${state}, ${leader.name} heard ${seconds(leader.heardMs)}`;
@@ -49,6 +49,7 @@ const standbyRows = ({ state, leader, standbys, copyBehind }: EngineHealth["stan
     row("standby", words, "", standbyStates[state]),
     ...(state === "leading" && fresh.length === 0 ? [row("standbys", "none is alive", "", "warn")] : []),
     ...fresh.map(({ name, heardMs }) => row(`standby ${name}`, `heard ${seconds(heardMs)}`)),
+    ...(storeError === undefined ? [] : [row("standby store", storeError, "", "warn")]),
     ...(copyBehind ? [row("journal copy", "behind", "", "warn")] : []),
   ];
 };

@@ -7,7 +7,7 @@
  */
 import { filter, lastValueFrom, map, Observable, type Subject, type Subscription, startWith, take, takeUntil } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
-import { SluiceError } from "../errors.ts";
+import { messageOf, SluiceError } from "../errors.ts";
 import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { PluginHost } from "../host/plugin-host.ts";
@@ -133,7 +133,13 @@ export class EngineLifecycle {
     this.#options = options;
     options.parts.standby.onDeposed = () => {
       this.#isDeposed = true;
-      void this.stop();
+      this.stop().catch((error: unknown) => {
+        options.parts.journal.append({
+          type: "anomaly",
+          what: "standby.stop",
+          detail: `the engine did not end in order: ${messageOf(error)}`,
+        });
+      });
     };
   }
 
@@ -167,6 +173,7 @@ export class EngineLifecycle {
     const { parts, strategyHost, pluginHost } = this.#options;
     const { accounts, beating, halt, journal } = parts;
     const { clock } = parts.service;
+    const stoodBy = ["waiting", "settling"].includes(parts.standby.health().state);
     this.#state = "stopped";
     this.#stalls?.unsubscribe();
     strategyHost.stop();
@@ -174,7 +181,7 @@ export class EngineLifecycle {
     if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
     else setMode(accounts, "reducing", "stop");
     await drained(accounts.all, clock, settleMs);
-    journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
+    journal.append({ type: "engine.stopped", reason: stoodBy ? onlyStoodBy : cancel ? "orders cancelled" : "orders kept" });
     pluginHost.stop();
     await pluginHost.ended();
     await beating.end(cancel);
@@ -233,6 +240,8 @@ export class EngineLifecycle {
     return this.#state === "stopped";
   }
 }
+
+const onlyStoodBy = "it stood by and never led: no order was cancelled, the orders are the leader's";
 
 const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";
 

@@ -20,6 +20,7 @@ import type { SharedQuotaOptions } from "../scheduler/shared/shared-quota-option
 import { addressIn } from "../scheduler/shared/store-address.ts";
 import { RedisAnswerStore } from "./redis-answer-store.ts";
 import { type AnswerStore, SharedReads } from "./shared-reads.ts";
+import type { StandbyClient } from "./standby-client.ts";
 import { decisionsOf, type haltWith, setMode } from "./trading-state.ts";
 import type { UserAccounts } from "./user-account.ts";
 
@@ -33,6 +34,7 @@ export interface GroupParts {
   readonly ledger: Ledger;
   readonly scheduler: Scheduler;
   readonly halt: ReturnType<typeof haltWith>;
+  readonly standby: Pick<StandbyClient, "isHandedOver" | "onDeposed">;
   /** Writes down what was decided, so that it outlives the process. */
   readonly decide: (mode: "active" | "halted", reason: string) => void;
 }
@@ -54,7 +56,7 @@ export class QuotaGroup {
   static async join(config: CheckedConfig, settings: SharedQuotaConfig, parts: GroupParts): Promise<QuotaGroup> {
     const { group, name = config.instance, share = 1, of, address = "local", reads = true } = settings;
     const store = addressIn(settings.store);
-    const { clock, accounts, journal, ledger, scheduler, halt } = parts;
+    const { clock, accounts, journal, ledger, scheduler, halt, standby } = parts;
     let refusal: string | undefined;
     let isJoining = true;
     const shared = new SharedQuota({
@@ -64,10 +66,15 @@ export class QuotaGroup {
       share,
       of,
       address,
-      // A journal is open in one process at a time, so the one before is over.
-      gone: config.journal !== undefined,
+      // A journal is open in one process at a time, so the one before is over; that of a standby is a copy.
+      gone: config.journal !== undefined && (config.standby === undefined || standby.isHandedOver),
       onHalt: switchOf(parts),
-      onFenced: () => void halt(`another process has joined group ${group} as ${name}`),
+      onFenced: () => {
+        if (config.standby === undefined) return void halt(`another process has joined group ${group} as ${name}`);
+        // It leads: the orders are its own, and none is cancelled here.
+        journal.append({ type: "standby.lost", leader: "another process" });
+        standby.onDeposed();
+      },
       onFull: (detail) => {
         refusal = detail;
         if (isJoining) return;

@@ -40,6 +40,8 @@ export interface StandbyClient {
   /** The folder of the journal, for a leader. */
   readonly openDisk: ((dir: string) => Promise<Disk>) | undefined;
   health(): StandbyHealth;
+  /** The leader before has given up the lead in order. */
+  readonly isHandedOver: boolean;
   /** Called when another process leads: the engine is to end. */
   onDeposed: () => void;
   /** Gives the lead back, when nothing is under way any more. */
@@ -61,6 +63,7 @@ export const standbyClientOf = (parts: StandbyParts): StandbyClient => {
     refusal: () => undefined,
     openDisk,
     health: () => none,
+    isHandedOver: false,
     onDeposed: () => undefined,
     end: async () => undefined,
   };
@@ -96,7 +99,10 @@ class LateStandby implements StandbyClient {
     const address = addressIn(store, "config.standby.store");
     const dir = resolve(config.journal?.dir ?? ".");
     const disk = await (this.#parts.openDisk ?? fileDisk)(dir);
-    const users = service.users.map(({ uid }) => uid).join(", ");
+    const users = service.users
+      .map(({ uid }) => uid)
+      .sort()
+      .join(", ");
     this.#standby ??= new Standby({
       clock: service.clock,
       journal,
@@ -117,6 +123,10 @@ class LateStandby implements StandbyClient {
       onDeposed: () => this.onDeposed(),
     });
   };
+
+  get isHandedOver(): boolean {
+    return this.#standby?.isHandedOver === true;
+  }
 
   lead(): Promise<boolean> {
     return this.#loaded().lead();

@@ -81,6 +81,8 @@ export interface StandbyHealth {
   readonly standbys: readonly StandbyProcess[];
   /** The store lacks something of the journal. */
   readonly copyBehind: boolean;
+  /** Why the store did not answer when it was last asked; left out where it did. */
+  readonly storeError?: string;
 }
 
 /** How an engine does, as plain data. Asking costs no request. */

@@ -2,7 +2,8 @@
  * Takeovers of a leader by its standby, again and again, under lost answers, counted at the service.
  *
  * Two real processes, a Redis and a service of its own, all on loopback; the leader is killed with SIGKILL, stopped with SIGSTOP until another
- * leads, or ended in order, at random moments. After each takeover open orders, position, profit and fees are compared; nothing of a process
+ * leads, ended in order, or killed after a
+ * while in which the store did not answer, at random moments. After each takeover open orders, position, profit and fees are compared; nothing of a process
  * may reach the service after another one led; no client order id may be placed twice. Most takeovers are made with leases of two seconds and
  * a tolerance of one, to be quick; the last nine with the default figures and a shared quota, to tell how long a takeover takes.
  *

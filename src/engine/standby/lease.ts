@@ -9,7 +9,7 @@
  * Not here: the store (lease-store.ts), what a leader does (standby.ts).
  */
 import { after, type Clock, type Timer } from "../../clock/clock.ts";
-import { SluiceError } from "../../errors.ts";
+import { messageOf, SluiceError } from "../../errors.ts";
 import type { Candidate, Heard, LeaseRecord, LeaseStore } from "./lease-store.ts";
 
 /**
@@ -30,7 +30,7 @@ interface LeaseOptions {
   readonly onTurn: () => void;
   /** Another process took the lease from this one, which had led. */
   readonly onDeposed: (by: string) => void;
-  /** The lease is another engine's: it must never be taken. */
+  /** The lease is another engine's and must never be taken, or the store refuses this one. */
   readonly onForeign: (error: SluiceError) => void;
 }
 
@@ -64,6 +64,7 @@ export class Lease {
   #failing: { readonly from: number; readonly last: Instant } | undefined;
   /** What the store holds since it may have lost who leads, and since when. */
   #unsure: { readonly mark: string; readonly since: number; readonly last: Instant } | undefined;
+  #error: string | undefined;
   #timer: Timer | undefined;
 
   constructor(options: LeaseOptions) {
@@ -89,6 +90,11 @@ export class Lease {
   /** Another process was seen alive. */
   get hasSeenLeader(): boolean {
     return this.#hasSeenLeader;
+  }
+
+  /** Why the store did not answer when it was last asked. */
+  get error(): string | undefined {
+    return this.#error;
   }
 
   get epoch(): number {
@@ -127,8 +133,11 @@ export class Lease {
       if (this.#state === "waiting") await this.#look();
       else await this.#renew(asked);
       this.#failing = undefined;
+      this.#error = undefined;
     } catch (error) {
-      if (error instanceof ForeignLease) {
+      this.#error = messageOf(error);
+      // The lease of another engine, or a store that refuses this one: waiting changes nothing.
+      if (error instanceof SluiceError && this.#state === "waiting") {
         this.#state = "over";
         this.#options.onForeign(error);
       }

@@ -6,9 +6,9 @@
  * Not here: the algorithm (lease-scripts.ts), what a process does while the store is away (lease.ts).
  */
 import type { Redis } from "ioredis";
-import { messageOf } from "../../errors.ts";
+import { messageOf, SluiceError } from "../../errors.ts";
 import { optionalPackage } from "../../optional-package.ts";
-import { dialled } from "../../scheduler/shared/store-address.ts";
+import { dialled, shownAddress } from "../../scheduler/shared/store-address.ts";
 import {
   appendScript,
   lookScript,
@@ -35,6 +35,7 @@ import type {
 } from "./lease-store.ts";
 
 const answerMsDefault = 1_000;
+const refused = /WRONGPASS|NOAUTH|NOPERM|invalid password/;
 const redialMs = 2_000;
 const backOffMsMax = 500;
 
@@ -61,13 +62,18 @@ export class RedisLeaseStore implements LeaseStore {
   readonly #keyOf: (kind: string) => string;
   /** Which server this is; another one may have lost what the first knew. */
   #memory: string | undefined;
+  /** What the last attempt to connect failed with. */
+  #refusal: string | undefined;
   /** Answers due in a row. */
   #failures = 0;
   readonly #answerMs: number;
+  /** As people may see it. */
+  readonly #address: string;
 
-  private constructor(redis: Scripted, group: string, instance: string, answerMs: number) {
+  private constructor(redis: Scripted, address: string, group: string, instance: string, answerMs: number) {
     this.#redis = redis;
     this.#answerMs = answerMs;
+    this.#address = address;
     this.#tag = `{${group}}`;
     this.#keyOf = (kind) => `${this.#tag}:${kind}:${instance}`;
     for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { lua });
@@ -76,7 +82,13 @@ export class RedisLeaseStore implements LeaseStore {
     };
     redis.on("close", forget);
     // Told to whoever asks next; without a listener the client would print it.
-    redis.on("error", forget);
+    redis.on("error", (error) => {
+      forget();
+      this.#refusal = messageOf(error);
+    });
+    redis.on("ready", () => {
+      this.#refusal = undefined;
+    });
   }
 
   /** Connects when first asked; `url` is as scheduler/shared/store-address.ts reads it. An answer that takes longer than `answerMs` is none. */
@@ -93,7 +105,7 @@ export class RedisLeaseStore implements LeaseStore {
     const dial = dialled(url);
     const redis =
       typeof dial === "string" ? new Redis(dial, settings) : new Redis({ ...dial, ...settings, sentinelCommandTimeout: answerMs });
-    return new RedisLeaseStore(redis as Scripted, group, instance, answerMs);
+    return new RedisLeaseStore(redis as Scripted, shownAddress(url), group, instance, answerMs);
   }
 
   async look({ name }: Candidate): Promise<Sighting> {
@@ -226,7 +238,7 @@ export class RedisLeaseStore implements LeaseStore {
 
   async #ask<T>(call: () => Promise<T>): Promise<T> {
     const { status } = this.#redis;
-    if (status !== "ready") throw new Error(`the store is not connected (${status})`);
+    if (status !== "ready") throw this.#failure(this.#refusal ?? `it is not connected (${status})`);
     try {
       const answer = await call();
       this.#failures = 0;
@@ -237,8 +249,16 @@ export class RedisLeaseStore implements LeaseStore {
         this.#failures = 0;
         this.#redis.disconnect(true);
       }
-      throw new Error(`the store did not answer: ${messageOf(error)}`);
+      throw this.#failure(messageOf(error));
     }
+  }
+
+  #failure(why: string): Error {
+    if (!refused.test(why)) return new Error(`the store ${this.#address} does not answer: ${why}`);
+    return new SluiceError(
+      "CONFIG_INVALID",
+      `config.standby.store: ${this.#address} refuses this process (${why}). Correct the user and password in the address, or the rights of that user.`,
+    );
   }
 }
 

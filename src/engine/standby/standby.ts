@@ -122,13 +122,19 @@ export class Standby {
     return standing === "leading" ? behind : refusals[standing];
   }
 
+  /** The leader before has given up the lead in order. */
+  get isHandedOver(): boolean {
+    return this.#lease.leader?.released === true;
+  }
+
   health(): StandbyHealth {
-    const { standing, standbys, leader } = this.#lease;
+    const { standing, standbys, leader, error } = this.#lease;
     return {
       state: standing,
       leader: standing === "waiting" && leader !== undefined && !leader.released ? { name: leader.name, heardMs: leader.ms } : undefined,
       standbys: standing === "leading" ? standbys.map(({ name, ms }) => ({ name, heardMs: ms })) : [],
       copyBehind: this.#copied?.isBehind === true,
+      ...(error !== undefined && { storeError: error }),
     };
   }
 

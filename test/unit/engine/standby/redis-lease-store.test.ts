@@ -127,6 +127,42 @@ describe.skipIf(redisServer === undefined)(`Lease store in Redis${redisServer ==
     raw.disconnect();
   });
 
+  it("says which store does not answer and why, without its password, and tells a refusal apart", async () => {
+    const port = Number(new URL(redis.url).port);
+    const raw = new Redis(redis.url);
+    await raw.config("SET", "requirepass", "right");
+    const errorOf = async (url: string): Promise<unknown> => {
+      const store = await RedisLeaseStore.open(url, "desk", "refused");
+      try {
+        for (;;) {
+          const error = await store.look({ name: "a", session: "s", owner: "o" }).then(
+            () => undefined,
+            (failed: unknown) => failed,
+          );
+          if (!/not connected/.test(String(error))) return error;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      } finally {
+        store.close();
+      }
+    };
+    try {
+      const wrong = await errorOf(`redis://:wrong@127.0.0.1:${port}`);
+      expect(wrong).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(/127\.0\.0\.1.*refuses.*WRONGPASS/) });
+      expect(await errorOf(`redis://127.0.0.1:${port}`)).toMatchObject({
+        code: "CONFIG_INVALID",
+        message: expect.stringMatching("NOAUTH"),
+      });
+      expect(await errorOf(`redis://:right@127.0.0.1:${port}`)).toBeUndefined();
+      const absent = await errorOf("redis://:wrong@127.0.0.1:1");
+      expect(String(absent)).toMatch(/redis:\/\/127\.0\.0\.1:1 does not answer.*ECONNREFUSED/);
+      expect(String(wrong) + String(absent)).not.toMatch("wrong@");
+    } finally {
+      await raw.config("SET", "requirepass", "");
+      raw.disconnect();
+    }
+  });
+
   it("says of each process that stands by how long ago it was heard, and of a server that restarts that its memory is another", async () => {
     const store = await connected("heard");
     const candidate = { name: "a", session: "s", owner: "o" };

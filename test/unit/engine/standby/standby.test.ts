@@ -1,6 +1,9 @@
 /**
  * One process of several: what leaves, what is told, what it takes over.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { NEVER } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { live } from "../../../../src/client/live/live-service.ts";
@@ -9,7 +12,9 @@ import { VirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import type { LeaseStore } from "../../../../src/engine/standby/lease-store.ts";
 import { MemoryLeaseStore } from "../../../../src/engine/standby/memory-lease-store.ts";
 import { Standby } from "../../../../src/engine/standby/standby.ts";
+import { SluiceError } from "../../../../src/errors.ts";
 import { checkConfig } from "../../../../src/host/config.ts";
+import { createEngine } from "../../../../src/index.ts";
 import type { EventBody } from "../../../../src/journal/events.ts";
 import { strategy } from "../../../support/harness/backtest.ts";
 import { memoryDisk } from "../../../support/harness/memory-disk.ts";
@@ -230,6 +235,19 @@ describe("A process with a standby", () => {
     expect(String(second.disk.files.get("00000007.journal"))).toBe("halted; 12 lots held\n");
   });
 
+  it("does not wait for a store that refuses it, and shows why one does not answer", async () => {
+    const { pass, join, store } = setUp();
+    store.look = () => Promise.reject(new Error("the store redis://h:1 does not answer: ECONNREFUSED"));
+    const { standby } = join("first");
+    const leading = standby.lead();
+    leading.catch(() => undefined);
+    await pass(2_000);
+    expect(standby.health()).toMatchObject({ state: "waiting", storeError: "the store redis://h:1 does not answer: ECONNREFUSED" });
+    store.look = () => Promise.reject(new SluiceError("CONFIG_INVALID", "config.standby.store: WRONGPASS"));
+    await pass(600);
+    await expect(leading).rejects.toThrow("WRONGPASS");
+  });
+
   it("can be ended while it cannot read the copy", async () => {
     const { pass, join } = setUp();
     const first = join("first");
@@ -253,6 +271,33 @@ describe("A process with a standby", () => {
     await pass(1_000);
     await standby.end();
     await expect(leading).rejects.toThrow("stopped while it stood by");
+  });
+});
+
+describe("An engine that stands by", () => {
+  it("says that it cancelled nothing when it is stopped before it led, and shows the store that does not answer", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "sluice-standby-"));
+    const credentials = createCredentials({ apiKey: "a", secretKey: "b", passphrase: "c" });
+    const engine = createEngine({
+      service: live({ environment: "testnet", baseUrl: "http://127.0.0.1:1", keys: [{ credentials }] }),
+      strategies: [strategy("one", { desired: () => NEVER })],
+      journal: { dir },
+      standby: { store: "redis://:secret@127.0.0.1:1", group: "desk" },
+    });
+    const reasons: string[] = [];
+    engine.events$.subscribe((event) => void (event.type === "engine.stopped" && reasons.push(event.reason)));
+    const start = engine.start();
+    start.catch(() => undefined);
+    try {
+      while (engine.health().standby.storeError === undefined) await new Promise((resolve) => setImmediate(resolve));
+      expect(engine.health().standby.storeError).toContain("the store redis://127.0.0.1:1 does not answer");
+      await engine.stop({ cancel: true });
+      await expect(start).rejects.toThrow("stopped");
+      expect(reasons).toEqual([expect.stringContaining("no order was cancelled")]);
+    } finally {
+      await engine.stop();
+      await rm(dir, { recursive: true });
+    }
   });
 });
 
