@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { concat, NEVER, of } from "rxjs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { defineStrategy } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
@@ -25,9 +25,14 @@ const priced = defineStrategy({
 
 let room: Controlled;
 beforeAll(async () => {
+  // Where engines leave the file of their port: those of other tests are none of ours.
+  vi.stubEnv("TMPDIR", folder);
   room = await startControlled([resting, priced({ px: "31000", apiSecret: "cnry-secret-0123" })], { names: ["ctl.example"] });
 });
-afterAll(async () => room.stop());
+afterAll(async () => {
+  await room.stop();
+  vi.unstubAllEnvs();
+});
 
 const ctlAt = async ({ port }: Controlled, ...words: string[]) => {
   const io = capturedIo({ columns: 80 });

@@ -73,7 +73,7 @@ export const canaries: readonly Canary[] = [
   { name: "what is missing from the lists is not asked for", file: lists, find: "from(missing.filter(isUntold).slice(0, lookupsMax))", put: "from(missing.slice(0, 0))", seed: 10 },
   { name: "nothing is missing from the lists", file: lists, find: "!listed.has(ordId) && (this.#isSettled(", put: "listed.has('') && (this.#isSettled(", seed: 10 },
   { name: "a halted desk goes on placing", file: "src/orders/risk/trading-mode.ts", find: `mode === "active" || (mode === "reducing"`, put: `mode !== "reducing" || (mode === "reducing"`, seed: 6 },
-  { name: "a port that refuses is not asked", file: orderFlow, find: "refused: refused?.(),", put: "refused: undefined,", seed: 2 },
+  { name: "a port that refuses is not asked", file: orderFlow, find: "refused: refused?.(wish.reduceOnly === true),", put: "refused: undefined,", seed: 2 },
   { name: "ids begin anew in every life", file: orderFlow, find: "Math.floor(clock.wallNow() / generationMs) % generations", put: "0", seed: 1 },
   { name: "an order we cut short settles its wish", file: lives, find: "if (!cut && !order.goesOn) slot.settledMark = order.mark;", put: "if (!order.goesOn) slot.settledMark = order.mark;", seed: 10 },
   { name: "a free slot is not looked at", file: lives, find: "slot.settledMark = order.mark;\n    this.#owner.consider(slot);", put: "slot.settledMark = order.mark;", seed: 3 },
