@@ -76,6 +76,9 @@ const portAt = (link: string) => {
   };
 };
 
+/** Beside it there may be caches of whatever runs. */
+const ownFolderName = (): string => readdirSync(home).find((name) => name.startsWith("sluice-")) ?? "";
+
 describe("Engines of several processes in one page", () => {
   let alpha: Started;
   let beta: Started;
@@ -113,7 +116,7 @@ describe("Engines of several processes in one page", () => {
     const [own] = (await page.documentOf("alpha")).rows("orders");
     expect((await page.ask(`sources/alpha/orders/${own?.clOrdId}`)).text).toContain('"sent"');
     // Found by other programs of this machine are the engines, and not what shows them.
-    const files = readdirSync(join(home, readdirSync(home)[0] as string)).filter((name) => name.startsWith("control-"));
+    const files = readdirSync(join(home, ownFolderName())).filter((name) => name.startsWith("control-"));
     expect(files).toHaveLength(2);
   });
 
@@ -146,7 +149,7 @@ describe("Engines of several processes in one page", () => {
   });
 
   it("does not act for a token that reads, and shows what that may see", async () => {
-    const folderOf = join(home, readdirSync(home)[0] as string);
+    const folderOf = join(home, ownFolderName());
     const records = readdirSync(folderOf)
       .filter((name) => name.startsWith("control-"))
       .map((name) => JSON.parse(readFileSync(join(folderOf, name), "utf8")) as { url: string; read: string; engines: string[] });

@@ -9,7 +9,7 @@
  * under a hash and whole.
  * Not here: HTTP (fixture-download.ts), the format (market/tape/fixture.ts).
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { SluiceError } from "../../../errors.ts";
@@ -65,9 +65,9 @@ export const pushFixture = (dir: string, to: string): { readonly place: string; 
   const draft = draftIn(resolve(to), ".push-");
   try {
     const copy = join(draft, "new");
-    // A link would lead nowhere on the machines that read it.
-    for (const name of ["manifest.json", ...series.map(({ file }) => file)])
-      cpSync(join(dir, name), join(copy, name), { dereference: true });
+    mkdirSync(copy);
+    // What a link leads to: the link would lead nowhere on the machines that read it.
+    for (const name of ["manifest.json", ...series.map(({ file }) => file)]) copyFileSync(join(dir, name), join(copy, name));
     if (!isWhole(copy, contentHash))
       throw new SluiceError("FIXTURE_INVALID", `${dir} changed while it was copied to ${to}. Push it again.`);
     putInPlace(copy, place, contentHash);
