@@ -127,7 +127,7 @@ describe("A control port", () => {
     await stream.until(({ event }) => event === "snapshot");
     const path = join(defaultFolder(), `control-${process.pid}-${room.port}.json`);
     expect(existsSync(path)).toBe(true);
-    await room.stop();
+    await room.engine.stop();
     const rest = await stream.rest();
     expect(rest.filter(({ event }) => event === "gone")).toHaveLength(1);
     const rows = rest.flatMap(({ data }) => (data as { rows?: [string, string, { state?: string }][] }).rows ?? []);
