@@ -77,8 +77,8 @@ export default defineConfig({
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // One more than cores on a small machine: much of the suite waits for processes of its own.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Twice the cores of a small machine: much of the suite waits for processes of its own.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     sequence: { sequencer: Sequencer },
     projects: [
       { extends: true, test: { name: "isolated", include: isolated, exclude: never } },
