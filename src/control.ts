@@ -1,5 +1,5 @@
 /**
- * Control room: what a running engine or a recorded run tells those who watch it, and what it can be asked to do.
+ * Control room: the state and events of a running engine or a recorded run, and the actions an operator may take.
  *
  * @module sluice/control
  */

@@ -1,7 +1,7 @@
 /**
- * One error class, one table of its codes, and what is reported of a failure of user code.
+ * Error class and table of error codes; the report of a failure in user code.
  *
- * Invariants: a code is listed here once and never reused; every message says where, what was found and what to do next.
+ * Invariants: a code is listed here once and never reused; every message names the place, the value found and the next step.
  * Not here: expected endings of a call to the service; those are values (client/outcome.ts).
  */
 

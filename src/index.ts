@@ -1,5 +1,5 @@
 /**
- * What a strategy, a plugin, a config or a program that embeds an engine is written with.
+ * API for strategies, plugins, configs and programs that embed an engine.
  *
  * Not here: simulated trading (`sluice/backtest`), the embedded exchange (`sluice/venue`), recorded runs (`sluice/session`).
  *

@@ -1,5 +1,5 @@
 /**
- * Packages that one format of file or one kind of store needs and that are not installed with Sluice.
+ * Optional packages: needed by one file format or one kind of store, and not installed with Sluice.
  *
  * Invariants: a package is loaded when it is needed and not before; a missing one is refused with the line that installs it.
  */
@@ -15,7 +15,7 @@ export const optionalPackages = {
   bullmq: "bullmq@6",
 } as const;
 
-/** `T` is the part of the package that is used; `needs` says where and for what: "bars.parquet: Parquet files are read". */
+/** Imports the package. `T` is the part of it that is used; `needs` is the place and the purpose: "bars.parquet: Parquet files are read". */
 export const optionalPackage = async <T>(name: keyof typeof optionalPackages, needs: string): Promise<T> => {
   try {
     const loaded = (await import(name)) as T & { readonly default?: T };

@@ -15,7 +15,7 @@ export interface Random {
   normal(): number;
   /** Exponential with the given mean. */
   exponential(mean: number): number;
-  /** A source of its own for `label`. */
+  /** An independent source, derived from this one's seed and `label`. */
   fork(label: string): Random;
 }
 

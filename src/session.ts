@@ -1,5 +1,5 @@
 /**
- * Recorded runs: write down all that an engine is given and asks, and run it again from that.
+ * Record and replay: records every input and output of an engine, and replays a run from its inputs.
  *
  * @module sluice/session
  */

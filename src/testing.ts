@@ -33,7 +33,7 @@ export type { PluginTest };
 /** A strategy under test. */
 export type StrategyTest = EngineTest;
 
-/** A plugin under test, beside a strategy named `by hand` that wants what the test says. */
+/** A plugin under test, with a strategy named `by hand` that emits the wanted orders which the test sets. */
 class PluginTest extends EngineTest {
   readonly #wanted$: Subject<readonly WantedOrder[]>;
 
@@ -43,7 +43,7 @@ class PluginTest extends EngineTest {
     this.#wanted$ = wanted$;
   }
 
-  /** The orders that the strategy `by hand` wants from now on, in place of those before. */
+  /** Replaces the wanted orders of the strategy `by hand`. */
   want(orders: readonly WantedOrder[]): void {
     this.#wanted$.next(orders);
   }
@@ -79,5 +79,5 @@ export const testPlugin = async (
   return new PluginTest(cast, options, wanted$).begin();
 };
 
-/** What was not called with its options has none yet; the engine says so. */
+/** A definition that was not called with its options has no name yet; the engine reports that. */
 const nameOf = ({ name }: Strategy | Plugin): string => name;

@@ -1,5 +1,5 @@
 /**
- * The embedded exchange by itself: in a program of one's own or on a port, with faults on request, and its interface as documents.
+ * The embedded exchange: in your own program or as a server on a port, with fault injection, and its OpenAPI and AsyncAPI documents.
  *
  * @module sluice/venue
  */

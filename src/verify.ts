@@ -1,6 +1,6 @@
 /**
- * Verification: whether strategies see the future, what an engine does when everything fails, where two runs part, whether a service
- * keeps its description, and whether it does what the profile assumes.
+ * Verification: look-ahead guard, fault simulation, comparison of two runs, conformance of a service, and checks of the profile's
+ * assumptions against a service.
  *
  * @module sluice/verify
  */

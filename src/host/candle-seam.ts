@@ -1,9 +1,9 @@
 /**
- * The seam of one stream of bars: history, then the bar that was under way, then live bars.
+ * Join of history and live data in one stream of bars: history, then the bar that was open at the time, then live bars.
  *
- * Invariants: live bars wait while the source is asked; none is emitted at or before the last one. The first live bar that began
- * before the subscription, or does not follow the last bar of history, is compared with the source once more: what closed
- * meanwhile comes before it, and a bar of which live saw only the end is the source's.
+ * Invariants: live bars are buffered while the source is queried; no bar is emitted at or before the last one. When the first live bar
+ * began before the subscription, or does not follow the last bar of history, the source is queried once more: bars that closed
+ * meanwhile are emitted first, and a bar that live data saw only in part is taken from the source.
  */
 import type { Observable, Subscriber, TeardownLogic } from "rxjs";
 import type { Candle } from "../market/market-data.ts";
@@ -30,7 +30,7 @@ export class CandleSeam {
   }
 
   begin(live: Observable<Candle>): TeardownLogic {
-    // Before history is asked for, so that nothing lies between the two.
+    // Before history is queried, so that there is no gap between the two.
     this.#subscriber.add(
       live.subscribe({
         next: (bar) => {
@@ -47,7 +47,7 @@ export class CandleSeam {
     const from = Math.floor(this.#since / barMs - count) * barMs;
     this.#ask(this.#series, from, (bars, answered) => {
       this.#answered = answered;
-      this.#tellMissing(bars);
+      this.#reportMissing(bars);
       for (const bar of bars) this.#emit(bar);
     });
     return () => this.#cancel();
@@ -90,7 +90,7 @@ export class CandleSeam {
     const take = (bars: readonly Candle[]): void => {
       for (const found of bars) if (found.at <= bar.at && (before !== undefined || found.at === bar.at)) this.#emit(found);
       this.#emit(bar);
-      if (before !== undefined) this.#tellHoles([before, ...bars.filter(({ at }) => at > before.at && at < bar.at), bar]);
+      if (before !== undefined) this.#reportHoles([before, ...bars.filter(({ at }) => at > before.at && at < bar.at), bar]);
     };
     this.#ask(series, from, take, bar.at);
   }
@@ -105,15 +105,15 @@ export class CandleSeam {
     return this.#last === undefined || at > this.#last.at;
   }
 
-  #tellMissing(bars: readonly Candle[]): void {
+  #reportMissing(bars: readonly Candle[]): void {
     const { count } = this.#series;
     if (this.#answered && bars.length < count) {
-      this.#reader.tell("history.short", this.#name(), `${count} were asked for, and there are ${bars.length}`);
+      this.#reader.report("history.short", this.#name(), `${count} were asked for, and there are ${bars.length}`);
     }
-    this.#tellHoles(bars);
+    this.#reportHoles(bars);
   }
 
-  #tellHoles(bars: readonly Candle[]): void {
+  #reportHoles(bars: readonly Candle[]): void {
     if (this.#reader.isComplete) return;
     const holes = bars.flatMap((bar, index) => {
       const before = bars[index - 1];
@@ -123,7 +123,7 @@ export class CandleSeam {
     if (first === undefined) return;
     const missing = holes.reduce((total, { from, to }) => total + (to - from) / this.#series.barMs, 0);
     const [from, to] = [first.from, first.to].map((at) => new Date(at).toISOString());
-    this.#reader.tell(
+    this.#reader.report(
       "history.gap",
       this.#name(),
       `${missing} between history and live are missing or were quiet, the first from ${from} to ${to}; they are left out`,

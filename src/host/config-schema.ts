@@ -34,7 +34,7 @@ const whole = { type: "integer", minimum: 0 } as const;
 const made = (kind: string) => ({ type: "object", required: ["kind", "name"], properties: { kind: { const: kind } } }) as const;
 
 const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$", maxLength: 40 } as const;
-/** Limits in exact decimal text; `RiskRules` says what each means. */
+/** Limits as exact decimal text; `RiskRules` documents each. */
 export const moneyLimits = [
   "orderNotionalMax",
   "priceBandPct",

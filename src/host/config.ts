@@ -27,7 +27,7 @@ type StoreAddress = string | { readonly env: string };
 export interface SharedQuotaConfig {
   /** `redis://` or `rediss://`, or the environment variable that holds it. */
   readonly store: StoreAddress;
-  /** Everybody who shares a user or an address, by one name. */
+  /** Name of the group: the same for all engines that share a user or an address. */
   readonly group: string;
   /** Name of this engine in the group; `instance` when left out. Two engines need two. */
   readonly name?: string;
@@ -37,7 +37,7 @@ export interface SharedQuotaConfig {
   readonly of: number;
   /** Name of the address that the engine's requests come from, the same for all engines behind it; `local` when left out. */
   readonly address?: string;
-  /** Whether engines of one user answer each other's reads of orders, positions and balances; true when left out. */
+  /** Whether engines of one user share their reads of orders, positions and balances; true by default. */
   readonly reads?: boolean;
 }
 
@@ -47,17 +47,17 @@ export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight"
   readonly shares?: Readonly<Record<string, number>>;
   /** The service's layers, where they are not the three of its description: per endpoint, counted by element, other windows, bans. */
   readonly layers?: readonly LayerSpec[];
-  /** Weight a minute a strategy may spend, exits not counted, by name. */
+  /** Maximum weight per minute by strategy name; exits do not count. */
   readonly budgets?: Readonly<Record<string, number>>;
   /** Shared with other engines. Live trading only: backtests and paper trading leave it aside. */
   readonly shared?: SharedQuotaConfig;
 }
 
-/** Where an engine writes down what it sends, so that a later one knows what may exist. */
+/** Write-ahead journal of placements, from which the next run recovers. */
 export interface JournalConfig {
   /** Folder, relative to the working folder; one for each engine. */
   readonly dir: string;
-  /** Set a damaged journal aside and begin with what the service tells. Look at the service first. */
+  /** Set a damaged journal aside and start from the service's state. Check the service's open orders first. */
   readonly rebuild?: boolean;
   /** Resume what a previous run halted, all trading or single strategies. `sluice run --resume` sets it. */
   readonly resume?: boolean;
@@ -74,7 +74,7 @@ export interface JournalConfig {
 export interface StandbyConfig {
   /** `redis://` or `rediss://`, or the environment variable that holds it. */
   readonly store: StoreAddress;
-  /** The same for all processes of one engine, such as that of the shared quota; within it engines are told apart by `instance`. */
+  /** Name of the group: the same for all processes of one engine. It may equal the shared quota's; `instance` distinguishes engines in it. */
   readonly group: string;
   /** Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of the journal. */
   readonly name?: string;
@@ -82,7 +82,7 @@ export interface StandbyConfig {
   readonly leaseMs?: number;
 }
 
-/** Twenty signs of life: what blocks a process or a network for less is waited for. */
+/** Length of twenty heartbeats: a process or network that is blocked for less keeps the lease. */
 export const standbyDefaults = { leaseMs: 10_000 } as const;
 
 /** Dead-man's switch in a second process, `sluice watchdog`. Times are milliseconds. */
@@ -121,7 +121,7 @@ export interface Config {
   readonly leverage?: LeverageConfig;
   /** How old the account's state may be while it is subscribed. */
   readonly freshness?: Partial<Freshness>;
-  /** Placements are written here before they leave; without it a crash may leave orders that only the service's lists tell of. */
+  /** Placements are written here before they are sent; without it, orders sent before a crash are known only from the service's lists. */
   readonly journal?: JournalConfig;
   /** When a strategy that fails is restarted; without it, it is stopped. */
   readonly supervision?: RestartPolicy;
@@ -137,7 +137,7 @@ export interface Config {
   readonly seed?: string | number;
 }
 
-/** What a config file may export: a config, or a function that returns one and is told which command asks, such as `backtest`. */
+/** What a config file may export: a config, or a function that returns one. It receives the name of the command, such as `backtest`. */
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 
 type Optional = "history" | "journal" | "standby" | "supervision" | "watchdog";
@@ -172,7 +172,7 @@ export const checkConfig = (config: unknown): CheckedConfig => {
   return withService(parsed);
 };
 
-/** What the service brings of itself, below what the config says of it. */
+/** Completes the config with the defaults of its service; the config's own values take precedence. */
 const withService = (config: CheckedConfig): CheckedConfig => {
   const { layers } = config.service;
   return { ...config, profile: profileIn(config), quota: { ...(layers && { layers }), ...config.quota } };

@@ -1,8 +1,8 @@
 /**
- * Everything a strategy or a plugin can touch.
+ * Context of strategies and plugins: everything that user code can reach.
  *
- * Invariants: nothing else is handed to user code: no transport, no keys, no ids of others; streams never error and end
- * when the engine stops. Functions are properties, so that they may be taken apart: `({ on, halt }) => …`.
+ * Invariants: user code receives nothing else: no transport, no keys, no ids of other strategies; streams never error and complete
+ * when the engine stops. Functions are properties, so that they can be destructured: `({ on, halt }) => …`.
  */
 import type { Observable } from "rxjs";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
@@ -18,7 +18,7 @@ import type { Random } from "../random.ts";
 import type { LayerState } from "../scheduler/quota/ledger.ts";
 import type { Steering } from "./operator-view.ts";
 
-/** The quota as it stands: one entry per layer and scope, what waits, and who spent how much. */
+/** Current quota: one entry per layer and scope, the number of queued actions, and the use by owner. */
 export interface QuotaState {
   /** Milliseconds on the engine's clock. */
   readonly at: number;
@@ -49,13 +49,13 @@ export interface PlannedAction {
   readonly count: number;
 }
 
-/** What actions would cost and how long they would wait, by the quota as it stands. */
+/** Cost and waiting time of planned actions under the current quota. */
 export interface Estimate {
   /** Weight of the user's minute. */
   readonly weight: number;
   /** Requests of the address and the key. */
   readonly requests: number;
-  /** Milliseconds until the last of them could leave, if nothing else were asked; 0 when all fit now. */
+  /** Milliseconds until the last of them could be sent if nothing else is requested; 0 when all fit now. */
   readonly waitMs: number;
 }
 
@@ -71,13 +71,13 @@ export interface PlotOptions {
 export interface StreamsOfState {
   /** Instruments that the service lists, by id. */
   readonly instruments$: Observable<Snapshot<ReadonlyMap<string, InstrumentRecord>>>;
-  /** Active orders of the account, newest first; those of other programs included. */
+  /** Active orders of the account, newest first, including those of other programs. */
   readonly pending$: Observable<Snapshot<readonly OrderRecord[]>>;
   /** Recently finished orders, most recent first. */
   readonly history$: Observable<Snapshot<readonly OrderRecord[]>>;
   /** Balances of the account by currency. */
   readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
-  /** Positions of the account, those of other programs included. */
+  /** Positions of the account, including those of other programs. */
   readonly positions$: Observable<Snapshot<readonly PositionRecord[]>>;
   /**
    * Profit by settle currency (decimal text): realised + unrealised - fees of own fills, now, after every fill, and while something is
@@ -104,13 +104,13 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly position$: Observable<ReadonlyMap<string, Position>>;
   /** What the service lists now, in its order: fetched at the start, never written into a strategy. */
   readonly listed: () => readonly InstrumentRecord[];
-  /** Weight and waiting time of actions, before they are asked for. */
+  /** Weight and waiting time of planned actions; requests nothing. */
   readonly estimate: (actions: readonly PlannedAction[]) => Estimate;
   /**
-   * Publishes a value, such as an indicator, under a name for the page of a backtest: `plot("rsi", 63.2)`. Costs no quota, decides nothing
-   * and never throws; what is not a finite number is a gap. Kept at the present instant where a backtest was asked for details (`--html`,
-   * `--details`, `withDetails`), at most 100,000 points a name with every extreme, and at most 64 names; live, on paper and in all other
-   * runs the value is dropped.
+   * Plots a value, such as an indicator, in the report of a backtest: `plot("rsi", 63.2)`. Costs no quota, has no effect on trading and
+   * never throws; a value that is not a finite number is a gap. Recorded at the current instant in a backtest with details (`--html`,
+   * `--details`, `withDetails`): at most 64 names and 100,000 points per name, extremes kept. Dropped in all other runs, live and paper
+   * trading included.
    */
   readonly plot: (name: string, value: number | string, options?: PlotOptions) => void;
   /** Milliseconds on the engine's clock: virtual in a backtest. */
@@ -119,7 +119,7 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly random: Random;
 }
 
-/** The state of one user among several, by uid; an unknown uid is refused with those there are. */
+/** State of one user among several, by uid; an unknown uid throws an error that lists the known ones. */
 export type StreamsOfUser = (uid: string) => StreamsOfState;
 
 /** Which positions are to be closed: every field given must match; nothing given means all of the account's. */
@@ -145,7 +145,7 @@ export interface PositionEnding {
   readonly pos: string;
   /** As it was last seen; positive long. */
   readonly left: string;
-  /** Why it was not closed, in words. */
+  /** Why it was not closed. */
   readonly reason: string;
   /** The strategy whose holding it was; left out for a position of the account. */
   readonly strategy?: string;
@@ -164,7 +164,7 @@ export interface AboutEngine {
   readonly instance: string;
   /** Kind of `config.service`, such as `paper`. */
   readonly service: string;
-  /** `testnet` or `mainnet`; empty where orders reach nobody else. */
+  /** `testnet` or `mainnet`; empty where orders reach no real market. */
   readonly environment: string;
 }
 
@@ -183,8 +183,8 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
   /**
-   * Listens by name: `fill`, `order.filled`, `quota.rejected`, `event` for all (`EventMap`); returns the way to stop listening. An unknown
-   * name throws (`EVENT_UNKNOWN`).
+   * Adds a listener for an event name: `fill`, `order.filled`, `quota.rejected`, or `event` for all (`EventMap`). Returns a function that
+   * removes it. Throws `EVENT_UNKNOWN` for an unknown name.
    */
   readonly on: OnEvent;
   /** Every change of every strategy's orders. */

@@ -27,11 +27,11 @@ export interface StrategyNaming extends Naming {
   /** Label or uid of the user it trades for. */
   readonly user?: string;
   /**
-   * Runs it in a thread of its own while the engine trades on real time (live or paper): an endless loop, a memory leak or a
-   * crash in it does not end the others. It must be the default export of its file. `estimate` and `market.lastPx` are refused there,
-   * its environment is empty, and plugins and native code do not reach it. In backtests, simulations and recorded sessions it
-   * runs beside the others, as runs could not be repeated otherwise. `answerMs` (2 000): how long it may take to process what it
-   * receives; `heapMb` (128): MiB of heap.
+   * Runs the strategy in its own thread while the engine trades in real time (live or paper): an endless loop, a memory leak or a
+   * crash in it does not stop the other strategies. It must be the default export of its file. `estimate` and `market.lastPx` throw
+   * there, its environment is empty, and it has no plugins and no native code. In backtests, simulations and recorded sessions it runs
+   * in the engine's thread, so that runs can be repeated. `answerMs` (2 000): milliseconds it may take to process a message; `heapMb`
+   * (128): MiB of heap.
    */
   readonly isolate?: boolean | Partial<Isolation>;
 }

@@ -1,15 +1,14 @@
 /**
  * Execution context: which strategy or plugin is running; gives its RxJS operators and timers the engine's clock.
  *
- * Plain RxJS (`timer(100)`, `debounceTime(50)`, `timestamp()` … without a scheduler argument) asks two objects for time and a
- * third to report uncaught errors. Those three are given a switch: asked from within an owner's code they answer for that
- * owner, otherwise as always.
+ * Plain RxJS (`timer(100)`, `debounceTime(50)`, `timestamp()` … without a scheduler argument) takes the time from two objects and
+ * reports uncaught errors to a third. These three are replaced: called from an owner's code they act for that owner, otherwise as usual.
  *
- * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; what an owner
- * began, also across `await`, goes on as that owner; after an owner has ended none of its timers runs.
- * While code runs in one go a variable says whose it is; the async context says it to what goes on later. The context is
- * switched before an owner's code runs, and whenever the engine's own code runs that may begin something. Of owners whose promises
- * are followed each promise says it itself: where a thousand values go to many owners in turn, switching costs more than they do.
+ * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; work that an owner
+ * started keeps that owner's context, also across `await`; after an owner has ended none of its timers runs.
+ * A variable holds the owner of synchronous code, and the async context carries it to continuations. The context is switched before an
+ * owner's code runs, and before engine code that may start asynchronous work. Where promises are followed, each promise stores its owner
+ * instead: with a thousand values for many owners in turn, switching would cost more than the values.
  * Not here: the machine's own clocks and timers (virtual-globals.ts), the streams through which values reach an owner (owned-streams.ts), when promises settle (clock/microtasks.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";

@@ -1,8 +1,8 @@
 /**
  * Failure: what a strategy or plugin threw, with the place in its author's file, the time and what it was handling.
  *
- * Invariants: it says where on this machine, so it never enters an event, a journal or a result hash; frames of this package, of
- * the platform and of installed packages are passed over, so that the first one left is the author's.
+ * Invariants: it holds paths of this machine, so it never enters an event, a journal or a result hash; stack frames of this package,
+ * of the platform and of installed packages are skipped, so that the first one left is the author's.
  * Not here: what follows from a failure (strategy-host.ts, plugin-host.ts), whose code runs (execution-context.ts).
  */
 import { relative } from "node:path";
@@ -29,21 +29,21 @@ export const thrownAt = <E extends Error>(error: E, occasion: Occasion): E => {
   return error;
 };
 
-/** Numbers failures by name, and passes each on. */
+/** Counts failures by name and reports each to the callback. */
 export class FailureLog {
   readonly #counts = new Map<string, number>();
-  readonly #tell: ((failure: Failure) => void) | undefined;
+  readonly #report: ((failure: Failure) => void) | undefined;
 
-  constructor(tell?: (failure: Failure) => void) {
-    this.#tell = tell;
+  constructor(report?: (failure: Failure) => void) {
+    this.#report = report;
   }
 
   note(kind: Failure["kind"], name: string, error: unknown, at: number): void {
     const count = (this.#counts.get(`${kind} ${name}`) ?? 0) + 1;
     this.#counts.set(`${kind} ${name}`, count);
-    if (this.#tell === undefined) return;
+    if (this.#report === undefined) return;
     const occasion = (error instanceof Error ? elsewhere.get(error) : undefined) ?? occasionOf(error);
-    this.#tell({ kind, name, message: messageOf(error), at, ...occasion, count });
+    this.#report({ kind, name, message: messageOf(error), at, ...occasion, count });
   }
 }
 

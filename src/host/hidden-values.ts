@@ -1,5 +1,5 @@
 /**
- * Options as they may be shown: values whose names say that they are secret are hidden.
+ * Redaction of options for display: values with secret-looking names are replaced by `(hidden)`.
  *
  * Invariants: pure; the value itself is never changed; nesting is followed to `depthMax` and hidden below.
  */

@@ -1,9 +1,9 @@
 /**
- * What a history source answered, as finished bars of one length in order of time.
+ * Parser of a history source's answer: finished bars of one length, oldest first.
  *
- * Invariants: a bar is shown once and only if it closed by the instant of asking; shorter bars are joined where their last one ends
- * the longer bar; what is no bar is refused by its place in the answer.
- * Not here: asking, and the seam to live bars (market-history.ts).
+ * Invariants: a bar is returned once, and only if it closed by the time of the query; shorter bars are joined where their last one ends
+ * the longer bar; an element that is no bar is an error that names its index.
+ * Not here: the query, and the join with live bars (market-history.ts).
  */
 import { add, compare, isDecimal } from "../decimal.ts";
 import type { HistoryCandle } from "../market/history.ts";
@@ -22,7 +22,7 @@ interface ReadCandles {
   readonly ahead: number;
 }
 
-/** Throws an Error that says what is wrong with the answer. */
+/** Throws an Error that describes what is wrong with the answer. */
 export const readCandles = (instId: string, barMs: number, answer: unknown, now: number): ReadCandles => {
   if (!Array.isArray(answer)) throw new Error(`it answered ${answer === null ? "null" : typeof answer}, not a list of bars`);
   const pieces = answer.map((bar, index) => pieceOf(bar, index, barMs)).sort((a, b) => a.at - b.at || a.openedAt - b.openedAt);

@@ -1,8 +1,8 @@
 /**
- * Asks history sources, at once or with a deadline, and tells what they lack.
+ * Reader of history sources: queries them, synchronously or with a deadline, and reports missing data.
  *
- * Invariants: an answer is handed on exactly once, an empty one where there was none; each complaint is made once for a series; where
- * the service has history of its own, time is virtual and an answer that has to be waited for is refused.
+ * Invariants: exactly one answer is passed on, an empty one where the source gave none; each problem is reported once per series; where
+ * the service has its own history, time is virtual and an asynchronous answer is refused.
  * Not here: order of bars and live data (candle-seam.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -27,7 +27,7 @@ export class HistoryReader {
   readonly #own: HistorySource | undefined;
   readonly #configured: HistorySource | undefined;
   readonly #onAnomaly: (what: string, detail: string) => void;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(
     clock: Clock,
@@ -41,18 +41,21 @@ export class HistoryReader {
     this.#onAnomaly = onAnomaly;
   }
 
-  /** Whether a bar that is not there was a quiet time and nothing else. */
+  /** True where a missing bar means that nothing was traded, not that data is missing. */
   get isComplete(): boolean {
     return this.#own?.isComplete === true && this.#configured === undefined;
   }
 
-  /** The last `count` bars that opened at or after `from` and closed by now, or by `closedAt`, which has passed at the service. Returns the way to wait no longer. */
+  /**
+   * Passes the last `count` bars that opened at or after `from` and closed by now, or by `closedAt`, which has passed at the service, to
+   * `done`. Returns a function that cancels the query.
+   */
   candles({ instId, barMs, count }: BarSeries, from: number, done: Done<Candle>, closedAt = 0): () => void {
     const now = Math.max(this.clock.now(), closedAt);
     const what = `${barMs} ms bars of ${instId}`;
     const read = (source: HistorySource, answer: unknown): readonly Candle[] => {
       const { bars, ahead } = readCandles(instId, barMs, answer, now);
-      if (ahead > 0) this.tell("history.ahead", what, `${source.name} showed ${ahead} that had not closed; they are left out`);
+      if (ahead > 0) this.report("history.ahead", what, `${source.name} showed ${ahead} that had not closed; they are left out`);
       return bars;
     };
     return this.#both<Candle>(
@@ -64,7 +67,7 @@ export class HistoryReader {
     );
   }
 
-  /** The last `count` trades or quotes before now. */
+  /** Passes the last `count` trades or quotes before now to `done`; returns a function that cancels the query. */
   rows<T extends Trade | Quote>(kind: "trades" | "quotes", instId: string, count: number, done: (rows: readonly T[]) => void): () => void {
     const now = this.clock.now();
     const what = `${kind} of ${instId}`;
@@ -72,7 +75,7 @@ export class HistoryReader {
       if (!Array.isArray(answer)) throw new Error(`it answered ${typeof answer}, not a list`);
       const past = (answer as readonly T[]).filter(({ at }) => at < now || (source.isComplete === true && at <= now));
       if (past.length < answer.length) {
-        this.tell("history.ahead", what, `${source.name} showed ${answer.length - past.length} of later instants; they are left out`);
+        this.report("history.ahead", what, `${source.name} showed ${answer.length - past.length} of later instants; they are left out`);
       }
       return past.toSorted((a, b) => a.at - b.at);
     };
@@ -86,20 +89,20 @@ export class HistoryReader {
       read,
       { count, now, startOf: ({ at }) => at },
       (found, answered) => {
-        if (answered && found.length < count) this.tell("history.short", what, `${count} were asked for, and there are ${found.length}`);
+        if (answered && found.length < count) this.report("history.short", what, `${count} were asked for, and there are ${found.length}`);
         done(found);
       },
     );
   }
 
-  /** Once for a series. */
-  tell(what: string, series: string, detail: string): void {
-    if (this.#told.has(`${what} ${series}`)) return;
-    this.#told.add(`${what} ${series}`);
+  /** Reports an anomaly, once per series. */
+  report(what: string, series: string, detail: string): void {
+    if (this.#reported.has(`${what} ${series}`)) return;
+    this.#reported.add(`${what} ${series}`);
     this.#onAnomaly(what, `${series}: ${detail}`);
   }
 
-  /** The service's own first, and of the config's source what lies before. */
+  /** Queries the service's own history first, then the config's source for what lies before it. */
   #both<T>(
     series: string,
     ask: (source: HistorySource, end: number, count: number) => unknown,
@@ -110,7 +113,7 @@ export class HistoryReader {
     const [own, configured] = [this.#own, this.#configured];
     const end = Math.floor(now);
     if (own === undefined && configured === undefined) {
-      this.tell("history.none", series, 'there is no history source; name one in the config, such as history: fromFolder("out/perp")');
+      this.report("history.none", series, 'there is no history source; name one in the config, such as history: fromFolder("out/perp")');
       done([], false);
       return () => undefined;
     }
@@ -170,7 +173,7 @@ export class HistoryReader {
     };
     const timer = this.clock.setTimer(this.clock.now() + answerMs, () =>
       end(() => {
-        this.tell("history.unanswered", series, `${source.name} did not answer within ${answerMs / 1_000} s; live data begins without`);
+        this.report("history.unanswered", series, `${source.name} did not answer within ${answerMs / 1_000} s; live data begins without`);
         take(undefined);
       }),
     );
@@ -189,7 +192,7 @@ export class HistoryReader {
   }
 
   #fail(series: string, source: HistorySource, why: string): void {
-    this.tell("history.failed", series, `${source.name}: ${why}; live data begins without`);
+    this.report("history.failed", series, `${source.name}: ${why}; live data begins without`);
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * Context of an isolated strategy: the same streams, forwarded between threads.
  *
- * Invariants: what a strategy subscribes to is subscribed to on the other side, and what it lets go of is let go of there; what
- * would need an answer at once from the other side is refused by name; only plain data crosses.
+ * Invariants: each subscription of the strategy is one in the engine's thread and ends with it; a call that would need a synchronous
+ * answer from that thread throws and names itself; only plain data crosses.
  */
 import { Observable, type Subscriber } from "rxjs";
 import type { Clock } from "../clock/clock.ts";

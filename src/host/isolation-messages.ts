@@ -1,7 +1,7 @@
 /**
  * Messages between an engine and the thread of an isolated strategy.
  *
- * Invariants: plain data only; no message holds a key; the thread can ask for wanted orders and nothing else.
+ * Invariants: plain data only; no message holds a key; the thread can send wanted orders and request nothing else.
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { Wanted } from "../orders/wanted-order.ts";

@@ -1,8 +1,8 @@
 /**
- * Reads a config file: finds it, runs it, takes its default export.
+ * Loader of config files: finds the file, imports it and returns its default export.
  *
- * Invariants: every failure names the file as seen from the working folder, what was found there and what to write instead;
- * nothing of the loader's stack reaches the user; a file that never finishes loading fails by name.
+ * Invariants: every error names the file relative to the working folder, what was found there and what to write instead; no loader
+ * stack reaches the user; a file that never finishes loading is an error that names it.
  * Not here: what a config may hold (define.ts), TypeScript (the starting script registers its loader).
  */
 import { existsSync, readdirSync, statSync } from "node:fs";

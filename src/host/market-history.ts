@@ -1,10 +1,10 @@
 /**
- * Market data that begins with what came before: finished bars, trades or quotes of a history source, then the live stream.
+ * Market data streams with history: finished bars, trades or quotes of a history source, then the live stream.
  *
- * Invariants: nothing at or after the instant of subscribing is shown as history; instants of bars rise over the seam, each once; a bar
- * under way at the seam is read from the source when it ended, so that it is whole; bars of quiet times are left out, as live leaves
- * them out, and what a source does not hold is told once. A source that fails or does not answer within ten seconds is told by
- * name, and the stream begins with live data. Streams without history are the market's own.
+ * Invariants: history ends before the instant of subscribing; bars are emitted in order of time, each once, history and live alike; a bar
+ * that was open at the join is read from the source after its end, so that it is complete; intervals without trades have no bar, as in
+ * live data; missing data is reported once. A source that fails or does not answer within ten seconds is reported with its name, and the
+ * stream begins with live data. Streams without history are the market's own.
  * Not here: what an answer must look like (history-candles.ts), recordings (market/recorded-history.ts).
  */
 import { Observable } from "rxjs";
@@ -17,7 +17,7 @@ import { HistoryReader, historySourceOf } from "./history-reader.ts";
 interface HistoryParts {
   readonly clock: Clock;
   readonly market: Market;
-  /** What the service itself knows from before, as a backtest does; it is asked first, and then nobody is waited for. */
+  /** The service's own history, as a backtest has it; queried first, and synchronously. */
   readonly history?: HistorySource;
 }
 
@@ -57,7 +57,7 @@ const rowsAfterHistory = <T extends Trade | Quote>(
   new Observable((subscriber) => {
     let waiting: T[] | undefined = [];
     let ended = false;
-    // What a stream offers a newcomer is the latest of what history tells.
+    // What a stream replays to a new subscriber may be the last row of history.
     let offered: number | undefined;
     subscriber.add(
       live.subscribe({

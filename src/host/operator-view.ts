@@ -1,7 +1,7 @@
 /**
- * What those see who watch and steer an engine, and what they can do: strategies as they stand, open orders, health.
+ * Operator interface of an engine: strategies and their state, open orders, health, and the actions available.
  *
- * Not here: what a plugin gets besides (context.ts), how it is done (engine/steering.ts).
+ * Not here: the rest of a plugin's context (context.ts), the implementation (engine/steering.ts).
  */
 import type { Observable } from "rxjs";
 import type { OpenCounts } from "../client/service-port.ts";
@@ -9,7 +9,7 @@ import type { CancelResult, OrderFilter } from "../orders/manual-orders.ts";
 import type { Position } from "../orders/positions.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 
-/** A strategy as it stands, for those who watch and steer an engine. */
+/** Current state of a strategy. */
 export interface StrategyView {
   /** Name in the config. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface StrategyView {
   readonly user: string;
   /** `starting` until the engine has read the service's state. One that waits for its restart is `failed`. */
   readonly state: "starting" | "running" | "completed" | "failed";
-  /** What it failed with, in words. */
+  /** Message of the error it failed with. */
   readonly error?: string;
   /** What it may trade now: its own mode or that of all, whichever is stricter. */
   readonly mode: "active" | "reducing" | "halted";
@@ -54,7 +54,7 @@ export interface ResourceHealth {
   /** uid of the user. */
   readonly user: string;
   readonly name: "instruments" | "pending" | "history" | "balances" | "positions";
-  /** Milliseconds since the service is known to have held it; undefined before it was read. Nobody reads what nobody needs. */
+  /** Milliseconds since this was the service's state; undefined before it was read. A resource without a subscriber is not read. */
   readonly ageMs: number | undefined;
   readonly stale: boolean;
   /** Why it is stale; empty when it is not. */
@@ -64,39 +64,39 @@ export interface ResourceHealth {
 /** Another process of the same engine. */
 interface StandbyProcess {
   readonly name: string;
-  /** Milliseconds since it was last heard. */
+  /** Milliseconds since its last heartbeat. */
   readonly heardMs: number;
 }
 
-/** What an engine is among the processes of which one leads. */
+/** Role of this process in a standby group, of which one process leads. */
 export interface StandbyHealth {
   /**
-   * `none` where the config has no standby. `waiting`: another process leads. `settling`: it takes over. `leading`. `alone`: the store does
-   * not answer, cancels and exits only. `mute`: it was stopped for longer than its lease, nothing is sent. `over`: it has given up the lead.
+   * `none`: the config has no standby. `waiting`: another process leads. `settling`: taking over. `leading`. `alone`: the store does not
+   * answer, only cancels and exits are sent. `mute`: paused for longer than its lease, nothing is sent. `over`: it gave up the lead.
    */
   readonly state: "none" | "waiting" | "settling" | "leading" | "alone" | "mute" | "over";
-  /** Who leads, for one that waits; undefined where nobody is known to. */
+  /** The leader, as seen by a waiting process; undefined while no leader is known. */
   readonly leader: StandbyProcess | undefined;
-  /** Who would go on, for one that leads. */
+  /** The waiting processes, as seen by the leader. */
   readonly standbys: readonly StandbyProcess[];
-  /** The store lacks something of the journal. */
+  /** The copy of the journal in the store is not up to date. */
   readonly copyBehind: boolean;
-  /** Why the store did not answer when it was last asked; left out where it did. */
+  /** Error of the last call to the store; left out where it succeeded. */
   readonly storeError?: string;
 }
 
-/** How an engine does, as plain data. Asking costs no request. */
+/** Health of an engine, as plain data. Reading it costs no request. */
 export interface EngineHealth {
   /** Milliseconds on the engine's clock. */
   readonly at: number;
   /**
-   * Where the service's calendar stands against this machine's, in milliseconds, positive where it is ahead, and how far off that may be;
-   * undefined before the first answer.
+   * Offset of the service's calendar to this machine's in milliseconds, positive where the service is ahead, and its tolerance; undefined
+   * before the first answer.
    */
   readonly clock: { readonly offsetMs: number; readonly toleranceMs: number } | undefined;
-  /** What stands open to the service; undefined where there is no network. */
+  /** Open connections and requests to the service; undefined where there is no network. */
   readonly open: OpenCounts | undefined;
-  /** By uid, whether every change of the user's orders is pushed now; polled otherwise. */
+  /** By uid: true while every change of the user's orders is pushed; otherwise they are polled. */
   readonly pushing: Readonly<Record<string, boolean>>;
   /** How late timers ran, in milliseconds: at most within the last minute, and at most ever; undefined where time is virtual. */
   readonly eventLoop: { readonly lateMs: number; readonly lateMsMax: number } | undefined;
@@ -117,16 +117,16 @@ export interface EngineHealth {
   readonly latency: readonly EndpointLatency[];
 }
 
-/** What those can do who watch and steer an engine, besides halting and resuming it. */
+/** Operator actions on an engine, besides halting and resuming it. */
 export interface Steering {
-  /** Every strategy of the config as it stands, in the config's order. */
+  /** Current state of every strategy, in the config's order. */
   readonly strategies: () => readonly StrategyView[];
   /** Orders of this engine that are not over, of all strategies and users. */
   readonly openOrders: () => readonly OrderUpdate[];
   /**
-   * Cancels matching orders of all strategies and users in as few calls as possible, whether or not anybody subscribes. Emits each result and
-   * completes. What is canceled is not placed again until its strategy wants something else; what protects a position stays. An unknown
-   * strategy or condition is refused by name.
+   * Cancels matching orders of all strategies and users in as few calls as possible, with or without a subscriber. Emits each result and
+   * completes. A canceled order is not placed again until its strategy wants something else; orders that protect a position stay. An
+   * unknown strategy or condition throws an error that names it.
    */
   readonly cancel: (where?: OrdersOfEngine) => Observable<CancelResult>;
   /**
@@ -135,7 +135,7 @@ export interface Steering {
    * The next run of the program takes the options of the config again.
    */
   readonly changeOptions: (strategy: string, changes: object) => void;
-  /** Notes in the journal of events what a person or program at a control port asked for: event `operator.acted`. It does nothing else. */
+  /** Logs the event `operator.acted`: a request of a person or program at a control port. It does nothing else. */
   readonly operatorActed: (act: { readonly action: string; readonly target: string; readonly by: string; readonly reason: string }) => void;
   /** How the engine does, as plain data. */
   readonly health: () => EngineHealth;

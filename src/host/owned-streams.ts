@@ -1,8 +1,8 @@
 /**
- * Streams of the engine as a strategy or plugin gets them.
+ * Streams of the engine, wrapped for the strategy or plugin that subscribes to them.
  *
- * Invariants: every value reaches an owner's code as that owner's, on its time; what a subscriber throws fails its owner
- * only; every subscription ends with its owner; subscribing runs the engine's side as the engine's.
+ * Invariants: a value is delivered in the execution context of the subscription's owner; an error thrown by a subscriber fails its
+ * owner only; every subscription ends with its owner; the engine's side of a subscription runs in the engine's context.
  * A Subscriber is handed to the source itself, because a plain observer would be wrapped twice for every value.
  */
 import { Observable, Subscriber } from "rxjs";
@@ -71,9 +71,9 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     });
   }
 
-  #end(tell: (target: Subscriber<T>) => void): void {
+  #end(notify: (target: Subscriber<T>) => void): void {
     if (this.closed) return;
-    guarded(this.#owner, tell, this.#target);
+    guarded(this.#owner, notify, this.#target);
     this.unsubscribe();
   }
 }

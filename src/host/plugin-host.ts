@@ -1,9 +1,9 @@
 /**
- * Plugin host: runs plugins and undoes what they added.
+ * Plugin host: starts and stops plugins, and disposes of what they added.
  *
- * Invariants: plugins start in the order of the config and stop in the reverse one; a plugin that throws, at the start or later,
- * is named, undone and not called again, the engine and the others run on; each is undone once, last addition first; work that
- * an undo starts is awaited for two seconds at most.
+ * Invariants: plugins start in the order of the config and stop in reverse order; a plugin that throws, at the start or later, is
+ * reported by name, stopped and not called again, while the engine and the others run on; its disposables run once, last first; work
+ * that they start is awaited for two seconds at most.
  */
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";

@@ -1,7 +1,7 @@
 /**
- * What strategies and plugins see of the quota: how it stands and who spent it, as a stream of that, and what actions would cost.
+ * Quota as strategies and plugins see it: current use, use by owner, a stream of both, and the cost of planned actions.
  *
- * Invariants: every request that left is counted for its owner, from the engine's first moment on.
+ * Invariants: every request that was sent is counted for its owner, from the engine's start on.
  * Not here: what may be spent (scheduler/quota/).
  */
 import { Observable } from "rxjs";
@@ -51,7 +51,7 @@ export const estimateOf = (actions: readonly PlannedAction[], contract: Contract
   return { weight, requests, waitMs: Math.max(0, byWeight, bySecond) };
 };
 
-/** Tells how the quota stands whenever it is asked. */
+/** Returns a function that reads the current quota. */
 export const quotaReader = (
   journal: EventLog,
   ledger: Ledger,

@@ -1,8 +1,8 @@
 /**
- * A fingerprint of what a config runs: its file, the files it imports by relative path, and the values it came to.
+ * Source hash of a config: of its file, the files it imports by relative path, and its values.
  *
- * Invariants: the same files and values give the same text wherever they lie; an edit of a strategy changes it.
- * Not here: installed packages, which are taken to stay as they are.
+ * Invariants: the same files and values give the same hash in any folder; an edit of a strategy changes it.
+ * Not here: installed packages, which are assumed not to change.
  */
 import { createHash, type Hash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";

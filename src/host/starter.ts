@@ -1,5 +1,5 @@
 /**
- * The script that starts the program, for processes that a command starts.
+ * Path of the start script, for commands that start further processes.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,11 +1,11 @@
 /**
  * Strategy host: runs strategies and passes their wanted orders to the order manager.
  *
- * Invariants: a strategy that throws, at once or later, is named, journalled and stopped, its orders are withdrawn, and the
- * others run on; what is not wanted any more by a strategy that ended is withdrawn too; a set that is not a list of orders is a
- * failure of its strategy; with a restart policy it is restarted or quarantined with all its orders
- * canceled; what it throws while it is ended affects no other.
- * Not here: on whose time its code runs (execution-context.ts), what reaches it (owned-streams.ts), how often it may fail (restart-policy.ts).
+ * Invariants: a strategy that throws, at the start or later, is journalled by name and stopped, its orders are canceled, and the others
+ * run on; when a strategy completes, its remaining orders are canceled; an emitted value that is not a list of orders fails its
+ * strategy; with a restart policy a failed strategy is restarted, or quarantined with all its orders canceled; an error thrown while a
+ * strategy is stopped affects no other.
+ * Not here: the clock its code runs on (execution-context.ts), its streams (owned-streams.ts), how often it may fail (restart-policy.ts).
  */
 import { isObservable, type Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
@@ -34,8 +34,9 @@ export interface StrategyHost {
   /** Starts a strategy whose wanted orders go to `orderManager`. */
   start(strategy: Strategy, parts: Parts, orderManager: OrderSink): void;
   /**
-   * Ends the strategy of the same name and starts this one in its place, whatever became of the other; its orders stay until its first set.
-   * `changes` tells what is different. False, with nothing done, where none of this name was started or all were stopped.
+   * Ends the strategy of the same name, whatever its state, and starts this one in its place; its orders stay until the first set of wanted
+   * orders. `changes` holds the changed options. Returns false and does nothing where no strategy of this name was started or all were
+   * stopped.
    */
   change(strategy: Strategy, changes: object): boolean;
   /** The strategy of this name as it was last started. */
@@ -182,7 +183,7 @@ class SupervisedStrategies implements StrategyHost {
     run.open++;
     const subscription = (source as Observable<unknown>).subscribe({
       next: (value) => {
-        // Its options may be changed while it says what it wants.
+        // Its options may be changed while it emits wanted orders.
         if (what === "run" || charge.run !== run) return;
         const { orders, protections } = takeWanted(name, value);
         // `renew` starts nothing, so it needs no switch of context, which would cost more than the set.
@@ -209,7 +210,7 @@ class SupervisedStrategies implements StrategyHost {
 
   #fail(charge: Charge, run: Run, error: unknown): void {
     const { name, orderManager } = run;
-    // One failure a start: what it says while it is ended is not another.
+    // One failure per start: an error thrown while it is stopped is not another.
     if (charge.run !== run) return;
     charge.run = undefined;
     const message = messageOf(error);

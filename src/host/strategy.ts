@@ -1,5 +1,5 @@
 /**
- * Strategies and plugins as the host runs them: plain values, distinguished by `kind`.
+ * Strategy and plugin values as the host runs them, distinguished by `kind`.
  *
  * Not here: making them from a definition (define.ts).
  */
@@ -7,7 +7,7 @@ import type { Observable } from "rxjs";
 import type { Wanted } from "../orders/wanted-order.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 
-/** Bounds of a strategy that runs in a thread of its own. */
+/** Limits of a strategy that runs in its own thread. */
 export interface Isolation {
   /** It has failed when nothing said to it is worked off for so long. Default 2 000 ms. */
   readonly answerMs: number;
@@ -24,7 +24,7 @@ export interface Strategy {
   readonly options: unknown;
   /** JSON Schema of the options. */
   readonly schema?: object;
-  /** How it is to be run in a thread of its own, where it is, and the file that defines it. */
+  /** Limits of its thread and the file that defines it, for an isolated strategy. */
   readonly isolation?: Isolation & { readonly file: () => string | undefined };
   /** The same strategy with some of its options replaced, checked like the first. */
   readonly with?: (changes: object) => Strategy;

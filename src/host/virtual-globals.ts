@@ -1,14 +1,14 @@
 /**
- * Virtual globals: clocks, timers, chance and network as user code finds them, on the engine's time or refused.
+ * Virtual globals for user code: clocks and timers on the engine's time, seeded random numbers, and no network.
  *
- * `Date`, `setTimeout`, `Math.random`, `crypto.randomUUID` and their like get a switch, as RxJS's time does (execution-context.ts): asked
- * from within an owner's code they answer for that owner, otherwise as always. Node's own modules are switched as well, so that
- * an imported function is the same as a global one.
+ * `Date`, `setTimeout`, `Math.random`, `crypto.randomUUID` and the like are replaced by functions that look at the execution context, as
+ * RxJS's time is (execution-context.ts): called from an owner's code they act for that owner, otherwise as usual. Node's own modules are
+ * patched as well, so that an imported function behaves like a global one.
  *
- * Invariants: outside an owner's code nothing changes; a timer of an owner runs as that owner and never after its end, but for what
- * the undo of a plugin begins, which takes the machine's time; a sealed
- * owner's chance comes from its seed, and it fails by name before a byte of it leaves; plugins, which are not sealed, have the
- * engine's time and the machine's chance and network.
+ * Invariants: outside an owner's code nothing changes; a timer of an owner runs in that owner's context and never after its end, except
+ * for timers that a plugin sets while it is disposed of, which run on the machine's time; a sealed owner's random numbers come from its
+ * seed, and its network access throws an error that names the owner before a byte is sent; plugins are not sealed: they have the engine's
+ * time, and the machine's random numbers and network.
  * Not here: files and processes, which a strategy should leave to plugins but may use.
  */
 import crypto from "node:crypto";
@@ -175,7 +175,7 @@ const switchTimers = (): void => {
     onRunning(place, "setImmediate", (owner, [callback, ...args]) => started(owner, [callback, 0, ...args], false));
     for (const name of ["clearTimeout", "clearInterval", "clearImmediate"] as const) {
       const original = place[name] as Callback;
-      // Whoever clears it: a timer may have been handed on.
+      // Any owner may clear it, as a timer can be passed to another.
       const cleared = (timer: unknown): void => {
         if (timer instanceof OwnedTimer) timer.close();
         else original(timer);

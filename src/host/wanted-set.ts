@@ -1,9 +1,8 @@
 /**
- * Whether what a strategy emitted is a set of wanted orders, and the set as it is at this moment. Pure.
+ * Validation of what a strategy emitted: checks that it is a list of wanted orders, and copies it. Pure.
  *
- * Invariants: a set that passes can be compared and marked without throwing; it is a copy: what its author does with the objects
- * afterwards changes nothing, nor does what a getter says then; a complaint names the strategy, the order, the field and what was
- * found there.
+ * Invariants: a set that passes can be compared and marked without throwing; it is a copy, which later changes of the author's objects
+ * and their getters do not affect; an error names the strategy, the order, the field and the value found.
  * Not here: whether an order may be sent (orders/risk/pre-trade-checks.ts); a refused order does not end its strategy, a malformed set does.
  */
 import { isDecimal } from "../decimal.ts";

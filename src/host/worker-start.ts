@@ -1,9 +1,9 @@
 /**
- * Starts a thread of this process on a file of ours.
+ * Start of a worker thread on a file of this package.
  *
  * Invariants: strategies and configs written in TypeScript load in it as they do here, and `import "sluice"` inside them is the
  * module that runs them; flags of this process, such as those of a test runner or a debugger, are not handed on.
- * Not here: what is said to it (isolation.ts, backtest/sweep/thread.ts).
+ * Not here: the messages exchanged with it (isolation.ts, backtest/sweep/thread.ts).
  */
 import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
