@@ -74,7 +74,7 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
   let connected = false;
   const { silenceMs, scope } = flags;
   const keeper = createWatchdog(config, {
-    tell: (news) => {
+    report: (news) => {
       connected ||= news.kind === "armed";
       say(news, flags.json === true, clock, io);
       news$.next(news);

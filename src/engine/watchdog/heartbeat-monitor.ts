@@ -1,9 +1,9 @@
 /**
  * Heartbeat monitor of the watchdog: trips when an engine has been silent for too long.
  *
- * Invariants: it trips on silence only, counted while this process was awake itself, and never before an engine connected; an
- * orderly goodbye ends the watch; a new engine that connects in time takes over without anything being canceled, also in the middle
- * of canceling; a tripped engine is notified whenever it sends anything.
+ * Invariants: it trips on silence only, counted while this process itself was running, and never before an engine connected; an orderly
+ * goodbye ends the watch; when a new engine connects in time nothing is canceled, and canceling in progress stops; a tripped engine is
+ * notified at each of its messages.
  * Not here: how silence is counted (silence.ts), what is done about it (watchdog.ts), how messages travel (ipc-socket.ts).
  */
 import type { Subscription } from "rxjs";
@@ -26,7 +26,7 @@ export type WatchNews =
 interface MonitorOptions {
   readonly clock: Clock;
   readonly silenceMs: number;
-  readonly tell: (news: WatchNews) => void;
+  readonly report: (news: WatchNews) => void;
   /** Cancels everything; called at each trip, and again when a tripped engine reconnects. */
   readonly act: (reason: string) => void;
   /** Stops canceling: a running engine looks after its orders itself. */
@@ -86,13 +86,13 @@ export class HeartbeatMonitor {
         } else {
           this.#release();
           connection.send({ kind: "farewell" });
-          this.#options.tell({ kind: "goodbye" });
+          this.#options.report({ kind: "goodbye" });
         }
       },
       closed: () => {
         if (this.#connection !== connection) return;
         this.#connection = undefined;
-        this.#options.tell({ kind: "disconnected" });
+        this.#options.report({ kind: "disconnected" });
       },
     };
   }
@@ -112,12 +112,12 @@ export class HeartbeatMonitor {
     if (this.#tripped.size > trippedMax && oldest !== undefined) this.#tripped.delete(oldest);
     this.#connection?.send({ kind: "tripped", reason });
     this.#release();
-    this.#options.tell({ kind: "tripped", reason });
+    this.#options.report({ kind: "tripped", reason });
     this.#options.act(reason);
   }
 
   #arm(session: string, beatMs: number, connection: Connection<Word>): void {
-    const { silenceMs, before, desist, tell } = this.#options;
+    const { silenceMs, before, desist, report } = this.#options;
     const isWatched = this.#session !== undefined;
     const again = isWatched && this.#session !== session;
     const done = before();
@@ -127,14 +127,14 @@ export class HeartbeatMonitor {
     this.#connection = connection;
     desist();
     connection.send({ kind: "armed", silenceMs: this.#silenceMs, ...(done === undefined ? {} : { before: done }) });
-    tell({ kind: "armed", silenceMs: this.#silenceMs, again });
+    report({ kind: "armed", silenceMs: this.#silenceMs, again });
   }
 
   #notifyTripped(reason: string, connection: Connection<Word>, notified: boolean): void {
     connection.send({ kind: "tripped", reason });
     // It may have placed something before it was notified. Where another engine runs, that one looks after it.
     if (notified || this.#session !== undefined) return;
-    this.#options.tell({ kind: "reconnected" });
+    this.#options.report({ kind: "reconnected" });
     this.#options.act(reason);
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Heartbeat of an engine: sent while the event loop turns; stops trading when the watchdog has tripped.
+ * Heartbeat of an engine: sent to the watchdog while the event loop runs; halts trading when the watchdog has tripped.
  *
- * Invariants: beats come from a timer of the same loop that trades, so a blocked loop sends none; after a pause in which the watchdog
- * may have tripped no placement leaves before it has answered; an engine whose watchdog tripped halts and says why; without a
+ * Invariants: heartbeats come from a timer of the loop that trades, so a blocked loop sends none; after a pause in which the watchdog
+ * may have tripped, no placement is sent before it has answered; an engine whose watchdog tripped halts with its reason; without a
  * watchdog the engine goes on and reports that none is connected.
- * Not here: what the watchdog does (heartbeat-monitor.ts), whether this process runs at all (only the other one can tell).
+ * Not here: what the watchdog does (heartbeat-monitor.ts), detection of a dead process (only the watchdog can).
  */
 import { firstValueFrom, ReplaySubject, type Subscription, takeUntil } from "rxjs";
 import { after, type Clock, every } from "../../clock/clock.ts";
@@ -46,7 +46,7 @@ export class Heartbeat {
   /** Length of a pause that the watchdog has not answered yet. */
   #doubtMs = 0;
   #tripped: string | undefined;
-  #toldLost = false;
+  #isLossReported = false;
   /** Beats in a row without a confirmation. */
   #unconfirmed = 0;
 
@@ -138,7 +138,7 @@ export class Heartbeat {
     switch (word.kind) {
       case "armed":
         this.#silenceMs = word.silenceMs;
-        this.#toldLost = false;
+        this.#isLossReported = false;
         journal.append({ type: "watchdog.armed", silenceMs: word.silenceMs, before: word.before });
         break;
       case "heard":
@@ -168,13 +168,13 @@ export class Heartbeat {
     this.#connection = undefined;
     if (this.#silenceMs === undefined && clock.now() - this.#startedAt < graceMs) return;
     const pausedMs = this.#silenceMs === undefined ? 0 : Math.max(this.#doubtMs, clock.now() - this.#beatAt);
-    // The watchdog may have tripped and ended, and cannot be asked any more.
+    // The watchdog may have tripped and ended, and cannot answer any more.
     if (this.#silenceMs !== undefined && pausedMs >= this.#silenceMs / 2)
       this.#trip(`this process was blocked for ${Math.round(pausedMs)} ms, and the watchdog is gone`);
     this.#silenceMs = undefined;
     this.#doubtMs = 0;
-    if (this.#toldLost) return;
-    this.#toldLost = true;
+    if (this.#isLossReported) return;
+    this.#isLossReported = true;
     journal.append({ type: "watchdog.lost", reason: why });
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The connection between an engine and its watchdog: two processes of one machine, either of which may go and come back.
+ * Interface of the connection between an engine and its watchdog: two processes on one machine, either of which may restart.
  *
  * - Messages arrive in the order in which they were sent, or not at all; neither side waits for the other.
- * - `closed` is called once for every connection, also for one that was never made; nothing is received afterwards.
- * - A closed connection says nothing about the other side's health: only silence does.
+ * - `closed` is called once for every connection, also for one that failed to open; nothing is received afterwards.
+ * - A closed connection is no evidence of the other side's health: only silence is.
  */
 import type { Report, Word } from "./messages.ts";
 

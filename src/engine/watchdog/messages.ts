@@ -1,8 +1,8 @@
 /**
- * Messages between an engine and its watchdog: a line of JSON each.
+ * Messages between an engine and its watchdog: one line of JSON each.
  *
- * Invariants: a line that is too long or is none of these ends the connection; no message holds a key or an order.
- * Not here: how lines travel (ipc.ts), what follows from them (heartbeat.ts, heartbeat-monitor.ts).
+ * Invariants: a line that is too long or no known message closes the connection; no message holds a key or an order.
+ * Not here: the transport (ipc.ts), the reactions (heartbeat.ts, heartbeat-monitor.ts).
  */
 import { requestProblems } from "../../contract/validate.ts";
 

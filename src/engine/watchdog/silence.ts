@@ -1,14 +1,14 @@
 /**
- * How long an engine has been silent, counted while the watchdog itself was running. Pure.
+ * Silence of an engine: time without a heartbeat, counted while the watchdog itself was running. Pure.
  *
- * Invariants: a tick counts for its own length however late it comes, so the time in which the machine slept or the watchdog was
- * stopped does not count; the wall clock is never read.
+ * Invariants: a tick counts its own length however late it comes, so time in which the machine slept or the watchdog was stopped does
+ * not count; the wall clock is never read.
  */
 
 export interface Silence {
-  /** Since the last beat of any kind. */
+  /** Time since the last heartbeat of any kind. */
   readonly quietMs: number;
-  /** Since the last beat of an engine that trades: one that restarts again and again does not look after its orders either. */
+  /** Time since the last heartbeat of an engine that trades: one that keeps restarting does not manage its orders either. */
   readonly unreadyMs: number;
 }
 

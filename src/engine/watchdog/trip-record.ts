@@ -1,7 +1,7 @@
 /**
- * The watchdog's last trip on disk, reported to the next engine, also by another watchdog process.
+ * Trip record: the watchdog's last trip on disk, reported to the next engine, also by another watchdog process.
  *
- * Invariants: reported once; a failing disk loses the record and nothing else, as canceling needs no disk.
+ * Invariants: reported once; a disk failure loses only the record, as canceling needs no disk.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 

@@ -1,10 +1,10 @@
 /**
  * Dead-man's switch: watches the heartbeat of one engine and cancels its orders when it stops.
  *
- * Invariants: it places nothing and opens no stream; it queries the service once at the start, so that unusable
- * keys are found in time; at each trip it reads the state of the quota again; whether anything is left is decided
- * from listings alone; after a trip the next run of an engine with a journal starts halted, as far as persisted-halt.ts can.
- * Not here: words for people (cli/watchdog.ts).
+ * Invariants: it places no orders and opens no stream; it queries the service once at the start, so that unusable keys are found in
+ * time; at each trip it reads the quota again; listings alone decide whether orders are left; after a trip the next run of an engine with
+ * a journal starts halted, within the limits of persisted-halt.ts.
+ * Not here: the messages printed (cli/watchdog.ts).
  */
 import { resolve } from "node:path";
 import { firstValueFrom, map, merge, type Subscription, takeUntil } from "rxjs";
@@ -46,10 +46,10 @@ export interface WatchdogOptions {
   readonly silenceMs?: number;
   /** Orders of the engine's instance, or every order of the users. Default `instance`. */
   readonly scope?: "instance" | "user";
-  readonly tell: (news: WatchdogNews) => void;
+  readonly report: (news: WatchdogNews) => void;
   /** What the socket is reached by, for tests. */
   readonly listen?: Listen;
-  /** Where the last trip is recorded; beside the socket when left out. */
+  /** Store of the last trip; a file next to the socket by default. */
   readonly tripRecord?: TripRecord;
   /** Where the engine's journal is kept, for tests. */
   readonly openDisk?: PersistedHaltOptions["openDisk"];
@@ -119,21 +119,21 @@ const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]):
 };
 
 /** Whether the keys suffice, as far as that can be checked without canceling anything. */
-const prove = async ({ uid, clock, gateway, ...door }: Door, tell: WatchdogOptions["tell"]): Promise<void> => {
+const prove = async ({ uid, clock, gateway, ...door }: Door, report: WatchdogOptions["report"]): Promise<void> => {
   if (gateway.keysFor("cancelBatch").length === 0) throw useless(uid, "no key has the permission to cancel");
   const listing$ = listOpen({ gateway, isOurs: door.isOurs }).pipe(takeUntil(after(clock, proofMsMax)));
   const listed = await firstValueFrom(listing$, {
     defaultValue: { kind: "unread", why: `no answer within ${proofMsMax / 1_000} s` } as const,
   });
   if (listed.kind === "rejected") throw useless(uid, listed.why);
-  if (listed.kind === "orders") tell({ kind: "proved", user: uid, open: listed.orders.length });
-  else tell({ kind: "unproved", user: uid, why: listed.why });
+  if (listed.kind === "orders") report({ kind: "proved", user: uid, open: listed.orders.length });
+  else report({ kind: "unproved", user: uid, why: listed.why });
 };
 
-const proveAll = async (opened: Opened, isOurs: Door["isOurs"], tell: WatchdogOptions["tell"]): Promise<void> => {
+const proveAll = async (opened: Opened, isOurs: Door["isOurs"], report: WatchdogOptions["report"]): Promise<void> => {
   // Loaded now, and not when it has to act.
   await opened.service.load?.();
-  await Promise.all(doorsOf(opened, isOurs).map((door) => prove(door, tell)));
+  await Promise.all(doorsOf(opened, isOurs).map((door) => prove(door, report)));
 };
 
 const useless = (uid: string, why: string): SluiceError =>
@@ -143,7 +143,7 @@ const useless = (uid: string, why: string): SluiceError =>
   );
 
 export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchdog => {
-  const { tell } = options;
+  const { report } = options;
   const opened = openFor(input);
   const { config, service } = opened;
   const { scope, silenceMs } = { ...watchdogDefaults, ...config.watchdog, ...options };
@@ -165,7 +165,7 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
     const works = doorsOf(opened, isOurs).map((door) => cancelOpen(door).pipe(map((news) => ({ ...news, user: door.uid }))));
     acting = merge(...works).subscribe({
       next: (news) => {
-        tell(news);
+        report(news);
         if (news.kind !== "flat") return;
         gone += news.gone;
         stuck += news.stuck;
@@ -174,7 +174,7 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
         acting = undefined;
         over = stuck === 0 ? "flat" : "left";
         tripRecord.note(`${reason}; ${gone} ${gone === 1 ? "order was" : "orders were"} canceled`);
-        tell({ kind: "over", gone, stuck, ...(halt?.state && { halt: halt.state }) });
+        report({ kind: "over", gone, stuck, ...(halt?.state && { halt: halt.state }) });
       },
     });
     halt?.begin(`the watchdog tripped: ${reason}`);
@@ -182,10 +182,10 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
   const monitor = new HeartbeatMonitor({
     clock: service.clock,
     silenceMs,
-    tell,
+    report,
     act,
     desist: () => {
-      if (acting !== undefined) tell({ kind: "taken-over" });
+      if (acting !== undefined) report({ kind: "taken-over" });
       acting?.unsubscribe();
       acting = undefined;
       over = undefined;
@@ -201,7 +201,7 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
     },
     start: async () => {
       stopListening = await (options.listen ?? socketListen(address))((connection) => monitor.accept(connection));
-      await proveAll(opened, isOurs, tell);
+      await proveAll(opened, isOurs, report);
     },
     stop: async () => {
       monitor.stop();

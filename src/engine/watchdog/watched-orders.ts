@@ -1,8 +1,8 @@
 /**
- * Open orders of one user as the watchdog sees them: listed with its own gateway, and canceled all together.
+ * Open orders of one user as the watchdog sees them: listed through its own gateway, and canceled together.
  *
  * Invariants: a record that cannot be read counts as one of ours unless its client id says otherwise.
- * Not here: how long it goes on (client/cancel-all.ts), when to begin (heartbeat-monitor.ts), which order is ours (watchdog.ts).
+ * Not here: repetition of the cancels (client/cancel-all.ts), when to begin (heartbeat-monitor.ts), which order is ours (watchdog.ts).
  */
 import { map, type Observable } from "rxjs";
 import { type CancelNews, cancelAll, type Listed } from "../../client/cancel-all.ts";

@@ -80,7 +80,7 @@ export const watchdogOn = ({ makeProcess }: World, silenceMs = 15_000) => {
   const watch = new HeartbeatMonitor({
     clock: process.clock,
     silenceMs,
-    tell: (one) => news.push(one),
+    report: (one) => news.push(one),
     act: (reason) => acts.push(reason),
     desist: () => {
       desisted++;

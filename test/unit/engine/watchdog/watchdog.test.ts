@@ -107,7 +107,7 @@ const setup = async ({
       return text;
     },
   };
-  const keeper = createWatchdog(config, { tell: (one) => news.push(one), listen, tripRecord, ...options });
+  const keeper = createWatchdog(config, { report: (one) => news.push(one), listen, tripRecord, ...options });
   const run = async (ms: number): Promise<void> => {
     const end = clock.now() + ms;
     await letPromisesSettle();
