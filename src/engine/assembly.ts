@@ -1,7 +1,7 @@
 /**
- * Parts of an engine that call the service, and what it says back: transport, scheduler, ledger, journals, user accounts.
+ * Assembly of the engine's service side: transport, scheduler, ledger, journals, user accounts.
  *
- * Invariants: nothing shared between two engines; a request passes the start watch, then the journal of placements, then the transport.
+ * Invariants: two engines share nothing; a request passes the start watch, then the journal of placements, then the transport.
  * Not here: strategies and plugins, starting and stopping (engine.ts).
  */
 import type { Observable } from "rxjs";
@@ -44,7 +44,7 @@ export interface AssemblyOptions {
   readonly dial?: (meeting: IpcAddress) => Dial;
 }
 
-/** Everything that calls the service, and what it says back; nothing of strategies yet. */
+/** Builds everything that calls the service and handles its answers; no strategies yet. */
 export const assemble = (
   config: CheckedConfig,
   random: Random,

@@ -1,8 +1,8 @@
 /**
  * Clock check: compares this machine's calendar with the service's and reports a difference.
  *
- * Invariants: nothing depends on it, as signatures, quota windows and records go by the service's calendar; reported once, and again
- * when the distance has changed, to one side of the tolerance or by more than it.
+ * Invariants: only a report, as signatures, quota windows and records use the service's calendar; the difference is reported once, and
+ * again when it crosses the tolerance or changes by more than it.
  */
 import type { Clock } from "../clock/clock.ts";
 import type { EventLog } from "../journal/event-log.ts";
@@ -13,7 +13,7 @@ interface ServiceCalendar {
   readonly to: number;
 }
 
-/** What time it is at the service, in milliseconds since the Unix epoch; undefined while its answers have not told. */
+/** Current time at the service, in milliseconds since the Unix epoch; undefined before the first answer that carries it. */
 export const serviceCalendar = (server: ServerClock, now: number): ServiceCalendar | undefined =>
   server.known ? { from: now + server.lo(now), to: now + server.hi(now) } : undefined;
 
@@ -22,7 +22,7 @@ const lookMs = 1_000;
 
 export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClock, toleranceMs: number): void => {
   let lookedAt = Number.NEGATIVE_INFINITY;
-  let toldMs = 0;
+  let reportedMs = 0;
   journal.on(["action.answered"], ({ at }) => {
     if (at - lookedAt < lookMs) return;
     lookedAt = at;
@@ -30,9 +30,9 @@ export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClo
     if (service === undefined) return;
     const apartMs = distance(clock.wallNow(), service);
     const isApart = Math.abs(apartMs) > toleranceMs;
-    if (!isApart && toldMs === 0) return;
-    if (isApart && Math.abs(apartMs - toldMs) <= toleranceMs) return;
-    toldMs = isApart ? apartMs : 0;
+    if (!isApart && reportedMs === 0) return;
+    if (isApart && Math.abs(apartMs - reportedMs) <= toleranceMs) return;
+    reportedMs = isApart ? apartMs : 0;
     journal.append({ type: "anomaly", what: isApart ? "clock.apart" : "clock.agrees", detail: sentence(apartMs, isApart) });
   });
 };

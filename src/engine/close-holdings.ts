@@ -1,9 +1,9 @@
 /**
- * Closes what one strategy holds by its own fills: at the market, in the strategy's name, and to the size that it holds, whatever other
- * strategies and other clients hold of the same instrument.
+ * Closing of one strategy's positions, as its own fills add up: market orders in the strategy's name for the size it holds, whatever
+ * other strategies and clients hold of the same instrument.
  *
- * Invariants: the strategy is halted and stays so, or the closing ends; never more is closed than the strategy holds; whatever happens,
- * every holding that was seen has one ending, and the looking has an end.
+ * Invariants: the strategy is halted, and the closing ends when it is resumed; never more is closed than the strategy holds; exactly one
+ * result is reported for each holding found, within a bounded time.
  * Not here: the orders (orders/closing-slots.ts), positions of the account (close-positions.ts).
  */
 import { firstValueFrom, merge, Observable } from "rxjs";
@@ -22,7 +22,7 @@ interface HoldingsToClose {
   /** This instrument; all of them where it is left out. */
   readonly only: string | undefined;
   readonly stopped$: Observable<void>;
-  readonly tell: (ending: PositionEnding) => void;
+  readonly report: (ending: PositionEnding) => void;
 }
 
 const lookMs = 1_000;
@@ -33,7 +33,7 @@ const endMs = 120_000;
 type State = "goes on" | "closed" | { readonly left: string };
 
 export const closeHoldings = async (parts: HoldingsToClose): Promise<void> => {
-  const { clock, journal, account, strategy, only, tell, stopped$ } = parts;
+  const { clock, journal, account, strategy, only, report, stopped$ } = parts;
   const { orderManager, user } = account;
   const { uid } = user;
   const endAt = clock.now() + endMs;
@@ -60,10 +60,10 @@ export const closeHoldings = async (parts: HoldingsToClose): Promise<void> => {
     orderManager.closing.withdraw(strategy, instId);
     if (state === "closed") {
       journal.append({ type: "position.closed", uid, instId, pos, strategy });
-      tell({ kind: "closed", uid, instId, pos, left: "0", reason: "", strategy });
+      report({ kind: "closed", uid, instId, pos, left: "0", reason: "", strategy });
     } else {
       journal.append({ type: "position.left", uid, instId, pos: qty, reason: state.left, strategy });
-      tell({ kind: "left", uid, instId, pos, left: qty, reason: state.left, strategy });
+      report({ kind: "left", uid, instId, pos, left: qty, reason: state.left, strategy });
     }
   };
 

@@ -1,13 +1,13 @@
 /**
- * Closes what is held at the service: every position of the account, or that of one instrument, by one close call each, until a reading
- * shows none; or what one strategy holds.
+ * Closing of positions at the service: every position of the account, or that of one instrument, with one close call each, until a
+ * read shows none; or those of one strategy.
  *
- * Invariants: trading is halted and resting orders are on their way out before the first close leaves; a position is closed when a
- * reading of all positions, complete and asked for after the last close was answered, does not show it; a close that was not
- * answered is not sent again before it cannot arrive any more and a later reading still shows the position; whatever happens, every
- * position that was seen has one ending, and the looking has an end.
- * A close call takes the whole position of the product, also those of other clients: it is the account that is closed, not one strategy.
- * Not here: canceling (trading-state.ts), what one strategy holds (close-holdings.ts).
+ * Invariants: trading is halted and cancels of resting orders are queued before the first close call is sent; a position counts as closed
+ * when a complete read of all positions, requested after the last close was answered, does not show it; a close without an answer is
+ * repeated only when it cannot arrive any more and a later read still shows the position; exactly one result is reported for each
+ * position found, within a bounded time.
+ * A close call closes the account's whole position in the product, including what other clients hold: not that of one strategy.
+ * Not here: canceling (trading-state.ts), positions of one strategy (close-holdings.ts).
  */
 import { defaultIfEmpty, firstValueFrom, lastValueFrom, merge, type Observable, ReplaySubject, takeUntil } from "rxjs";
 import { type Outcome, whyNot } from "../client/outcome.ts";
@@ -43,7 +43,7 @@ const roundMs = 1_000;
 const pauseMsMax = 15_000;
 /** A close that was not answered is not on its way any more after this. */
 const lateMs = 10_000;
-/** A service that cannot be reached, a book too thin: after this it is said what is left. */
+/** Time limit, for an unreachable service or a thin book; then the remaining positions are reported. */
 const endMs = 120_000;
 const call = { class: "close", owner: "engine" } as const;
 
@@ -58,9 +58,9 @@ interface Seen {
 
 const nameOf = ({ instId, mgnMode = "" }: PositionRecord): string => `${instId} ${mgnMode}`;
 
-type Tell = (ending: PositionEnding) => void;
+type Report = (ending: PositionEnding) => void;
 
-const closeOf = async (parts: Closing, account: UserAccount, only: string | undefined, tell: Tell): Promise<void> => {
+const closeOf = async (parts: Closing, account: UserAccount, only: string | undefined, report: Report): Promise<void> => {
   const { clock, journal, onClosed } = parts;
   const { gateway, user } = account;
   const { uid } = user;
@@ -99,7 +99,7 @@ const closeOf = async (parts: Closing, account: UserAccount, only: string | unde
     journal.append({ type: "position.closed", uid, instId, pos: first.pos });
     // Where a product can be held in both margin modes, the other half may still be open.
     if (![...seen.values()].some((other) => other.latest.instId === instId)) onClosed(account, instId, markPx === "" ? undefined : markPx);
-    tell({ kind: "closed", uid, instId, pos: first.pos, left: "0", reason: "" });
+    report({ kind: "closed", uid, instId, pos: first.pos, left: "0", reason: "" });
   };
   const take = (open: readonly PositionRecord[]): void => {
     const left = new Set(open.map(nameOf));
@@ -117,7 +117,7 @@ const closeOf = async (parts: Closing, account: UserAccount, only: string | unde
     if (open !== undefined) {
       take(open);
       if (open.length === 0) {
-        if (!wasOpen && only !== undefined) tellUnlisted(parts, account, only, tell);
+        if (!wasOpen && only !== undefined) reportUnlisted(parts, account, only, report);
         return;
       }
       wasOpen = true;
@@ -126,23 +126,28 @@ const closeOf = async (parts: Closing, account: UserAccount, only: string | unde
     const next = open === undefined ? clock.now() : Math.min(...[...seen.values()].map(({ notBefore }) => notBefore));
     await firstValueFrom(after(clock, Math.max(roundMs, next - clock.now())), { defaultValue: undefined });
   }
-  tellLeft(parts, uid, [...seen.values()], unread, tell);
+  reportLeft(parts, uid, [...seen.values()], unread, report);
 };
 
 /** Its time is over. */
-const tellLeft = ({ journal }: Closing, uid: string, seen: readonly Seen[], unread: string, tell: Tell): void => {
+const reportLeft = ({ journal }: Closing, uid: string, seen: readonly Seen[], unread: string, report: Report): void => {
   if (seen.length === 0)
-    tell({ kind: "unknown", uid, instId: "", pos: "", left: "", reason: `the positions could not be read (${unread})` });
+    report({ kind: "unknown", uid, instId: "", pos: "", left: "", reason: `the positions could not be read (${unread})` });
   for (const { first, latest, problem } of seen) {
     const { instId } = first;
     const reason = problem === "" ? unread : problem;
     journal.append({ type: "position.left", uid, instId, pos: latest.pos, reason });
-    tell({ kind: "left", uid, instId, pos: first.pos, left: latest.pos, reason });
+    report({ kind: "left", uid, instId, pos: first.pos, left: latest.pos, reason });
   }
 };
 
 /** The account lists nothing, and strategies hold some all the same: there is nothing that one close call could close. */
-const tellUnlisted = ({ strategies, journal }: Closing, { orderManager, user: { uid } }: UserAccount, instId: string, tell: Tell): void => {
+const reportUnlisted = (
+  { strategies, journal }: Closing,
+  { orderManager, user: { uid } }: UserAccount,
+  instId: string,
+  report: Report,
+): void => {
   const held = strategies.flatMap((name) => {
     const { qty } = orderManager.positions.netOf(name, instId);
     return isZero(qty) ? [] : [`${name} ${qty}`];
@@ -150,7 +155,7 @@ const tellUnlisted = ({ strategies, journal }: Closing, { orderManager, user: { 
   if (held.length === 0) return;
   const reason = `the account lists no position, while strategies hold some by their own fills (${held.join(", ")}). Close what each holds`;
   journal.append({ type: "position.left", uid, instId, pos: "0", reason });
-  tell({ kind: "left", uid, instId, pos: "0", left: "0", reason });
+  report({ kind: "left", uid, instId, pos: "0", left: "0", reason });
 };
 
 const fields: readonly string[] = ["instId", "strategy"] satisfies (keyof PositionFilter)[];
@@ -197,7 +202,7 @@ export const closingWith =
     const { instId, strategy } = which;
     checkWhich(parts, which);
     const endings = new ReplaySubject<PositionEnding>();
-    const tell = (ending: PositionEnding): void => {
+    const report = (ending: PositionEnding): void => {
       endings.next(ending);
     };
     const run = async (): Promise<void> => {
@@ -205,12 +210,12 @@ export const closingWith =
       await Promise.all(
         accounts.map(async (account) =>
           strategy === undefined
-            ? closeOf(parts, account, instId, tell)
-            : closeHoldings({ ...parts, account, strategy, only: instId, tell }),
+            ? closeOf(parts, account, instId, report)
+            : closeHoldings({ ...parts, account, strategy, only: instId, report }),
         ),
       );
     };
-    // Begins whether or not anybody listens, as a halt does.
+    // Begins with or without a subscriber, as a halt does.
     run().then(
       () => {
         endings.complete();

@@ -1,5 +1,5 @@
 /**
- * Start and stop of an engine, each once.
+ * Lifecycle of an engine: start and stop, each once.
  *
  * Invariants: what a config needs is loaded before the first step of a start; the service's state is read before any plugin or strategy
  * starts; a stop may come while it starts, and then nothing starts after it.
@@ -26,8 +26,8 @@ const stopMsMax = 70_000;
 type Load = () => Promise<void>;
 
 /**
- * Code that only some configs need, loaded once before an engine of such a config starts. Where nothing is left to load, a start takes no
- * turn of the event loop for it, so that time which somebody turns by hand does not pass meanwhile.
+ * Code that only some configs need, loaded once before an engine of such a config starts. Where nothing is left to load, a start spends no
+ * turn of the event loop on it, so that a manually driven clock does not move on meanwhile.
  */
 export class LateCode {
   readonly #loads: readonly Load[];
@@ -73,7 +73,7 @@ export class StartSteps {
     this.loads = [
       Object.keys(leverage).length > 0 ? loadLeverage : undefined,
       isWatchful ? loadStalls : undefined,
-      // What is embedded in this process shares its quota with nobody.
+      // An embedded service shares its quota with no other engine.
       isWatchful && shared !== undefined ? loadGroup : undefined,
     ];
   }
@@ -86,7 +86,7 @@ export class RealTimeParts {
   #inThread: typeof import("../host/isolation.ts").inThread | undefined;
 
   constructor({ strategies }: CheckedConfig, { journal, service: { clock, realTime } }: Parts) {
-    // A backtest runs an isolated strategy beside the others.
+    // A backtest runs an isolated strategy in the engine's thread.
     const isIsolated = realTime === true && strategies.some(({ isolation }) => isolation !== undefined);
     const loadThreads: Load = async () => {
       ({ inThread: this.#inThread } = await import("../host/isolation.ts"));
@@ -98,7 +98,7 @@ export class RealTimeParts {
     this.loads = [isIsolated ? loadThreads : undefined, realTime === true ? loadMeasures : undefined];
   }
 
-  /** The strategy as it is run: in a thread of its own, where that was asked for. */
+  /** The strategy as it is run: in its own thread where it is isolated. */
   asRun(strategy: Strategy): Strategy {
     return this.#inThread?.(strategy) ?? strategy;
   }

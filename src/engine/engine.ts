@@ -45,18 +45,18 @@ import { steeringOf } from "./steering.ts";
 import { type Switches, switchesOf } from "./trading-state.ts";
 import { streamsOf, type UserAccount } from "./user-account.ts";
 
-/** The streams are those of the first user; `ofUser` has the others'. */
+/** A running engine. Its streams are those of the first user; `ofUser` returns those of others. */
 export interface Engine extends StreamsOfState, Switches, Steering {
   /**
-   * Loads code that this config needs and others do not, such as the client of a network; `start` does it, too. Whoever turns the clock
-   * by hand awaits it before the start: loading takes no time on that clock.
+   * Loads code that only some configs need, such as the network client; `start` does so too. With a manually driven clock, await it before
+   * the start: loading takes no time on that clock.
    */
   load(): Promise<void>;
   /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
   start(): Promise<void>;
   /**
-   * No new orders; strategies end; resting orders are canceled when asked for; plugins are undone. For up to `settleMs` (0) it
-   * first waits until the fate of every order that was sent is known.
+   * Stops the engine: no new orders; strategies end; resting orders are canceled with `cancel`; plugins are disposed of. For up to
+   * `settleMs` (0) it first waits until the state of every order that was sent is known.
    */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
   /** uid of every user of the service, the first one first. */
@@ -70,8 +70,8 @@ export interface Engine extends StreamsOfState, Switches, Steering {
   /** The same events to sinks by type, without a stream, for what measures the engine; a sink changes nothing. */
   readonly log: Pick<EventLog, "attach" | "on">;
   /**
-   * Listens by name: `fill`, `order.filled`, `quota.rejected`, `event` for all (`EventMap`); returns the way to stop listening. An unknown
-   * name throws (`EVENT_UNKNOWN`).
+   * Adds a listener for an event name: `fill`, `order.filled`, `quota.rejected`, or `event` for all (`EventMap`). Returns a function that
+   * removes it. Throws `EVENT_UNKNOWN` for an unknown name.
    */
   readonly on: OnEvent;
   /**
@@ -85,11 +85,11 @@ export interface Engine extends StreamsOfState, Switches, Steering {
   readonly service: OpenService;
 }
 
-/** Options of `createEngine` beside the config: what a program that embeds an engine decides. */
+/** Options of `createEngine` besides the config, for programs that embed an engine. */
 export interface EngineOptions extends AssemblyOptions {
-  /** Where `print` of plugins goes, with the plugin's name; nowhere by default. */
+  /** Receives what plugins `print`, with the plugin's name; discarded by default. */
   readonly print?: (line: string, plugin?: string) => void;
-  /** Told of each failure of a strategy or plugin, with the place in its author's file; nothing may depend on it. */
+  /** Called for each failure of a strategy or plugin, with the place in its author's file; for logging only. */
   readonly onFailure?: (failure: Failure) => void;
   /** True where the driver of the clock follows the promises of strategies (host/execution-context.ts). */
   readonly followed?: boolean;
@@ -119,7 +119,7 @@ const watchOthers = ({ accounts, journal, ledger, service }: Parts, quotaNow: ()
 export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
   const config = checkConfig(input);
   const random = createRandom(config.seed);
-  // Replayed, so that who comes after the stop gets an end and nothing else.
+  // Replayed, so that a subscription after the stop completes at once.
   const stopped$ = new ReplaySubject<void>(1);
   const parts = assemble(config, random, stopped$, options);
   const { accounts, journal, service } = parts;
@@ -186,7 +186,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   };
 };
 
-/** What a strategy gets of its own, beside the market and the state that all share. */
+/** Context of one strategy: its own parts, the market, and the state that all share. */
 const contextOf = (
   parts: Parts,
   { name }: Strategy,

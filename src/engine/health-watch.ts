@@ -1,8 +1,8 @@
 /**
- * Measurements of an engine in real time: how late timers run, and how long answers take.
+ * Health metrics of an engine in real time: timer lateness and response times.
  *
- * Invariants: bounded, whatever happens: a lateness for each second of a minute, and a fixed number of counts for each endpoint; nothing is
- * decided by it.
+ * Invariants: bounded memory: one lateness for each second of a minute and a fixed number of counts per endpoint; no decision depends on
+ * it.
  * Not here: what a late timer leads to (stall-detector.ts), the rest of an engine's health (steering.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -55,7 +55,7 @@ export class HealthWatch {
   constructor(clock: Clock, journal: Pick<EventLog, "on">) {
     this.#clock = clock;
     journal.on(["action.answered"], ({ endpoint, status, elapsedMs }) => {
-      // Without an answer it says nothing of the time that one takes.
+      // A call without an answer has no response time.
       if (status === 0) return;
       let durations = this.#durations.get(endpoint);
       if (durations === undefined) {

@@ -1,8 +1,8 @@
 /**
- * What an engine reads before anybody trades: products, resting orders, recent orders.
+ * Initial sync: what an engine reads from the service before strategies start: products, resting orders, recent orders.
  *
- * Invariants: either all of it was read, complete and fresh, or the start fails and says what could not be read and why; time in
- * which a rate limit forbids to read does not count against the start, for a quarter of an hour at most.
+ * Invariants: either all of it was read, complete and fresh, or the start fails with what could not be read and why; up to a quarter of
+ * an hour of waiting for a rate limit does not count against the start's time limit.
  */
 import { distinctUntilChanged, filter, firstValueFrom, map, type Observable, of, switchMap, takeUntil } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";

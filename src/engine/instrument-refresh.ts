@@ -1,9 +1,8 @@
 /**
- * Notices that a product's rules have changed: the service rejects an order by its tick, its lot or its listing, which were checked
- * here before it left.
+ * Refresh of product rules: reads the list of products when the service rejects an order for its tick, lot or listing although these
+ * were checked before it was sent.
  *
- * Invariants: asks for the list of products at most once a minute for each product, however many of its orders are rejected; decides
- * nothing about orders.
+ * Invariants: at most one read a minute for each product, however many of its orders are rejected; orders are not affected.
  * Not here: products that the list has never had (orders/refusals.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -15,7 +14,7 @@ const pauseMs = 60_000;
 /** To be called with each order that the service rejected; calls `refresh` when the rules that are known should be read again. */
 export const instrumentRefresh = ({ answers }: Profile, clock: Clock, refresh: () => void): ((rejected: TrackedOrder) => void) => {
   const codes = [answers.instrumentCode, answers.priceCode, answers.sizeCode];
-  /** When the list was asked for because of a product; at another's next rejection it may be older than the change. */
+  /** Time of the last read by product; for another product's rejection that list may be older than the change. */
   const askedAt = new Map<string, number>();
   return ({ reason, spec: { instId } }) => {
     if (!codes.some((code) => reason.startsWith(`${code} `))) return;

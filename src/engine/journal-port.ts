@@ -1,5 +1,5 @@
 /**
- * The journal of placements as the rest of an engine sees it.
+ * Interface of the journal of placements to the rest of an engine.
  *
  * Not here: what is written (placement-journal.ts), when its code is loaded (late-journal.ts).
  */
@@ -18,8 +18,8 @@ export type Noted = "strategy.reducing" | "strategy.halted" | "strategy.resumed"
 
 export interface PlacementJournal {
   /**
-   * Takes the lock and reads what previous runs left. `goesOn`: another process led until now, so that what this one was told at its start
-   * about previous runs (`resume`, `resetRiskCounters`) does not concern what holds now.
+   * Takes the lock and reads the state that previous runs left. `goesOn`: another process led until now, so the start options of this one
+   * for previous runs (`resume`, `resetRiskCounters`) do not apply.
    */
   open(goesOn?: boolean): Promise<Recovered>;
   readonly interceptor: Interceptor;
@@ -42,7 +42,7 @@ export interface Recovered {
   readonly open: readonly Intent[];
   /** Halts and the like that were not lifted. */
   readonly held: readonly Verdict[];
-  /** Of whom (empty: all) it had been decided, whether or not it was taken back now. */
+  /** Strategies (empty name: all) with a recorded decision, including those lifted now. */
   readonly judged: readonly string[];
   /** What strategies hold by orders that are over. */
   readonly holdings: readonly Held[];
@@ -51,7 +51,7 @@ export interface Recovered {
   readonly repaired: string | undefined;
 }
 
-/** What a journal is made of, besides what its config says. */
+/** Dependencies of a journal, besides its config. */
 export interface JournalParts {
   readonly service: Pick<OpenService, "clock" | "users">;
   readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;

@@ -1,8 +1,8 @@
 /**
- * The journal of placements as an engine holds it from the beginning: its code is loaded where a config asks for a journal.
+ * Lazily loaded journal of placements: its code is loaded only for a config with a journal.
  *
- * Invariants: before it is open it notes nothing and no placement leaves, as there is nowhere to write it down.
- * Not here: what is written (placement-journal.ts).
+ * Invariants: before it is open nothing is recorded, and so no placement is sent.
+ * Not here: the records (placement-journal.ts).
  */
 import type { Interceptor } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";

@@ -1,8 +1,8 @@
 /**
- * Sets the leverage of products before anybody trades, as the config says.
+ * Leverage set-up: sets the config's leverage of products before strategies start.
  *
- * Invariants: nothing is traded with another leverage than the config names: when the service refuses one, or does not answer, the
- * start fails and says which and why; products that the config does not name are left as they are at the service.
+ * Invariants: no product is traded with a leverage other than the config's: when the service rejects one, or does not answer, the start
+ * fails with the product and the reason; products that the config does not name keep their leverage at the service.
  * Not here: what leverage means to a position; that is the service's.
  */
 import { lastValueFrom, takeUntil } from "rxjs";
@@ -17,9 +17,9 @@ const answerMsMax = 90_000;
 
 export const setLeverage = async (clock: Clock, accounts: readonly UserAccount[], wanted: LeverageConfig): Promise<void> => {
   for (const { user, gateway } of accounts) {
-    for (const [instId, told] of Object.entries(wanted)) {
-      const input: InputOf<"setLeverage"> = typeof told === "string" ? { instId, lever: told } : { instId, ...told };
-      // May be asked again as a read may: setting what is set changes nothing.
+    for (const [instId, setting] of Object.entries(wanted)) {
+      const input: InputOf<"setLeverage"> = typeof setting === "string" ? { instId, lever: setting } : { instId, ...setting };
+      // May be repeated like a read: the call is idempotent.
       const outcome$ = gateway.read("setLeverage", input, { class: "place", owner: "engine" }).pipe(takeUntil(after(clock, answerMsMax)));
       const outcome = await lastValueFrom<Outcome<unknown>, undefined>(outcome$, { defaultValue: undefined });
       if (outcome?.kind === "done") continue;

@@ -1,7 +1,7 @@
 /**
- * The engine's clock, whose timers end with the engine.
+ * Clock of one engine: its timers end with the engine.
  *
- * Invariants: after the end no timer of the engine runs and none is set; the end itself causes no event.
+ * Invariants: after the end no timer of the engine runs and none is set; the end itself emits no event.
  * Not here: requests in flight (scheduler/scheduler.ts).
  */
 import type { Clock, Timer } from "../clock/clock.ts";

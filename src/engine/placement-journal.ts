@@ -1,10 +1,9 @@
 /**
- * An engine's memory on disk: every placement is written down before it leaves, and the next run knows what may exist and
- * what was decided about trading.
+ * Journal of placements: records every placement on disk before it is sent, and decisions about trading, for recovery by the next run.
  *
- * Invariants: no placement leaves before its record is durable, nor after trading was halted while it waited for that; one that
- * could not be written is not sent, and no further one is tried; cancels and reads never wait for the disk; a halt outlives the
- * process until it is resumed; one engine at a time uses a journal.
+ * Invariants: a placement is sent only after its record is durable, and not if trading was halted meanwhile; after a failed write no
+ * placement is sent any more; cancels and reads never wait for the disk; a halt survives restarts until it is resumed; one engine at a
+ * time uses a journal.
  */
 import { resolve } from "node:path";
 import type { ServiceUser } from "../client/service-port.ts";

@@ -1,8 +1,8 @@
 /**
- * Positions and profit of strategies as streams.
+ * Streams of strategies' positions and profit.
  *
- * Invariants: a subscriber gets the state first and one value after each fill; profit follows the market once a second while something
- * is held and somebody listens; nothing is read from the service.
+ * Invariants: a subscriber receives the current state, then one value after each fill; profit is updated from the market once a second
+ * while a position is held and the stream has subscribers; nothing is read from the service.
  * Not here: the positions themselves (orders/positions.ts).
  */
 import { Observable, takeUntil } from "rxjs";
@@ -13,7 +13,7 @@ import type { Position, Positions } from "../orders/positions.ts";
 
 const lookMs = 1_000;
 
-/** What a strategy sees of its own. */
+/** Positions of one strategy, for that strategy. */
 export const positionsOf = (
   positions: Positions,
   strategy: string,

@@ -1,8 +1,7 @@
 /**
  * Prices that trigger stops and take-profits, from market data and, for the mark price, from the account's positions.
  *
- * Invariants: nothing is read or subscribed but while something is protected by it; an instrument the market does not know has no
- * price.
+ * Invariants: an instrument is read and subscribed to only while a position in it is protected; one unknown to the market has no price.
  * Not here: what they trigger (orders/protection).
  */
 import { Subscription } from "rxjs";

@@ -1,7 +1,7 @@
 /**
- * Group of engines that share one quota, as one of its engines takes part in it: joins, halts with the others, leaves.
+ * Membership of an engine in a group that shares one quota: joins, halts with the others, leaves.
  *
- * Invariants: joined before the service is first asked; a halt of the group outlives this process where it has a journal.
+ * Invariants: joined before the first request to the service; with a journal, a halt of the group survives a restart of this process.
  * Not here: how the quota is divided (scheduler/shared/).
  */
 import { createHash } from "node:crypto";
@@ -66,7 +66,7 @@ export class QuotaGroup {
       share,
       of,
       address,
-      // A journal is open in one process at a time, so the one before is over; that of a standby is a copy.
+      // A journal is open in one process at a time, so the previous owner has ended; that of a standby is a copy.
       gone: config.journal !== undefined && (config.standby === undefined || standby.isHandedOver),
       onHalt: switchOf(parts),
       onFenced: () => {
@@ -95,13 +95,13 @@ export class QuotaGroup {
     return new QuotaGroup(shared, answers, parts);
   }
 
-  /** Halts every engine of the group, or with undefined lets all go on. What could not be told to the others is an anomaly. */
+  /** Halts every engine of the group, or resumes all with undefined. A halt that could not be published is reported as an anomaly. */
   haltAll(reason: string | undefined): void {
     this.#shared.halt.all(reason).catch((error: unknown) => {
       this.#journal.append({
         type: "anomaly",
         what: "group.unreachable",
-        detail: `the group was not told yet and will be: ${messageOf(error)}`,
+        detail: `the halt could not be published to the group yet and will be retried: ${messageOf(error)}`,
       });
     });
   }
@@ -124,7 +124,7 @@ export class QuotaGroup {
   }
 }
 
-/** Records are understood by engines of one version, and are those of one service. */
+/** Engines of a group need the same version, for the records' format, and the same service. */
 const kindOf = ({ service: { baseUrl = "" } }: CheckedConfig): string =>
   `${packageVersion()}:${createHash("sha256").update(baseUrl).digest("hex").slice(0, 8)}`;
 

@@ -1,9 +1,9 @@
 /**
- * Recovery: what an engine takes over from previous runs: orders that may exist, halts that were not lifted, and what is held.
+ * Recovery: the state an engine takes over from previous runs: orders that may exist, halts that were not lifted, and positions.
  *
- * Invariants: a halt holds before anything is read, so that what is found then is taken back; what previous runs sent and did not
- * see the end of is looked for before anything new is sent in its place; what concerns a user or a strategy that is gone is said
- * or kept, never acted on.
+ * Invariants: a halt is in force before anything is read, so that orders found then are canceled; unfinished orders of previous runs are
+ * resolved before anything new is sent in their slots; records of a user or strategy that is not in the config are reported or kept, and
+ * never acted on.
  * Not here: reading the journal (placement-journal.ts).
  */
 

@@ -1,9 +1,9 @@
 /**
- * Answer store in Redis or Valkey: what one engine of a group was answered, for the others.
+ * Answer store in Redis or Valkey: answers of the service, shared by the engines of a group.
  *
- * Invariants: an age is reckoned by the server's clock, from before the question; an answer that comes late never replaces one that was
- * asked for later; one from the future, since the clock was set back, is dropped; what nobody looks at expires.
- * Not here: when to ask (shared-reads.ts).
+ * Invariants: ages are measured on the store server's clock, from before the request; a late answer never replaces one that was requested
+ * later; an answer from the future, after the clock was set back, is dropped; unused answers expire.
+ * Not here: when to read (shared-reads.ts).
  */
 import type { Redis } from "ioredis";
 import { optionalPackage } from "../optional-package.ts";
@@ -58,11 +58,11 @@ export class RedisAnswerStore implements AnswerStore {
     this.#member = member;
     redis.defineCommand("lookForAnswer", { lua: lookScript });
     redis.defineCommand("leaveAnswer", { lua: leaveScript });
-    // Whoever asks next is told; without a listener the client would print it.
+    // The next call reports it; without a listener the client would print it.
     redis.on("error", () => undefined);
   }
 
-  /** Connects at once. `kind` parts what engines of different kinds know: an answer is read only by those of its own. */
+  /** Connects at once. `kind` separates engines of different kinds: an answer is read only by engines of the same kind. */
   static async open(url: string, group: string, kind: string, member: string): Promise<RedisAnswerStore> {
     const { Redis } = await optionalPackage<Client>("ioredis", "config.quota.shared: a store in Redis is reached");
     const redis = new Redis(url, {
@@ -78,9 +78,9 @@ export class RedisAnswerStore implements AnswerStore {
   async look(name: string, maxAgeMs: number): Promise<AnswerReply> {
     const mark = `${this.#member}:${++this.#count}`;
     const [kind, storeMs, ...rest] = await this.#redis.lookForAnswer(2, ...this.#keys(name), Math.floor(maxAgeMs), mark, askingMs);
-    const heard = { storeMs: Number(storeMs) };
-    if (kind === "answer") return { kind, ageMs: Number(rest[0]), text: String(rest[1]), ...heard };
-    return kind === "ask" ? { kind, mark: String(rest[0]), ...heard } : { kind: "wait", ...heard };
+    const time = { storeMs: Number(storeMs) };
+    if (kind === "answer") return { kind, ageMs: Number(rest[0]), text: String(rest[1]), ...time };
+    return kind === "ask" ? { kind, mark: String(rest[0]), ...time } : { kind: "wait", ...time };
   }
 
   async leave(name: string, mark: string, text = ""): Promise<void> {

@@ -1,17 +1,17 @@
 /**
- * Shared access: warns when another program uses this engine's key, or another engine its instance name, and tells what other clients
- * of the user or the address use of the quota.
+ * Detection of shared access: warns when another program uses this engine's key or another engine its instance name, and reports the
+ * quota used by other clients of the user or the address.
  *
- * Invariants: nothing waits for a warning; a shared key or name is reported once, in an event that says what to do; an order that a
- * previous run sent and that lands late is no second engine.
- * Not here: what the quota and the order manager do about it: they count and adopt what they see.
+ * Invariants: nothing waits for a warning; a shared key or name is reported once, in an event that names the remedy; a late order of a
+ * previous run does not count as a second engine.
+ * Not here: the reaction: the quota counts the other clients' requests, the order manager adopts the orders.
  */
 import type { QuotaState } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { EventOf } from "../journal/events.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 
-/** Seconds in which the service counted more requests of a key than we sent, before it is told. */
+/** Number of seconds in which the service counted more requests of a key than we sent, before a warning. */
 const keyWindowsLeast = 3;
 /** What a previous run sent has landed by then. */
 const lateMs = 60_000;
@@ -25,8 +25,8 @@ export const watchSharedAccess = (
   instance: string,
   found: () => readonly { readonly clOrdId: string }[],
 ): void => {
-  let isKeyTold = false;
-  let isInstanceTold = false;
+  let isKeyReported = false;
+  let isInstanceReported = false;
   let tradesSince: number | undefined;
   const windows = new Set<string>();
   const known = new Set<string>();
@@ -37,7 +37,7 @@ export const watchSharedAccess = (
       if (layer !== "key" || foreign <= 0) continue;
       windows.add(`${scope} ${windowEndsAt}`);
       if (windows.size < keyWindowsLeast) return;
-      isKeyTold = true;
+      isKeyReported = true;
       windows.clear();
       const detail = `another program uses the key "${scope}", or the key has fewer requests a second than its profile says: requests may be refused. Give each program a key of its own, or set the layer's capacity.`;
       journal.append({ type: "anomaly", what: "shared.key", detail });
@@ -48,7 +48,7 @@ export const watchSharedAccess = (
     if (reason !== "adopted" || known.has(clOrdId)) return;
     known.add(clOrdId);
     if (tradesSince === undefined || (++strange < ordersLeast && at - tradesSince < lateMs)) return;
-    isInstanceTold = true;
+    isInstanceReported = true;
     known.clear();
     const detail = `order ${clOrdId} carries the instance name "${instance}", and this engine did not place it: another engine with that name trades on this account. Stop one of them, or give it another config.instance.`;
     journal.append({ type: "anomaly", what: "shared.instance", detail });
@@ -57,29 +57,29 @@ export const watchSharedAccess = (
   journal.on(["engine.started", "action.answered", "order.changed"], (event) => {
     if (event.type === "engine.started") {
       tradesSince = event.at;
-      // What rests already was left by a previous run, whenever it is told.
+      // Orders that rest already are of a previous run, whenever their records arrive.
       for (const { clOrdId } of found()) known.add(clOrdId);
-    } else if (event.type === "action.answered" && !isKeyTold) takeAnswer();
-    else if (event.type === "order.changed" && !isInstanceTold) takeOrder(event);
+    } else if (event.type === "action.answered" && !isKeyReported) takeAnswer();
+    else if (event.type === "order.changed" && !isInstanceReported) takeOrder(event);
   });
 };
 
-/** Part of a window's capacity from which on others are worth a word. */
-const toldShare = 0.1;
+/** Share of a window's capacity from which on the use by others is reported. */
+const reportedShare = 0.1;
 /** The windows are looked at this often at most. */
 const lookMs = 1_000;
 
 /** Reports use by other clients once a window and layer. */
 export const monitorForeignUsage = (journal: EventLog, ledger: Pick<Ledger, "othersUse">): void => {
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   journal.on(["action.answered"], ({ at }) => {
     if (at - lookedAt < lookMs) return;
     lookedAt = at;
     for (const { layer, scope, foreign, capacity, windowEndsAt } of ledger.othersUse(at)) {
       const name = `${layer} ${scope}`;
-      if (foreign < capacity * toldShare || told.get(name) === windowEndsAt) continue;
-      told.set(name, windowEndsAt);
+      if (foreign < capacity * reportedShare || reported.get(name) === windowEndsAt) continue;
+      reported.set(name, windowEndsAt);
       journal.append({ type: "quota.otherClients", layer, used: foreign });
     }
   });

@@ -1,42 +1,42 @@
 /**
- * Reads that engines of one group answer each other, so that several engines of a user cost one poller.
+ * Shared reads: one engine of a group reads from the service and the others use its answer, so that they cost one poller.
  *
- * Invariants: an answer is as old as the moment *before* it was asked for, by the store's clock alone, so that no engine takes it for
- * younger than it is; one engine asks while the others wait, and each asks for itself where nobody answers; only complete answers are
- * left to others; a store that cannot be asked costs no read.
+ * Invariants: an answer's age counts from *before* its request, on the store's clock alone, so that no engine takes it for younger than
+ * it is; one engine requests while the others wait, and each requests for itself when no answer comes; only complete answers are shared;
+ * when the store fails, each engine reads for itself.
  * Not here: which reads may be answered so, and how old an answer may be (orders/state/).
  */
 import { Observable, Subscription } from "rxjs";
 import type { Outcome } from "../client/outcome.ts";
 import type { Clock, Timer } from "../clock/clock.ts";
 
-/** What the store says to one who wants an answer. */
+/** Reply of the store to a look-up. */
 export type AnswerReply =
-  /** It was asked for so long ago. */
+  /** An answer, requested `ageMs` ago. */
   | { readonly kind: "answer"; readonly text: string; readonly ageMs: number; readonly storeMs: number }
-  /** Nobody asks at present: ask the service, and leave the answer under this mark. */
+  /** No engine is requesting it: request it from the service, and store the answer under this mark. */
   | { readonly kind: "ask"; readonly mark: string; readonly storeMs: number }
   /** Another engine asks at present. */
   | { readonly kind: "wait"; readonly storeMs: number };
 
-/** Where engines leave answers for each other. `storeMs` is the store's clock. Every call may reject. */
+/** Store of shared answers. `storeMs` is the store's clock. Every call may reject. */
 export interface AnswerStore {
-  /** An answer that is `maxAgeMs` old at most, or who is to ask. */
+  /** Resolves with an answer at most `maxAgeMs` old, or with the instruction to request it or to wait. */
   look(name: string, maxAgeMs: number): Promise<AnswerReply>;
-  /** The answer to a question that was begun under `mark`; without a text nothing came of it. */
+  /** Stores the answer to the request begun under `mark`; without a text the request failed. */
   leave(name: string, mark: string, text: string | undefined): Promise<void>;
   close(): void;
 }
 
-/** Who waits for another engine's answer looks again after this. */
+/** Interval of look-ups while another engine requests. */
 const lookAgainMs = 200;
-/** And asks for itself after this. */
+/** After this the waiting engine requests for itself. */
 const waitMs = 3_000;
-/** After the store could not be asked, reads do without it for so long. */
+/** After a failure of the store, reads bypass it for this long. */
 const awayMs = 10_000;
-/** Larger answers stay with the engine that got them. */
+/** Larger answers are not shared. */
 const textMax = 1_000_000;
-/** What two readings of the store's clock may differ from ours. */
+/** Tolerated difference between an interval on the store's clock and on ours. */
 const stepMs = 500;
 
 interface Aged<R> {
@@ -49,8 +49,8 @@ export class SharedReads {
   readonly #store: AnswerStore;
   #awayUntil = Number.NEGATIVE_INFINITY;
   /** The store's clock and ours when it last answered. */
-  #heard: { readonly storeMs: number; readonly at: number } | undefined;
-  /** The store's clock was set back: what it says of ages is not believed before it has passed this. */
+  #lastReply: { readonly storeMs: number; readonly at: number } | undefined;
+  /** The store's clock was set back: its ages are not trusted before it has passed this. */
   #trustedFrom = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, store: AnswerStore) {
@@ -58,7 +58,7 @@ export class SharedReads {
     this.#store = store;
   }
 
-  /** Emits one outcome and completes. `maxAgeMs` 0: the service is asked, whatever others know. */
+  /** Emits one outcome and completes. With `maxAgeMs` 0 the service is always read. */
   read<R>(name: string, maxAgeMs: number, read: () => Observable<Outcome<R>>): Observable<Aged<R>> {
     const isAway = this.#clock.now() < this.#awayUntil;
     return new Observable((subscriber) => {
@@ -85,12 +85,12 @@ export class SharedReads {
 
   /** A clock that was set back makes old answers look young. */
   #isTrusted({ storeMs }: AnswerReply, askedAt: number): boolean {
-    const heard = this.#heard;
-    this.#heard = { storeMs, at: this.#clock.now() };
+    const last = this.#lastReply;
+    this.#lastReply = { storeMs, at: this.#clock.now() };
     // Nothing to compare it with yet.
-    if (heard === undefined) return false;
-    if (storeMs - heard.storeMs < askedAt - heard.at - stepMs) {
-      this.#trustedFrom = Math.max(this.#trustedFrom, heard.storeMs + (askedAt - heard.at));
+    if (last === undefined) return false;
+    if (storeMs - last.storeMs < askedAt - last.at - stepMs) {
+      this.#trustedFrom = Math.max(this.#trustedFrom, last.storeMs + (askedAt - last.at));
     }
     return storeMs >= this.#trustedFrom;
   }
@@ -168,7 +168,7 @@ class Question<R> {
     );
   }
 
-  /** Nobody wants to know any more. */
+  /** The subscriber has left. */
   end(): void {
     this.#isOver = true;
     this.#timer?.cancel();

@@ -1,10 +1,10 @@
 /**
- * Stall detector: a timer that fires late shows how long the event loop was blocked.
+ * Stall detector: measures by a late timer how long the event loop was blocked.
  *
- * Invariants: a stall is reported once, with its length; after a long one only orders that reduce may leave until the state was read
- * again; a mode set by others meanwhile is left alone. On a virtual clock no timer is late, and nothing happens.
- * A strategy that never returns from one call stops everything in this process, this watch included: what is told is told
- * afterwards. Only a second process could act meanwhile.
+ * Invariants: a stall is reported once, with its length; after a long one only reducing orders are sent until the state has been read
+ * again; a mode set by others meanwhile is kept. On a virtual clock no timer is late, and nothing happens.
+ * A strategy that does not return from a call blocks the whole process, this detector included: the stall is reported afterwards. Only
+ * the watchdog, a second process, can act meanwhile.
  */
 import { filter, merge, type Observable, Subscription, take, toArray } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
@@ -24,7 +24,7 @@ interface StallDetectorOptions {
 type Pending = Pick<PolledResource<unknown>, "value$" | "doubt">;
 
 const tickMs = 250;
-const toldMs = 250;
+const reportedMsMin = 250;
 const doubtMs = 5_000;
 
 /** Watches until it is unsubscribed. */
@@ -45,7 +45,7 @@ export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions)
       orderManager.setMode("reducing", reason);
     }
     for (const { resources } of accounts) resources.pending.doubt(reason);
-    recovery = merge(...accounts.map(({ resources }) => readAnew(resources.pending, since)))
+    recovery = merge(...accounts.map(({ resources }) => readAgain(resources.pending, since)))
       .pipe(toArray())
       .subscribe(() => {
         for (const orderManager of held) if (orderManager.mode === "reducing") orderManager.setMode("active", "the state was read again");
@@ -56,7 +56,7 @@ export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions)
     const dueAt = clock.now() + tickMs;
     timer = clock.setTimer(dueAt, () => {
       const lateMs = Math.round(clock.now() - dueAt);
-      if (lateMs > toldMs) journal.append({ type: "engine.stalled", lateMs });
+      if (lateMs > reportedMsMin) journal.append({ type: "engine.stalled", lateMs });
       if (lateMs > doubtMs) recover(lateMs);
       arm();
     });
@@ -68,7 +68,7 @@ export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions)
   });
 };
 
-const readAnew = ({ value$ }: Pending, since: number): Observable<unknown> =>
+const readAgain = ({ value$ }: Pending, since: number): Observable<unknown> =>
   value$.pipe(
     filter(({ at, stale }) => !stale && at >= since),
     take(1),

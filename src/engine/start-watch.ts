@@ -1,8 +1,8 @@
 /**
- * Start watch: reports what a start waits for: a service that does not answer, quota, a rate limit.
+ * Start watch: reports what a start is waiting for: a service that does not answer, quota, a rate limit.
  *
- * Invariants: each reason is reported as soon as it is known and again now and then, only while the engine starts; an address at which
- * the service cannot be ends the start, at once or with the third such answer in a row; a rate limit never does, as the next window brings new quota.
+ * Invariants: each reason is reported as soon as it is known and repeated at intervals, only while the engine starts; a wrong address
+ * fails the start, at once or with the third such answer in a row; a rate limit never does, as the next window brings new quota.
  * Not here: reading (initial-sync.ts), how long a start may take without a rate limit (there too).
  */
 import { type Observable, ReplaySubject, takeUntil } from "rxjs";
@@ -33,7 +33,7 @@ interface StartWatchOptions {
 const againMs = 15_000;
 /** A request that was not answered for so long is worth a word. */
 const silentMs = 3_000;
-/** A wait for quota that is shorter is none to tell of. */
+/** Shorter waits for quota are not reported. */
 const waitMsLeast = 2_000;
 
 /** Nothing is there, and nothing will be by waiting: no such host, or one that is another by its certificate or protocol. */
@@ -57,7 +57,7 @@ class RequestsOfStart implements StartWatch {
   readonly #clock: Clock;
   readonly #journal: EventLog;
   readonly #baseUrl: string | undefined;
-  /** The service in words. */
+  /** Display name of the service. */
   readonly #place: string;
   readonly #failed$ = new ReplaySubject<never>(1);
   /** When a reason of each kind was last reported. */

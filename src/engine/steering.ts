@@ -1,7 +1,7 @@
 /**
- * Steering of a running engine: strategies as they stand, open orders, cancels by hand, changed options, health.
+ * Operator actions on a running engine: state of strategies, open orders, manual cancels, changed options, health.
  *
- * Invariants: an unknown strategy or condition is refused by name, and options that do not fit change nothing; asking costs no request.
+ * Invariants: an unknown strategy or condition throws an error that names it; invalid options change nothing; reading costs no request.
  * Not here: halting and resuming (trading-state.ts), closing positions (close-positions.ts), measurements of time (health-watch.ts).
  */
 import { merge, type Observable, ReplaySubject } from "rxjs";
@@ -80,7 +80,7 @@ const viewOf = ({ parts: { accounts }, strategyHost }: SteeringParts, given: Str
   };
 };
 
-/** All are asked for before any result is waited for: a batch holds what is known when it leaves. */
+/** All cancels are queued before any result is awaited, as a batch holds what is queued when it is sent. */
 const cancelIn = (
   accounts: readonly UserAccount[],
   { strategy, clOrdId, ...where }: OrdersOfEngine,
@@ -126,7 +126,7 @@ const resourcesOf = ({ user: { uid: user }, resources: all }: UserAccount, now: 
     return { user, name, ageMs: at < 0 ? undefined : now - at, stale, problem: stale ? problem : "" };
   });
 
-/** What events say of journal, watchdog and anomalies is kept; the rest is looked up when asked. */
+/** Keeps what events report of journal, watchdog and anomalies; the rest is read on request. */
 const healthReader = ({ config, parts, inTime }: SteeringParts): (() => EngineHealth) => {
   const { accounts, durable, journal, service } = parts;
   const { clock } = service;

@@ -1,7 +1,7 @@
 /**
- * Changes what may be traded, of all users at once or of one strategy.
+ * Trading state: halts, resumes and reduces trading, of all users or of one strategy.
  *
- * Invariants: a halt asks for every order before any order manager acts on it; an unknown strategy is refused by name.
+ * Invariants: a halt queues the cancel of every order before any order manager acts; an unknown strategy throws an error that names it.
  * Not here: what a mode means (orders/risk/trading-mode.ts).
  */
 import { merge, type Observable, ReplaySubject } from "rxjs";
@@ -12,14 +12,14 @@ import { type CancelResult, cancelAll } from "../orders/manual-orders.ts";
 import type { Mode } from "../orders/risk/trading-mode.ts";
 import type { UserAccounts } from "./user-account.ts";
 
-/** No new orders, and every order that is not over is taken back first of all, those under way included. */
+/** No new orders; every open order is canceled with highest priority, including those in flight. */
 export const haltWith =
   (accounts: UserAccounts, strategies: readonly string[]) =>
   (reason: string, { strategy }: Whom = {}): Observable<CancelResult> => {
     const results = new ReplaySubject<CancelResult>();
     const isMeant = (order: { readonly strategy: string }): boolean => strategy === undefined || order.strategy === strategy;
     if (strategy !== undefined) checkStrategy(strategies, strategy);
-    // All are asked for before any order manager acts: one batch can only hold what is known when it leaves.
+    // All cancels are queued before any order manager acts: a batch holds what is queued when it is sent.
     merge(...accounts.all.map(({ orderManager }) => cancelAll(orderManager, orderManager.orders().filter(isMeant), "emergency"))).subscribe(
       results,
     );
@@ -28,7 +28,7 @@ export const haltWith =
   };
 
 /** A second halt reports its own reason. */
-const tellAgain = ({ all }: UserAccounts, journal: EventLog, reason: string): void => {
+const announceAgain = ({ all }: UserAccounts, journal: EventLog, reason: string): void => {
   if (all.every(({ orderManager }) => orderManager.mode === "halted")) journal.append({ type: "mode.changed", mode: "halted", reason });
 };
 
@@ -54,14 +54,14 @@ export const switchesOf = (
   group: { readonly joined: Group | undefined },
 ): Switches => ({
   halt: (reason, whom = {}) => {
-    if (whom.everywhere === true) tellGroup(group, journal, reason);
-    if (whom.strategy === undefined) tellAgain(accounts, journal, reason);
+    if (whom.everywhere === true) haltGroup(group, journal, reason);
+    if (whom.strategy === undefined) announceAgain(accounts, journal, reason);
     const results = halt(reason, whom);
     if (whom.strategy === undefined) decide("halted", reason);
     return results;
   },
   resume: (reason, { strategy, everywhere } = {}) => {
-    if (everywhere === true) tellGroup(group, journal, undefined);
+    if (everywhere === true) haltGroup(group, journal, undefined);
     else if (strategy === undefined) checkGroup(group);
     setMode(accounts, "active", reason, strategy);
     if (strategy === undefined) decide("active", reason);
@@ -77,9 +77,9 @@ const checkGroup = ({ joined }: { readonly joined: Group | undefined }): void =>
   );
 };
 
-/** An engine in no group halts all the same: that nobody else was told is an anomaly. */
-const tellGroup = ({ joined }: { readonly joined: Group | undefined }, journal: EventLog, reason: string | undefined): void => {
-  const detail = "no other engine was told, as this one is in no group: add quota: { shared: { store, group, of } } to the config";
+/** Halts or resumes the group. An engine without a group halts itself and reports an anomaly, as no other engine is halted. */
+const haltGroup = ({ joined }: { readonly joined: Group | undefined }, journal: EventLog, reason: string | undefined): void => {
+  const detail = "only this engine was halted or resumed, as it is in no group: add quota: { shared: { store, group, of } } to the config";
   if (joined === undefined) journal.append({ type: "anomaly", what: "group.none", detail });
   else joined.haltAll(reason);
 };
@@ -92,7 +92,7 @@ export const checkStrategy = (known: readonly string[], strategy: string): void 
   );
 };
 
-/** How often all trading was halted or resumed, by whomever. */
+/** Number of halts and resumes of all trading, from any source. */
 const decided = new WeakMap<UserAccounts, number>();
 export const decisionsOf = (accounts: UserAccounts): number => decided.get(accounts) ?? 0;
 

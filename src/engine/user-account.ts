@@ -1,8 +1,8 @@
 /**
- * User account: what an engine holds for each user of the service: a gateway for its keys, its state, and an order manager.
+ * User account: the parts an engine has for each user of the service: a gateway with the user's keys, state, and an order manager.
  *
- * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one is ever seen
- * by another; instruments are the same for all and are read once.
+ * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one user reaches another;
+ * instruments are the same for all and are read once.
  */
 import { type Observable, takeUntil } from "rxjs";
 import { createGateway, type Gateway } from "../client/gateway.ts";
@@ -40,7 +40,7 @@ interface UserAccountParts {
   readonly config: CheckedConfig;
   readonly contract: Contract;
   readonly service: OpenService;
-  /** Why no order may be sent now, in words. */
+  /** Reason why no order may be sent now; undefined when orders may be sent. */
   readonly refused: (isExit: boolean) => string | undefined;
   /** All strategies together have lost more than they may. */
   readonly onLoss: (reason: string) => void;
@@ -93,7 +93,7 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
     },
     onOpenOrders: (count) => {
       ledger.noteOpen(user.uid, count);
-      // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
+      // Own orders are tracked with or without a subscriber; without any, nothing has to be read.
       if (isHeld === count > 0) return;
       isHeld = !isHeld;
       if (isHeld) resources.pending.hold();
@@ -147,8 +147,8 @@ export interface UserAccounts {
 }
 
 /**
- * One for each user, the first of them reading the products for all. A strategy that names a user the service does not have is refused
- * before anything is asked.
+ * Creates one account for each user; the first one reads the products for all. A strategy with an unknown user is refused before any
+ * request.
  */
 export const createUserAccounts = (parts: UserAccountParts, { users }: OpenService): UserAccounts => {
   const [user, ...others] = users;

@@ -1,9 +1,9 @@
 /**
- * The engine's heartbeat for a watchdog, if its config has one.
+ * Watchdog client: sends the engine's heartbeat if the config has a watchdog.
  *
- * Invariants: only an engine that trades over a network on the machine's own clock sends one, and only if its config says so; a
- * backtest, a simulation and a recorded session have none, and a recording says so.
- * Not here: the beat itself (engine/watchdog/heartbeat.ts).
+ * Invariants: only an engine that trades over a network on the machine's clock sends heartbeats; a backtest, a simulation and a recorded
+ * session send none, and a recording notes that.
+ * Not here: the heartbeat itself (engine/watchdog/heartbeat.ts).
  */
 import { randomBytes } from "node:crypto";
 import type { OpenService } from "../client/service-port.ts";
