@@ -1,11 +1,11 @@
 /**
- * What was decided about trading and outlives the process that heard it: halts, and the limits orders were under.
+ * Decisions about trading that survive a restart: halts, and the risk limits in force.
  *
- * Invariants: pure; the latest word on all, and on each strategy, is the one that holds; reading a record twice changes nothing.
+ * Invariants: pure; the latest decision for all strategies, and for each one, is in force; reading a record twice changes nothing.
  * Not here: the file (write-ahead-log.ts), what a mode means (orders/risk/trading-mode.ts), which limits are wider (orders/risk/limit-changes.ts).
  */
 export interface Verdict {
-  /** Empty: all of them. */
+  /** Name of the strategy; empty for all. */
   readonly strategy: string;
   readonly mode: "active" | "reducing" | "halted";
   readonly reason: string;
@@ -16,15 +16,15 @@ export type Limits = Readonly<Record<string, string | number | boolean>>;
 
 export type DecisionRecord =
   | ({ readonly type: "mode" } & Verdict)
-  /** Orders are under these limits from here on. */
+  /** These limits are in force from here on. */
   | { readonly type: "limits"; readonly limits: Limits };
 
 interface Decisions {
   take(record: DecisionRecord): void;
-  /** Whatever is not active, that of all first. */
+  /** Modes other than `active`, that of all strategies first. */
   held(): readonly Verdict[];
   readonly limits: Limits | undefined;
-  /** Records that say all of it. */
+  /** Records from which this state can be rebuilt. */
   snapshot(): readonly DecisionRecord[];
 }
 

@@ -1,9 +1,9 @@
 /**
- * The port to a folder that outlives the process: files that grow, and files that appear whole or not at all.
+ * Interface of durable storage: a folder with append-only files and files that are created atomically.
  *
  * - What `append` wrote survives a crash only after `sync` has resolved; between the two any part of it may be lost.
- * - `create` makes a file appear with all its bytes, durably, or not at all; it never changes one that exists.
- * - A failed `sync` says nothing about what is on the disk; nobody may go on with that file.
+ * - `create` makes a file with all its bytes, durably, or not at all; it never changes an existing one.
+ * - After a failed `sync` the content on disk is undefined; the file must not be used any more.
  */
 export interface DiskFile {
   append(bytes: Uint8Array): Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * The emitter face of the journal, for bystanders: logging, alerts, a page.
+ * Event emitter over the event log, for observers such as logging, alerts and web pages.
  *
- * Invariants: nothing in the data path listens here; a listener that throws harms neither the others nor the engine.
+ * Invariants: nothing in the data path listens here; a listener that throws affects neither the others nor the engine.
  * Not here: the names of events (event-map.ts).
  */
 import { EventEmitter } from "eventemitter3";

@@ -107,7 +107,7 @@ export class EventLog {
     try {
       this.#onSinkError(error);
     } catch {
-      // What reports faults must not silence the log with one of its own.
+      // A fault of the fault reporter must not stop the log.
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Names of events for listeners, and what a listener to each receives.
+ * Map of event names to the event that a listener receives.
  *
  * Invariants: the table of names has one line for each name of `EventMap` and no other, which the compiler checks; an event type may
  * not be named like an order phase (`order.filled`), as the map would then not compile.

@@ -1,5 +1,5 @@
 /**
- * What can happen inside the engine, as facts in the past tense.
+ * Event types of the engine: facts in the past tense.
  *
  * Invariants: events are frozen and numbered without holes by the journal; they hold no machine facts (no wall time, no host,
  * no path), so equal inputs give equal bytes.
@@ -24,13 +24,13 @@ export type EventBody =
       /** Names of the plugins in the config's order. */
       readonly plugins: readonly string[];
     }
-  /** The engine has not started yet, and why. */
+  /** The engine has not started yet, for this reason. */
   | {
       readonly type: "start.waiting";
-      /** In words; empty where there is nothing to say. */
+      /** Text for people; empty where the start waits for nothing any more. */
       readonly reason: string;
     }
-  /** The engine has stopped; strategies have ended, and `reason` says what became of resting orders. */
+  /** The engine has stopped; strategies have ended, and `reason` tells whether resting orders were kept or canceled. */
   | { readonly type: "engine.stopped"; readonly reason: string }
   /** A journal was opened: number of this run on it, and how many orders of previous runs are being resolved. */
   | {
@@ -39,7 +39,7 @@ export type EventBody =
       readonly run: number;
       /** Orders of previous runs that may exist and are being looked for. */
       readonly unresolved: number;
-      /** What was mended in the files, in words; undefined where nothing was. */
+      /** Description of what was repaired in the files; undefined where nothing was. */
       readonly repaired: string | undefined;
     }
   /** An action waits for quota. */
@@ -62,20 +62,20 @@ export type EventBody =
       readonly action: number;
       readonly endpoint: EndpointName;
       readonly class: ActionClass;
-      /** Strategy that asked for it; `engine` for the engine's own calls and for batch cancels. */
+      /** Strategy that requested it; `engine` for the engine's own calls and for batch cancels. */
       readonly owner: string;
       /** Weight charged to the user's minute. */
       readonly weight: number;
       /** Name of the key that signed it; undefined for an unsigned one. */
       readonly key: string | undefined;
-      /** Milliseconds since it was asked for. */
+      /** Milliseconds from the request of the action to its sending. */
       readonly waitedMs: number;
     }
   /** A request was answered, or its time ran out. */
   | {
       readonly type: "action.answered";
       readonly endpoint: EndpointName;
-      /** What the answer proves: `unknown` where nothing. */
+      /** What the answer proves; `unknown` where it proves nothing. */
       readonly outcome: OutcomeKind;
       /** HTTP status; 0 without an answer. */
       readonly status: number;
@@ -88,25 +88,25 @@ export type EventBody =
   | { readonly type: "action.dropped"; readonly action: number; readonly endpoint: EndpointName; readonly reason: string }
   /** The service answered 429. */
   | { readonly type: "quota.rejected"; readonly layer: string; readonly until: number }
-  /** Other clients of the user or the address used so much of the current window. */
+  /** Other clients of the user or the address used `used` of the current window. */
   | {
       readonly type: "quota.otherClients";
       readonly layer: string;
       /** Requests or weight of the current window. */
       readonly used: number;
     }
-  /** A strategy threw, or a stream of it failed: its orders are withdrawn. */
+  /** A strategy threw, or a stream of it failed: its orders are canceled. */
   | {
       readonly type: "strategy.failed";
       readonly strategy: string;
-      /** What was thrown, in words. */
+      /** Message of the error. */
       readonly message: string;
     }
-  /** A restart is scheduled: `failures` within the window that counts, next start in `inMs`. */
+  /** A restart is scheduled: `failures` within the restart policy's window, next start in `inMs`. */
   | {
       readonly type: "strategy.restarting";
       readonly strategy: string;
-      /** Failures within the time that counts. */
+      /** Failures within the window. */
       readonly failures: number;
       /** Milliseconds until then. */
       readonly inMs: number;
@@ -118,62 +118,62 @@ export type EventBody =
       readonly type: "strategy.quarantined";
       readonly strategy: string;
       readonly failures: number;
-      /** The time that counts, in milliseconds. */
+      /** Length of the window, in milliseconds. */
       readonly withinMs: number;
     }
-  /** A strategy has lost as much as it may: it may only reduce what it holds. */
+  /** A strategy has reached its loss limit: it may only reduce its positions. */
   | { readonly type: "strategy.reducing"; readonly strategy: string; readonly reason: string }
   /** A strategy places nothing more, and its orders are canceled. */
   | { readonly type: "strategy.halted"; readonly strategy: string; readonly reason: string }
   /** A strategy may place again. */
   | { readonly type: "strategy.resumed"; readonly strategy: string; readonly reason: string }
-  /** Options of a strategy were replaced while the engine runs, and it starts anew with them. Its orders stay until its first set. */
+  /** Options of a strategy were replaced while the engine runs, and it is restarted with them. Its orders stay until its first set. */
   | {
       readonly type: "strategy.changed";
       readonly strategy: string;
-      /** The options that were given, as plain data; the others are as before. Those whose names say that they are secret are `(hidden)`. */
+      /** The new options, as plain data; the others are unchanged. Options with secret-looking names are `(hidden)`. */
       readonly changes: object;
     }
-  /** A person or program asked for something at a control port of the engine. What became of it is told by other events. */
+  /** A person or program requested an action at a control port of the engine. Other events report its result. */
   | {
       readonly type: "operator.acted";
-      /** What was asked for, such as `halt`. */
+      /** Name of the action, such as `halt`. */
       readonly action: string;
-      /** What it concerns, such as the name of a strategy; empty where it concerns everything. */
+      /** Target, such as the name of a strategy; empty for everything. */
       readonly target: string;
-      /** Who asked, as the control port knows it. */
+      /** Identity of the requester at the control port. */
       readonly by: string;
-      /** Why, in the words of who asked; empty where none were given. */
+      /** Reason given by the requester; empty without one. */
       readonly reason: string;
     }
-  /** A plugin threw: it is undone, and the others go on. */
+  /** A plugin threw: it is stopped, and the others run on. */
   | {
       readonly type: "plugin.failed";
       /** Name of the plugin in the config. */
       readonly plugin: string;
       readonly message: string;
     }
-  /** The event loop of the process was blocked for so long. */
+  /** The event loop of the process was blocked for `lateMs`. */
   | {
       readonly type: "engine.stalled";
       /** Milliseconds that a timer was late. */
       readonly lateMs: number;
     }
-  /** This process stands by: another one of the same engine trades, or may. */
+  /** This process is a standby: another process of the same engine trades, or may. */
   | {
       readonly type: "standby.waiting";
       /** Name of the process that leads; empty while none is known. */
       readonly leader: string;
     }
-  /** This process leads from now on, with the journal of the one before. */
+  /** This process leads from now on, with the previous leader's journal. */
   | {
       readonly type: "standby.leading";
-      /** Name of the process that led before; empty where none is known. */
+      /** Name of the previous leader; empty where none is known. */
       readonly before: string;
-      /** It has given up the lead in order; otherwise it was silent for a whole lease. */
+      /** True where the previous leader released the lease; false where it was silent for a whole lease. */
       readonly released: boolean;
     }
-  /** Another process has taken the lead: this one sends nothing more, and its engine ends. */
+  /** Another process leads now: this one sends nothing more, and its engine ends. */
   | {
       readonly type: "standby.lost";
       /** Name of the process that leads now. */

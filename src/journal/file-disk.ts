@@ -1,8 +1,8 @@
 /**
- * A folder of the machine as a Disk.
+ * Durable storage in a folder of this machine.
  *
- * Invariants: a new file is written beside its place, flushed, moved there, and the folder flushed, so that a crash leaves all of
- * it or nothing; files and folder are the owner's alone (0600, 0700), since they tell what somebody trades.
+ * Invariants: a new file is written under a temporary name, flushed, renamed, and the folder flushed, so that a crash leaves all of
+ * it or nothing; only the owner may access files and folder (0600, 0700), since they show what is traded.
  */
 import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
@@ -29,7 +29,7 @@ const whileOpen = async (path: string, flags: string, work: (handle: Awaited<Ret
   }
 };
 
-/** Where a write may be told to end only when it is on the disk: one trip to another thread instead of a write's and a flush's. */
+/** True where a write can include its flush (O_DSYNC): one trip to another thread instead of two. */
 const writesThrough = process.platform === "linux";
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (writesThrough ? constants.O_DSYNC : 0);
 

@@ -1,35 +1,35 @@
 /**
- * What strategies hold by the fills of orders that are over, from life to life: without it every start would count positions and
- * losses from nothing, and a process that dies again and again would be allowed its limits again each time.
+ * Holdings: each strategy's position and cash from the fills of completed orders, kept over restarts. Without them each start would
+ * count positions and losses from zero, and a process that keeps crashing would get its full limits again each time.
  *
- * Invariants: pure; amounts are exact decimals; a record tells the whole of one holding, so that reading it twice, or with older ones
- * before it, changes nothing.
+ * Invariants: pure; amounts are exact decimals; a record holds one holding completely, so that reading it twice, or after older ones,
+ * changes nothing.
  * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/risk/exposure-entry.ts).
  */
 import { add, mul } from "../decimal.ts";
 
-/** What a strategy had booked of an instrument: net quantity, what it cost, realised profit and fees; decimal text. */
+/** A strategy's booked position in an instrument: net quantity, its cost, realised profit and fees; decimal text. */
 export interface BookedPosition {
   readonly qty: string;
-  /** What the quantity cost, of its own sign. */
+  /** Cost of the quantity, with the quantity's sign. */
   readonly entry: string;
   /** Before fees. */
   readonly realised: string;
   readonly fees: string;
-  /** What of orders that are not over is in it, by client order id: executed quantity, its value and cost. */
+  /** The part of it from open orders, by client order id: executed quantity, its value and cost. */
   readonly open: Readonly<Record<string, readonly [filled: string, value: string, cost: string]>>;
 }
 
 export interface Held {
   readonly uid: string;
-  /** Empty where nobody knows any more who wanted the orders. */
+  /** Name of the strategy; empty where it is no longer known. */
   readonly strategy: string;
   readonly instId: string;
   /** Base currency, positive when long. */
   readonly position: string;
   /** Quote currency received less paid, costs included. */
   readonly cash: string;
-  /** Not told by journals of older versions. */
+  /** Missing in journals of older versions. */
   readonly booked?: BookedPosition;
 }
 
@@ -37,12 +37,12 @@ export type HeldRecord = { readonly type: "held" } & Held;
 
 interface Holdings {
   take(held: Held): void;
-  /** The holding when this was traded on top of it; nothing is changed before `take`. */
+  /** The holding after this trade; changes nothing before `take`. */
   with(traded: Held): Held;
-  /** The holdings of a product when it is closed at this price; nothing is changed before `take`. */
+  /** The holdings of a product after its position is closed at this price; changes nothing before `take`. */
   closed(uid: string, instId: string, px: string): readonly Held[];
   all(): readonly Held[];
-  /** Records that say all of it. */
+  /** Records from which this state can be rebuilt. */
   snapshot(): readonly HeldRecord[];
 }
 

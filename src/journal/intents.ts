@@ -1,15 +1,15 @@
 /**
- * Which orders may exist at the service as far as our own journal tells: sent, and not known to be over.
+ * Open placements of the journal: orders that were sent and are not known to be over, so that they may exist at the service.
  *
- * Invariants: pure; an order is written before it is sent, so none can exist that is not here; reading a record twice changes
- * nothing; what is over never comes back, what was kept back may.
- * Not here: the file (write-ahead-log.ts), what was executed (holdings.ts), finding out what became of them (orders/).
+ * Invariants: pure; an order is recorded before it is sent, so none can exist that is not here; reading a record twice changes
+ * nothing; an order that is over never becomes open again, one that was held back may.
+ * Not here: the file (write-ahead-log.ts), executions (holdings.ts), resolving these orders (orders/).
  */
 import type { Held } from "./holdings.ts";
 
 export interface Intent {
   readonly uid: string;
-  /** Whose order it was; not told by journals of older versions. */
+  /** Strategy of the order; missing in journals of older versions. */
   readonly strategy?: string;
   readonly clOrdId: string;
   readonly instId: string;
@@ -18,9 +18,9 @@ export interface Intent {
   readonly px: string;
   readonly sz: string;
   readonly reduceOnly: boolean;
-  /** Calendar, milliseconds: a later run has another steady clock. */
+  /** Wall-clock time in milliseconds: a later run has another steady clock. */
   readonly sentAt: number;
-  /** Of an order that is protected its slot and what protects it; of one that closes what is protected its slot. */
+  /** For a protected order its slot and its protection; for an order that closes a protected position its slot. */
   readonly planned?: { readonly slot: string; readonly protect?: object };
 }
 
@@ -28,18 +28,18 @@ export type IntentRecord =
   /** A process began to trade with this journal. */
   | { readonly type: "life"; readonly number: number; readonly at: number }
   | ({ readonly type: "sent" } & Intent)
-  /** It was written down and then kept back: it never left, though it may yet, which is then written down again. */
+  /** It was recorded and then held back, not sent. If it is sent later, it is recorded again. */
   | { readonly type: "unsent"; readonly uid: string; readonly clOrdId: string }
-  /** `held`: what its strategy holds of its product from then on, where something of it was executed. */
+  /** `held`: the strategy's holding in the product afterwards, where part of the order was executed. */
   | { readonly type: "over"; readonly uid: string; readonly clOrdId: string; readonly phase: string; readonly held?: Held };
 
 interface Intents {
   take(record: IntentRecord): void;
-  /** Number of the latest life. */
+  /** Number of the latest run. */
   readonly life: number;
   /** Oldest first. */
   open(): readonly Intent[];
-  /** Records that say all of it. */
+  /** Records from which this state can be rebuilt. */
   snapshot(): readonly IntentRecord[];
 }
 

@@ -1,8 +1,8 @@
 /**
- * Records of the journal of placements: the kinds there are, and whether a record read back is one of them.
+ * Record types of the journal of placements, and the check of records that are read back.
  *
  * Invariants: an unknown kind is refused, not skipped.
- * Not here: what they mean (intents.ts, decisions.ts, holdings.ts, protection-records.ts), the file (write-ahead-log.ts).
+ * Not here: their meaning (intents.ts, decisions.ts, holdings.ts, protection-records.ts), the file (write-ahead-log.ts).
  */
 import { SluiceError } from "../errors.ts";
 import type { DecisionRecord } from "./decisions.ts";
@@ -14,7 +14,7 @@ export type JournalRecord = IntentRecord | DecisionRecord | HeldRecord | Protect
 
 const recordTypes = ["life", "sent", "unsent", "over", "mode", "limits", "held", "protection"] satisfies readonly JournalRecord["type"][];
 
-/** What a later version wrote may forbid to trade: whoever cannot read it must not go on. */
+/** Throws for an unknown kind: a record of a later version may forbid trading, so an engine that cannot read it must not go on. */
 export const knownRecord = (record: object, place: string): JournalRecord => {
   const { type } = record as JournalRecord;
   if (recordTypes.includes(type)) return record as JournalRecord;

@@ -1,5 +1,5 @@
 /**
- * What can happen to orders and positions.
+ * Event types of orders and positions.
  *
  * Invariants: those of events.ts.
  */
@@ -7,27 +7,27 @@ import type { Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { ProtectionKind } from "./protection-records.ts";
 
-/** Where an order stands in its life, as the engine knows it. The last four are final, `unknown` is not. */
+/** Phase of an order's lifecycle, as the engine knows it. The last four are final, `unknown` is not. */
 export type OrderPhase =
-  /** Decided, and waiting for quota; again so after a placement that a rate limit turned away. */
+  /** Queued, waiting for quota; also after a placement that a rate limit rejected. */
   | "planned"
-  /** The placement has left; no answer yet. */
+  /** The placement was sent; no answer yet. */
   | "sent"
-  /** The service took the placement; no record of the order yet. */
+  /** The service accepted the placement; no record of the order yet. */
   | "acked"
   /** It rests in the book, nothing executed. */
   | "live"
   /** It rests, and a part was executed. */
   | "partially_filled"
-  /** A cancel has left; it may still be filled. */
+  /** A cancel was sent; the order may still be filled. */
   | "canceling"
-  /** Its fate is not known, as the placement was not answered: it keeps its slot and its exposure, and is looked for. */
+  /** The placement was not answered, so the order may exist: it keeps its slot and its exposure while it is resolved. */
   | "unknown"
   /** Executed completely. */
   | "filled"
   /** Canceled; a part may have been executed before. */
   | "canceled"
-  /** The service did not take it. */
+  /** The service rejected it. */
   | "rejected"
   /** Proven never to have been placed, or no longer known to the service. */
   | "absent";
@@ -69,8 +69,8 @@ export type OrderEventBody =
       readonly reason: string;
     }
   /**
-   * An order executed more than before, at one price as far as its record tells. Sums of fills are the strategy's position and fees;
-   * a fee that the service tells later than the fill is in the position and in no fill.
+   * A fill: an order's executed quantity rose, at one price as far as its record shows. Sums of fills are the strategy's position and
+   * fees; a fee that the service reports later than the fill is in the position and in no fill.
    */
   | {
       readonly type: "fill";
@@ -78,30 +78,30 @@ export type OrderEventBody =
       readonly slot: string;
       readonly instId: string;
       readonly clOrdId: string;
-      /** The service's id; empty until it gave one. */
+      /** The service's order id; empty until it is known. */
       readonly ordId: string;
       /** `buy` or `sell`. */
       readonly side: Side;
-      /** By the increase of `accFillSz` times `avgPx`, on the tick or to 12 fraction digits; the mean of what came in one record. */
+      /** From the increase of `accFillSz` times `avgPx`, on the tick or to 12 decimals; the mean price where one record reports several fills. */
       readonly px: string;
       /** In base currency. */
       readonly qty: string;
-      /** As the service's record says it, in the sign of the profile (`order.feeSign`). */
+      /** As in the service's record, with the sign of the profile (`order.feeSign`). */
       readonly fee: string;
       /** The fee as a positive cost; a rebate is negative. */
       readonly cost: string;
-      /** Of the fee: the settle currency, which is the quote currency of the instrument. */
+      /** Currency of the fee: the settle currency, which is the instrument's quote currency. */
       readonly currency: string;
-      /** Undefined for limit orders, whose record does not tell. */
+      /** Undefined for limit orders, as the service's record does not report it. */
       readonly liquidity: "maker" | "taker" | undefined;
-      /** Of the strategy in the instrument afterwards: base currency, negative short. */
+      /** The strategy's position in the instrument after the fill: base currency, negative when short. */
       readonly position: string;
-      /** An order of a previous run was met with this much executed: that run may have told of it. */
+      /** The fill was found on an order of a previous run, which may have emitted it already. */
       readonly recovered: boolean;
     }
   /** A wanted order was not sent: a check before sending failed. */
   | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
-  /** So many post-only orders of a slot in a row were rejected because they would have taken: its next ones wait, later each time. */
+  /** `rejections` post-only orders of a slot in a row were rejected because they would have taken liquidity: the next ones are delayed, longer each time. */
   | {
       readonly type: "order.slowed";
       readonly strategy: string;
@@ -111,7 +111,7 @@ export type OrderEventBody =
       readonly rejections: number;
       readonly reason: string;
     }
-  /** An order is complete and executed another base quantity than was wanted, for good. */
+  /** An order is complete, and its executed base quantity differs from the wanted one; no further order follows. */
   | {
       readonly type: "order.inexact";
       readonly strategy: string;
@@ -123,7 +123,7 @@ export type OrderEventBody =
       readonly filledQty: string;
       readonly reason: string;
     }
-  /** A strategy holds a position and the exit it wants is not in place; `side` of the exit, `qty` in base currency. */
+  /** A strategy holds a position and its wanted exit does not rest at the service; `side` is the exit's, `qty` in base currency. */
   | {
       readonly type: "position.unprotected";
       readonly strategy: string;
@@ -133,14 +133,14 @@ export type OrderEventBody =
       readonly qty: string;
       readonly reason: string;
     }
-  /** The exit is in place, or there is nothing to reduce any more. */
+  /** The exit rests at the service, or the position is closed. */
   | { readonly type: "position.protected"; readonly strategy: string; readonly slot: string; readonly instId: string }
   /**
-   * What a strategy holds is protected from here on: `name` is the slot of the entry, or the instrument where the whole position is
-   * protected; `side` is that of the order that would close it, `qty` in base currency, prices as they are now.
+   * A strategy's position is protected from here on: `name` is the slot of the entry, or the instrument where the whole position is
+   * protected; `side` is that of the order that would close it, `qty` in base currency, prices as of now.
    */
   | ({ readonly type: "protection.armed" | "protection.changed" } & ProtectionLevels)
-  /** A price was reached, and what is covered is closed. `late`: it lay beyond when this run first saw it, and was reached while no engine ran. */
+  /** A trigger price was reached, and the protected position is closed. `late`: it was reached while no engine ran. */
   | {
       readonly type: "protection.triggered";
       readonly strategy: string;
@@ -148,17 +148,17 @@ export type OrderEventBody =
       readonly instId: string;
       readonly side: Side;
       readonly qty: string;
-      /** What was reached. */
+      /** Kind of the protection that was triggered. */
       readonly kind: ProtectionKind;
       readonly trigger: "best" | "last" | "mark";
-      /** Price that was to be reached. */
+      /** The trigger price. */
       readonly triggerPx: string;
-      /** That reached it. */
+      /** The price that reached it. */
       readonly px: string;
       /** It was reached while no engine ran. */
       readonly late: boolean;
     }
-  /** A protection is over, and `reason` says why: nothing is left of what it covered, or it was withdrawn. */
+  /** A protection has ended for `reason`: the position it covered is closed, or it was removed. */
   | {
       readonly type: "protection.ended";
       readonly strategy: string;
@@ -174,18 +174,18 @@ export type OrderEventBody =
       /** How many. */
       readonly orders: number;
     }
-  /** A position is being closed: the account's, or what one strategy holds. `pos` is positive long. */
+  /** A position is being closed: the account's, or that of one strategy. `pos` is positive when long. */
   | {
       readonly type: "position.closing";
       /** User of the service. */
       readonly uid: string;
       readonly instId: string;
-      /** As the service lists it, or as the strategy holds it; positive long. */
+      /** As the service lists it, or by the strategy's fills; positive when long. */
       readonly pos: string;
-      /** The strategy whose holding it is; left out for a position of the account. */
+      /** The strategy whose position it is; left out for a position of the account. */
       readonly strategy?: string;
     }
-  /** A later reading no longer shows it, or the strategy holds nothing of it any more by its own fills. */
+  /** The position is closed: a later read no longer shows it, or the strategy's fills add up to zero. */
   | {
       readonly type: "position.closed";
       readonly uid: string;
@@ -193,7 +193,7 @@ export type OrderEventBody =
       readonly pos: string;
       readonly strategy?: string;
     }
-  /** A position could not be closed, and `reason` says why. */
+  /** A position could not be closed, for `reason`. */
   | {
       readonly type: "position.left";
       readonly uid: string;

@@ -1,8 +1,8 @@
 /**
- * A folder on this machine that its user alone may enter, for what one process of theirs leaves for another.
+ * Private folder of a user on this machine, for files that their processes share.
  *
- * Invariants: created if missing, refused where others may enter it or own it.
- * Not here: what is in it (engine/watchdog/ipc-address.ts, control/port-file.ts).
+ * Invariants: created if missing; refused where others own it or have access.
+ * Not here: its files (engine/watchdog/ipc-address.ts, control/port-file.ts).
  */
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";

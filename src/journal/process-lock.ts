@@ -1,8 +1,8 @@
 /**
- * One owner at a time for a name, on this machine: two engines on one user would place everything twice.
+ * Process lock: one owner at a time for a name, on this machine, as two engines on one user would place every order twice.
  *
- * Invariants: the machine lets go of the name when the process ends, however it ends, so there is never a stale lock to remove.
- * It holds between processes of one machine only; several machines need another arrangement.
+ * Invariants: the operating system releases the lock when the process ends, however it ends, so there is never a stale lock.
+ * Not here: locks between machines (engine/standby).
  */
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";

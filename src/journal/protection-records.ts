@@ -1,7 +1,7 @@
 /**
- * Protections of positions from run to run: what was covered, how far a trailing stop had come, and what was triggered.
+ * Records of protections, kept over restarts: the quantity covered, the level of a trailing stop, and what was triggered.
  *
- * Invariants: pure; a record tells the whole of one protection, so that the last one holds and reading it twice changes nothing.
+ * Invariants: pure; a record holds one protection completely, so that the last one is in force and reading it twice changes nothing.
  * Not here: what a protection does (orders/protection), positions (holdings.ts).
  */
 import type { Side } from "../contract/profile.ts";
@@ -40,7 +40,7 @@ export type ProtectedRecord = { readonly type: "protection" } & Protected;
 
 interface ProtectionRecords {
   take(record: Protected): void;
-  /** Those that have not ended, oldest first. */
+  /** Protections that have not ended, oldest first. */
   all(): readonly Protected[];
   snapshot(): readonly ProtectedRecord[];
 }

@@ -1,9 +1,9 @@
 /**
- * Records as lines that vouch for each other: each begins with a mark made of the line before and its own text.
+ * Hash chain of records: each line begins with a hash of the previous line's hash and its own text.
  *
- * Invariants: pure; a line counts only if its mark is right, so whatever was cut off, flipped, swapped or left out is noticed; a
- * cut-off end is told apart from damage by what stands behind it.
- * Not here: files (write-ahead-log.ts), what the records mean.
+ * Invariants: pure; a line is valid only if its hash is, so that truncated, altered, reordered and missing lines are detected; a torn
+ * last line is distinguished from damage by what follows it.
+ * Not here: files (write-ahead-log.ts), the records' meaning.
  */
 import { createHash } from "node:crypto";
 import { assert } from "../errors.ts";

@@ -1,10 +1,10 @@
 /**
- * A journal that outlives the process: appended to, checked, durable on request, cut into segments that begin with a snapshot.
+ * Write-ahead log: append-only, checksummed, durable on request, in segments that begin with a snapshot.
  *
- * Invariants: what `commit` has resolved for is read back by every later run, in order and as it was, or the journal refuses to
- * be opened; many who wait for durability share one flush; after a failed write or flush nothing is promised any more; a
- * cut-off end is dropped and said, damage is refused unless the caller gives the journal up; a segment appears whole.
- * Not here: what is worth writing (the callers), the chain (record-chain.ts), files (disk.ts).
+ * Invariants: every record for which `commit` resolved is read back by each later run, unchanged and in order, or the journal refuses
+ * to open; concurrent commits share one flush; after a failed write or flush every commit rejects; a torn last line is dropped and
+ * reported, damage is refused unless the caller sets the journal aside; segments are created atomically.
+ * Not here: the records (the callers), the hash chain (record-chain.ts), files (disk.ts).
  */
 import { SluiceError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
@@ -12,11 +12,11 @@ import { type ChainReading, genesis, lineOf, readChain } from "./record-chain.ts
 
 interface WriteAheadLogOptions {
   readonly disk: Disk;
-  /** Whose journal it is, such as service, user and instance: one of somebody else is refused. */
+  /** Owner of the journal, such as service, user and instance: a journal with another owner is refused. */
   readonly owner: Readonly<Record<string, string>>;
   /**
-   * The state that makes older segments unnecessary, as records. It may already tell of what was appended and is not durable yet;
-   * that follows it once more, so that reading a record twice must do no harm.
+   * The state that makes older segments unnecessary, as records. It may already include records that are not durable yet; these follow
+   * it once more, so reading a record twice must change nothing.
    */
   readonly snapshot: () => readonly object[];
   /** Damage is refused by default; `set_aside` keeps the damaged file under another name and begins with what could be read. */
@@ -25,12 +25,12 @@ interface WriteAheadLogOptions {
 }
 
 export interface WriteAheadLog {
-  /** What previous runs wrote since the snapshot their last segment begins with, that included. */
+  /** Records of previous runs: the snapshot at the beginning of the last segment, and all that follow. */
   readonly past: readonly object[];
-  /** What had to be repaired, in words; undefined when nothing was. */
+  /** Description of what had to be repaired; undefined when nothing was. */
   readonly repaired: string | undefined;
   append(record: object): void;
-  /** Resolves when everything appended so far would survive a crash; rejects, then and ever after, when that cannot be said. */
+  /** Resolves when everything appended so far is durable; rejects, now and at every later call, when a write or flush failed. */
   commit(): Promise<void>;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ const format = "sluice-journal/1";
 const segmentName = (number: number): string => `${String(number).padStart(8, "0")}.journal`;
 export const isSegment = (name: string): boolean => /^\d{8}\.journal$/.test(name);
 const segmentBytesDefault = 4 * 1024 * 1024;
-/** The current one and the one before, should the current one turn out to be unreadable. */
+/** The current segment and the previous one, in case the current one is unreadable. */
 const segmentsKept = 2;
 const encoder = new TextEncoder();
 
@@ -182,7 +182,7 @@ class SegmentedLog implements WriteAheadLog {
   }
 
   async commit(): Promise<void> {
-    // Whoever comes while a flush is under way shares the one after it: its own record may have missed this one.
+    // A commit during a flush shares the next one, as its record may have missed the current one.
     if (this.#flushing !== undefined) {
       const restart = async (): Promise<void> => {
         this.#next = undefined;
