@@ -11,7 +11,7 @@ export type { OpenCounts, OpenService, ServiceSpec } from "./client/service-port
 export type { Dialect, SocketBounds, WrittenCall } from "./client/transport/dialect.ts";
 export { type Credentials, createCredentials, type Seal } from "./client/transport/secrets.ts";
 export type { Signer, SignerOf } from "./client/transport/sign.ts";
-export type { Heard, Push } from "./client/transport/socket-message.ts";
+export type { ParsedMessage, Push } from "./client/transport/socket-message.ts";
 export type { ChannelArg, SocketRequest } from "./contract/channels.ts";
 export { type Contract, createContract } from "./contract/contract.ts";
 export type { EndpointName, InputOf, RecordOf } from "./contract/endpoints.ts";

@@ -1,9 +1,9 @@
 /**
- * Cancels open orders until complete listings show that none is left.
+ * Cancel-all: cancels open orders until complete listings show that none is left.
  *
  * Invariants: only a complete listing counts, and it takes `confirmations` of them in a row, as a placement may still be on its way;
- * what could not be read is reported as not known; rounds follow ever more slowly while nothing changes, and end when nothing is left
- * or after `listingsMax`; what the service cannot cancel is named once and left.
+ * a failed read is reported as unknown; the interval between rounds grows while nothing changes, and they end when no order is left or
+ * after `listingsMax`; an order that the service cannot cancel is reported once and left.
  * Not here: when to begin, which orders are meant, how they are listed (watchdog, verify/probe).
  */
 import { concat, concatMap, from, ignoreElements, map, Observable, of, type Subscriber, type Subscription, switchMap, tap } from "rxjs";

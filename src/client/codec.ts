@@ -1,8 +1,8 @@
 /**
- * The two pure halves of a call: what is sent for an input, and what an ending says.
+ * Codec of calls: encodes an input as a request, and decodes how the call ended. Pure.
  *
- * Invariants: pure; an input that breaks the contract is named in words and not sent.
- * Not here: how a response is read (parse-response.ts), when a call leaves (gateway.ts).
+ * Invariants: an input that breaks the contract is refused with a description of the error and not sent.
+ * Not here: parsing of responses (parse-response.ts), when a call is sent (gateway.ts).
  */
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";

@@ -1,10 +1,10 @@
 /**
- * The one way to the service: checks an input, has it queued, decodes how it ended.
+ * Gateway to the service: validates a call's input, queues it with the scheduler, and decodes its outcome.
  *
- * Invariants: a call that is not valid is refused here and costs nothing; what may not be repeated is never repeated; a read
- * that cannot be answered is tried again a bounded number of times; identical reads that still wait share one request; a read
- * that is not needed any more when its slot opens is not sent.
- * Not here: quota (scheduler/), encoding and decoding (codec.ts), what follows from records (orders/).
+ * Invariants: an invalid call is refused here and costs nothing; only idempotent calls are repeated; a read without an answer is
+ * retried a bounded number of times; identical queued reads share one request; a read that is no longer needed when its quota is
+ * granted is not sent.
+ * Not here: quota (scheduler/), encoding and decoding (codec.ts), the use of records (orders/).
  */
 import { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly owner: string;
 }
 
-/** One call as its owner sees it: its input is asked for when its slot opens, its outcome reported once. */
+/** One call: its input is read when its quota is granted, its outcome is reported once. */
 export interface Call<E extends EndpointName> extends CallOptions {
   readonly endpoint: E;
   /** The permission this call needs where it differs from its endpoint's, as for spot orders. */
@@ -35,7 +35,7 @@ export interface Call<E extends EndpointName> extends CallOptions {
   readonly instId?: string | undefined;
   /** Elements of a batch that is put together already; 1 when left out. */
   readonly elements?: number;
-  /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */
+  /** For a batch that is assembled when it is sent: the number of elements it would have now. The scheduler may ask for fewer. */
   elementsNow?(): number;
   /** What to send as of now, of at most so many elements; undefined withdraws the call. */
   input(elementsMax: number): InputOf<E> | undefined;
@@ -45,8 +45,8 @@ export interface Call<E extends EndpointName> extends CallOptions {
 
 export interface ReadOptions extends CallOptions {
   /**
-   * Whether the answer is still needed, asked when the slot opens; a read that is not ends as `dropped`. A shared read leaves
-   * as long as one of its listeners needs it.
+   * Whether the answer is still needed, evaluated when quota is granted; a read that is not ends as `dropped`. A shared read is sent
+   * as long as one of its subscribers needs it.
    */
   readonly needed?: () => boolean;
 }
@@ -101,7 +101,7 @@ class ServiceGateway implements Gateway {
   readonly #inParts: ReadInParts | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #reads = new Map<string, SharedRead<unknown>>();
-  /** Records that could not be read, as they were told. */
+  /** Unreadable records that were reported. */
   readonly #unreadable = new Set<string>();
   /** Statuses and codes on no list, reported once each. */
   readonly #unlisted = new Set<string>();

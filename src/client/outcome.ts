@@ -1,5 +1,5 @@
 /**
- * How a call to the service can end. Expected endings are values; nothing here throws.
+ * Outcomes of calls to the service. Expected outcomes are values; nothing here throws.
  *
  * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; of a call that changes
  * something `rejected` means that the service judged it and did not execute it; an empty list is evidence of absence only in `done`, and
@@ -15,7 +15,7 @@ export interface Ids {
   readonly clOrdId?: string | undefined;
 }
 
-/** The service says no in its own form, with a code that is not known to mean "not executed". */
+/** An error of the service in its own envelope, with a code that is not known to mean "not executed". */
 export interface Unlisted {
   readonly status: number;
   readonly code: string;
@@ -59,7 +59,7 @@ const isDenied = (outcome: Outcome<unknown>): boolean => outcome.kind === "rejec
 export const isTurnedDown = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === "rejected" || (outcome.kind === "unknown" && outcome.unlisted !== undefined);
 
-/** Why a call did not do what it was for, in words. */
+/** Message for an outcome other than `done`. */
 export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }>): string => {
   switch (outcome.kind) {
     case "rejected":
@@ -83,7 +83,7 @@ export const unlistedIn = (endpoint: EndpointName, outcome: Outcome<unknown>, pr
   return undefined;
 };
 
-/** In words, with the row of the profile to add the code to. */
+/** Message that names the row of the profile to which the code can be added. */
 export const unlistedText = (endpoint: EndpointName, { status, code, msg }: Unlisted, { answers }: Profile): string => {
   const known = [200, answers.orderErrorStatus, answers.badRequestStatus].includes(status);
   const row = known ? "" : `, or if orders are rejected with status ${status}, set profile.answers.orderErrorStatus`;
@@ -98,7 +98,7 @@ export type Reading<T> =
   /** It was not needed any more when it could have left: nothing is known that was not known before. */
   | { readonly kind: "withdrawn" };
 
-/** A read that did not bring the value, as its outcome says. */
+/** The reading for an outcome without a value. */
 export const failedReading = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }>): Reading<never> => ({
   kind: "failed",
   problem: whyNot(outcome),

@@ -1,8 +1,8 @@
 /**
- * Walks a listing to its end by the cursor of ids.
+ * Paging: reads a listing to its end, with order ids as the cursor.
  *
- * Invariants: pages are asked for from new to old with `after` only; a page that repeats or ignores the cursor voids the walk;
- * the result is complete or it is no result.
+ * Invariants: pages are requested from new to old with `after` only; a page that repeats or ignores the cursor is a failure; a result is
+ * complete or a failure.
  */
 import { EMPTY, expand, type Observable, of, reduce, map as rxMap } from "rxjs";
 import { paging } from "../contract/limits.ts";

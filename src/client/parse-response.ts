@@ -1,10 +1,10 @@
 /**
- * Turns an answer into an outcome: envelope, error codes, field aliases, record schemas.
+ * Response parser: turns an answer into an outcome by envelope, error codes, field aliases and record schemas.
  *
- * Invariants: a call that changes something was rejected only if the service's own envelope says so with a code known to mean it
- * (contract/rejections.ts): a page, a proxy's JSON or an empty body is `unknown` whatever its status, and so is a 429 without any sign
- * of the service; a body that cannot be read is never an empty success; what a batch or a placement says of each element counts
- * whatever the envelope's code is; unknown fields are dropped, unreadable records are named.
+ * Invariants: a call that changes something counts as rejected only by the service's own envelope with a code known to mean so
+ * (contract/rejections.ts): an HTML page, a proxy's JSON or an empty body is `unknown` whatever its status, and so is a 429 that is not
+ * recognisably the service's; an unreadable body is never an empty success; the results of a batch's elements count whatever the
+ * envelope's code is; unknown fields are dropped, unreadable records are reported.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
@@ -47,11 +47,11 @@ const aliases: Readonly<Partial<Record<EndpointName, Readonly<Record<string, rea
 
 const elementwise: readonly EndpointName[] = ["placeOrder", "amendOrder", "cancelBatch"];
 const orderLists: readonly EndpointName[] = ["getOrder", "pendingOrders", "orderHistory"];
-/** Somebody on the way gave up waiting: the one client status that does not say the call was refused. */
+/** A server on the way timed out: the only 4xx status that does not mean the call was refused. */
 const timedOutStatus = 408;
 /** After so many unreadable records the rest is not looked at: the answer proves nothing any more. */
 const problemsMax = 1_000;
-/** What the service says is journalled; a page of it is not. */
+/** Messages of the service are journalled up to this length. */
 const msgLengthMax = 500;
 const codeLengthMax = 40;
 /** Of an order: a key or a page may be missing, too. */
@@ -110,7 +110,7 @@ const readRecords = <R>(
     const record = normal(endpoint, item, code, contract.profile);
     const wrong = wireProblems(contract.endpoints[endpoint].record, record);
     if (wrong.length > 0) fail(`data[${index}]${wrong[0]}`, idsOf(item));
-    // Everybody who looks is handed the same record: nobody may change it for the others.
+    // All readers share the record, so none may change it.
     else records.push(Object.freeze(record) as R);
   }
   return problems.length === 0 ? { records, problems } : { records, problems, unread };
@@ -139,7 +139,7 @@ const readEnvelope = (body: unknown): Envelope | undefined => {
   return { code: String(code).slice(0, codeLengthMax), msg: msg.slice(0, msgLengthMax), data };
 };
 
-/** The result of an element says by a code of its own that it was not done. */
+/** Whether an element's result has its own error code. */
 const hasFailed = (item: unknown): boolean => {
   const code = isRaw(item) ? (item["sCode"] ?? item["code"]) : undefined;
   return code !== undefined && code !== "0" && code !== 0;
@@ -203,6 +203,6 @@ const isRead = (
   return whole && list.every(hasFailed) && (status === answers.orderErrorStatus || status === answers.badRequestStatus);
 };
 
-/** What is not let in is told nothing of orders, whatever it says is missing. */
+/** Whether the answer means that the order does not exist. An answer to a call that was not authorised never does. */
 const saysNoOrder = (status: number, code: string, msg: string, { answers }: Profile): boolean =>
   status !== answers.authStatus && status !== answers.permissionStatus && (code === answers.notFoundCode || missing.test(msg));

@@ -1,7 +1,7 @@
 /**
- * The port to a service: everything an engine needs from the world outside, in one value.
+ * Service port: everything an engine needs from its environment, in one value.
  *
- * Invariants: live, paper, backtest, simulation and replay differ only in what they put here; nothing above asks which one it is.
+ * Invariants: live, paper, backtest, simulation and replay differ only in this value; nothing above depends on which one it is.
  */
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -23,7 +23,7 @@ export interface ServiceEnv {
   readonly onError: (error: unknown) => void;
   /** What should not have happened at the service or on the way, for the journal: a short name and a sentence. */
   readonly onAnomaly: (what: string, detail: string) => void;
-  /** Market data may be missing from now on, as after a lost connection, for who records it; told each time, unlike an anomaly. */
+  /** Called when market data may have been missed, as after a lost connection, for recorders; each time, unlike an anomaly. */
   readonly onBreak?: (why: string) => void;
   /**
    * Leave for one unsigned request of an address that no gateway sends, such as opening a socket: undefined when it may be made
@@ -31,15 +31,15 @@ export interface ServiceEnv {
    */
   readonly leave: (ip: string) => number | undefined;
   /**
-   * Why a request must not leave after all, asked at the last moment: when its bytes are about to. It then fails with NOT_LEADING. Only a
-   * service over a network asks.
+   * Returns the reason why a request must not be sent after all; called just before its bytes are written. It then fails with
+   * NOT_LEADING. Only a service over a network calls it.
    */
   readonly mayNot?: (request: WireRequest) => string | undefined;
   /** Names of answer headers that the engine reads, in lower case; a service hands them on, whatever else it leaves out. */
   readonly headers?: readonly string[];
   /** Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks credentials. */
   readonly faultyKeys?: boolean;
-  /** Its user says to have traded there in the dialect of the config. */
+  /** The user confirms having tested the config's dialect at the exchange. */
   readonly iTestedThis?: boolean;
 }
 
@@ -48,13 +48,13 @@ export interface ServiceUser extends User {
   /** Order records pushed by the service; never errors, ends with the service. */
   readonly pushes$: Observable<OrderRecord>;
   /**
-   * True while every change of this user's orders is pushed, false while some may be missed; the present state comes first.
-   * Each turn to true asks for the state to be read once: what happened in between was not told.
+   * True while every change of this user's orders is pushed, false while some may be missed; emits the current value first.
+   * After each change to true the state has to be read once, as changes in between were not pushed.
    */
   readonly pushing$: Observable<boolean>;
 }
 
-/** What stands open between an engine and its service. */
+/** Open connections and requests between an engine and its service. */
 export interface OpenCounts {
   /** Requests without an answer. */
   readonly requests: number;
@@ -68,27 +68,27 @@ export interface OpenService {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly market: Market;
-  /** What came before, where the service itself knows it, at once and in virtual time. */
+  /** History of market data, where the service has its own: synchronous and in virtual time. */
   readonly history?: HistorySource;
-  /** At least one; the first is meant where a strategy names none. Key names are unique over all of them. */
+  /** At least one; strategies that name none use the first. Key names are unique over all users. */
   readonly users: readonly ServiceUser[];
-  /** Asks for a read in the parts that the service answers it in, each a request of its own; every read is one request when left out. */
+  /** Splits a read into the separate requests that the service needs for it; by default every read is one request. */
   readonly inParts?: ReadInParts;
-  /** Why no order may be sent now, in words; undefined when orders may. Cancels and reads always may. */
+  /** Reason why no order may be sent now; undefined when orders may be sent. Cancels and reads always may. */
   readonly ordersRefused?: () => string | undefined;
-  /** True where time passes by itself and other people's money waits: a process that stands still is then noticed. */
+  /** True for real-time trading, where a blocked process must be detected. */
   readonly watchful?: boolean;
-  /** True where the clock is the machine's own and nothing else is: other threads and processes may then take part. */
+  /** True where the clock is the machine's own: other threads and processes may then take part. */
   readonly realTime?: boolean;
-  /** True where the list of products cannot change while the engine runs: it is read once, and not again by the hour. */
+  /** True where the list of products cannot change while the engine runs: it is read once instead of every hour. */
   readonly listFixed?: boolean;
-  /** What stands open now, where there is a network. */
+  /** Current number of open connections and requests, where there is a network. */
   readonly counts?: () => OpenCounts;
-  /** What the run assumes about the world, in sentences, for reports. */
+  /** Assumptions of the run, as sentences for reports. */
   readonly assumptions: readonly string[];
   /** Loads code that only a running service needs. Called and awaited before `start`, where there is any to load. */
   readonly load?: () => Promise<void>;
-  /** Called once, before anything is asked. */
+  /** Called once, before any request. */
   start(): void;
   /** Called once; nothing may be left afterwards: no timer, no socket. Resolves when all is closed. */
   stop(): void | Promise<void>;

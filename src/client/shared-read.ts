@@ -1,8 +1,8 @@
 /**
- * One read for all who ask for the same while it waits.
+ * Shared read: one request for all identical reads that are made while it is queued.
  *
- * Invariants: who joins before the request leaves shares it, who comes later asks again; it leaves if one of its listeners still needs
- * it then; a read that was not answered is repeated a bounded number of times, after a pause; it is withdrawn with its last listener.
+ * Invariants: reads made before the request is sent share it, later ones make a new one; it is sent only if a subscriber still needs it;
+ * a read without an answer is retried a bounded number of times, after a pause; it is unqueued when its last subscriber leaves.
  * Not here: which reads are the same (gateway.ts).
  */
 import { Observable, type Subscriber } from "rxjs";

@@ -1,5 +1,5 @@
 /**
- * Read that a service answers in parts only, such as a listing by kind of instrument: asked for part by part, and put together.
+ * Split read: a read that the service answers only in parts, such as a listing by kind of instrument, requested part by part and merged.
  *
  * Invariants: each part is a read of its own, charged and repeated as one; the whole is done when every part is, and otherwise ends as
  * the first part that did not; listings of orders stay newest first and within the limit that was asked for, so that the oldest record

@@ -12,7 +12,7 @@ const statuses: ReadonlyMap<string, number> = new Map([
   ...["401", "152401", "152402", "152405", "152406", "152407", "152408", "152409", "152410"].map((code) => [code, 401] as const),
   // "not supported, please check the requestPath or API key permissions".
   ["152404", 403],
-  // "Internal error": executed or not, nobody knows.
+  // "Internal error": it is unknown whether the call was executed.
   ["500", 503],
   ["103013", 503],
 ]);

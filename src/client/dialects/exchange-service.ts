@@ -1,7 +1,7 @@
 /**
- * Exchange besides the described service: where it is, in what dialect it is spoken to, what that can do, and how it was verified.
+ * Description of an exchange other than the described service: addresses, dialect, abilities, and how they were verified.
  *
- * Invariants: what is said to be verified names how; what was not is listed as well.
+ * Invariants: each verified ability names how it was verified; those not verified are listed as well.
  * Not here: the exchanges (okx.ts, blofin.ts), connections (client/live/).
  */
 import type { Environment } from "../../contract/limits.ts";

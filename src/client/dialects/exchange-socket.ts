@@ -1,12 +1,12 @@
 /**
- * Socket messages of an exchange that names what it tells by `arg` and acknowledges by `event`.
+ * Parser of socket messages of an exchange that identifies channels by `arg` and acknowledges by `event`.
  *
- * Invariants: pure; a message of no known form is an exception, which is told as malformed; a push keeps every record, in order.
+ * Invariants: pure; a message of unknown form throws, which is reported as malformed; a push keeps every record, in order.
  * Not here: whether the records are what their channel promises (live/).
  */
 import type { ChannelArg } from "../../contract/channels.ts";
 import { fromApproximate } from "../../decimal.ts";
-import { type Heard, type Push, shown } from "../transport/socket-message.ts";
+import { type ParsedMessage, type Push, shown } from "../transport/socket-message.ts";
 import { listOf, recordOf } from "./exchange-answer.ts";
 import { exact, isNone, isRaw, type Raw } from "./record-table.ts";
 
@@ -17,13 +17,13 @@ interface PushTable {
   readonly records: Readonly<Record<string, (data: unknown, arg: ChannelArg) => readonly unknown[]>>;
   /** The one record of a book. */
   readonly bookOf: (data: unknown) => Raw;
-  /** What an event besides the usual ones says; undefined for those that are not known. */
-  readonly event?: (message: Raw) => readonly Heard[] | undefined;
+  /** Parses an event besides the usual ones; undefined for unknown events. */
+  readonly event?: (message: Raw) => readonly ParsedMessage[] | undefined;
 }
 
 export const hearIn =
   (table: PushTable) =>
-  (text: string): readonly Heard[] => {
+  (text: string): readonly ParsedMessage[] => {
     if (text === "ping" || text === "pong") return [{ kind: text }];
     const message = recordOf(JSON.parse(text));
     const { event } = message;
@@ -39,7 +39,7 @@ export const hearIn =
     throw new TypeError("a message of no known kind");
   };
 
-const pushesOf = ({ records, bookOf }: PushTable, arg: ChannelArg, { action, data }: Raw): readonly Heard[] => {
+const pushesOf = ({ records, bookOf }: PushTable, arg: ChannelArg, { action, data }: Raw): readonly ParsedMessage[] => {
   if (arg.channel === "books") return bookPush(arg, action, bookOf(data));
   const read = records[arg.channel];
   if (read === undefined) throw new TypeError("a channel that was not asked for");
@@ -47,7 +47,7 @@ const pushesOf = ({ records, bookOf }: PushTable, arg: ChannelArg, { action, dat
 };
 
 /** Numbers stand in the record; the first of a book follows nothing, however the exchange spells it, and a repeated one without levels is a heartbeat. */
-const bookPush = (arg: ChannelArg, action: unknown, book: Raw): readonly Heard[] => {
+const bookPush = (arg: ChannelArg, action: unknown, book: Raw): readonly ParsedMessage[] => {
   const [seqId, told] = [sequence(book["seqId"]), sequence(book["prevSeqId"])];
   const [bids, asks] = [levelsOf(book["bids"]), levelsOf(book["asks"])];
   if (action !== "snapshot" && action !== "update") throw new TypeError("a book that is neither whole nor a change");
@@ -56,9 +56,9 @@ const bookPush = (arg: ChannelArg, action: unknown, book: Raw): readonly Heard[]
   return [pushOf({ arg, data: [record], action, seqId, prevSeqId: action === "snapshot" ? first : told })];
 };
 
-const pushOf = (push: Push): Heard => ({ kind: "push", push });
+const pushOf = (push: Push): ParsedMessage => ({ kind: "push", push });
 
-/** As the described service says that nothing came before. */
+/** The described service's `prevSeqId` of a first message. */
 const first = -1;
 const placesMax = 15;
 

@@ -31,7 +31,7 @@ const unauthorised: readonly string[] = [
 ];
 /** The key may not do this. */
 const forbidden: readonly string[] = ["50030", "50035", "50120"];
-/** Unavailable, timed out, busy (with status 429), system error: executed or not, nobody knows. */
+/** Unavailable, timed out, busy (with status 429), system error: it is unknown whether the call was executed. */
 const unavailable: readonly string[] = ["50001", "50004", "50013", "50026", "51054", "51149", "51412"];
 
 const statuses: ReadonlyMap<string, number> = new Map(

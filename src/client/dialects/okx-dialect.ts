@@ -14,7 +14,7 @@ import type { AmendBody, CancelBody, ElementResult, PlaceBody } from "../../cont
 import type { WireRequest } from "../../contract/transport.ts";
 import type { Dialect, WrittenCall } from "../transport/dialect.ts";
 import { type SignerOf, signerOf } from "../transport/sign.ts";
-import type { Heard } from "../transport/socket-message.ts";
+import type { ParsedMessage } from "../transport/socket-message.ts";
 import { answerOf, listOf, recordOf, twoSided, wordOf } from "./exchange-answer.ts";
 import { hearIn } from "./exchange-socket.ts";
 import { okxRejections, okxStatusOf } from "./okx-codes.ts";
@@ -189,7 +189,7 @@ const bookOf = (data: unknown): Raw => {
 };
 
 /** Counts of connections say nothing, but one too many ends a subscription; a notice announces that the connection will be closed. */
-const event = (message: Raw): readonly Heard[] | undefined => {
+const event = (message: Raw): readonly ParsedMessage[] | undefined => {
   switch (message["event"]) {
     case "channel-conn-count":
       return [];

@@ -64,7 +64,7 @@ const order: RecordTable = {
   ordId: "ordId",
   clOrdId: textIfAny("clOrdId"),
   px: priceIfAny("px"),
-  // A market order of somebody who names what to spend is known in base currency only as far as it was executed.
+  // The base quantity of a market order with a quote amount is known only as far as it was executed.
   sz: ({ tgtCcy, sz, accFillSz }) => exact(tgtCcy === "quote_ccy" ? accFillSz : sz),
   ordType: "ordType",
   side: "side",
@@ -97,7 +97,7 @@ const inQuote = ({ base, quote }: InstId, value: unknown, currency: unknown, px:
 const balance: RecordTable = {
   currency: "ccy",
   balance: amount("cashBal"),
-  // Where margin is shared among currencies, only equity is told.
+  // Where margin is shared among currencies, only equity is reported.
   available: ({ availBal, availEq }) => exact(isNone(availBal) ? availEq : availBal),
   frozen: amount("frozenBal"),
 };

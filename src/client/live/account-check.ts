@@ -1,8 +1,8 @@
 /**
- * Check of how a user's account is set up at an exchange: what its dialect cannot trade with keeps orders from leaving, and says so.
+ * Check of a user's account settings at an exchange: settings that the dialect cannot trade with block orders, with a message.
  *
- * Invariants: asked once for a user, beside the first signed request, and again with the next one where no answer was read, three times at
- * most; cancels and reads are never held up; an account of which nothing is known may trade.
+ * Invariants: read once for a user, together with the first signed request, and again with the next one after a failure, three times at
+ * most; cancels and reads are never delayed; an account whose settings are unknown may trade.
  * Not here: which settings those are (the dialect).
  */
 import type { Interceptor } from "../../contract/transport.ts";
@@ -32,7 +32,7 @@ export class AccountCheck {
     this.#options = options;
   }
 
-  /** Why no order may be sent; undefined as long as nothing is known that speaks against it. */
+  /** Reason why no order may be sent; undefined while none is known. */
   get problem(): string | undefined {
     return [...this.#problems.values()][0];
   }

@@ -1,9 +1,9 @@
 /**
- * Bars of one instrument, of every length somebody asked for: whole minutes from candle1m, other lengths from trades, and minutes
- * from trades too where candle1m is refused.
+ * Bar streams of one instrument, by length: minutes from the channel candle1m, other lengths from trades; minutes from trades too where
+ * candle1m is refused.
  *
- * Invariants: a bar never mixes the two sources; one in which something was missed is not emitted, except that a minute the
- * service tells is whole whatever we missed. A bar from minutes carries the service's own instants and its volume as told.
+ * Invariants: a bar never mixes the two sources; an incomplete one is not emitted, though a minute from the service is complete
+ * whatever we missed. A bar from minutes carries the service's own times and volume.
  */
 import { plain } from "../../decimal.ts";
 import { checkBarLength } from "../../market/bar-length.ts";
@@ -102,7 +102,7 @@ export class BarStreams {
     const { clock, serviceNow } = this.#parts;
     const ofMinutes = this.#listened().filter(isOfMinutes);
     const longer = ofMinutes.filter(({ barMs }) => barMs > minuteMs);
-    // The minute under way will be told as a whole; what was missed ended before it.
+    // The current minute will arrive complete; what was missed ended before it.
     if (this.#minutesLost(state)) miss(longer, serviceNow() - (state === "live" ? minuteMs : 0));
     if (state !== "refused" && state !== "live") return;
     // The other source begins in the middle of a bar.
@@ -129,7 +129,7 @@ export class BarStreams {
   }
 }
 
-/** Tells of each new state whether something was missed: the channel was live before and is lost, or is back. */
+/** Returns for each new state whether data was missed: the channel was live before and is lost, or is back. */
 const createLossWatch = () => {
   let begun = false;
   return (state: SharedChannelState): boolean => {

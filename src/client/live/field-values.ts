@@ -1,5 +1,5 @@
 /**
- * The objects strategies receive from a live market, made from decimal text.
+ * Market data objects that strategies receive from a live market, made from decimal text.
  *
  * Invariants: frozen, in the shortest exact spelling, with the fields and their order of a recorded market's.
  */

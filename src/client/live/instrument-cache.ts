@@ -1,8 +1,8 @@
 /**
- * What the service lists, as seen in the answers that pass by: the live market needs some of it and asks for nothing itself.
+ * Instrument cache: the service's product lists, taken from answers that the engine requested; it requests nothing itself.
  *
- * Invariants: answers are handed on untouched; nothing is said of a product before a list was seen; a list of one kind of product
- * replaces those of that kind.
+ * Invariants: answers are passed on unchanged; before the first list no product is known; a list of one kind of product replaces the
+ * previous one of that kind.
  */
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";

@@ -1,8 +1,8 @@
 /**
  * The live market of one instrument: its streams, and the channels that feed them.
  *
- * Invariants: a channel is subscribed only while one of its streams has listeners; what a lost channel told last is not offered
- * to newcomers; `at` is the instant of delivery, except that a bar carries the instant it closed.
+ * Invariants: a channel is subscribed only while one of its streams has subscribers; the last value of a lost channel is not replayed
+ * to new subscribers; `at` is the time of delivery; that of a bar is its close.
  */
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { BookView, Candle, Quote, Trade } from "../../market/market-data.ts";
@@ -32,7 +32,7 @@ export const createInstrumentMarket = (instId: string, options: InstrumentMarket
       lastPx = px;
     },
   };
-  // What joins a channel first hears first: bars before the trades that strategies act on, the book before the quotes made of it.
+  // Readers of a channel receive in the order they joined: bars before the trades strategies act on, the book before its quotes.
   const bars = new BarStreams(parts);
   const trades = createTradeStream(parts);
   const { stream: books, book } = createBookStream(parts);

@@ -1,14 +1,14 @@
 /**
- * Channels of one instrument, and what the streams made of them share.
+ * Shared parts of the streams of one instrument: its channels, clock and reports.
  */
 import type { ToBase } from "./quantities.ts";
 import { SharedChannel, type SharedChannelOptions } from "./shared-channel.ts";
 
 export interface InstrumentMarketOptions extends SharedChannelOptions {
-  /** What the service's calendar says now, milliseconds since the epoch. */
+  /** Current time of the service's calendar, milliseconds since the epoch. */
   readonly serviceNow: () => number;
   readonly toBase: ToBase;
-  /** Told what a subscriber threw. */
+  /** Called with what a subscriber threw. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The users of a live service and their keys, as a config names them.
+ * Users of a live service and their keys, as read from a config.
  *
- * Invariants: what is wrong is told by place, never by value, as it may be a secret; names of keys are unique over all users.
+ * Invariants: errors name the place, never the value, as it may be a secret; names of keys are unique over all users.
  * Not here: reading and holding credentials (client/transport/secrets.ts).
  */
 import { SluiceError } from "../../errors.ts";

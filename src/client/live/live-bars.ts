@@ -1,10 +1,9 @@
 /**
- * Bars of one length, built from trades as they come or from the service's own minutes.
+ * Bar builder for one length, from trades or from the service's own minutes.
  *
- * Invariants: bars are aligned to multiples of their length since the epoch; a bar is emitted once, after its end; a time
- * without trades gives no bar; a bar in which something was missed is not emitted. The first bar holds what was told since the
- * bars were first asked for, which may be less than its whole length.
- * A bar from trades ends by itself on the engine's clock, one from minutes when the minute that ends it, or a later one, is told.
+ * Invariants: bars are aligned to multiples of their length since the epoch; a bar is emitted once, after its end; an interval without
+ * trades gives no bar; an incomplete bar is not emitted. The first bar begins with the subscription, which may be in the middle of it.
+ * A bar from trades ends on the engine's clock; one from minutes ends when its last minute, or a later one, arrives.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import { add, compare } from "../../decimal.ts";
@@ -35,7 +34,7 @@ export class LiveBars {
 
   /** A finished minute of the service that began at `openedAt`, by the service's calendar. */
   minute(openedAt: number, bar: TextBar): void {
-    // A new subscription may begin with a minute that was told before.
+    // A new subscription may begin with a minute that arrived before.
     if (openedAt <= this.#lastMinute) return;
     this.#lastMinute = openedAt;
     const closesAt = this.#endOf(openedAt);
@@ -55,7 +54,7 @@ export class LiveBars {
     this.#wholeFrom = Number.NEGATIVE_INFINITY;
   }
 
-  /** Adds to the bar that ends at `closesAt`; the one before it is over. */
+  /** Adds to the bar that ends at `closesAt`; the previous one has ended. */
   #take(closesAt: number, piece: TextBar): void {
     if (this.#open !== undefined && closesAt > this.#open.closesAt) this.#finish();
     if (closesAt - this.#barMs < this.#wholeFrom) return;

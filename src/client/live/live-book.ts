@@ -1,9 +1,8 @@
 /**
- * The book of one instrument as its channel tells it: a whole one first, then changes.
+ * Order book of one instrument, built from its channel: a snapshot first, then changes.
  *
- * Invariants: nothing is shown before a whole book was told; prices are unique and compared exactly; a level of size 0 is not
- * kept; what is shown is a copy and never changes; a book that crosses itself, or has more levels than any market, is a problem
- * and is not shown.
+ * Invariants: no book before the first snapshot; prices are unique and compared exactly; levels of size 0 are removed; the book handed
+ * out is a copy and never changes; a crossed book, or one with implausibly many levels, is reported as a problem and not handed out.
  */
 import type { BookMessage } from "../../contract/channels.ts";
 import { approximate, compare, isZero, plain } from "../../decimal.ts";
@@ -14,7 +13,7 @@ import type { BookLevel } from "../../market/market-data.ts";
 type LevelQty = (sz: string, px: string) => string | undefined;
 
 const levelsMax = 5_000;
-const sizeProblem = "a size cannot be told in base currency";
+const sizeProblem = "a size cannot be converted to base currency";
 
 export class LiveBook {
   readonly #levelQty: LevelQty;
@@ -26,7 +25,7 @@ export class LiveBook {
     this.#levelQty = levelQty;
   }
 
-  /** Whether a whole book was told. */
+  /** Whether a snapshot has arrived. */
   get known(): boolean {
     return this.#known;
   }

@@ -1,5 +1,5 @@
 /**
- * The connection to the service over the network: requests, channels and market data, wired together.
+ * Network connection to the service: requests, channels and market data, wired together.
  *
  * Invariants: nothing is opened before `start`, and nothing is left when `stop` has resolved.
  * Not here: requests (client/transport/http.ts), channels (client/transport/socket-pool.ts), market data (live-market.ts), pushes
@@ -38,7 +38,7 @@ interface Placed {
   readonly baseUrl: string;
   /** The file, where it is not the usual one. */
   readonly confirmation?: string;
-  /** The dialect, where nobody has traded in it at the exchange itself. */
+  /** Name of the dialect, where it has not been tried at the exchange itself. */
   readonly untried?: string;
 }
 
@@ -138,7 +138,7 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   };
 };
 
-/** What was told before it and what is told after it may have something between them. */
+/** Whether market data may be missing between what was received before and after this anomaly. */
 const isBreak = (what: string): boolean => what === "socket.lost" || what === "channel.repaired" || what === "channel.refused";
 
 const signersOf = (

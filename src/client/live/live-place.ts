@@ -1,7 +1,7 @@
 /**
- * Which service a config points at, as far as a command must know before it opens anything.
+ * Address and environment of a config's service, for commands that need them before they open anything.
  *
- * Invariants: read by its fields alone, so that any service over a network can have them; one without them has no environment.
+ * Invariants: read from fields that any network service can have; a service without them has no environment.
  */
 import type { Environment } from "../../contract/limits.ts";
 import { SluiceError } from "../../errors.ts";
@@ -10,7 +10,7 @@ import type { Dialect } from "../transport/dialect.ts";
 interface LivePlace {
   readonly environment: Environment;
   readonly baseUrl: string;
-  /** The file that tells what sz counts, where it is not the usual one. */
+  /** Path of the file that confirms the unit of `sz`, where it is not the default. */
   readonly confirmation?: string;
   readonly dialect?: Dialect;
 }

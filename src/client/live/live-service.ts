@@ -1,9 +1,9 @@
 /**
- * `live(…)`: the service itself, as a config names it.
+ * Live service: `live(…)` in a config, trading over the network.
  *
  * Invariants: nothing is loaded or opened before `load` and `start`, and nothing is left when `stop` has resolved; on mainnet no order
- * may be sent before the unit of `sz` was stated or confirmed; orders are pushed where the private channel works and polled where not.
- * Not here: what is loaded and opened (live-connection.ts).
+ * is sent before the unit of `sz` was stated or confirmed; orders are pushed while the private channel works and polled otherwise.
+ * Not here: the connection (live-connection.ts).
  */
 import { EMPTY, Observable, type Subscriber, skip } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
@@ -54,9 +54,9 @@ export interface LiveSpec extends ServiceSpec {
   readonly kind: "live";
   readonly environment: Environment;
   readonly baseUrl: string;
-  /** The file that tells what `sz` counts, where it is not the usual one. */
+  /** Path of the file that confirms the unit of `sz`, where it is not the default. */
   readonly confirmation?: string;
-  /** The dialect, where it has not traded at the exchange itself and nobody said that it was tested. */
+  /** Name of the dialect, where it has not been tried at the exchange itself and the config does not state that it was tested. */
   readonly untried?: string;
   /** What it is spoken to in, where it is not the described service. */
   readonly dialect?: Dialect;
@@ -200,7 +200,7 @@ class PushedUser implements ServiceUser {
   }
 }
 
-/** A stream that is there before its source: whoever subscribes earlier is handed over to the source, having been told the first value. */
+/** A stream that exists before its source: an early subscriber receives the first value and is then connected to the source. */
 class LateStream<T> {
   readonly #waiting = new Set<Subscriber<T>>();
   readonly stream: Observable<T>;

@@ -1,10 +1,9 @@
 /**
- * What the service pushes of one user's orders, and whether that is everything.
+ * Pushed order updates of one user, and whether they are complete.
  *
- * Invariants: a record that is not an order record is never passed on; `pushing$` is true only while the private channel is
- * logged in, subscribed and in sequence, false from the moment it is not, and emits on changes only; records are passed on after
- * what else has arrived meanwhile, so that a fill does not overtake the market that caused it because its socket was read first;
- * neither stream errors; both end at the stop.
+ * Invariants: an invalid record is never passed on; `pushing$` is true only while the private channel is logged in, subscribed and in
+ * sequence, and emits on changes only; records are passed on after everything else that has arrived, so that a fill does not overtake
+ * the market data that caused it because its socket was read first; neither stream errors; both complete at the stop.
  * Not here: reading the state again after a turn (resources/).
  */
 import { BehaviorSubject, type Observable } from "rxjs";
@@ -49,7 +48,7 @@ export const createOrderPushes = (options: OrderPushesOptions): OrderPushes => {
     const { records, problems } = readOrders(push, contract);
     for (const problem of problems) onAnomaly("record.unreadable", `${channel} ${problem}`);
     for (const record of records) pushes$.next(record);
-    // A change was told and not understood: it has to be read.
+    // A change could not be parsed, so the state has to be read.
     if (problems.length > 0) handle?.repair("a record is unreadable");
   };
   const takeArrived = (): void => {

@@ -1,7 +1,7 @@
 /**
- * Reads the records of a push of market data.
+ * Parser of the records in a push of market data.
  *
- * Invariants: a record is of its channel's schema and of its subscription's instrument, or it is left out and counted.
+ * Invariants: a record matches its channel's schema and its subscription's instrument, or it is left out and counted.
  */
 import {
   type BookMessage,

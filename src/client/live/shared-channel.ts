@@ -1,9 +1,9 @@
 /**
- * Market data channel of one instrument: subscribed while a reader needs it and a little longer, read once and told to all readers.
+ * Shared market data channel of one instrument: subscribed while a reader needs it and a little longer, parsed once for all readers.
  *
- * Invariants: one subscription however many need it, and a reader that comes back within the pause finds it running; readers hear
- * records and states in the order in which they joined, whether or not they need the channel; a channel the service does not offer
- * is refused without a request; nothing is left after `stop`.
+ * Invariants: one subscription for any number of readers, kept for a reader that returns within the pause; readers receive records and
+ * states in the order in which they joined, whether or not they need the channel; a channel that the service does not offer is refused
+ * without a request; nothing is left after `stop`.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { ChannelArg } from "../../contract/channels.ts";
@@ -57,7 +57,7 @@ export class SharedChannel<C extends MarketChannel> {
     return this.#refused;
   }
 
-  /** The result says whether this reader needs the channel now; it may be called as often as one likes. */
+  /** Adds a reader. The returned function sets whether it needs the channel now; it may be called any number of times. */
   join(reader: SharedChannelReader<C>): (needed: boolean) => void {
     this.#readers.push(reader);
     let needs = false;
@@ -70,7 +70,7 @@ export class SharedChannel<C extends MarketChannel> {
     };
   }
 
-  /** What was told cannot be trusted. */
+  /** The received data is not reliable: subscribes again. */
   repair(reason: string): void {
     this.#handle?.repair(reason);
   }
@@ -87,14 +87,14 @@ export class SharedChannel<C extends MarketChannel> {
     this.#timer?.cancel();
     if (this.#handle !== undefined) return;
     if (!channels.includes(this.#channel)) {
-      this.#tell("refused");
+      this.#notify("refused");
       return;
     }
     const message: ChannelListener["message"] = (push) => {
       const read = { ...readRecords(this.#channel, this.#instId, push, this.#options.onAnomaly), action: push.action };
       for (const reader of this.#readers) reader.take(read);
     };
-    this.#handle = subscribe({ channel: this.#channel, instId: this.#instId }, { message, state: (state) => this.#tell(state) });
+    this.#handle = subscribe({ channel: this.#channel, instId: this.#instId }, { message, state: (state) => this.#notify(state) });
   }
 
   #endSoon(): void {
@@ -102,11 +102,11 @@ export class SharedChannel<C extends MarketChannel> {
     this.#timer = clock.setTimer(clock.now() + lingerMs, () => {
       this.#handle?.close();
       this.#handle = undefined;
-      this.#tell("ended");
+      this.#notify("ended");
     });
   }
 
-  #tell(state: SharedChannelState): void {
+  #notify(state: SharedChannelState): void {
     this.#refused = state === "refused";
     for (const reader of this.#readers) reader.state(state);
   }

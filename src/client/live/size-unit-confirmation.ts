@@ -1,8 +1,8 @@
 /**
- * A file that says what a probe found out about the unit of `sz`, the one assumption that must not be wrong with real money.
+ * Confirmation file: a probe's result about the unit of `sz`, the assumption that must not be wrong with real money.
  *
- * Invariants: a damaged file is an error, a missing one is not; it is written whole or not at all; it speaks for the service it
- * was found at and for environments of the same domain, never for another one.
+ * Invariants: a damaged file is an error, a missing one is not; it is written atomically; it is valid for the service it was found at
+ * and for environments of the same domain, never for others.
  * Not here: the probe (doctor/).
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ const schema = {
   },
 } as const;
 
-/** What the file says, or undefined when there is none. */
+/** Reads the file; undefined when there is none. */
 export const readConfirmation = (path: string): SizeUnitConfirmation | undefined => {
   let text: string;
   try {
@@ -60,7 +60,7 @@ export const writeConfirmation = (path: string, confirmation: SizeUnitConfirmati
   renameSync(draft, path);
 };
 
-/** Whether what was found at the confirmation's address says that `szUnit` holds at `baseUrl`. */
+/** Whether the confirmation shows that `szUnit` holds at `baseUrl`. */
 export const confirms = (
   { baseUrl, szUnit }: Pick<SizeUnitConfirmation, "baseUrl" | "szUnit">,
   found: SizeUnitConfirmation | undefined,
@@ -75,7 +75,7 @@ const isSameService = (a: string, b: string): boolean => {
   return domain !== undefined && domain === domainOf(other.hostname);
 };
 
-/** `example.com` of `testnet.example.com`; addresses and single names have none, as anybody may be behind them. */
+/** `example.com` of `testnet.example.com`; undefined for IP addresses and single names, which do not identify an owner. */
 const domainOf = (host: string): string | undefined => {
   const labels = host.split(".");
   return isIP(host) === 0 && labels.length > 1 ? labels.slice(-2).join(".") : undefined;

@@ -1,7 +1,7 @@
 /**
- * Trades of one instrument as they are told.
+ * Trade stream of one instrument.
  *
- * Invariants: one value for each trade, in the order of the service; one whose size is not known in base currency is left out.
+ * Invariants: one value for each trade, in the service's order; a trade whose size is not known in base currency is left out.
  */
 import { plain } from "../../decimal.ts";
 import type { HotStream } from "../../market/hot-stream.ts";
@@ -23,7 +23,7 @@ export const createTradeStream = ({ instId, clock, trades, toBase, onPx, onAnoma
       for (const { px, sz, side } of records) {
         onPx(plain(px));
         const qty = toBase(instId, sz, px);
-        if (qty === undefined) onAnomaly("size.unknown", `trades ${instId}: ${sz} cannot be told in base currency`);
+        if (qty === undefined) onAnomaly("size.unknown", `trades ${instId}: ${sz} cannot be converted to base currency`);
         else if (stream.observed) stream.next(tradeOf(instId, at, side, px, qty));
       }
     },

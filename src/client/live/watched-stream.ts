@@ -1,8 +1,8 @@
 /**
- * A hot stream that knows when somebody begins to listen and when the last one has left.
+ * Hot stream with callbacks for its first and its last subscriber.
  *
- * Invariants: `onListened(true)` runs before the first listener can hear anything, `onListened(false)` after the last has gone;
- * after the end neither runs again.
+ * Invariants: `onListened(true)` runs before the first subscriber can receive a value, `onListened(false)` after the last one has left;
+ * after the end neither runs.
  */
 import type { Observer, Subscription } from "rxjs";
 import { HotStream, type HotStreamOptions } from "../../market/hot-stream.ts";

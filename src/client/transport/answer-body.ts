@@ -1,14 +1,14 @@
 /**
- * What the bytes and headers of an answer say, before anybody asks what they mean.
+ * Decoding of an answer's bytes and headers, before its meaning is parsed.
  *
- * Invariants: a body is JSON in whole, valid UTF-8 and of a sane depth, or it is undefined; nothing here throws; of the headers
- * only those that somebody reads are kept.
+ * Invariants: a body is valid JSON in valid UTF-8 with bounded depth, or it is undefined; nothing here throws; only the headers in use
+ * are kept.
  */
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import { limitHeaders } from "../../contract/limits.ts";
 
-/** Answers are three deep. What is nested by the thousand overflows the stack of whoever writes it down. */
+/** Answers are three levels deep. Thousands of levels would overflow the stack when the value is serialised. */
 const depthMax = 32;
 
 const isDeep = (bytes: Buffer): boolean => {

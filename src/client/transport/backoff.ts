@@ -1,5 +1,5 @@
 /**
- * How long to wait before trying again: longer each time, and never the same for two who failed together.
+ * Backoff with jitter: the wait before the next try, longer each time and different for two clients that failed together.
  *
  * Invariants: a wait is between its bounds whatever the number of tries.
  */

@@ -12,7 +12,7 @@ import { websocketLimits } from "../../contract/limits.ts";
 import type { Profile, ProfileOverrides } from "../../contract/profile.ts";
 import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 import { type SignerOf, signerOf } from "./sign.ts";
-import { type Heard, readMessage, shown } from "./socket-message.ts";
+import { type ParsedMessage, readMessage, shown } from "./socket-message.ts";
 
 /** What of a request depends on the exchange. */
 export type WrittenCall = Pick<WireRequest, "method" | "path" | "query" | "body">;
@@ -21,15 +21,15 @@ export type WrittenCall = Pick<WireRequest, "method" | "path" | "query" | "body"
 export interface SocketBounds {
   readonly connectionsPerIp: number;
   readonly subscriptionsPerConnection: number;
-  /** The client pings so often, whatever it hears; left out, it pings when nothing was heard for a while. */
+  /** Interval of the client's pings, whatever it receives; left out, it pings after a time without messages. */
   readonly pingEveryMs?: number;
 }
 
-/** A signed read that tells how an account is set up. */
+/** A signed read of an account's settings. */
 export interface AccountSetup {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** What in the answer the dialect cannot trade with, and what to do; undefined where there is nothing, or where it cannot be read. */
+  /** Describes a setting that the dialect cannot trade with, and the remedy; undefined without one, or for an unreadable answer. */
   readonly problem: (body: unknown) => string | undefined;
 }
 
@@ -59,10 +59,10 @@ export interface Dialect {
   readonly answer?: (request: WireRequest, response: WireResponse) => WireResponse;
   /** Path of the socket that offers a channel, where there are several. */
   readonly socketPath?: (arg: ChannelArg, profile: Profile) => string;
-  /** The texts to send for a request over a socket. */
+  /** Encodes a socket request as the texts to send. */
   readonly say?: (request: SocketRequest) => readonly string[];
-  /** What a text from a socket says; none when it says nothing. */
-  readonly hear?: (text: string) => readonly Heard[];
+  /** Parses a text from a socket; empty for a text without meaning. */
+  readonly hear?: (text: string) => readonly ParsedMessage[];
 }
 
 const describedService = {
@@ -82,11 +82,11 @@ export type WholeDialect = Dialect & Required<Omit<Dialect, "profile" | "layers"
 
 export const wholeDialect = (dialect: Dialect = describedService): WholeDialect => {
   const whole = { ...describedService, ...dialect };
-  return { ...whole, hear: (text) => heard(whole, text) };
+  return { ...whole, hear: (text) => parsed(whole, text) };
 };
 
-/** A text that the dialect trips over is one that cannot be read. */
-const heard = ({ hear }: Pick<WholeDialect, "hear">, text: string): readonly Heard[] => {
+/** A text at which the dialect throws is malformed. */
+const parsed = ({ hear }: Pick<WholeDialect, "hear">, text: string): readonly ParsedMessage[] => {
   try {
     return hear(text);
   } catch {

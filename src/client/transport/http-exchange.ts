@@ -1,8 +1,8 @@
 /**
- * HTTP request under way: collects its answer until that is whole, cut, too large or too late.
+ * HTTP request in flight: collects its answer until that is complete, cut off, too large or too late.
  *
- * Invariants: it ends once, whatever the connection does; an answer that is not whole is an error that says so, and no message holds
- * a text of the other side; while it is under way it has one timer and stands in the set of those that are.
+ * Invariants: it ends once, whatever the connection does; an incomplete answer is an error, whose message holds no text of the other
+ * side; while in flight it has one timer and is in the set of requests in flight.
  * Not here: what is sent and over which connection (http.ts).
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -28,7 +28,7 @@ export interface ExchangeSetting {
   readonly underWay: Set<HttpExchange>;
   /** Why a request must not leave after all. */
   readonly mayNot: (request: WireRequest) => string | undefined;
-  /** What the exchange's answer says in terms of the described service. */
+  /** Translates the exchange's answer to the described service's. */
   readonly answer: WholeDialect["answer"];
 }
 
@@ -120,11 +120,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else this.lose(`${this.#status === 0 ? "no answer was read" : "the answer was cut"} (${code})`);
   }
 
-  #end(tell: (sink: ResponseSink) => void): void {
+  #end(notify: (sink: ResponseSink) => void): void {
     if (!this.#setting.underWay.delete(this)) return;
     this.#timer.cancel();
     try {
-      tell(this.#sink);
+      notify(this.#sink);
     } catch (error) {
       // The library would take it for an error of the connection, and keep it to itself.
       queueMicrotask(() => {

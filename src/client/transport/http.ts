@@ -1,11 +1,11 @@
 /**
  * HTTP/1.1 client of the service: requests are signed, sent once, and answered once or not.
  *
- * Invariants: the bytes signed are the bytes sent; nothing is repeated and no redirect followed; every request ends by its
- * deadline; an answer is read whole, within a bound, or it is none; bytes that arrive on a connection without a request end it, so
- * that they are never read as an answer; no message holds a header, a query or a text of the other side; certificates are always
- * verified, whatever the environment says.
- * Not here: when to send (scheduler/), what an answer means (client/parse-response.ts), one request under way (http-exchange.ts).
+ * Invariants: the bytes signed are the bytes sent; nothing is retried and no redirect followed; every request ends by its deadline; an
+ * answer is read completely, within a size limit, or fails; bytes that arrive on an idle connection close it, so that they are never
+ * read as an answer; no error message holds a header, a query or a text of the other side; certificates are always verified, whatever
+ * the environment variables are.
+ * Not here: when to send (scheduler/), parsing of answers (client/parse-response.ts), a request in flight (http-exchange.ts).
  */
 import { validateHeaderName } from "node:http";
 import { createRequire } from "node:module";
@@ -38,9 +38,9 @@ interface HttpOptions {
   readonly sockets?: number;
   /** Lets a connection that is not encrypted leave this machine. */
   readonly plainAllowed?: boolean;
-  /** Why a request must not leave after all; asked when its bytes are about to. */
+  /** Returns the reason why a request must not be sent after all; called just before its bytes are written. */
   readonly mayNot?: ((request: WireRequest) => string | undefined) | undefined;
-  /** Names of further headers that somebody reads of an answer, in lower case. */
+  /** Names of further response headers to keep, in lower case. */
   readonly headers?: readonly string[];
   /** The only authority to trust, as PEM; the machine's own when left out. */
   readonly ca?: string;

@@ -1,6 +1,6 @@
 /**
- * WebSocket keep-alive: pings after two thirds of the permitted silence (20 s at most), or so often as the service wants it, and reports a
- * connection without a reply dead.
+ * WebSocket keep-alive: pings after two thirds of the permitted silence (20 s at most), or at the service's interval, and reports a
+ * connection without a reply as dead.
  *
  * Invariants: one timer while it runs, none otherwise; `dead` is called once for each start, and only after the whole silence.
  */
@@ -9,7 +9,7 @@ import type { Clock, Timer } from "../../clock/clock.ts";
 interface KeepAliveOptions {
   readonly clock: Clock;
   readonly silenceMsMax: number;
-  /** Pings so often, whatever is heard; after silence only when left out. */
+  /** Interval of pings, whatever is received; left out, pings are sent after silence only. */
   readonly everyMs: number | undefined;
   readonly ask: () => void;
   readonly dead: (reason: string) => void;
@@ -21,7 +21,7 @@ export class KeepAlive {
   readonly #options: KeepAliveOptions;
   /** A reply needs some of the silence to arrive in. */
   readonly #askMs: number;
-  #heardAt = 0;
+  #receivedAt = 0;
   #askedAt = 0;
   #timer: Timer | undefined;
 
@@ -32,14 +32,14 @@ export class KeepAlive {
 
   start(): void {
     this.stop();
-    this.heard();
-    this.#askedAt = this.#heardAt;
+    this.received();
+    this.#askedAt = this.#receivedAt;
     this.#look();
   }
 
-  /** Something was heard, whatever it was. */
-  heard(): void {
-    this.#heardAt = this.#options.clock.now();
+  /** Any message was received. */
+  received(): void {
+    this.#receivedAt = this.#options.clock.now();
   }
 
   stop(): void {
@@ -50,20 +50,20 @@ export class KeepAlive {
   #look(): void {
     const { clock, silenceMsMax, everyMs, ask, dead } = this.#options;
     const now = clock.now();
-    const deadAt = this.#heardAt + silenceMsMax;
+    const deadAt = this.#receivedAt + silenceMsMax;
     this.#timer = undefined;
     if (now >= deadAt) {
-      dead(`nothing was heard for ${silenceMsMax} ms`);
+      dead(`no message was received for ${silenceMsMax} ms`);
       return;
     }
     const isDue = now >= this.#dueAt();
     if (isDue) this.#askedAt = now;
     this.#timer = clock.setTimer(isDue && everyMs === undefined ? deadAt : Math.min(deadAt, this.#dueAt()), () => this.#look());
-    // Last, as asking may show that there is nobody.
+    // Last, as the ping may show that the connection is closed.
     if (isDue) ask();
   }
 
   #dueAt(): number {
-    return (this.#options.everyMs === undefined ? this.#heardAt : this.#askedAt) + this.#askMs;
+    return (this.#options.everyMs === undefined ? this.#receivedAt : this.#askedAt) + this.#askMs;
   }
 }

@@ -13,7 +13,7 @@ import { didYouMean, SluiceError } from "../../errors.ts";
 /** An opaque value: the secret and the passphrase are reachable only through a signer. */
 export interface Credentials {
   readonly apiKey: string;
-  /** Enough of the key to tell two apart. */
+  /** The first characters of the key, to distinguish it from others. */
   toString(): string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where the service is and where its WebSocket is opened, read from a config and refused when it could send credentials astray.
+ * Addresses of the service and its WebSocket, read from a config and refused where credentials could go to the wrong place.
  *
  * Invariants: a scheme, a host and a port, and for the WebSocket a path, nothing else; a connection that is not encrypted leaves this
  * machine only where that was asked for; a text that holds a user name or a password is not repeated in the message that refuses it.

@@ -1,5 +1,5 @@
 /**
- * What the calendar of the service says now, learned from the Date headers of its answers, for signing.
+ * Estimate of the service's current time for signing, from the Date headers of its answers.
  *
  * A stamp in whole seconds and a round trip bound the distance between our steady clock and the service's calendar from both
  * sides; several answers narrow it, and the middle of what is left is used.
@@ -69,8 +69,8 @@ export const createServiceTime = (clock: Clock): ServiceTime => {
     return moved > suspendMs;
   };
 
-  const learn = (fresh: Interval, anew: boolean): void => {
-    if (known === undefined || anew) {
+  const learn = (fresh: Interval, restart: boolean): void => {
+    if (known === undefined || restart) {
       known = fresh;
       doubted = undefined;
       return;

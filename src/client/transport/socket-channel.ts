@@ -1,10 +1,10 @@
 /**
- * WebSocket subscription: whether what it tells can be trusted at this moment.
+ * WebSocket subscription: its state, and the check of sequence numbers.
  *
- * Invariants: messages reach the listener only while the state is `live`, in the sequence of the service and without a hole;
- * a gap, a duplicate or disorder ends `live` at once and subscribes again, ever more slowly when that does not help; what is not
- * acknowledged in time, or is refused, is `refused` until a later try succeeds; the listener is told of changes only.
- * Not here: the connection (socket-connection.ts), what records mean (live/).
+ * Invariants: messages reach the listener only while the state is `live`, in the service's sequence and without gaps; a gap, a duplicate
+ * or disorder ends `live` at once and subscribes again, at growing intervals; a subscription that is not acknowledged in time, or is
+ * refused, is `refused` until a later try succeeds; the listener is notified of changes of state only.
+ * Not here: the connection (socket-connection.ts), the records (live/).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { ChannelArg } from "../../contract/channels.ts";
@@ -13,7 +13,7 @@ import type { Random } from "../../random.ts";
 import { type BackoffBounds, backoffMs } from "./backoff.ts";
 import { channelKey, type Push } from "./socket-message.ts";
 
-/** `waiting`: nothing is told for now; `live`: everything is; `refused`: the service does not want to tell. */
+/** `waiting`: no data for now; `live`: complete data; `refused`: the service refuses the subscription. */
 export type ChannelState = "waiting" | "live" | "refused";
 
 export interface ChannelListener {
@@ -64,7 +64,7 @@ export class SocketChannel {
     return this.#state;
   }
 
-  /** The request was sent. `first`: the service has not told this connection of the channel before. */
+  /** The request was sent. `first`: this connection has not subscribed to the channel before. */
   asked(first: boolean): void {
     const { ackMsMax } = this.#options.websocket;
     this.#last = first ? none : undefined;
@@ -73,7 +73,7 @@ export class SocketChannel {
   }
 
   acknowledged(): void {
-    // One that nobody waits for belongs to an earlier request.
+    // An acknowledgement that is not awaited belongs to an earlier request.
     if (this.#closed || !this.#awaited) return;
     this.#rest();
     this.#liveAt = this.#options.clock.now();
@@ -87,7 +87,7 @@ export class SocketChannel {
     this.#turn("refused", reason);
   }
 
-  /** There is no connection for it; it is asked for when there is. */
+  /** No connection has room for it; it is subscribed when one has. */
   full(reason: string): void {
     this.#options.onAnomaly("channel.refused", `${this.key}: ${reason}`);
     this.#turn("refused", reason);
@@ -104,7 +104,7 @@ export class SocketChannel {
     this.#options.listener.message(push);
   }
 
-  /** What was told cannot be trusted: subscribes again. Nothing while that is under way already. */
+  /** The received data is not reliable: subscribes again, unless that is in progress. */
   repair(reason: string): void {
     if (this.#state !== "live" || this.#closed) return;
     const { clock, random, onAnomaly, send } = this.#options;
@@ -112,7 +112,7 @@ export class SocketChannel {
     this.#awaited = false;
     onAnomaly("channel.repaired", `${this.key}: ${reason}`);
     this.#turn("waiting", reason);
-    // The listener may have left when it was told.
+    // The listener may have left when it was notified.
     if (this.#closed) return;
     send("unsubscribe", this.arg);
     this.#repairs++;

@@ -1,10 +1,9 @@
 /**
- * WebSocket connection and the channels subscribed over it: opened, logged in where that is asked for, watched, and opened again.
+ * WebSocket connection and its channels: connects, logs in where needed, monitors silence, and reconnects.
  *
- * Invariants: at most one socket is used at a time; no attempt is made without leave; silence ends a
- * connection, as a dead one looks the same; the waits between attempts grow, and those after a refused login are long; after
- * `close` no event of an old socket has an effect.
- * Not here: how subscriptions share connections (socket-pool.ts), what one subscription is worth (socket-channel.ts).
+ * Invariants: at most one socket is in use; each attempt needs a granted charge; silence ends a connection, as a dead one looks the
+ * same; the waits between attempts grow, and are long after a refused login; after `close` no event of an old socket has an effect.
+ * Not here: how subscriptions share connections (socket-pool.ts), the state of a subscription (socket-channel.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { SocketRequest } from "../../contract/channels.ts";
@@ -15,7 +14,7 @@ import type { WholeDialect } from "./dialect.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
 import type { OnAnomaly, SocketChannel } from "./socket-channel.ts";
-import { channelKey, type Heard } from "./socket-message.ts";
+import { channelKey, type ParsedMessage } from "./socket-message.ts";
 
 interface ConnectionOptions {
   readonly url: string;
@@ -23,7 +22,7 @@ interface ConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly websocket: Profile["websocket"];
-  /** How requests are said and texts are heard. */
+  /** Encodes requests and parses texts. */
   readonly dialect: Pick<WholeDialect, "say" | "hear" | "sockets">;
   readonly onAnomaly: OnAnomaly;
   /** Undefined: open now; otherwise the instant to ask again. */
@@ -47,8 +46,8 @@ type Phase = "new" | "waiting" | "opening" | "login" | "up" | "closed";
 export class SocketConnection {
   readonly #options: ConnectionOptions;
   readonly #channels = new Map<string, SocketChannel>();
-  /** Channels this socket has told of; such a channel's numbers go on where they were. */
-  readonly #told = new Set<string>();
+  /** Channels subscribed on this socket before; their sequence numbers continue. */
+  readonly #subscribed = new Set<string>();
   readonly #keepAlive: KeepAlive;
   #phase: Phase = "new";
   #timer: Timer | undefined;
@@ -91,7 +90,7 @@ export class SocketConnection {
     channel.close();
   }
 
-  /** Sends when the connection is up; otherwise what is subscribed then is asked for anyway. */
+  /** Sends if the connection is up; otherwise every channel is subscribed when it comes up. */
   send(request: SocketRequest): void {
     if (this.#phase === "up") this.#say(request);
   }
@@ -151,25 +150,25 @@ export class SocketConnection {
   #subscribe(wanted: readonly SocketChannel[]): void {
     if (wanted.length === 0) return;
     for (const channel of wanted) {
-      channel.asked(!this.#told.has(channel.key));
-      this.#told.add(channel.key);
+      channel.asked(!this.#subscribed.has(channel.key));
+      this.#subscribed.add(channel.key);
     }
     this.#say({ op: "subscribe", args: wanted.map(({ arg }) => arg) });
   }
 
   #text(text: string): void {
     const { dialect } = this.#options;
-    this.#keepAlive.heard();
+    this.#keepAlive.received();
     const socket = this.#socket;
     // What one message says may end the connection.
-    for (const message of dialect.hear(text)) if (this.#socket === socket) this.#heard(message);
+    for (const message of dialect.hear(text)) if (this.#socket === socket) this.#receive(message);
   }
 
-  #heard(message: Heard): void {
+  #receive(message: ParsedMessage): void {
     switch (message.kind) {
       case "push": {
         const { arg } = message.push;
-        // A channel of all products may be told by product.
+        // A channel of all products may be pushed by product.
         (this.#channels.get(channelKey(arg)) ?? this.#channels.get(arg.channel))?.push(message.push);
         return;
       }
@@ -198,7 +197,7 @@ export class SocketConnection {
     }
   }
 
-  #refused({ arg, reason }: Extract<Heard, { kind: "error" }>): void {
+  #refused({ arg, reason }: Extract<ParsedMessage, { kind: "error" }>): void {
     const channel = arg && this.#channels.get(channelKey(arg));
     if (channel !== undefined && channel.state !== "live") channel.refuse(reason);
     else this.#options.onAnomaly("socket.error", reason);
@@ -217,12 +216,12 @@ export class SocketConnection {
     this.#pause(backoffMs(loginBounds, this.#rejections - 1, random));
   }
 
-  /** A listener that was told of the loss may have closed the connection. */
+  /** A listener that was notified of the loss may have closed the connection. */
   #pause(ms: number): void {
     if (this.#phase !== "closed") this.#wait(this.#options.clock.now() + ms, () => this.#connect());
   }
 
-  /** Turns away from the socket, whatever it may still tell. */
+  /** Detaches from the socket and ignores its later events. */
   #leaveSocket(reason: string): void {
     const old = this.#socket;
     this.#socket = undefined;
@@ -230,7 +229,7 @@ export class SocketConnection {
     this.#timer = undefined;
     this.#keepAlive.stop();
     this.#phase = "waiting";
-    this.#told.clear();
+    this.#subscribed.clear();
     old?.close();
     for (const channel of this.#channels.values()) channel.lost(reason);
   }

@@ -1,13 +1,13 @@
 /**
- * Reads what a WebSocket says into one of a few kinds.
+ * Parser of WebSocket messages into a few kinds.
  *
- * Invariants: any text gives a value, never an exception; words of the other side are shortened and freed of control characters
- * before they reach a person.
- * Not here: whether records are what their channel promises (live/), the messages themselves (contract/channels.ts).
+ * Invariants: any text gives a value, never an exception; texts of the other side are shortened and stripped of control characters
+ * before they are shown.
+ * Not here: validation of records (live/), the messages themselves (contract/channels.ts).
  */
 import type { ChannelArg } from "../../contract/channels.ts";
 
-/** A push whose records nobody has looked at yet. */
+/** A push with unparsed records. */
 export interface Push {
   readonly arg: ChannelArg;
   readonly data: readonly unknown[];
@@ -16,8 +16,8 @@ export interface Push {
   readonly prevSeqId: number | undefined;
 }
 
-/** What a text from a socket says: an acknowledgement, a refusal, a ping, or records of a channel. */
-export type Heard =
+/** A parsed message: an acknowledgement, a refusal, a ping, or records of a channel. */
+export type ParsedMessage =
   | { readonly kind: "push"; readonly push: Push }
   | { readonly kind: "subscribed" | "unsubscribed"; readonly arg: ChannelArg }
   | { readonly kind: "login"; readonly refused: string | undefined }
@@ -39,9 +39,9 @@ export const shown = (value: unknown): string => {
   return line.length > textMax ? `${line.slice(0, textMax - 3)}...` : line;
 };
 
-const malformed = (problem: string): Heard => ({ kind: "malformed", problem });
+const malformed = (problem: string): ParsedMessage => ({ kind: "malformed", problem });
 
-export const readMessage = (text: string): Heard => {
+export const readMessage = (text: string): ParsedMessage => {
   if (text === "ping" || text === "pong") return { kind: text };
   let value: unknown;
   try {
@@ -53,7 +53,7 @@ export const readMessage = (text: string): Heard => {
   return readObject(value as Readonly<Record<string, unknown>>) ?? malformed(`of no known kind: ${shown(text)}`);
 };
 
-const readObject = (message: Readonly<Record<string, unknown>>): Heard | undefined => {
+const readObject = (message: Readonly<Record<string, unknown>>): ParsedMessage | undefined => {
   const { event, code, msg } = message;
   const arg = readArg(message["arg"]);
   switch (event) {
@@ -73,7 +73,7 @@ const readObject = (message: Readonly<Record<string, unknown>>): Heard | undefin
   }
 };
 
-const readPush = (message: Readonly<Record<string, unknown>>, arg: ChannelArg): Heard | undefined => {
+const readPush = (message: Readonly<Record<string, unknown>>, arg: ChannelArg): ParsedMessage | undefined => {
   const { event, data, action } = message;
   if (event !== undefined && event !== arg.channel) return undefined;
   if (!Array.isArray(data) || data.length > recordsMax) return undefined;

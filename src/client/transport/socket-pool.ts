@@ -1,10 +1,10 @@
 /**
- * Subscriptions packed into few connections: as many channels on one as the service allows, and one more when it is full.
+ * Connection pool for subscriptions: as many channels on a connection as the service allows, and another connection when it is full.
  *
- * Invariants: never more connections or subscriptions than the limits say, sockets that are still closing included; a private
- * channel shares a connection only with channels of the same login and address; what finds no room is `refused` and let in when somebody
- * leaves; nothing is opened before `start`; after `close` has resolved no socket and no timer is left.
- * Not here: what a connection does (socket-connection.ts), the numbers (contract/limits.ts).
+ * Invariants: never more connections or subscriptions than the limits, closing sockets included; a private channel shares a connection
+ * only with channels of the same login and address; a subscription without room is `refused`, and subscribed when another one ends;
+ * nothing is opened before `start`; after `close` has resolved no socket and no timer is left.
+ * Not here: a single connection (socket-connection.ts), the limits (contract/limits.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
 import type { ChannelArg } from "../../contract/channels.ts";
@@ -24,7 +24,7 @@ export interface Login {
 
 interface PoolCounts {
   readonly connections: number;
-  /** Sockets that have not told their end. */
+  /** Sockets that are not closed. */
   readonly sockets: number;
   readonly subscriptions: number;
 }
@@ -54,7 +54,7 @@ interface Place {
   readonly login: Login["name"] | undefined;
 }
 
-/** A subscription as its listener knows it: `close` ends it, and nothing is told afterwards. */
+/** Handle of a subscription: after `close` its listener is not called any more. */
 export interface ChannelHandle extends Pick<SocketChannel, "state" | "repair"> {
   close(): void;
 }
@@ -76,13 +76,13 @@ export class SocketPool {
     this.#options = options;
   }
 
-  /** Connects to what was asked for, and from now on at once. */
+  /** Connects for the subscriptions made so far; later ones connect at once. */
   start(): void {
     this.#started = true;
     for (const connection of this.#connections.keys()) connection.start();
   }
 
-  /** One subscription; a channel is subscribed once at a time for each login. The listener may be told before this returns. */
+  /** Adds a subscription; a channel is subscribed once at a time for each login. The listener may be called before this returns. */
   subscribe(arg: ChannelArg, listener: ChannelListener, login?: Login): ChannelHandle {
     assert(!this.#closed, "nothing is subscribed at a closed pool");
     const { clock, random, websocket, onAnomaly, dialect } = this.#options;

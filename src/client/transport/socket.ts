@@ -1,17 +1,17 @@
 /**
- * One WebSocket as the pool sees it: opened, text, closed.
+ * WebSocket with three events: opened, text, closed.
  *
- * Invariants: `closed` is told exactly once, also after `close()`; nothing is told before `openWebSocket` has returned or after
- * `closed`; nothing happens by itself: no reconnection, no redirect, no decompression; a message or a backlog beyond its cap ends
- * the socket. Nobody waits long for the other side's goodbye.
- * Not here: when to open one, what is said over it (socket-connection.ts).
+ * Invariants: `closed` is called exactly once, also after `close()`; no event is emitted before `openWebSocket` has returned or after
+ * `closed`; no reconnection, no redirect, no decompression; a message or a backlog beyond its limit closes the socket; the wait for the
+ * other side's close frame is short.
+ * Not here: when to connect, and the messages (socket-connection.ts).
  */
 import { WebSocket } from "ws";
 
 interface SocketEvents {
   opened(): void;
   text(message: string): void;
-  /** The end, with its reason in words. */
+  /** The socket is closed, for `reason`. */
   closed(reason: string): void;
 }
 
@@ -25,7 +25,7 @@ export type OpenSocket = (url: string, events: SocketEvents) => Socket;
 
 /** A whole book of many levels stays far below it. */
 const payloadBytesMax = 1_048_576;
-/** What we say is small; so much unsent means that nobody reads. */
+/** Our messages are small; a backlog of this size means that the other side does not read. */
 const backlogBytesMax = 262_144;
 const handshakeMsMax = 10_000;
 const closeMsMax = 500;
@@ -45,7 +45,7 @@ export const openWebSocket: OpenSocket = (url, events) => {
   socket.on("open", () => {
     if (!state.leaving) events.opened();
   });
-  // Bytes that were meant as text are read as text; whoever parses decides.
+  // Binary frames are read as text; the parser decides.
   socket.on("message", (data) => {
     if (!state.leaving) events.text(textOf(data));
   });

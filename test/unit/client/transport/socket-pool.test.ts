@@ -301,7 +301,7 @@ describe("Socket keep-alive:", () => {
     expect(rig.network.sockets[0]?.left).toBe(false);
     rig.clock.advanceTo(from + 30_000);
     expect(rig.network.sockets[0]?.left).toBe(true);
-    expect(trades.story.at(-1)).toBe("waiting: nothing was heard for 30000 ms");
+    expect(trades.story.at(-1)).toBe("waiting: no message was received for 30000 ms");
   });
 
   it("an answer to the question keeps it alive for as long as there is one", () => {
