@@ -37,7 +37,7 @@ const lookEvery = 5;
 const longMs = 10_000;
 /** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
 const foreignRisk = 0.005;
-const foreignRiskAtEnd = 0.05;
+const foreignRiskAtEnd = 0.02;
 const endMs = 600;
 /** Calls at most this heavy are sent for news of others' use. */
 export const newsWeight = 5;

@@ -4,7 +4,7 @@ import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
 import type { Account, Ending } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
-import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
+import { createLedger, type Ledger } from "../../../src/scheduler/quota/ledger.ts";
 import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 import type { SharedQuota } from "../../../src/scheduler/shared/shared-quota.ts";
@@ -27,9 +27,9 @@ const accountOf = (user: string): Account => {
 
 const classOf = ({ urgent, kind }: Task): ActionClass => (urgent ? "emergency" : kind === "place" || kind === "cancel" ? "place" : "read");
 
-/** `sharing` makes an engine's part of a quota that several divide. */
+/** `sharing` makes an engine's part of a quota that several divide; `made` is given each engine's ledger. */
 export const createSluice =
-  (reserve: Partial<ReservePolicy>, sharing?: (bench: Bench) => SharedQuota): CreateLimiter =>
+  (reserve: Partial<ReservePolicy>, sharing?: (bench: Bench) => SharedQuota, made?: (ledger: Ledger) => void): CreateLimiter =>
   (bench: Bench) => {
     const { clock, sliding, group } = bench;
     const shared = sharing?.(bench);
@@ -40,6 +40,7 @@ export const createSluice =
       reserve,
       startedAt: clock.now(),
     });
+    made?.(ledger);
     if (shared !== undefined) ledger.divide(shared);
     const tasks = new WeakMap<object, Task>();
     const scheduler = createScheduler({

@@ -13,13 +13,15 @@ describe("Learned weights", () => {
     }
   };
 
-  it("need three neighbouring differences and take the least, since others can only add", () => {
+  it("need three equal neighbouring differences, and fall at once with a smaller one", () => {
     const weights = new Weights();
     serial(weights, [100, 107, 114]);
     expect(weights.charged("getOrder", 5)).toBe(5);
-    serial(weights, [131]);
+    serial(weights, [121]);
     expect(weights.learned.get("getOrder")).toBe(7);
     expect(weights.charged("getOrder", 5)).toBe(7);
+    serial(weights, [127]);
+    expect(weights.charged("getOrder", 5)).toBe(5);
   });
 
   it("are not taught by answers that overtook each other", () => {
@@ -54,24 +56,34 @@ describe("Learned weights", () => {
   }
   const plain = (...counts: readonly number[]): readonly Told[] => counts.map((used) => ({ used }));
 
+  /** As many answers in a row, each larger by as much, from `from` on. */
+  const repeated = (difference: number, times: number, from = 0): readonly Told[] =>
+    Array.from({ length: times }, (_, index) => ({ used: from + difference * (index + 1) }));
+
   it.each<[string, readonly Told[], number | undefined]>([
-    ["three differences teach the least of them", plain(0, 9, 16, 24), 7],
-    ["the least of the last three", plain(0, 5, 14, 22, 31), 8],
+    ["three equal differences teach", plain(0, 7, 14, 21), 7],
     ["two do not", plain(0, 9, 18), undefined],
+    ["a larger one shows that others call, and forgets what was learned from few", plain(0, 7, 14, 21, 40), undefined],
+    ["but not what was seen often", [...repeated(7, 13), { used: 110 }], 7],
+    ["a smaller one does also then, since no call is counted for less than it weighs", [...repeated(7, 20), { used: 145 }], undefined],
+    ["beside others equal ones teach nothing", plain(0, 9, 16, 32, 41, 50, 59, 68), undefined],
+    ["until forty have repeated, when others have gone", [...plain(0, 20), ...repeated(7, 42, 20)], 7],
+    ["a weight that was raised is learned after twelve equal ones", [...repeated(7, 20), ...repeated(9, 12, 140)], 9],
     ["a call under way beside it teaches nothing", [...plain(0, 9, 18), { used: 27, alone: false }], undefined],
-    ["but the next does, compared with it", [...plain(0, 9, 18), { used: 27, alone: false }, { used: 33 }], 6],
+    ["but the next does, compared with it", [...plain(0, 9, 18), { used: 27, alone: false }, { used: 36 }], 9],
     ["a new window teaches nothing", [...plain(0, 9, 18), { used: 27, window: 2 }], undefined],
-    ["but the next in it does", [...plain(0, 9, 18), { used: 1, window: 2 }, { used: 7, window: 2 }], 6],
+    ["but the next in it does", [...plain(0, 9, 18), { used: 1, window: 2 }, { used: 10, window: 2 }], 9],
     ["two calls between two counts teach nothing", [...plain(0, 9, 18), { used: 27, sent: 2 }], undefined],
     ["nor does none", [...plain(0, 9, 18), { used: 27, sent: 0 }], undefined],
-    ["but one after them does", [...plain(0, 9, 18), { used: 27, sent: 2 }, { used: 33 }], 6],
+    ["but one after them does", [...plain(0, 9, 18), { used: 27, sent: 2 }, { used: 36 }], 9],
     ["a count that stood still teaches nothing", plain(0, 9, 18, 18), undefined],
     ["nor one that fell", plain(0, 9, 18, 17), undefined],
     ["a call as heavy as any teaches", plain(0, 100, 200, 300), 100],
-    ["a heavier one does not exist", plain(0, 100, 200, 301), undefined],
-    ["elements are not the call's own weight", [{ used: 0 }, { used: 20, extra: 8 }, { used: 33, extra: 2 }, { used: 43 }], 10],
+    ["a heavier one does not exist", plain(0, 101, 202, 303, 404), undefined],
+    ["and shows that others call", plain(0, 101, 110, 119, 128), undefined],
+    ["elements are not the call's own weight", [{ used: 0 }, { used: 18, extra: 8 }, { used: 30, extra: 2 }, { used: 40 }], 10],
     ["of another user are other counts", [...plain(0, 9, 18), { used: 27, uid: "other" }], undefined],
-    ["and compared with their own", [...plain(0, 9, 18), { used: 20, uid: "other" }, { used: 27, uid: "other" }], 7],
+    ["and compared with their own", [...plain(0, 9, 18), { used: 20, uid: "other" }, { used: 29, uid: "other" }], 9],
   ])("%s", (_, answers, learned) => {
     const weights = new Weights();
     for (const { used, uid = "u", window = 1, alone = true, extra, sent = 1 } of answers) {
