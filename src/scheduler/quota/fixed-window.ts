@@ -45,6 +45,9 @@ export class FixedWindow implements LimitWindow {
   readonly #limit: LearnedLimit;
   #landedAt = 0;
 
+  /** What other engines of ours may have used of a divided window. */
+  readonly #elsewhere = (index: number): number => (this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0);
+
   /** Scopes of one service learn together whether its counts lag; `onMisread` is told what windows were wrongly taken for. */
   constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), onMisread: OnMisread = () => undefined) {
     this.spec = spec;
@@ -57,7 +60,7 @@ export class FixedWindow implements LimitWindow {
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
     const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt };
     this.#entry = new WindowEntry(parts);
-    const elsewhere = (index: number): number => (this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0);
+    const elsewhere = this.#elsewhere;
     this.#evidence = new CountEvidence({ ...parts, clock, openEnd: this.#openEnd, lag, stale: this.#stale, onMisread, elsewhere });
   }
 
@@ -211,7 +214,8 @@ export class FixedWindow implements LimitWindow {
     // Where windows begin has to be certain; what is told as remaining moves with the limit.
     if (this.spec.header?.kind !== "used" || openEnded !== undefined || proofs === 0 || this.lags) return false;
     if (this.#phase.first(sentAt) !== window || this.#entry.isUnproved(window, at)) return false;
-    const verdict = this.#limit.refuse(this.#usage.countsOf(window).reported, this.#usage.used(window), this.#usage.seesOthers, at);
+    const likely = this.#usage.used(window) + this.#elsewhere(window);
+    const verdict = this.#limit.refuse(this.#usage.countsOf(window).reported, likely, this.#usage.seesOthers, at);
     if (verdict === "learned")
       this.#evidence.misread(`the service refused at ${this.capacity} of ${this.spec.capacity}: the limit has moved`);
     return verdict !== "unmoved";
