@@ -34,7 +34,7 @@ export class FixedWindow implements LimitWindow {
   /** What other engines of ours hold of a window, where it is divided: a count that goes on may be of their use. */
   heldElsewhere: { readonly window: number; readonly units: number } | undefined;
   readonly #phase: WindowPhase;
-  readonly #usage = new WindowUsage();
+  readonly #usage: WindowUsage;
   readonly #heard = new HeardCounts();
   readonly #doubt: CountDoubt;
   readonly #openEnd: OpenEnd;
@@ -53,6 +53,7 @@ export class FixedWindow implements LimitWindow {
     this.spec = spec;
     this.scope = scope;
     this.#lag = lag;
+    this.#usage = new WindowUsage(spec.scope === "key" && spec.unit === "requests");
     this.#phase = new WindowPhase(spec.windowMs, clock);
     this.#stale = new StaleCounts(lag, spec);
     this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
@@ -108,7 +109,7 @@ export class FixedWindow implements LimitWindow {
     const entersAt = first === latest ? this.#entry.blockedUntil(first, units, now) : undefined;
     if (entersAt !== undefined) return entersAt;
     // A window not begun yet holds what is in flight already; it must hold this call as well.
-    return usage.open + units > capacity ? now + windowMs : undefined;
+    return usage.unlanded + units > capacity ? now + windowMs : undefined;
   }
 
   room(now: number, floor: Ceiling): number {
@@ -116,7 +117,7 @@ export class FixedWindow implements LimitWindow {
     const usage = this.#usage;
     const { capacity } = this;
     const { windowMs } = this.spec;
-    let room = capacity - usage.open;
+    let room = capacity - usage.unlanded;
     if (!phase.known) return room;
     if (phase.openEnded !== undefined || this.#doubt.open) return 0;
     const first = phase.first(now);
@@ -172,12 +173,13 @@ export class FixedWindow implements LimitWindow {
     this.ambiguous = first !== last;
     this.#doubt.noteEnded(sentAt);
     if (used === undefined) {
-      usage.end(began, first, last, units);
+      usage.end(began, first, Math.max(first, Math.min(last, usage.landedBy(began))), units);
       return 0;
     }
     const isTold = first === last && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
     if (counted && first !== last) this.#heard.hear(sentAt, receivedAt, used, first, last);
-    usage.end(began, first, last, units, isTold);
+    const landedBy = first === last ? last : Math.max(first, Math.min(last, usage.landedBy(began)));
+    usage.end(began, first, landedBy, units, isTold);
     if (!isTold) return 0;
     // Of a key's second, what is not ours is the limit's doing rather than others'.
     if (counted && this.spec.header?.kind === "remaining" && !this.divided) {
@@ -193,7 +195,7 @@ export class FixedWindow implements LimitWindow {
 
   lose({ units, first }: WindowTicket, now: number): void {
     this.#doubt.noteEnded(now);
-    this.#usage.end(first, first, Math.max(first, this.#phase.last(now)), units);
+    this.#usage.lose(first, Math.max(first, this.#phase.last(now)), units);
   }
 
   undo({ units, first }: WindowTicket): void {

@@ -3,8 +3,8 @@
  *
  * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one; an
  * answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins when it
- * is higher than ours, together with what it cannot have known of. Nothing is scanned: each operation touches the few windows
- * that can be open.
+ * is higher than ours, together with what it cannot have known of; where only ours count, a number above what was answered proves
+ * that unanswered ones landed, and those count in no later window. Each operation touches the few windows that can be open.
  * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
  */
 
@@ -24,6 +24,8 @@ interface Slot {
   foreign: number;
   /** Use taken over from a window that turned out to run on: nobody's in particular. */
   adopted: number;
+  /** What was reported and cannot be ours: missing of the capacity, or used before a start. */
+  lacked: number;
 }
 
 export type WindowCounts = Readonly<Pick<Slot, "settled" | "reported" | "unheard">>;
@@ -52,6 +54,32 @@ export class WindowUsage {
   missing = 0;
   /** Of some window more was reported than is ours. */
   seesOthers = false;
+  readonly #isOurs: boolean;
+
+  /** `isOurs` where nobody else counts: what is reported beyond the answered requests are unanswered ones. */
+  constructor(isOurs = false) {
+    this.#isOurs = isOurs;
+  }
+
+  /** Unanswered weight that is not proved to have landed. */
+  get unlanded(): number {
+    return this.#isOurs ? this.#inFlight(Number.POSITIVE_INFINITY) : this.open;
+  }
+
+  /** The window by which all unanswered weight begun by `began` has landed, as counts prove; infinite where they do not. */
+  landedBy(began: number): number {
+    if (!this.#isOurs) return Number.POSITIVE_INFINITY;
+    const own = this.#slots.findLast((slot) => slot.index === began);
+    // What a window counts beyond the answered is laid to what was begun in it.
+    if (own !== undefined && own.open > 0 && this.#landedIn(own, own.open) === own.open) return began;
+    let inFlight = this.#carried;
+    for (const slot of this.#slots) {
+      inFlight += slot.open;
+      inFlight -= this.#landedIn(slot, inFlight);
+      if (slot.index >= began && inFlight === 0) return slot.index;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
 
   /** Weight that may be counted in window `index` by the service: answered, reported and everything still in flight. */
   used(index: number): number {
@@ -63,6 +91,7 @@ export class WindowUsage {
       if (slot.index > index) break;
       inFlight += slot.open;
       if (slot.index === index) known = Math.max(slot.settled + this.missing, slot.reported + slot.unheard - slot.included);
+      else if (this.#isOurs) inFlight -= this.#landedIn(slot, inFlight);
     }
     return known + inFlight;
   }
@@ -138,6 +167,19 @@ export class WindowUsage {
     }
   }
 
+  /** The request begun at window `began` failed unread by window `last`: it landed in any of those, if it did. */
+  lose(began: number, last: number, weight: number): void {
+    const to = Math.min(last, this.landedBy(began));
+    const isTold = to === began && to < last;
+    this.undo(began, weight);
+    for (let index = Math.max(began, to - windowsMax + 1); index <= to; index++) {
+      const slot = this.#slot(index);
+      if (began < index && index < last && this.#landedIn(slot, slot.open) > 0) continue;
+      slot.settled += weight;
+      if (!isTold) slot.unheard += weight;
+    }
+  }
+
   /** The request begun at window `began` never left. */
   undo(began: number, weight: number): void {
     this.open -= weight;
@@ -154,6 +196,7 @@ export class WindowUsage {
     const newest = this.#slots[this.#slots.length - 1];
     const slot = newest !== undefined && newest.index === index ? newest : this.#slot(index);
     slot.reported = Math.max(slot.reported, used);
+    if (this.#isOurs) slot.lacked = Math.max(slot.lacked, this.missing, used - slot.settled - this.#inFlight(index));
     // A request from before a reset may bring more than there is.
     slot.included = Math.max(slot.included, Math.min(unheard, slot.unheard));
     const fresh = Math.max(0, used - slot.settled - this.open - slot.foreign - slot.adopted - this.missing);
@@ -173,7 +216,8 @@ export class WindowUsage {
   /** What was told to be left of window `index` besides `used` bounds what is missing: at least what is not ours, at most what has not landed for certain. */
   learnMissing(index: number, used: number): void {
     const { settled } = this.#slot(index);
-    this.missing = Math.max(0, used - settled - this.open, Math.min(this.missing, used - settled));
+    const inFlight = this.#isOurs ? this.#inFlight(index) : this.open;
+    this.missing = Math.max(0, used - settled - inFlight, Math.min(this.missing, used - settled));
   }
 
   /**
@@ -202,7 +246,7 @@ export class WindowUsage {
     while (position > 0 && (slots[position - 1] as Slot).index > index) position--;
     const near = slots[position - 1];
     if (near !== undefined && near.index === index) return near;
-    const slot: Slot = { index, settled: 0, reported: 0, unheard: 0, included: 0, open: 0, foreign: 0, adopted: 0 };
+    const slot: Slot = { index, settled: 0, reported: 0, unheard: 0, included: 0, open: 0, foreign: 0, adopted: 0, lacked: 0 };
     slots.splice(position, 0, slot);
     this.newest = Math.max(this.newest, index);
     if (slots.length > windowsMax) this.#forgetOldest();
@@ -211,7 +255,30 @@ export class WindowUsage {
 
   /** Whatever leaves from now on cannot land before `first`. */
   #prune(first: number): void {
-    while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) this.#forgetOldest();
+    while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1 && !this.#proves(this.#slots[0] as Slot))
+      this.#forgetOldest();
+  }
+
+  /** What it was told tells where unanswered weight landed. */
+  #proves({ open }: Slot): boolean {
+    return this.#isOurs && this.#carried + open > 0;
+  }
+
+  /** Unanswered weight that can land in window `index`: begun by then, and not proved to have landed before. */
+  #inFlight(index: number): number {
+    let inFlight = this.#carried;
+    for (const slot of this.#slots) {
+      if (slot.index > index) break;
+      inFlight += slot.open;
+      if (slot.index < index) inFlight -= this.#landedIn(slot, inFlight);
+    }
+    return inFlight;
+  }
+
+  /** Of the unanswered weight that can have landed in a window, what the service's count of it includes. */
+  #landedIn({ adopted, lacked, reported, settled }: Slot, inFlight: number): number {
+    if (!this.#isOurs || adopted > 0) return 0;
+    return Math.max(0, Math.min(inFlight, reported - settled - Math.max(lacked, this.missing)));
   }
 
   #forgetOldest(): void {

@@ -303,3 +303,108 @@ describe("Window usage:", () => {
     expect([counter.used(7), counter.used(8), counter.open]).toEqual([10, 0, 0]);
   });
 });
+
+describe("Where only ours count, an unanswered request", () => {
+  /** Three leave in window 1, of which two are answered; the service counts so many. */
+  const oneUnanswered = (counted: number): WindowUsage => {
+    const usage = new WindowUsage(true);
+    for (let sent = 0; sent < 3; sent++) usage.begin(1, 1);
+    for (const told of [1, counted]) {
+      usage.end(1, 1, 1, 1, true);
+      usage.report(1, told);
+    }
+    return usage;
+  };
+
+  it("that the window's own count includes counts in no later one", () => {
+    const usage = oneUnanswered(3);
+    expect([usage.used(2), usage.unlanded, usage.landedBy(1)]).toEqual([0, 0, 1]);
+  });
+
+  it("that it does not include counts in every later one", () => {
+    const usage = oneUnanswered(2);
+    expect([usage.used(2), usage.unlanded, usage.landedBy(1)]).toEqual([1, 1, Number.POSITIVE_INFINITY]);
+  });
+
+  it("proves nothing where others count as well", () => {
+    const usage = new WindowUsage();
+    usage.begin(1, 2);
+    usage.end(1, 1, 1, 1, true);
+    usage.report(1, 2);
+    expect([usage.used(2), usage.unlanded]).toEqual([1, 1]);
+  });
+
+  it("that is given up is charged where it landed, however late that is", () => {
+    const usage = oneUnanswered(3);
+    usage.lose(1, 11, 1);
+    expect([usage.used(1), usage.used(2), usage.used(11)]).toEqual([3, 0, 0]);
+  });
+
+  it("that is given up is charged to every window, where nothing tells of it", () => {
+    const usage = oneUnanswered(2);
+    usage.lose(1, 11, 1);
+    expect([usage.used(1), usage.used(2), usage.used(11)]).toEqual([3, 1, 1]);
+  });
+
+  it("leaves the proof of another's landing alone when it is given up", () => {
+    const usage = new WindowUsage(true);
+    usage.begin(1, 1);
+    usage.begin(2, 2);
+    usage.end(2, 2, 2, 1, true);
+    usage.report(2, 2);
+    expect(usage.used(3)).toBe(1);
+    usage.lose(1, 11, 1);
+    expect([usage.used(3), usage.used(11)]).toEqual([1, 1]);
+    usage.lose(2, 12, 1);
+    expect(usage.used(12)).toBe(0);
+  });
+
+  it("is not in a count that was told before it left", () => {
+    const usage = new WindowUsage(true);
+    usage.begin(1, 1);
+    usage.end(1, 1, 1, 1, true);
+    usage.report(1, 3);
+    usage.begin(1, 1);
+    expect([usage.used(2), usage.landedBy(1)]).toEqual([1, Number.POSITIVE_INFINITY]);
+  });
+
+  it("does not hide that the limit is lower", () => {
+    const usage = oneUnanswered(3);
+    for (let sent = 0; sent < 2; sent++) usage.begin(2, 1);
+    usage.end(2, 2, 2, 1, true);
+    // One of ten is not there: two of ours and that.
+    usage.learnMissing(2, 3);
+    expect(usage.missing).toBe(1);
+  });
+
+  it("is never counted in too few windows, whatever lands late and is answered at last", () => {
+    const step = fc.record({ late: fc.nat(3), answered: fc.boolean(), lost: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(fc.array(step, { maxLength: 4 }), { minLength: 2, maxLength: 8 }), (windows) => {
+        const usage = new WindowUsage(true);
+        // What is never answered lands at once or not at all.
+        const calls = windows.flatMap((steps, began) =>
+          steps.map(({ late, answered, lost }) => ({
+            began,
+            lands: answered ? began + late : lost ? Number.POSITIVE_INFINITY : began,
+            answered,
+          })),
+        );
+        for (let now = 0; now < windows.length; now++) {
+          for (const { began } of calls) if (began === now) usage.begin(now, 1);
+          const landing = calls.filter(({ lands }) => lands === now);
+          for (const [before, { began, answered }] of landing.entries()) {
+            if (!answered) continue;
+            usage.end(began, now, now, 1, true);
+            usage.report(now, before + 1);
+          }
+          const mayLand = calls.filter(({ began, lands }) => began <= now && lands > now).length;
+          if (usage.used(now) < landing.length + mayLand) return false;
+          if (usage.used(now + 1) < mayLand) return false;
+        }
+        return true;
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
