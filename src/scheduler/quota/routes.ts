@@ -172,7 +172,7 @@ export const strike = (
 ): number => {
   if (standing.strike(sentAt, now)) for (const gauge of windows) allowances.noteRefusal(nameOf(gauge), now);
   let until = now;
-  const sole = soleSuspect(windows, sentAt, now);
+  const sole = soleSuspect(windows, parts, sentAt, now);
   const shortest = Math.min(...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
   for (const [index, gauge] of windows.entries()) {
     const near = gauge.used(now) >= gauge.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
@@ -184,9 +184,17 @@ export const strike = (
 };
 
 /** The layer that must have refused: each other one is not half full, and would have told if its limit had moved. */
-const soleSuspect = (windows: readonly LimitWindow[], sentAt: number, now: number): LimitWindow | undefined => {
-  const isFree = (gauge: LimitWindow): boolean =>
-    gauge.spec.header?.kind === "remaining" && Math.max(gauge.used(sentAt), gauge.used(now)) <= gauge.capacity / 2;
-  const suspects = windows.filter((gauge) => !isFree(gauge));
+const soleSuspect = (
+  windows: readonly LimitWindow[],
+  parts: readonly WindowTicket[],
+  sentAt: number,
+  now: number,
+): LimitWindow | undefined => {
+  // Near a window's end it is the one that ends that refuses, though the next one may have begun.
+  const most = (gauge: LimitWindow, { first }: WindowTicket): number =>
+    Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0);
+  const isFree = (gauge: LimitWindow, part: WindowTicket): boolean =>
+    gauge.spec.header?.kind === "remaining" && most(gauge, part) <= gauge.capacity / 2;
+  const suspects = windows.filter((gauge, index) => !isFree(gauge, parts[index] as WindowTicket));
   return suspects.length === 1 ? suspects[0] : undefined;
 };

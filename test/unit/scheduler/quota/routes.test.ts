@@ -1,11 +1,13 @@
 /** A route is opened once for a charge, found again, and opened anew when what it leads to was replaced. */
 import { describe, expect, it } from "vitest";
 import { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { ProbeState } from "../../../../src/scheduler/quota/probe-state.ts";
 import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
-import { Routes } from "../../../../src/scheduler/quota/routes.ts";
+import { Routes, strike, type Ticket } from "../../../../src/scheduler/quota/routes.ts";
 import { Weights } from "../../../../src/scheduler/quota/weights.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 import { layers } from "../../../support/harness/ledger.ts";
@@ -71,5 +73,40 @@ describe("Quota routes", () => {
       weights.noteUsed("u", "getOrder", used, 1, true);
     }
     expect(routes.of(charge).units).toEqual([1, 7, 1]);
+  });
+});
+
+describe("A refusal", () => {
+  /** Ten calls of a key's second, and one more that is refused and may have landed in the next; tells whether the user is suspected. */
+  const suspectsUser = (calls: number): boolean => {
+    const [key, user] = ["key", "uid"].map((name) => layers.find((spec) => spec.name === name) as LayerSpec) as [LayerSpec, LayerSpec];
+    const second = new FixedWindow(key, "k", fixedClock(-20, 20));
+    for (let call = 0; call < calls; call++) second.end(second.begin(1, 500), 500, 520, call + 1, true);
+    let suspected = false;
+    const minute = {
+      spec: user,
+      scope: "u",
+      capacity: user.capacity,
+      used: () => 100,
+      isRisky: () => false,
+      learnRefusal: () => {
+        suspected = true;
+        return true;
+      },
+      shut: () => 60_000,
+    } as unknown as LimitWindow;
+    const part = second.begin(1, 990);
+    second.end(part, 990, 1_030, undefined, false);
+    const ticket = { parts: [part, part], route: { windows: [second, minute] }, sentAt: 990, probe: false } as unknown as Ticket;
+    strike(ticket, new ProbeState(0), { noteRefusal: () => undefined }, 1_030);
+    return suspected;
+  };
+
+  it("at the end of a full second is the key's, though the next second may have begun", () => {
+    expect(suspectsUser(9)).toBe(false);
+  });
+
+  it("at the end of a second that is not half full is the user's", () => {
+    expect(suspectsUser(3)).toBe(true);
   });
 });
