@@ -33,6 +33,8 @@ const clockWidthMs = 45;
 /** Nor can it be narrowed below the time a call takes there and back. */
 const tripsWide = 1.5;
 const lookEvery = 5;
+/** Where not all use is ours, the second last call of a second leaves so much earlier. */
+const strayMs = 150;
 /** In shorter windows a few slots serve the exits; in longer ones what is gone is gone for long. */
 const longMs = 10_000;
 /** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
@@ -229,7 +231,10 @@ export class Allowances {
   #ordinaryKey(gauge: LimitWindow, kept: number, weight: LimitWindow | undefined, at: number, endAt: number): number {
     const { capacity } = gauge.spec;
     const width = gauge.widthMs(at);
-    if (at < endAt - width - this.#trips.high || this.#weightBinds(weight, at, kept)) return kept;
+    const lateAt = endAt - width - this.#trips.high;
+    if (at < lateAt - (gauge.unsteady ? strayMs : 0) || this.#weightBinds(weight, at, kept)) return kept;
+    // Whether something else was counted is told by one call before the last slot is used.
+    if (gauge.unsteady && (at < lateAt || gauge.open > 0)) return Math.max(kept, capacity - 1);
     // The last slot is sent into the doubtful stretch, where its landing tells most about the boundary.
     const { low, high } = this.#trips;
     const finestMs = high < low * tripsWide ? Math.max(clockWidthMs, low * tripsWide) : clockWidthMs;

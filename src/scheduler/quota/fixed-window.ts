@@ -73,6 +73,10 @@ export class FixedWindow implements LimitWindow {
     return this.#limit.capacity;
   }
 
+  get unsteady(): boolean {
+    return this.#usage.unsteady;
+  }
+
   get lags(): boolean {
     return this.#lag.lagging;
   }
@@ -115,9 +119,8 @@ export class FixedWindow implements LimitWindow {
   room(now: number, floor: Ceiling): number {
     const phase = this.#phase;
     const usage = this.#usage;
-    const { capacity } = this;
     const { windowMs } = this.spec;
-    let room = capacity - usage.unlanded;
+    let room = this.capacity - usage.unlanded;
     if (!phase.known) return room;
     if (phase.openEnded !== undefined || this.#doubt.open) return 0;
     const first = phase.first(now);
@@ -173,13 +176,12 @@ export class FixedWindow implements LimitWindow {
     this.ambiguous = first !== last;
     this.#doubt.noteEnded(sentAt);
     if (used === undefined) {
-      usage.end(began, first, Math.max(first, Math.min(last, usage.landedBy(began))), units);
+      usage.end(began, first, last, units);
       return 0;
     }
     const isTold = first === last && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
     if (counted && first !== last) this.#heard.hear(sentAt, receivedAt, used, first, last);
-    const landedBy = first === last ? last : Math.max(first, Math.min(last, usage.landedBy(began)));
-    usage.end(began, first, landedBy, units, isTold);
+    usage.end(began, first, last, units, isTold);
     if (!isTold) return 0;
     // Of a key's second, what is not ours is the limit's doing rather than others'.
     if (counted && this.spec.header?.kind === "remaining" && !this.divided) {

@@ -15,6 +15,7 @@ export class RollingWindow implements LimitWindow {
   open = 0;
   readonly ambiguous = false;
   readonly lags = false;
+  readonly unsteady = false;
   readonly #windowMs: number;
   /** Units that leave the count at an instant; unanswered ones have none yet. */
   readonly #leaving: { readonly at: number; readonly units: number }[] = [];

@@ -39,6 +39,8 @@ interface Departure {
 /** What is kept when all goes well, and what at most: an answer that took a minute may be of any of sixty seconds. */
 const keptWindows = 4;
 const windowsMax = 128;
+/** For so long what was used once besides ours is expected again. */
+const strayWindows = 300;
 
 export class WindowUsage {
   /** No request leaves before the window after this one has surely begun. */
@@ -54,11 +56,18 @@ export class WindowUsage {
   missing = 0;
   /** Of some window more was reported than is ours. */
   seesOthers = false;
+  /** The newest window in which something was missing that later was not: it was used, by others or by copies of ours. */
+  #strayIn = Number.NEGATIVE_INFINITY;
   readonly #isOurs: boolean;
 
   /** `isOurs` where nobody else counts: what is reported beyond the answered requests are unanswered ones. */
   constructor(isOurs = false) {
     this.#isOurs = isOurs;
+  }
+
+  /** Now and then something is used that is not ours. */
+  get unsteady(): boolean {
+    return this.newest - this.#strayIn < strayWindows;
   }
 
   /** Unanswered weight that is not proved to have landed. */
@@ -159,8 +168,9 @@ export class WindowUsage {
       if (!told) newest.unheard += weight;
       return;
     }
+    const to = first === last ? last : Math.max(first, Math.min(last, this.landedBy(began)));
     this.undo(began, weight);
-    for (let index = Math.max(first, last - windowsMax + 1); index <= last; index++) {
+    for (let index = Math.max(first, to - windowsMax + 1); index <= to; index++) {
       const slot = this.#slot(index);
       slot.settled += weight;
       if (!told) slot.unheard += weight;
@@ -215,9 +225,11 @@ export class WindowUsage {
 
   /** What was told to be left of window `index` besides `used` bounds what is missing: at least what is not ours, at most what has not landed for certain. */
   learnMissing(index: number, used: number): void {
-    const { settled } = this.#slot(index);
+    const { settled, reported } = this.#slot(index);
     const inFlight = this.#isOurs ? this.#inFlight(index) : this.open;
-    this.missing = Math.max(0, used - settled - inFlight, Math.min(this.missing, used - settled));
+    const before = this.missing;
+    this.missing = Math.max(0, used - settled - inFlight, Math.min(before, Math.max(used, reported) - settled));
+    if (this.missing < before) this.#strayIn = index;
   }
 
   /**

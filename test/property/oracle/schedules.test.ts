@@ -77,6 +77,9 @@ const faulty =
       get ambiguous() {
         return real.ambiguous;
       },
+      get unsteady() {
+        return real.unsteady;
+      },
       get lags() {
         return real.lags;
       },

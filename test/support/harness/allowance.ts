@@ -38,12 +38,23 @@ export interface Use {
   readonly width?: number;
   readonly paced?: number;
   readonly lags?: boolean;
+  readonly unsteady?: boolean;
 }
 
 /** A gauge that says what it is told to. */
 export const gaugeOf = (
   spec: LayerSpec,
-  { used = 0, foreign = 0, open = 0, endsAt = 0, scope = "u", width = 0, paced = Number.POSITIVE_INFINITY, lags = false }: Use = {},
+  {
+    used = 0,
+    foreign = 0,
+    open = 0,
+    endsAt = 0,
+    scope = "u",
+    width = 0,
+    paced = Number.POSITIVE_INFINITY,
+    lags = false,
+    unsteady = false,
+  }: Use = {},
 ): LimitWindow => {
   const none = (): never => {
     throw new Error("Ceilings only look.");
@@ -71,6 +82,7 @@ export const gaugeOf = (
     isRisky: () => false,
     ambiguous: false,
     lags,
+    unsteady,
     windowEndsAt: () => endsAt,
   };
 };

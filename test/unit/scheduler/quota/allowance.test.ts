@@ -127,6 +127,15 @@ describe("In a key's second the allowance", () => {
     expect(slots(scene, remMs)).toBe(most);
   });
 
+  it.each([
+    ["are kept for exits", 190.5, 0, 8],
+    ["are asked for by one call, where not all use is ours", 190, 0, 9],
+    ["wait for its answer", 40, 1, 9],
+    ["are used when it came", 40, 0, 10],
+  ])("where now and then something else is counted, the last slots %s", (_, remMs, open, most) => {
+    expect(slots({}, remMs, charge, gaugeOf(second, { unsteady: true, open }))).toBe(most);
+  });
+
   it("gives ordinary actions one slot, however few there are", () => {
     const few: LayerSpec = { ...second, capacity: 2 };
     expect(slots({}, 500, charge, gaugeOf(few))).toBe(1);

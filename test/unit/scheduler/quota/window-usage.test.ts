@@ -31,6 +31,31 @@ describe("What is missing of a limit", () => {
     expect(usage.report(1, 8)).toBe(2);
   });
 
+  it("is not less because the answer of the first call comes last", () => {
+    const usage = new WindowUsage();
+    usage.learnMissing(1, 5);
+    usage.begin(2, 5);
+    for (const told of [7, 8, 9, 10, 6]) {
+      usage.end(2, 2, 2, 1, true);
+      usage.learnMissing(2, told);
+      usage.report(2, told);
+    }
+    expect([usage.missing, usage.used(3)]).toEqual([5, 5]);
+  });
+
+  it("was used by something else when it comes back, which is expected again for some time", () => {
+    const usage = new WindowUsage();
+    usage.begin(1, 1);
+    usage.learnMissing(1, 2);
+    expect(usage.unsteady).toBe(false);
+    usage.learnMissing(2, 0);
+    expect(usage.unsteady).toBe(true);
+    usage.begin(301, 1);
+    expect(usage.unsteady).toBe(true);
+    usage.begin(302, 1);
+    expect(usage.unsteady).toBe(false);
+  });
+
   it("comes back as soon as an answer tells of it", () => {
     const usage = new WindowUsage();
     usage.learnMissing(1, 5);
