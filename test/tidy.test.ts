@@ -78,7 +78,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "backtest/testkit": ["clock", "contract", "journal", "market/tape", "venue", "client", "orders", "host", "engine", "backtest"],
   "backtest/serve": ["clock", "contract", "market", "market/tape", "venue", "venue/server", "backtest"],
   "backtest/sweep": ["clock", "contract", "market", "market/tape", "host", "report", "report/html", "backtest"],
-  "verify/session": ["clock", "contract", "journal", "market", "market/tape", "client", "host", "engine", "backtest"],
+  "verify/session": ["clock", "contract", "journal", "market", "market/tape", "client", "scheduler/shared", "host", "engine", "backtest"],
   "verify/compare": ["contract", "journal", "market/tape", "client", "host", "report", "backtest", "verify/session"],
   "verify/probe": ["clock", "contract", "client"],
   "verify/conformance": ["clock", "contract", "client", "client/transport", "verify/probe"],

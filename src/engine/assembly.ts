@@ -19,6 +19,7 @@ import type { Random } from "../random.ts";
 import { type Charge, countsByProduct, headersRead, layersOf } from "../scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
+import type { GroupStores } from "./group-stores.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
 import type { QuotaGroup } from "./quota-group.ts";
@@ -40,6 +41,8 @@ export interface AssemblyOptions {
   readonly limits?: boolean;
   /** Where journals are kept; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
+  /** Where the engines of a group meet (`quota.shared`); in Redis by default. */
+  readonly groupStores?: GroupStores;
   /** How a watchdog is reached, where the config has one; a local socket by default. */
   readonly dial?: (meeting: IpcAddress) => Dial;
 }

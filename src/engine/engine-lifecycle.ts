@@ -15,6 +15,7 @@ import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
 import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
+import type { GroupStores } from "./group-stores.ts";
 import type { HealthWatch } from "./health-watch.ts";
 import { initialSync } from "./initial-sync.ts";
 import type { GroupParts, QuotaGroup } from "./quota-group.ts";
@@ -57,7 +58,7 @@ export class StartSteps {
   joinGroup: ((parts: GroupParts) => Promise<QuotaGroup>) | undefined;
   readonly loads: readonly (Load | undefined)[];
 
-  constructor(config: CheckedConfig, isWatchful: boolean) {
+  constructor(config: CheckedConfig, isWatchful: boolean, stores: GroupStores | undefined) {
     const { leverage, quota } = config;
     const loadLeverage: Load = async () => {
       ({ setLeverage: this.setLeverage } = await import("./leverage.ts"));
@@ -68,7 +69,7 @@ export class StartSteps {
     const { shared } = quota;
     const loadGroup: Load = async () => {
       const { QuotaGroup } = await import("./quota-group.ts");
-      this.joinGroup = (parts) => QuotaGroup.join(config, shared as SharedQuotaConfig, parts);
+      this.joinGroup = (parts) => QuotaGroup.join(config, shared as SharedQuotaConfig, parts, stores);
     };
     this.loads = [
       Object.keys(leverage).length > 0 ? loadLeverage : undefined,

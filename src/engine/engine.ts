@@ -153,7 +153,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       strategyHost.start(inTime.asRun(strategy), context, account.orderManager);
     }
   };
-  const steps = new StartSteps(config, service.watchful === true);
+  const steps = new StartSteps(config, service.watchful === true, options.groupStores);
   const late = new LateCode(
     ...steps.loads,
     service.load,

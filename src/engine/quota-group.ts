@@ -14,11 +14,9 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
-import { RedisClaimStore } from "../scheduler/shared/redis-claim-store.ts";
 import { SharedQuota } from "../scheduler/shared/shared-quota.ts";
 import type { SharedQuotaOptions } from "../scheduler/shared/shared-quota-options.ts";
-import { addressIn } from "../scheduler/shared/store-address.ts";
-import { RedisAnswerStore } from "./redis-answer-store.ts";
+import { type GroupStores, redisStores } from "./group-stores.ts";
 import { type AnswerStore, SharedReads } from "./shared-reads.ts";
 import type { StandbyClient } from "./standby-client.ts";
 import { decisionsOf, type haltWith, setMode } from "./trading-state.ts";
@@ -53,15 +51,19 @@ export class QuotaGroup {
   }
 
   /** CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that cannot be reached is waited for while the engine starts. */
-  static async join(config: CheckedConfig, settings: SharedQuotaConfig, parts: GroupParts): Promise<QuotaGroup> {
+  static async join(
+    config: CheckedConfig,
+    settings: SharedQuotaConfig,
+    parts: GroupParts,
+    stores: GroupStores = redisStores,
+  ): Promise<QuotaGroup> {
     const { group, name = config.instance, share = 1, of, address = "local", reads = true } = settings;
-    const store = addressIn(settings.store);
     const { clock, accounts, journal, ledger, scheduler, halt, standby } = parts;
     let refusal: string | undefined;
     let isJoining = true;
     const shared = new SharedQuota({
       clock,
-      store: await RedisClaimStore.open(store, group),
+      store: await stores.claims(settings),
       member: name,
       share,
       of,
@@ -91,7 +93,7 @@ export class QuotaGroup {
       shared.close();
       throw new SluiceError("CONFIG_INVALID", `config.quota.shared: ${refusal}`);
     }
-    const answers = reads ? await RedisAnswerStore.open(store, group, kindOf(config), name) : undefined;
+    const answers = reads ? await stores.answers(settings, kindOf(config), name) : undefined;
     return new QuotaGroup(shared, answers, parts);
   }
 

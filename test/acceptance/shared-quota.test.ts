@@ -1,7 +1,7 @@
 /**
  * Two engines on one user, each with a key of its own, that share one quota by a real Redis, against the embedded service over loopback.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { concat, filter, firstValueFrom, ignoreElements, NEVER, of, ReplaySubject, switchMap, take, tap, timeout } from "rxjs";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -14,6 +14,9 @@ import { createEngine, defineStrategy, type Engine, type Event } from "../../src
 import { createRandom } from "../../src/random.ts";
 import { startVenueServer, type VenueServer } from "../../src/venue/server/server.ts";
 import { createVenue } from "../../src/venue/venue.ts";
+import { recordEngine } from "../../src/verify/session/recorded-engine.ts";
+import { replaySession } from "../../src/verify/session/replayer.ts";
+import { createSessionFile, readSession } from "../../src/verify/session/session-file.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import { redisServer, startRedis } from "../support/harness/redis.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -207,6 +210,49 @@ describe.skipIf(redisServer === undefined)(
       const asked = engines.reduce((sum, engine) => sum + engine.asked.length, 0);
       expect(asked).toBeGreaterThan(0);
       expect(asked).toBeLessThanOrEqual(11);
+    }, 60_000);
+
+    it("replay to the same journal from a recorded session, without the store and beside an engine that runs", async () => {
+      const redis = await startRedis();
+      closing.push(() => redis.stop());
+      const server = await serve();
+      const other = await start(server, "ann-2", redis.url);
+      const watcher = defineStrategy({
+        name: "watcher",
+        options: { type: "object", additionalProperties: false, properties: {} },
+        desired: ({ balances$ }) => balances$.pipe(ignoreElements()),
+      });
+      const credentials = createCredentials({ apiKey: "ann-1", secretKey: "ann-1 secret", passphrase: "ann-1 phrase" });
+      const config = {
+        service: live({ environment: "testnet", baseUrl: server.url, keys: [{ credentials }] }),
+        instance: "ann-1",
+        strategies: [bids({}), watcher({})],
+        freshness: { balancesMs: 1_000 },
+        quota: { shared: { store: redis.url, group: "desk", of: 2 } },
+      };
+      const dir = join(temporaryFolder("session"), "ann-1");
+      const engine = recordEngine(config, (facts) => createSessionFile(dir, facts));
+      const journal: Event[] = [];
+      engine.events$.subscribe((event) => journal.push(event));
+      await engine.start();
+      const path = join(dir, "session.ndjson");
+      await vi.waitFor(() => {
+        expect(journal.filter((event) => event.type === "order.changed" && event.phase === "live")).toHaveLength(3);
+        expect(readFileSync(path, "utf8")).toContain('"op":"look"');
+      }, 30_000);
+      await engine.stop({ cancel: true });
+      const text = readFileSync(path, "utf8");
+      for (const part of ['"op":"register"', '"op":"claim"', '"op":"look"', '"in":"group"']) expect(text).toContain(part);
+
+      const members = async (): Promise<string> => cli("quota", redis.url, "--group", "desk");
+      const before = await members();
+      expect(await replaySession(readSession(dir), config)).toMatchObject({ divergence: undefined, changed: [], notes: [] });
+      expect((await members()).includes("ann-1 1 of 2")).toBe(before.includes("ann-1 1 of 2"));
+      await redis.stop();
+      const { divergence, facts } = await replaySession(readSession(dir), config);
+      expect(divergence).toBeUndefined();
+      expect(facts).toBeGreaterThan(20);
+      other.events.complete();
     }, 60_000);
 
     it("are refused a config without the group's size, and an address that is none", async () => {

@@ -101,6 +101,8 @@ const entryWords = (entry: Entry): string => {
       return `the journal's folder answered question ${entry.disk}${entry.error === undefined ? "" : `: ${entry.error}`}`;
     case "history":
       return `the history source answered question ${entry.history}: ${entry.error ?? words(entry.value, 60)}`;
+    case "group":
+      return `the store of the group answered question ${entry.group}: ${entry.error ?? words(entry.value, 60)}`;
     case "leave":
       return `the service asked for leave (${entry.ip})`;
     case "trouble":
@@ -126,6 +128,8 @@ const outputWords = (output: Output): string => {
       return `asked the journal's folder to ${output.op} ${words(output.target)} (question ${output.disk})`;
     case "history":
       return `asked the history source for ${output.ask} ${words(output.args)} (question ${output.history})`;
+    case "group":
+      return `asked the group's ${output.store} to ${output.op} ${words(output.args)} (question ${output.group})`;
     case "lastPx":
       return `asked for the last price of ${output.instId}`;
     case "ordersRefused":

@@ -7,13 +7,16 @@
  */
 import { Observable, ReplaySubject, type Subscription } from "rxjs";
 import { createEngine, type Engine, type EngineOptions } from "../../engine/engine.ts";
+import type { GroupStores } from "../../engine/group-stores.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
 import type { StreamsOfState } from "../../host/context.ts";
 import { isSecret } from "../../host/hidden-values.ts";
 import { historySourceOf } from "../../host/history-reader.ts";
 import type { Event } from "../../journal/events.ts";
 import { fileDisk } from "../../journal/file-disk.ts";
+import { shownAddress } from "../../scheduler/shared/store-address.ts";
 import { recordedDisk } from "./disk-port.ts";
+import { recordedGroup } from "./group-port.ts";
 import { historyFacts, recordedHistory } from "./history-port.ts";
 import type { InputSequencer } from "./input-sequencer.ts";
 import { copier, type RecorderOptions, recorded, type SessionSink } from "./recorder.ts";
@@ -33,14 +36,18 @@ export interface RecordOptions extends EngineOptions, Pick<RecorderOptions, "red
 /** Makes the engine of `input`, writing to the sink that `sinkOf` makes for what the header says of the config. */
 export const recordEngine = (input: unknown, sinkOf: (facts: ConfigFacts) => SessionSink, options: RecordOptions = {}): RecordedEngine => {
   const config = checkConfig(input);
-  const { configPath = "", redact, openDisk = fileDisk, ...engineOptions } = options;
+  const { configPath = "", redact, openDisk = fileDisk, groupStores, ...engineOptions } = options;
   const sink = sinkOf(configFacts(config, configPath, options.limits ?? true));
   const service = recorded(config.service, sink, redact === undefined ? {} : { redact });
   const source = historySourceOf(config.history);
   const history = source && recordedHistory(source, service.turns, copier(redact));
   const engine = createEngine(
     { ...config, service, ...(history !== undefined && { history }) },
-    { ...engineOptions, openDisk: recordedDisk(openDisk, service.turns) },
+    {
+      ...engineOptions,
+      openDisk: recordedDisk(openDisk, service.turns),
+      groupStores: recordedGroup(async () => groupStores ?? (await redisStores()), service.turns, copier(redact)),
+    },
   );
   const turns = service.turns() as InputSequencer;
   engine.events$.subscribe((event) => {
@@ -48,6 +55,9 @@ export const recordEngine = (input: unknown, sinkOf: (facts: ConfigFacts) => Ses
   });
   return { ...asked(engine, turns), settled: () => turns.settled() };
 };
+
+/** Loaded when an engine joins a group. */
+const redisStores = async (): Promise<GroupStores> => (await import("../../engine/group-stores.ts")).redisStores;
 
 /** An event without its number and instant: both follow from its place in the session. */
 export const eventFacts = ({ seq: _seq, at: _at, ...facts }: Event): Readonly<Record<string, unknown>> => facts;
@@ -59,7 +69,7 @@ export const configFacts = (config: CheckedConfig, path: string, limits: boolean
   instance: config.instance,
   profile: config.profile,
   orders: config.orders,
-  quota: config.quota,
+  quota: quotaFacts(config.quota),
   freshness: config.freshness,
   strategies: config.strategies.map(({ name, user, options }) => ({
     name,
@@ -69,7 +79,14 @@ export const configFacts = (config: CheckedConfig, path: string, limits: boolean
   // Their options may hold addresses and tokens of other services.
   plugins: config.plugins.map(({ name }) => name),
   ...historyIn(config),
+  ...(config.quota.shared !== undefined && { group: true }),
 });
+
+/** The address of a group's store may hold a password. */
+const quotaFacts = ({ shared, ...rest }: CheckedConfig["quota"]): CheckedConfig["quota"] => {
+  if (shared === undefined || typeof shared.store !== "string") return { ...rest, ...(shared && { shared }) };
+  return { ...rest, shared: { ...shared, store: shownAddress(shared.store) } };
+};
 
 const historyIn = ({ history }: CheckedConfig): Pick<ConfigFacts, "history"> => {
   const source = historySourceOf(history);

@@ -57,6 +57,7 @@ export const replayedService = (header: SessionHeader, script: ReplayScript, env
       case "leave":
       case "disk":
       case "history":
+      case "group":
       case "stray":
         return;
       default:

@@ -9,6 +9,7 @@ import type { Observable, Subscription } from "rxjs";
 import type { ServiceEnv, ServiceSpec } from "../../client/service-port.ts";
 import { letPromisesSettle } from "../../clock/microtasks.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
+import type { GroupStores } from "../../engine/group-stores.ts";
 import { SluiceError } from "../../errors.ts";
 import { checkConfig } from "../../host/config.ts";
 import type { PositionFilter, Whom } from "../../host/context.ts";
@@ -16,6 +17,7 @@ import { outside } from "../../host/execution-context.ts";
 import type { HistorySource } from "../../market/history.ts";
 import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
 import { type Divergence, differences, type FieldDifference } from "./divergence.ts";
+import { replayedGroup } from "./group-port.ts";
 import { replayedHistory } from "./history-port.ts";
 import { configFacts, eventFacts } from "./recorded-engine.ts";
 import { ReplayScript } from "./replay-script.ts";
@@ -47,6 +49,8 @@ export interface Replay extends ServiceSpec {
   readonly openDisk: ReplayedDisk["open"];
   /** The history source of the session, for the engine's config; undefined where it had none. */
   readonly history: HistorySource | undefined;
+  /** The stores of the group of the session, for the engine's options. */
+  readonly groupStores: GroupStores;
 }
 
 /** The service of a recorded session. Opens once; it stands still until it is played. */
@@ -60,6 +64,7 @@ export const replay = (session: Session): Replay => {
   const script: ReplayScript = new ReplayScript(session, askLeave);
   const disk = replayedDisk(script);
   const history = replayedHistory(session.header.history, script);
+  const group = replayedGroup(session.header.group === true, script);
   const open = (env: ServiceEnv): ReplayedService => {
     if (service !== undefined) throw new SluiceError("ENGINE_STATE", "A replay opens once. Call replay(session) again for another engine.");
     leave = env.leave;
@@ -93,11 +98,12 @@ export const replay = (session: Session): Replay => {
       if (disk.waits(entry.disk)) outside(() => disk.answer(entry));
       else script.fail("undeliverable", "nothing asked the journal's folder for it");
     } else if (entry.in === "history") history.answer(entry);
+    else if (entry.in === "group") group.answer(entry);
     else if (entry.in === "stray") script.fail("stray", "nothing");
     else to.deliver(entry);
   };
   const { service: recordedKind, baseUrl = recordedKind } = session.header;
-  return { kind: "replay", baseUrl, open, play, script, openDisk: disk.open, history: history.source };
+  return { kind: "replay", baseUrl, open, play, script, openDisk: disk.open, history: history.source, groupStores: group.stores };
 };
 
 /** Taking the lock of a journal waits for the machine: so many turns are enough for a lock that is free. */
@@ -140,7 +146,10 @@ const createCallers = (engine: Engine): ((call: Call) => void) => {
   };
 };
 
-const whomOf = ({ strategy }: { readonly strategy?: string }): Whom => (strategy === undefined ? {} : { strategy });
+const whomOf = ({ strategy, everywhere }: Whom): Whom => ({
+  ...(strategy !== undefined && { strategy }),
+  ...(everywhere !== undefined && { everywhere }),
+});
 
 const whichOf = ({ instId, strategy }: PositionFilter): PositionFilter => ({
   ...(instId !== undefined && { instId }),
@@ -150,6 +159,14 @@ const whichOf = ({ instId, strategy }: PositionFilter): PositionFilter => ({
 const streamOf = (engine: Engine, what: StateStream, uid: string | undefined): Observable<unknown> =>
   (uid === undefined ? engine : engine.ofUser(uid))[what];
 
+/** What a replay cannot know of a session that an older version recorded. */
+const notesOf = ({ header }: Session): readonly string[] =>
+  header.watchful && header.quota?.shared !== undefined && header.group !== true
+    ? [
+        "The engine shared its quota, and the answers of the group's store were not recorded: it is replayed as if the store could not be reached, and will diverge. Record it again.",
+      ]
+    : [];
+
 /** Replays `session` to the strategies, plugins and rules of `input`; its service is not opened. */
 export const replaySession = async (session: Session, input: unknown): Promise<ReplayReport> => {
   const config = checkConfig(input);
@@ -158,7 +175,7 @@ export const replaySession = async (session: Session, input: unknown): Promise<R
   const service = replay(session);
   const { history = config.history } = service;
   const recordedConfig = { ...config, service, seed, instance, profile, ...(history !== undefined && { history }) };
-  const engine = createEngine(recordedConfig, { limits, openDisk: service.openDisk });
+  const engine = createEngine(recordedConfig, { limits, openDisk: service.openDisk, groupStores: service.groupStores });
   let divergence: Divergence | undefined;
   try {
     await engine.load();
@@ -175,6 +192,6 @@ export const replaySession = async (session: Session, input: unknown): Promise<R
     facts: counts.facts,
     lastedMs: now - startedAt,
     changed: differences(comparableFacts(header, "plugins"), comparableFacts(configFacts(config, header.config, limits), "plugins")),
-    notes: session.notes,
+    notes: [...session.notes, ...notesOf(session)],
   };
 };

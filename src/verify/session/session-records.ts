@@ -35,6 +35,8 @@ export interface ConfigFacts {
   readonly plugins: readonly string[];
   /** The history source of the config, where it had one. */
   readonly history?: HistoryFacts;
+  /** True when the engine shared a quota, and the answers of the group's stores are recorded. */
+  readonly group?: boolean;
 }
 
 /** What a replay must know of a history source, to stand in for it. */
@@ -77,8 +79,8 @@ export type StateStream = keyof StreamsOfState;
 export type Call =
   | { readonly call: "start" }
   | { readonly call: "stop"; readonly cancel: boolean; readonly settleMs?: number }
-  /** Of all strategies where none is named. */
-  | { readonly call: "halt" | "resume"; readonly reason: string; readonly strategy?: string }
+  /** Of all strategies where none is named; of all engines of the group where it says so. */
+  | { readonly call: "halt" | "resume"; readonly reason: string; readonly strategy?: string; readonly everywhere?: boolean }
   | { readonly call: "closePositions"; readonly reason: string; readonly instId?: string; readonly strategy?: string }
   /** `uid` where it is not the first user's. */
   | { readonly call: "listen"; readonly what: StateStream; readonly uid?: string; readonly listener: number }
@@ -104,6 +106,15 @@ export type EntryBody =
   | { readonly in: "disk"; readonly disk: number; readonly value?: unknown; readonly error?: string; readonly code?: string }
   /** The history source answered a question that it was asked before. */
   | { readonly in: "history"; readonly history: number; readonly value?: unknown; readonly error?: string; readonly code?: string }
+  /** A store of the group answered a question; `notSent` when it is certain that it was not asked. */
+  | {
+      readonly in: "group";
+      readonly group: number;
+      readonly value?: unknown;
+      readonly error?: string;
+      readonly code?: string;
+      readonly notSent?: true;
+    }
   /** The service asked for leave to make a request of its own. */
   | { readonly in: "leave"; readonly ip: string }
   /** Something of the service's side threw. */
@@ -125,12 +136,20 @@ export interface DiskQuestion {
   readonly sha256?: string;
 }
 
+/** What the engine asks of the stores of its group. */
+export interface GroupQuestion {
+  readonly store: "claims" | "answers";
+  readonly op: string;
+  readonly args: readonly unknown[];
+}
+
 export type Output =
   | ({ readonly out: "request"; readonly request: number } & WireRequest)
   | { readonly out: "event"; readonly event: Readonly<Record<string, unknown>> }
   | ({ readonly out: "disk"; readonly disk: number } & DiskQuestion)
   /** The history source is asked for `ask`, such as "candles". */
   | { readonly out: "history"; readonly history: number; readonly ask: string; readonly args: readonly unknown[] }
+  | ({ readonly out: "group"; readonly group: number } & GroupQuestion)
   | { readonly out: "open"; readonly stream: string }
   | { readonly out: "watch"; readonly stream: string }
   | { readonly out: "unwatch"; readonly stream: string }
@@ -165,8 +184,8 @@ export interface SessionEnd {
 }
 
 const known: Readonly<Record<"in" | "out" | "re", readonly string[]>> = {
-  in: ["open", "call", "timer", "answer", "failure", "stream", "end", "disk", "history", "leave", "trouble", "anomaly", "stray"],
-  out: ["request", "event", "disk", "history", "open", "watch", "unwatch", "lastPx", "ordersRefused", "leave", "start", "stop"],
+  in: ["open", "call", "timer", "answer", "failure", "stream", "end", "disk", "history", "group", "leave", "trouble", "anomaly", "stray"],
+  out: ["request", "event", "disk", "history", "group", "open", "watch", "unwatch", "lastPx", "ordersRefused", "leave", "start", "stop"],
   re: ["value", "thrown", "later", "leave"],
 };
 
@@ -222,6 +241,7 @@ const headerSchema = {
       required: ["name", "kinds", "isComplete"],
       properties: { name: text, kinds: { type: "array", items: text }, isComplete: { type: "boolean" } },
     },
+    group: { type: "boolean", default: false },
     service: text,
     baseUrl: text,
     refusesOrders: { type: "boolean", default: false },

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { constant, type PaperOptions, paper } from "../../../src/backtest.ts";
-import type { ServiceEnv } from "../../../src/client/service-port.ts";
+import type { OpenService, ServiceEnv } from "../../../src/client/service-port.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type Config, defineStrategy, type Strategy, type StrategyDefinition } from "../../../src/index.ts";
@@ -27,8 +27,8 @@ export interface Take extends Partial<Omit<Config, "service" | "strategies">> {
   readonly ms?: number;
   readonly paper?: Omit<PaperOptions, "clock">;
   readonly record?: RecordOptions;
-  /** Says of the service that its list of products cannot change. */
-  readonly listFixed?: boolean;
+  /** What the service says of itself beside what it is: that its list of products cannot change, or that it is one of real money. */
+  readonly says?: Pick<OpenService, "listFixed" | "watchful">;
   /** Called when the engine has started, and may ask things of it. */
   readonly during?: (engine: RecordedEngine, clock: VirtualClock) => void;
   readonly cancel?: boolean;
@@ -52,10 +52,13 @@ const until = async (holds: () => boolean): Promise<void> => {
 };
 
 export const record = async (strategies: readonly Strategy[], take: Take = {}): Promise<Recording> => {
-  const { ms = 10_000, paper: options = {}, record: recordOptions = {}, listFixed, during, cancel = false, ...rest } = take;
+  const { ms = 10_000, paper: options = {}, record: recordOptions = {}, says, during, cancel = false, ...rest } = take;
   const clock = createVirtualClock(1_767_575_000_000.25);
   const playing = paper({ instruments: ["BTC-USDT-SWAP"], latency: constant(7), ...options, clock });
-  const service = listFixed === undefined ? playing : { ...playing, open: (env: ServiceEnv) => ({ ...playing.open(env), listFixed }) };
+  const service =
+    says === undefined
+      ? playing
+      : { ...playing, baseUrl: "http://127.0.0.1:1", open: (env: ServiceEnv) => ({ ...playing.open(env), ...says }) };
   const config: Config = { service, strategies, ...rest };
   const dir = newFolder();
   const engine = recordEngine(config, (facts) => createSessionFile(dir, facts), recordOptions);

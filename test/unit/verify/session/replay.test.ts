@@ -29,7 +29,7 @@ describe("A replay does what was recorded", () => {
     const asked = async (listFixed: boolean) => {
       const recording = await record([strategy("still", { run: () => EMPTY })], {
         ms: 5_000,
-        listFixed,
+        says: { listFixed },
         profile: { instruments: { refreshMs: 1_000 } },
       });
       expect(await replayed(recording)).toMatchObject(same);
