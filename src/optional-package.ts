@@ -13,6 +13,7 @@ export const optionalPackages = {
   fzstd: "fzstd@0.1",
   ioredis: "ioredis@6",
   bullmq: "bullmq@6",
+  pg: "pg@8",
 } as const;
 
 /** Imports the package. `T` is the part of it that is used; `needs` is the place and the purpose: "bars.parquet: Parquet files are read". */

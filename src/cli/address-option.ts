@@ -25,6 +25,10 @@ export const addressIn = (address: string, { what, fits, forms }: Addresses): st
   throw new SluiceError("USAGE", `${shown} is not the address of ${what}. Write ${forms}, or env:NAME.`);
 };
 
-/** The queue of workers: `redis://` or `rediss://`. */
+/** The queue of workers, in Redis or PostgreSQL. */
 export const queueAddress = (address: string): string =>
-  addressIn(address, { what: "a queue", fits: (text) => /^rediss?:\/\/\S+$/.test(text), forms: "redis://HOST:PORT or rediss://HOST:PORT" });
+  addressIn(address, {
+    what: "a queue",
+    fits: (text) => /^(rediss?|postgres(ql)?):\/\/\S+$/.test(text),
+    forms: "redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE",
+  });

@@ -60,7 +60,7 @@ export const addSimulateCommand = (program: Command, io: CliIo): void => {
     .addOption(
       new Option(
         "--workers <address>",
-        "play on the workers of this queue: redis://HOST:PORT, or env:NAME; start them with sluice worker",
+        "play on the workers of this queue: redis://HOST:PORT, postgres://HOST:PORT/DATABASE or env:NAME; start them with sluice worker",
       ).conflicts(["jobs", "part", "merge", "trace", "seed"]),
     )
     .option("--verbose", "print the counts, and which situations were reached and which never")

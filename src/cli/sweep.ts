@@ -102,7 +102,7 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .addOption(
       new Option(
         "--workers <address>",
-        "run on the workers of this queue: redis://HOST:PORT, or env:NAME; start them with sluice worker",
+        "run on the workers of this queue: redis://HOST:PORT, postgres://HOST:PORT/DATABASE or env:NAME; start them with sluice worker",
       ).conflicts(["jobs", "merge"]),
     )
     .option("--csv <file>", "write all runs as comma-separated values")

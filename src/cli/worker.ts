@@ -26,7 +26,7 @@ export const addWorkerCommand = (program: Command, io: CliIo): void => {
     .description("Run jobs of sweeps and simulations that were started with --workers on other machines, with the files of this folder.")
     .requiredOption(
       "--queue <address>",
-      "the queue in Redis or Valkey: redis://HOST:PORT, rediss://… or env:NAME for the variable that holds it",
+      "the queue in Redis, Valkey or PostgreSQL: redis://HOST:PORT, postgres://HOST:PORT/DATABASE or env:NAME for the variable that holds it",
     )
     .option("--fixtures <place>", "where recorded markets are by their hash: a folder, or an http(s):// address")
     .option("--cache <dir>", "folder for fixtures that were fetched (default ~/.cache/sluice/fixtures)")
@@ -40,7 +40,7 @@ const work = async ({ queue, fixtures, cache, jobs }: Flags, io: CliIo): Promise
     import("../backtest/sweep/workers/queue-worker.ts"),
     import("../backtest/sweep/workers/sweep-work.ts"),
     import("../verify/simulation/simulation-work.ts"),
-    import("../backtest/sweep/workers/queue-store.ts"),
+    import("../backtest/sweep/workers/queue-address.ts"),
     import("../backtest/sweep/workers/fixture-download.ts"),
   ]);
   if (fixtures !== undefined) checkSource(fixtures);

@@ -1,11 +1,11 @@
 /** A sweep on worker processes that die and submitters that are stopped gives the bytes of one process. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { SweepReport } from "../../src/backtest/sweep/sweep-report.ts";
 import { main } from "../../src/cli/main.ts";
 import { type CapturedIo, capturedIo } from "../support/captured-io.ts";
-import { type OwnRedis, redisServer, startRedis } from "../support/harness/redis.ts";
+import { queueServers, until, type WatchedQueue } from "../support/harness/queues.ts";
 import { marketOf, stand } from "../support/harness/sweep.ts";
-import { type OwnWorker, startWorker, WatchedQueue } from "../support/harness/workers.ts";
+import { type OwnWorker, startWorker } from "../support/harness/workers.ts";
 
 const begin = (...argv: readonly string[]): { readonly io: CapturedIo; readonly code: Promise<number> } => {
   const io = capturedIo();
@@ -18,102 +18,108 @@ const told = async (...argv: readonly string[]): Promise<{ readonly out: string;
   return { out: io.outText, err: io.errText };
 };
 
-describe.skipIf(redisServer === undefined)("A sweep on workers (skipped where there is no redis-server)", () => {
-  const grid = [
-    "--fixture",
-    marketOf(1),
-    "--vary",
-    "ladder.levels=1..3",
-    "--vary",
-    "ladder.notional=100,200",
-    "--vary",
-    "fickle.mood=calm",
-  ];
-  let redis: OwnRedis;
-  let queue: WatchedQueue;
-  let whole: Promise<{ readonly out: string }>;
-  const workers: OwnWorker[] = [];
-  const join = (...flags: readonly string[]): OwnWorker => {
-    const worker = startWorker(redis.url, ...flags);
-    workers.push(worker);
-    return worker;
-  };
-
-  beforeAll(async () => {
-    redis = await startRedis();
-    queue = new WatchedQueue(redis.url);
-    whole = told(...grid, "--jobs", "1");
-  });
-  afterEach(async () => {
-    await Promise.all(workers.splice(0).map((worker) => worker.kill()));
-    await queue.empty();
-  });
-  afterAll(async () => {
-    queue.close();
-    await redis.stop();
-  });
-
-  it("gives the bytes of threads here on one process, and on two others after it was killed", async () => {
-    const first = join();
-    const one = await told(...grid, "--workers", redis.url);
-    expect(one.out).toBe((await whole).out);
-    const { runs, ranking } = JSON.parse(one.out) as SweepReport;
-    expect(runs).toEqual({ wanted: 6, done: 6, failed: 0, unaccepted: 0 });
-    expect(new Set(ranking.map(({ score }) => score)).size).toBeGreaterThan(4);
-
-    await queue.empty();
-    const { io, code } = begin(...grid, "--workers", redis.url);
-    await queue.until(async () => (await queue.results()) > 0 && (await queue.active()) === 1);
-    // Stopped first, so that it holds a run when it dies.
-    first.process.kill("SIGSTOP");
-    expect(await queue.active()).toBe(1);
-    await first.kill();
-    const [, second] = [join(), join()];
-    expect([await code, io.outText]).toEqual([0, (await whole).out]);
-    expect(await second?.stop()).toMatch(/\d runs? done\.\n$/);
-  }, 240_000);
-
-  it("goes on after the submitter was stopped, and runs nothing twice", async () => {
-    const { io, code } = begin(...grid, "--workers", redis.url);
-    const worker = join();
-    await queue.until(async () => (await queue.results()) >= 2);
-    io.stop();
-    expect(await code).toBe(130);
-    expect(io.errText).toContain("Results are kept with the queue: ask for the same again to go on.");
-    expect((JSON.parse(io.outText) as SweepReport).runs.wanted).toBe(6);
-    expect((await told(...grid, "--workers", redis.url)).out).toBe((await whole).out);
-    expect(await worker.stop()).toContain("\n6 runs done.\n");
-  }, 120_000);
-
-  it("that walks forward and learns gives the same bytes", async () => {
-    const learning = ["--fixture", marketOf(3), "--vary", "ladder.levels=1..8", "--sampler", "tpe", "--trials", "4", "--batch", "2"];
-    const forward = [...learning, "--vary", "ladder.notional=100", "--folds", "2", "--train", "0.5"];
-    join();
-    const [here, there] = [await told(...forward), await told(...forward, "--workers", redis.url)];
-    expect(there.out).toBe(here.out);
-    expect((JSON.parse(there.out) as SweepReport).folds?.every(({ outOfSample }) => outOfSample !== undefined)).toBe(true);
-  }, 120_000);
-
-  it("and so does a simulation, but for the time it took", async () => {
-    const simulated = async (...argv: readonly string[]): Promise<string> => {
-      const io = capturedIo();
-      expect(await main(["simulate", "config/backtest.ts", "--seeds", "5", "--minutes", "1", "--json", ...argv], io), io.errText).toBe(0);
-      return io.outText.replace(/"elapsedMs":\d+/, "");
+describe.each(queueServers)(
+  "A sweep on workers with a queue in $name (skipped where there is no $program)",
+  ({ isInstalled, start, watch }) => {
+    beforeEach(({ skip }) => skip(!isInstalled));
+    const grid = [
+      "--fixture",
+      marketOf(1),
+      "--vary",
+      "ladder.levels=1..3",
+      "--vary",
+      "ladder.notional=100,200",
+      "--vary",
+      "fickle.mood=calm",
+    ];
+    let server: Awaited<ReturnType<typeof start>>;
+    let queue: WatchedQueue;
+    let whole: Promise<{ readonly out: string }>;
+    const workers: OwnWorker[] = [];
+    const join = (...flags: readonly string[]): OwnWorker => {
+      const worker = startWorker(server.url, ...flags);
+      workers.push(worker);
+      return worker;
     };
-    join();
-    const there = await simulated("--workers", redis.url);
-    expect(there).toBe(await simulated());
-    expect((JSON.parse(there.replace(",,", ",")) as { weight: number }).weight).toBeGreaterThan(100);
-  }, 120_000);
 
-  it("fails a run whose threads die three times as threads here do, and one whose strategy throws at once", async () => {
-    const failing = ["--fixture", marketOf(1), "--vary", "fickle.mood=calm,throws,exits", "--vary", "ladder.notional=100"];
-    const here = begin(...failing, "--jobs", "1");
-    expect(await here.code).toBe(1);
-    const worker = join();
-    const there = begin(...failing, "--workers", redis.url);
-    expect([await there.code, there.io.outText]).toEqual([1, here.io.outText]);
-    expect(there.io.errText).toContain("its worker died: it ended with code 3");
-    expect(await worker.stop()).toContain("\n2 runs done.\n");
-  }, 120_000);
-});
+    beforeAll(async () => {
+      if (!isInstalled) return;
+      server = await start();
+      queue = watch(server.url);
+      whole = told(...grid, "--jobs", "1");
+    });
+    afterEach(async () => {
+      await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+      if (isInstalled) await queue.empty();
+    });
+    afterAll(async () => {
+      if (!isInstalled) return;
+      await queue.close();
+      await server.stop();
+    });
+
+    it("gives the bytes of threads here on one process, and on two others after it was killed", async () => {
+      const first = join();
+      const one = await told(...grid, "--workers", server.url);
+      expect(one.out).toBe((await whole).out);
+      const { runs, ranking } = JSON.parse(one.out) as SweepReport;
+      expect(runs).toEqual({ wanted: 6, done: 6, failed: 0, unaccepted: 0 });
+      expect(new Set(ranking.map(({ score }) => score)).size).toBeGreaterThan(4);
+
+      await queue.empty();
+      const { io, code } = begin(...grid, "--workers", server.url);
+      await until(async () => (await queue.results()) > 0 && (await queue.active()) === 1);
+      // Stopped first, so that it holds a run when it dies.
+      first.process.kill("SIGSTOP");
+      expect(await queue.active()).toBe(1);
+      await first.kill();
+      const [, second] = [join(), join()];
+      expect([await code, io.outText]).toEqual([0, (await whole).out]);
+      expect(await second?.stop()).toMatch(/\d runs? done\.\n$/);
+    }, 240_000);
+
+    it("goes on after the submitter was stopped, and runs nothing twice", async () => {
+      const { io, code } = begin(...grid, "--workers", server.url);
+      const worker = join();
+      await until(async () => (await queue.results()) >= 2);
+      io.stop();
+      expect(await code).toBe(130);
+      expect(io.errText).toContain("Results are kept with the queue: ask for the same again to go on.");
+      expect((JSON.parse(io.outText) as SweepReport).runs.wanted).toBe(6);
+      expect((await told(...grid, "--workers", server.url)).out).toBe((await whole).out);
+      expect(await worker.stop()).toContain("\n6 runs done.\n");
+    }, 120_000);
+
+    it("that walks forward and learns gives the same bytes", async () => {
+      const learning = ["--fixture", marketOf(3), "--vary", "ladder.levels=1..8", "--sampler", "tpe", "--trials", "4", "--batch", "2"];
+      const forward = [...learning, "--vary", "ladder.notional=100", "--folds", "2", "--train", "0.5"];
+      join();
+      const [here, there] = [await told(...forward), await told(...forward, "--workers", server.url)];
+      expect(there.out).toBe(here.out);
+      expect((JSON.parse(there.out) as SweepReport).folds?.every(({ outOfSample }) => outOfSample !== undefined)).toBe(true);
+    }, 120_000);
+
+    it("and so does a simulation, but for the time it took", async () => {
+      const simulated = async (...argv: readonly string[]): Promise<string> => {
+        const io = capturedIo();
+        expect(await main(["simulate", "config/backtest.ts", "--seeds", "5", "--minutes", "1", "--json", ...argv], io), io.errText).toBe(0);
+        return io.outText.replace(/"elapsedMs":\d+/, "");
+      };
+      join();
+      const there = await simulated("--workers", server.url);
+      expect(there).toBe(await simulated());
+      expect((JSON.parse(there.replace(",,", ",")) as { weight: number }).weight).toBeGreaterThan(100);
+    }, 120_000);
+
+    it("fails a run whose threads die three times as threads here do, and one whose strategy throws at once", async () => {
+      const failing = ["--fixture", marketOf(1), "--vary", "fickle.mood=calm,throws,exits", "--vary", "ladder.notional=100"];
+      const here = begin(...failing, "--jobs", "1");
+      expect(await here.code).toBe(1);
+      const worker = join();
+      const there = begin(...failing, "--workers", server.url);
+      expect([await there.code, there.io.outText]).toEqual([1, here.io.outText]);
+      expect(there.io.errText).toContain("its worker died: it ended with code 3");
+      expect(await worker.stop()).toContain("\n2 runs done.\n");
+    }, 120_000);
+  },
+);

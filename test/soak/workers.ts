@@ -1,5 +1,5 @@
 /**
- * Sweeps on workers that die: npm run soak:workers -- [rounds=10]
+ * Sweeps on workers that die: npm run soak:workers -- [rounds=10] [Redis|PostgreSQL]
  *
  * Each round asks for one sweep, with folds in every other, of four worker processes while one of them is killed with SIGKILL every few
  * runs and another started, and the submitter is stopped and asks again. Its report is compared with that of threads here.
@@ -12,8 +12,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { main } from "../../src/cli/main.ts";
 import { createRandom } from "../../src/random.ts";
 import { capturedIo } from "../support/captured-io.ts";
-import { startRedis } from "../support/harness/redis.ts";
-import { type OwnWorker, startWorker, WatchedQueue } from "../support/harness/workers.ts";
+import { queueServers } from "../support/harness/queues.ts";
+import { type OwnWorker, startWorker } from "../support/harness/workers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const rounds = Number(process.argv[2] ?? 10);
@@ -24,8 +24,10 @@ spawnSync(process.execPath, ["src/cli/sluice.mjs", "generate", "--out", fixture,
 });
 
 const random = createRandom("soak/workers");
-const redis = await startRedis();
-const queue = new WatchedQueue(redis.url);
+const store = queueServers.find(({ name }) => name === (process.argv[3] ?? "Redis"));
+if (store === undefined) throw new Error(`there is no store ${process.argv[3]}`);
+const server = await store.start();
+const queue = store.watch(server.url);
 const workers: OwnWorker[] = [];
 let killed = 0;
 let stopped = 0;
@@ -53,7 +55,7 @@ const harass = async (isOver: () => boolean): Promise<void> => {
     const [victim] = workers.splice(random.whole(0, workers.length - 1), 1);
     await victim?.kill();
     killed++;
-    workers.push(startWorker(redis.url));
+    workers.push(startWorker(server.url));
   }
 };
 
@@ -72,13 +74,13 @@ for (let round = 1; round <= rounds; round++) {
     ...forward,
   ];
   const here = await ask([...argv, "--jobs", "1"]);
-  while (workers.length < 4) workers.push(startWorker(redis.url));
+  while (workers.length < 4) workers.push(startWorker(server.url));
   let over = false;
   const harassed = harass(() => over);
-  let there = await ask([...argv, "--workers", redis.url], random.whole(3_000, 12_000));
+  let there = await ask([...argv, "--workers", server.url], random.whole(3_000, 12_000));
   while (there.code === 130) {
     stopped++;
-    there = await ask([...argv, "--workers", redis.url], random.whole(6_000, 30_000));
+    there = await ask([...argv, "--workers", server.url], random.whole(6_000, 30_000));
   }
   over = true;
   await harassed;
@@ -90,6 +92,6 @@ for (let round = 1; round <= rounds; round++) {
   await queue.empty();
 }
 for (const worker of workers) await worker.kill();
-queue.close();
-await redis.stop();
+await queue.close();
+await server.stop();
 process.exit(wrong === 0 ? 0 : 1);

@@ -134,7 +134,7 @@ describe("The production dependency tree", () => {
       "/src/control/server/": ["hono", "@hono/node-server"],
       "/src/scheduler/shared/": ["ioredis"],
       "/src/engine/": ["ioredis"],
-      "/src/backtest/sweep/workers/": ["ioredis", "bullmq"],
+      "/src/backtest/sweep/workers/": ["ioredis", "bullmq", "pg"],
     };
     const inThread = (file: string): readonly string[] =>
       Object.entries(optional).flatMap(([folder, names]) => (file.includes(folder) ? names : []));

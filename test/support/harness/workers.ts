@@ -1,7 +1,6 @@
-/** Workers as processes of their own, on a Redis of the test's own. */
+/** Workers as processes of their own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { Redis } from "ioredis";
 
 const starter = fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url));
 
@@ -37,38 +36,3 @@ export const startWorker = (queue: string, ...flags: readonly string[]): OwnWork
     },
   };
 };
-
-/** What a test reads of the queue itself. */
-export class WatchedQueue {
-  readonly redis: Redis;
-
-  constructor(url: string) {
-    this.redis = new Redis(url);
-  }
-
-  /** Results in all sheets. */
-  async results(): Promise<number> {
-    let count = 0;
-    for (const key of await this.redis.keys("sluice:results:*")) count += await this.redis.hlen(key);
-    return count;
-  }
-
-  /** Jobs that some worker has taken. */
-  async active(): Promise<number> {
-    let count = 0;
-    for (const key of await this.redis.keys("sluice:queue:*:active")) count += await this.redis.llen(key);
-    return count;
-  }
-
-  async until(what: () => Promise<boolean>): Promise<void> {
-    while (!(await what())) await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-
-  async empty(): Promise<void> {
-    await this.redis.flushall();
-  }
-
-  close(): void {
-    this.redis.disconnect();
-  }
-}

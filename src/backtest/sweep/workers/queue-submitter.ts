@@ -1,19 +1,18 @@
 /**
- * Submitter of jobs to workers on other machines, through a queue of BullMQ in Redis or Valkey.
+ * Submitter of jobs to workers on other machines, through a queue of BullMQ.
  *
- * Invariants: no more jobs than a window wait in Redis, however many there are; a job that has a result is not run again, whoever
+ * Invariants: no more jobs than a window wait there, however many there are; a job that has a result is not run again, whoever
  * asked for it; every job is answered, or `run` was stopped or failed with a reason: what a store forgot is asked for again, and one that
  * does not answer for a minute ends the run; one submitter at a time has a sheet.
  * Not here: what a job is (queue-pool.ts), who runs it (queue-worker.ts).
  */
 import { hostname } from "node:os";
-import type { Queue } from "bullmq";
-import type { Redis } from "ioredis";
 import { firstValueFrom } from "rxjs";
 import { after, type Clock } from "../../../clock/clock.ts";
 import { SluiceError } from "../../../errors.ts";
 import { counted } from "../../../report/number-format.ts";
-import { answeredWithin, connect, QueueStore, queuePackages, queuePrefix, shownAddress } from "./queue-store.ts";
+import { answeredWithin, openQueue } from "./queue-address.ts";
+import type { JobQueue, QueueConnection, QueueStore } from "./queue-store.ts";
 import { nameOfSheet, type WorkSheet } from "./work-sheet.ts";
 
 interface QueuedJob {
@@ -21,16 +20,16 @@ interface QueuedJob {
 }
 
 export interface SubmitterOptions {
-  /** `redis://` or `rediss://`, with user and password where it needs them. */
+  /** As queue-address.ts reads it, with user and password where it needs them. */
   readonly url: string;
   readonly clock: Clock;
-  /** The caller keeps what it is given: Redis need not. */
+  /** The caller keeps what it is given: the store need not. */
   readonly durable: boolean;
   /** What a person should know: how many workers there are, who refuses and why. */
   readonly onNotice: (text: string) => void;
 }
 
-/** Jobs that wait in Redis or run, at most: about 1 KB each. */
+/** Jobs that wait or run, at most: about 1 KB each. */
 const windowMax = 10_000;
 const chunk = 500;
 const idleMs = 50;
@@ -58,9 +57,9 @@ export class QueueSubmitter<J extends QueuedJob, A> {
   readonly #name: string;
   readonly #answers: Answers<A>;
   readonly #holder = `${hostname()}, process ${process.pid}`;
-  readonly #redis: Redis;
+  readonly #connection: QueueConnection;
   readonly #store: QueueStore;
-  readonly #queue: Queue;
+  readonly #queue: JobQueue;
   readonly #outstanding = new Map<number, J>();
   readonly #said = new Set<string>();
   #closed: Promise<void> | undefined;
@@ -70,14 +69,14 @@ export class QueueSubmitter<J extends QueuedJob, A> {
   #empty = false;
   #workers: number | undefined;
 
-  private constructor(sheet: WorkSheet, answers: Answers<A>, options: SubmitterOptions, redis: Redis, queue: Queue) {
+  private constructor(sheet: WorkSheet, answers: Answers<A>, options: SubmitterOptions, connection: QueueConnection) {
     this.#sheet = sheet;
     this.#name = nameOfSheet(sheet);
     this.#answers = answers;
     this.#options = options;
-    this.#redis = redis;
-    this.#store = new QueueStore(redis);
-    this.#queue = queue;
+    this.#connection = connection;
+    this.#store = connection.store;
+    this.#queue = connection.queue(this.#name);
     this.#recounted = options.clock.now();
   }
 
@@ -87,19 +86,16 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     answers: Answers<A>,
     options: SubmitterOptions,
   ): Promise<QueueSubmitter<J, A>> {
-    shownAddress(options.url);
-    const packages = await queuePackages();
-    const redis = connect(packages, options.url);
-    const queue = new packages.bull.Queue(nameOfSheet(sheet), { connection: redis, prefix: queuePrefix });
-    queue.on("error", () => undefined);
-    const submitter = new QueueSubmitter<J, A>(sheet, answers, options, redis, queue);
+    const connection = await openQueue(options.url, options.clock);
     try {
+      await answeredWithin(options, firstAnswerMs, connection.ready());
+      const submitter = new QueueSubmitter<J, A>(sheet, answers, options, connection);
       await submitter.#begin();
+      return submitter;
     } catch (error) {
-      redis.disconnect();
+      connection.disconnect();
       throw error;
     }
-    return submitter;
   }
 
   /** Resolves when all are answered, or when it was closed. */
@@ -129,7 +125,6 @@ export class QueueSubmitter<J extends QueuedJob, A> {
   }
 
   async #begin(): Promise<void> {
-    await this.#bounded(firstAnswerMs, this.#redis.ping());
     for (let waitedMs = 0; ; waitedMs += 1_000) {
       const other = await this.#bounded(silenceMsMax, this.#store.hold(this.#name, this.#holder));
       if (other === undefined) break;
@@ -189,7 +184,8 @@ export class QueueSubmitter<J extends QueuedJob, A> {
   async #enqueue(jobs: readonly J[]): Promise<void> {
     if (jobs.length === 0) return;
     const settings = { attempts: jobAttempts, removeOnComplete: true } as const;
-    await this.#queue.addBulk(jobs.map((data) => ({ name: "run", data, opts: { ...settings, jobId: idOfJob(data.index) } })));
+    const added = jobs.map((data) => ({ name: "run", data, opts: { ...settings, jobId: idOfJob(data.index) } }));
+    await this.#connection.patiently(() => this.#queue.addBulk(added));
   }
 
   async #take(indexes: readonly number[], answered: (job: J, answer: A) => void, again?: (answer: A) => boolean): Promise<boolean> {
@@ -211,10 +207,10 @@ export class QueueSubmitter<J extends QueuedJob, A> {
 
   /** Jobs whose workers died or hung so often that they are given up. */
   async #takeFailed(answered: (job: J, answer: A) => void): Promise<boolean> {
-    const failed = await this.#queue.getFailed(0, chunk - 1);
+    const failed = await this.#connection.patiently(() => this.#queue.getFailed(0, chunk - 1));
     for (const { id, failedReason } of failed) {
       const index = Number(id?.slice(idOfJob(0).length - 1));
-      await this.#queue.remove(id as string);
+      await this.#connection.patiently(() => this.#queue.remove(id as string));
       const job = this.#outstanding.get(index);
       if (job === undefined || this.#closed !== undefined) continue;
       this.#outstanding.delete(index);
@@ -228,7 +224,9 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     const other = await this.#store.hold(this.#name, this.#holder);
     if (other !== undefined) throw new SluiceError("USAGE", `--workers: ${other} has taken this work over.`);
     await this.#store.open(this.#sheet);
-    const counts = await this.#queue.getJobCounts("waiting", "active", "delayed", "prioritized", "failed");
+    const counts = await this.#connection.patiently(() =>
+      this.#queue.getJobCounts("waiting", "active", "delayed", "prioritized", "failed"),
+    );
     const left = Object.values(counts).reduce((sum, count) => sum + count, 0);
     const isEmpty = left === 0 && this.#outstanding.size > 0;
     if (isEmpty && this.#empty) {
@@ -276,7 +274,7 @@ export class QueueSubmitter<J extends QueuedJob, A> {
       // Who comes next finds it as after a death: held for some seconds, and with jobs that wait.
     } finally {
       await this.#queue.close().catch(() => undefined);
-      this.#redis.disconnect();
+      this.#connection.disconnect();
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Worker: takes jobs of the sheets that are up in Redis or Valkey, and leaves their results there.
+ * Worker: takes jobs of the sheets that are up at a store, and leaves their results there.
  *
  * Invariants: it works on one sheet at a time, the oldest that has jobs waiting first; jobs of a sheet it refuses are left to others; a job whose
  * worker dies is taken by another, one whose thread dies is tried three times; when it is stopped what runs is finished, and when
@@ -7,22 +7,13 @@
  * Not here: what running a job means (sweep-work.ts), who asks for it (queue-submitter.ts).
  */
 import { hostname } from "node:os";
-import type { Job, Queue, Worker } from "bullmq";
-import type { Redis } from "ioredis";
+import type { Job } from "bullmq";
 import { defer, filter, firstValueFrom, fromEvent, merge, type Observable, type ObservableInput, of, repeat, switchMap, take } from "rxjs";
 import { after, type Clock } from "../../../clock/clock.ts";
 import { isSluiceError, messageOf } from "../../../errors.ts";
 import type { DownloadBounds } from "./fixture-download.ts";
-import {
-  answeredWithin,
-  connect,
-  connectWithCopies,
-  type QueuePackages,
-  QueueStore,
-  queuePackages,
-  queuePrefix,
-  shownAddress,
-} from "./queue-store.ts";
+import { answeredWithin, openQueue } from "./queue-address.ts";
+import type { JobQueue, JobWorker, QueueConnection, QueueStore } from "./queue-store.ts";
 import { Refusal } from "./sheet-config.ts";
 import { readSheet, type WorkSheet } from "./work-sheet.ts";
 
@@ -59,22 +50,23 @@ const firstAnswerMs = 5_000;
 const lockMs = 10_000;
 const stalledMs = 5_000;
 const stalledMax = 5;
+/** What the queue has failed to take or give is tried again. */
+const failedMs = 1_000;
+
+type GivenJob = Pick<Job, "data" | "moveToWait">;
 
 interface Serving {
   readonly name: string;
   readonly work: Work;
-  readonly worker: Worker;
+  readonly worker: JobWorker;
   readonly running: Set<Promise<void>>;
-  /** Drops its connections: what waits for the queue fails. */
-  readonly disconnect: () => void;
 }
 
 export class QueueWorker {
   readonly #options: WorkerOptions;
-  readonly #packages: QueuePackages;
-  readonly #redis: Redis;
+  readonly #connection: QueueConnection;
   readonly #store: QueueStore;
-  readonly #queues = new Map<string, Queue>();
+  readonly #queues = new Map<string, JobQueue>();
   /** Until when a sheet is not looked at again. */
   readonly #refused = new Map<string, number>();
   readonly #id = `${hostname()}-${process.pid}`;
@@ -83,22 +75,20 @@ export class QueueWorker {
   readonly #abandoned = new AbortController();
   #done = 0;
 
-  private constructor(options: WorkerOptions, packages: QueuePackages) {
+  private constructor(options: WorkerOptions, connection: QueueConnection) {
     this.#options = options;
-    this.#packages = packages;
-    this.#redis = connect(packages, options.url);
-    this.#store = new QueueStore(this.#redis);
+    this.#connection = connection;
+    this.#store = connection.store;
   }
 
   /** Resolves when the queue has answered; PORT_UNAVAILABLE where it does not. */
   static async open(options: WorkerOptions): Promise<QueueWorker> {
-    shownAddress(options.url);
-    const worker = new QueueWorker(options, await queuePackages());
+    const connection = await openQueue(options.url, options.clock);
     try {
-      await answeredWithin(options, firstAnswerMs, worker.#redis.ping());
-      return worker;
+      await answeredWithin(options, firstAnswerMs, connection.ready());
+      return new QueueWorker(options, connection);
     } catch (error) {
-      worker.#redis.disconnect();
+      connection.disconnect();
       throw error;
     }
   }
@@ -183,11 +173,10 @@ export class QueueWorker {
     return waits[0] ?? busy[0] ?? names[0];
   }
 
-  #queue(name: string): Queue {
+  #queue(name: string): JobQueue {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const queue = new this.#packages.bull.Queue(name, { connection: this.#redis, prefix: queuePrefix });
-    queue.on("error", () => undefined);
+    const queue = this.#connection.queue(name);
     this.#queues.set(name, queue);
     return queue;
   }
@@ -215,7 +204,7 @@ export class QueueWorker {
 
   #take(name: string, work: Work): Serving {
     const running = new Set<Promise<void>>();
-    const process = async (job: Job, token?: string): Promise<void> => {
+    const process = async (job: GivenJob, token?: string): Promise<void> => {
       const answered = this.#answer(name, work, job, token);
       running.add(answered);
       try {
@@ -224,23 +213,18 @@ export class QueueWorker {
         running.delete(answered);
       }
     };
-    // Its own connection: one that waits for jobs answers nothing else.
-    const { connection, disconnect } = connectWithCopies(this.#packages, this.#options.url);
-    const worker = new this.#packages.bull.Worker(name, process, {
-      connection,
-      prefix: queuePrefix,
+    const worker = this.#connection.worker(name, process, {
       concurrency: this.#options.jobs,
       lockDuration: lockMs,
       stalledInterval: stalledMs,
       maxStalledCount: stalledMax,
+      runRetryDelay: failedMs,
       name: this.#id,
     });
-    worker.on("error", () => undefined);
-    worker.on("closed", disconnect);
-    return { name, work, worker, running, disconnect };
+    return { name, work, worker, running };
   }
 
-  async #answer(name: string, work: Work, job: Job, token: string | undefined): Promise<void> {
+  async #answer(name: string, work: Work, job: GivenJob, token: string | undefined): Promise<void> {
     const ended = await work.run(job.data);
     if (ended.kind === "answer") {
       await this.#store.addResult(name, (job.data as { readonly index: number }).index, JSON.stringify(ended.answer));
@@ -250,7 +234,7 @@ export class QueueWorker {
     if (!this.#abandoned.signal.aborted) throw new Error(`its worker died: ${ended.reason}`);
     // Not the run's fault: it is not counted as a try.
     await job.moveToWait(token);
-    throw new this.#packages.bull.WaitingError();
+    throw this.#connection.waiting();
   }
 
   async #leave(): Promise<void> {
@@ -282,10 +266,10 @@ export class QueueWorker {
           late,
         ),
       );
-      serving.disconnect();
+      worker.disconnect();
       await work.close();
     }
-    this.#redis.disconnect();
+    this.#connection.disconnect();
     for (const queue of this.#queues.values()) queue.close().catch(() => undefined);
   }
 }

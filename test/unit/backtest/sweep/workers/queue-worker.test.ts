@@ -2,29 +2,31 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Queue } from "bullmq";
-import type { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { QueueStore, shownAddress } from "../../../../../src/backtest/sweep/workers/queue-store.ts";
+import { firstValueFrom } from "rxjs";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { openQueue, shownAddress } from "../../../../../src/backtest/sweep/workers/queue-address.ts";
 import { QueueSubmitter } from "../../../../../src/backtest/sweep/workers/queue-submitter.ts";
 import { type OpenWork, QueueWorker } from "../../../../../src/backtest/sweep/workers/queue-worker.ts";
 import { Refusal } from "../../../../../src/backtest/sweep/workers/sheet-config.ts";
 import { openSweepWork } from "../../../../../src/backtest/sweep/workers/sweep-work.ts";
 import { nameOfSheet, type WorkSheet } from "../../../../../src/backtest/sweep/workers/work-sheet.ts";
 import { main } from "../../../../../src/cli/main.ts";
-import { createSystemClock } from "../../../../../src/clock/system-clock.ts";
+import { after } from "../../../../../src/clock/clock.ts";
 import { packageVersion } from "../../../../../src/host/package-version.ts";
 import { hashOfSources } from "../../../../../src/host/source-hash.ts";
 import { capturedIo } from "../../../../support/captured-io.ts";
-import { type OwnRedis, redisServer, startRedis } from "../../../../support/harness/redis.ts";
+import { createHurriedClock } from "../../../../support/harness/hurried-clock.ts";
+import { postgresServer, startPostgres } from "../../../../support/harness/postgres.ts";
+import { queueServers, until, type WatchedQueue } from "../../../../support/harness/queues.ts";
 import { marketOf } from "../../../../support/harness/sweep.ts";
-import { WatchedQueue } from "../../../../support/harness/workers.ts";
 import { temporaryFolder } from "../../../../support/temporary-folder.ts";
 
 interface Doubled {
   readonly index: number;
 }
 
-const clock = createSystemClock();
+/** Looks and retries come five times as often as for people. */
+const clock = createHurriedClock(5);
 const hash = "0".repeat(64);
 const fixture = { name: "nowhere", contentHash: hash };
 const sheet = (more: Partial<WorkSheet> = {}): WorkSheet => ({
@@ -36,28 +38,31 @@ const sheet = (more: Partial<WorkSheet> = {}): WorkSheet => ({
   ...more,
 });
 
-describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there is no redis-server)", () => {
-  let redis: OwnRedis;
+describe.each(queueServers)("Work on a queue in $name (skipped where there is no $program)", ({ isInstalled, start, watch }) => {
+  beforeEach(({ skip }) => skip(!isInstalled));
+  let server: Awaited<ReturnType<typeof start>>;
   let queue: WatchedQueue;
   const closing: (() => unknown)[] = [];
 
   beforeAll(async () => {
-    redis = await startRedis();
-    queue = new WatchedQueue(redis.url);
+    if (!isInstalled) return;
+    server = await start();
+    queue = watch(server.url);
   });
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
-    await queue.empty();
+    if (isInstalled) await queue.empty();
   });
   afterAll(async () => {
-    queue.close();
-    await redis.stop();
+    if (!isInstalled) return;
+    await queue.close();
+    await server.stop();
   });
 
   const submit = async (given: WorkSheet, durable = false) => {
     const notices: string[] = [];
     const answers = { failed: (reason: string) => ({ reason }), again: () => false };
-    const options = { url: redis.url, clock, durable, onNotice: (text: string) => notices.push(text) };
+    const options = { url: server.url, clock, durable, onNotice: (text: string) => notices.push(text) };
     const submitter = await QueueSubmitter.open<Doubled, unknown>(given, answers, options);
     closing.push(() => submitter.close());
     return { submitter, notices };
@@ -65,7 +70,7 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
 
   const work = async (open: OpenWork, jobs = 1) => {
     const said: string[] = [];
-    const worker = await QueueWorker.open({ url: redis.url, jobs, clock, kinds: { sweep: open }, say: (text) => said.push(text) });
+    const worker = await QueueWorker.open({ url: server.url, jobs, clock, kinds: { sweep: open }, say: (text) => said.push(text) });
     const ended = worker.run();
     let stopped = false;
     const stop = async (): Promise<number> => {
@@ -99,10 +104,11 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
     await work(doubling, 4);
     const found = await answersOf(submitter, 2_345);
     expect([...found].sort(([a], [b]) => a - b)).toEqual(jobs(2_345).map(({ index }) => [index, { value: 2 * index }]));
-    const texts = await (queue.redis as Redis).hvals(`sluice:results:${nameOfSheet(sheet())}`);
+    const texts = await queue.answers(nameOfSheet(sheet()));
+    expect(texts.length).toBe(2_345);
     expect(texts.every((text) => /^#[\w-]{16}$/.test(text))).toBe(true);
     await submitter.close();
-    expect(await queue.redis.keys("sluice:queue:*")).toEqual([]);
+    expect(await queue.left()).toBe(0);
   });
 
   it("is run again where only its digest is left", async () => {
@@ -124,7 +130,7 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
     const { submitter, notices } = await submit(sheet(more));
     const run = answersOf(submitter, 1);
     const { said, stop } = await work(openSweepWork({}));
-    await queue.until(() => Promise.resolve(notices.some((text) => text.includes("refuses"))));
+    await until(() => Promise.resolve(notices.some((text) => text.includes("refuses"))));
     expect(said.join()).toContain(message);
     expect(notices.find((text) => text.includes("refuses"))).toContain(message);
     expect(await stop()).toBe(0);
@@ -143,19 +149,19 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
     const { said } = await work(() => Promise.reject(new Refusal("no")));
     for (const time of [1, 2]) {
       const { submitter } = await submit(sheet());
-      await queue.until(() => Promise.resolve(said.length === time));
+      await until(() => Promise.resolve(said.length === time));
       await submitter.close();
       const name = nameOfSheet(sheet());
       const before = closed.mock.contexts.length;
-      await queue.until(() => Promise.resolve(closed.mock.contexts.slice(before - 1).some((one) => (one as Queue).name === name)));
-      await queue.until(() => Promise.resolve(closed.mock.contexts.length >= 2 * time));
+      await until(() => Promise.resolve(closed.mock.contexts.slice(before - 1).some((one) => (one as Queue).name === name)));
+      await until(() => Promise.resolve(closed.mock.contexts.length >= 2 * time));
     }
   });
 
   it.each([0, 1])(
     "ends soon when its worker is stopped while the queue is away and %i runs are under way",
     async (runs) => {
-      const own = await startRedis();
+      const own = await start();
       closing.push(() => own.stop());
       const said: string[] = [];
       let gone = false;
@@ -174,13 +180,13 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
       const answers = { failed: (reason: string) => ({ reason }), again: () => false };
       const submitter = await QueueSubmitter.open<Doubled, unknown>(sheet(), answers, options);
       if (runs > 0) submitter.run(jobs(runs), () => undefined).catch(() => undefined);
-      await queue.until(() => Promise.resolve(said.length === 1));
-      const watched = new WatchedQueue(own.url);
-      await watched.until(async () => (await watched.active()) === runs);
-      watched.close();
+      await until(() => Promise.resolve(said.length === 1));
+      const watched = watch(own.url);
+      await until(async () => (await watched.active()) === runs);
+      await watched.close();
       await own.stop();
       // Its next call finds nobody.
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await firstValueFrom(after(clock, 700));
       const at = clock.now();
       worker.stop();
       if (runs > 0) {
@@ -200,7 +206,7 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
     const { submitter, notices } = await submit(sheet({ config: { path, sources: hashOfSources(path), hash } }));
     const run = answersOf(submitter, 1);
     await work(openSweepWork({}));
-    await queue.until(() => Promise.resolve(notices.some((text) => text.includes(`${path} comes to other values here`))));
+    await until(() => Promise.resolve(notices.some((text) => text.includes(`${path} comes to other values here`))));
     await submitter.close();
     await run;
   });
@@ -208,7 +214,7 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
   it("is left to others by who refuses it, and done by who can", async () => {
     const { submitter } = await submit(sheet());
     const { said } = await work(openSweepWork({}));
-    await queue.until(() => Promise.resolve(said.some((text) => text.startsWith("refused"))));
+    await until(() => Promise.resolve(said.some((text) => text.startsWith("refused"))));
     const run = answersOf(submitter, 5);
     await work(doubling);
     expect((await run).size).toBe(5);
@@ -216,21 +222,23 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
 
   it("whose second result differs is told, and the first stays", async () => {
     const { submitter, notices } = await submit(sheet());
-    const store = new QueueStore(queue.redis);
+    const other = await openQueue(server.url, clock);
+    closing.push(() => other.disconnect());
+    const { store } = other;
     const name = nameOfSheet(sheet());
     expect(await store.addResult(name, 0, '{"value":1}')).toBe("new");
     expect(await store.addResult(name, 0, '{"value":1}')).toBe("same");
     expect(await store.addResult(name, 0, '{"value":2}')).toBe("differs");
     expect(await answersOf(submitter, 1)).toEqual(new Map([[0, { value: 1 }]]));
     expect(await store.addResult(name, 0, '{"value":1}')).toBe("same");
-    expect(await queue.redis.pttl(`sluice:done:${name}`)).toBeGreaterThan(6 * 86_400_000);
+    expect(await queue.noteMs(name)).toBeGreaterThan(6 * 86_400_000);
     expect(notices).toContain("run 0 was made twice, with different results: the strategy or its worker's machine is not deterministic");
   });
 
   it("is asked for again when the store has forgotten everything", async () => {
     const { submitter } = await submit(sheet());
     const run = answersOf(submitter, 4);
-    await queue.until(async () => (await queue.redis.keys("sluice:queue:*:wait")).length > 0);
+    await until(async () => (await queue.waiting()) === 4);
     await queue.empty();
     await work(doubling);
     expect((await run).size).toBe(4);
@@ -251,7 +259,7 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
           close: () => Promise.resolve(give()),
         });
       const { worker, stop, said } = await work(endless);
-      await queue.until(async () => (await queue.active()) === 1);
+      await until(async () => (await queue.active()) === 1);
       worker.stop();
       expect(said.at(-1)).toBe("finishing what runs (1); stop it again to give that back");
       worker.stop();
@@ -265,15 +273,50 @@ describe.skipIf(redisServer === undefined)("Work on a queue (skipped where there
     const { submitter } = await submit(sheet());
     const name = nameOfSheet(sheet());
     await submitter.close();
-    await queue.redis.set(`sluice:submitter:${name}`, "elsewhere, process 7", "PX", 1_500);
+    await queue.holdElsewhere(name, "elsewhere, process 7", 300);
     const { notices } = await submit(sheet());
     expect(notices).toEqual(["elsewhere, process 7 has this work already; waiting for it to end"]);
+  });
+});
+
+describe.skipIf(postgresServer === undefined)("A queue in PostgreSQL (skipped where there is no postgres)", () => {
+  it("waits for a server that restarts, and keeps the order of a job's fields", async () => {
+    const first = await startPostgres();
+    const queue = await openQueue(first.url, clock);
+    await queue.ready();
+    const jobs = queue.queue("restarted");
+    const given: unknown[] = [];
+    const settings = { concurrency: 1, lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5, runRetryDelay: 100, name: "me" };
+    const worker = queue.worker("restarted", async ({ data }) => void given.push(data), settings);
+    await until(async () => (await jobs.getWorkersCount()) === 1);
+    await first.stop(true);
+    const asked = queue.patiently(() => jobs.getJobCounts("waiting"));
+    const second = await startPostgres(Number(new URL(first.url).port), first.data);
+    expect(await asked).toEqual({ waiting: 0 });
+    await jobs.addBulk([{ name: "run", data: { zz: "\0", b: -0, a: 1e-7 }, opts: { jobId: "run-0" } }]);
+    await until(async () => given.length > 0);
+    expect(JSON.stringify(given)).toBe('[{"zz":"\\u0000","b":0,"a":1e-7}]');
+    await worker.close();
+    queue.disconnect();
+    await second.stop();
+  });
+
+  it("that refuses a password is told of at once, and without it", async () => {
+    const server = await startPostgres();
+    const io = capturedIo();
+    const url = new URL(server.url);
+    url.password = "hidden";
+    expect(await main(["worker", "--queue", url.href], io)).not.toBe(0);
+    expect(io.errText).toContain('failed: error: password authentication failed for user "sluice"');
+    expect(io.errText).not.toContain("hidden");
+    await server.stop();
   });
 });
 
 describe("A queue that cannot be used", () => {
   it("is named without any part of its password", () => {
     expect(shownAddress("redis://ann:12/sec@ret@store.example:6379/2")).toBe("store.example:6379/2");
+    expect(shownAddress("postgres://ann:12/sec@ret@store.example/work?password=secret")).toBe("store.example/work");
   });
 
   const outside = join(temporaryFolder("outside"), "config.ts");
@@ -281,7 +324,9 @@ describe("A queue that cannot be used", () => {
 
   it.each([
     [["worker", "--queue", "redis://127.0.0.1:1"], "The queue at 127.0.0.1:1 does not answer. Is it running"],
-    [["worker", "--queue", "localhost"], "Write redis://HOST:PORT or rediss://HOST:PORT, or env:NAME."],
+    [["worker", "--queue", "postgres://me:secret@127.0.0.1:1/work"], "The queue at 127.0.0.1:1/work does not answer. Is it running"],
+    [["worker", "--queue", "postgres://me:12/secret@word@127.0.0.1:1/work"], "write user and password percent-encoded"],
+    [["worker", "--queue", "localhost"], "Write redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE, or env:NAME."],
     [["worker", "--queue", "redi://user:pa:secret@word@host"], '"redi://host" is not the address of a queue.'],
     [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "http://"], "--fixtures: the http:// address is not valid."],
     [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "s3://user:secret@host"], "--fixtures: s3:// is not supported."],

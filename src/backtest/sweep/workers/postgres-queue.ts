@@ -1,0 +1,106 @@
+/**
+ * Queue of work in PostgreSQL (13 or later): BullMQ's queues in its schema `bullmq`, and beside them sheets, results and refusals.
+ *
+ * Invariants: those of the port (queue-store.ts); a worker holds few connections, however many runs it makes at a time; tables are made by
+ * the first who comes, and only where they are missing.
+ * Not here: the tables (postgres-queue-store.ts), connecting (postgres-pool.ts), the same in Redis (redis-queue.ts).
+ */
+import type { Job } from "bullmq";
+import type { Clock } from "../../../clock/clock.ts";
+import { SluiceError } from "../../../errors.ts";
+import { optionalPackage } from "../../../optional-package.ts";
+import { PatientPool, type PgPackage } from "./postgres-pool.ts";
+import { PostgresQueueStore } from "./postgres-queue-store.ts";
+import { bullPackage, type JobQueue, type JobWorker, needs, type QueueConnection, type WorkerSettings } from "./queue-store.ts";
+
+type Bull = Awaited<ReturnType<typeof bullPackage>>;
+
+/** The database would put the fields of an object into another order. */
+interface Exact {
+  readonly json: string;
+}
+
+const askingMax = 2;
+/** One waits for news of jobs. */
+const workingMax = 3;
+
+export class PostgresQueue implements QueueConnection {
+  readonly store: PostgresQueueStore;
+  readonly #bull: Bull;
+  readonly #pools: (max: number) => PatientPool;
+  readonly #pool: PatientPool;
+
+  private constructor(bull: Bull, pools: (max: number) => PatientPool) {
+    this.#bull = bull;
+    this.#pools = pools;
+    this.#pool = pools(askingMax);
+    this.store = new PostgresQueueStore(this.#pool);
+  }
+
+  static async open(url: string, clock: Clock): Promise<PostgresQueue> {
+    // The rest of an unescaped password would be part of the path, which messages of the server name.
+    if (/@/.test(new URL(url).pathname))
+      throw new SluiceError("USAGE", "The address of the queue is not valid: write user and password percent-encoded, as %2F for /.");
+    const pg = await optionalPackage<PgPackage>("pg", `${needs} in PostgreSQL is reached`);
+    const bull = await bullPackage();
+    const options = { connectionString: url, options: `-c search_path="${bull.DEFAULT_SCHEMA}"` };
+    return new PostgresQueue(bull, (max) => new PatientPool(pg, { ...options, max }, clock));
+  }
+
+  async ready(): Promise<void> {
+    await this.#pool.patiently(async () => {
+      const client = await this.#pool.connect();
+      try {
+        const version = await this.#bull.assertSchemaCompatibility(client).catch((error: unknown) => {
+          if (error instanceof this.#bull.SchemaMigrationRequiredError) return 0;
+          throw error;
+        });
+        if (version < this.#bull.LATEST_SCHEMA_VERSION) await this.#bull.runMigrations(client);
+      } finally {
+        client.release();
+      }
+    });
+    await this.store.prepare();
+  }
+
+  queue(name: string): JobQueue {
+    const queue = new this.#bull.Queue(name, { connection: this.#pool as never }, this.#bull.createPostgresBackend as never);
+    queue.on("error", () => undefined);
+    const addBulk = queue.addBulk.bind(queue);
+    const exact: Pick<JobQueue, "addBulk"> = {
+      addBulk: (jobs) => addBulk(jobs.map((job) => ({ ...job, data: { json: JSON.stringify(job.data) } }))),
+    };
+    return Object.assign(queue, exact) as unknown as JobQueue;
+  }
+
+  worker(name: string, process: Parameters<QueueConnection["worker"]>[1], settings: WorkerSettings): JobWorker {
+    // Its own connections: one of them waits for jobs.
+    const pool = this.#pools(workingMax);
+    const processed = (job: Job, token?: string): Promise<void> =>
+      process({ data: JSON.parse((job.data as Exact).json), moveToWait: (held) => job.moveToWait(held) }, token);
+    const worker = new this.#bull.Worker(
+      name,
+      processed,
+      { ...settings, connection: pool as never },
+      this.#bull.createPostgresBackend as never,
+    );
+    const disconnect = (): void => {
+      pool.disconnect();
+    };
+    worker.on("error", () => undefined);
+    worker.on("closed", disconnect);
+    return { close: () => worker.close(), disconnect };
+  }
+
+  waiting(): Error {
+    return new this.#bull.WaitingError();
+  }
+
+  patiently<T>(ask: () => Promise<T>): Promise<T> {
+    return this.#pool.patiently(ask);
+  }
+
+  disconnect(): void {
+    this.#pool.disconnect();
+  }
+}
