@@ -123,7 +123,7 @@ const rules: OptionRules = {
     resume: { type: "boolean" },
     part: { type: "object", required: ["index", "of"], properties: { index: { type: "number" }, of: { type: "number" } } },
     merge: { type: "array", items: text, minItems: 1 },
-    workers: { type: "string", pattern: "^(rediss?|postgres(ql)?)://" },
+    workers: text,
     reports: { type: "object" },
     onStart: {},
     onProgress: {},

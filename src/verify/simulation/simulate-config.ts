@@ -78,7 +78,7 @@ const rules: OptionRules = {
     part: { type: "object", required: ["index", "of"], properties: { index: { type: "number" }, of: { type: "number" } } },
     out: { type: "string" },
     merge: { type: "array", items: { type: "string" }, minItems: 1 },
-    workers: { type: "string", pattern: "^(rediss?|postgres(ql)?)://" },
+    workers: { type: "string" },
     onNotice: {},
     signal: {},
     onProgress: {},

@@ -10,10 +10,12 @@ import { PostgresQueue } from "./postgres-queue.ts";
 import type { QueueConnection } from "./queue-store.ts";
 import { RedisQueue } from "./redis-queue.ts";
 
-/** Connects to the store that the address names. */
-export const openQueue = (url: string, clock: Clock): Promise<QueueConnection> => {
+/** Connects to the store that the address names; USAGE where it names none. */
+export const openQueue = async (url: string, clock: Clock): Promise<QueueConnection> => {
   shownAddress(url);
-  return /^postgres(ql)?:/.test(url) ? PostgresQueue.open(url, clock) : RedisQueue.open(url);
+  if (/^rediss?:/.test(url)) return RedisQueue.open(url);
+  if (/^postgres(ql)?:/.test(url)) return PostgresQueue.open(url, clock);
+  throw invalid();
 };
 
 /** Host, port and number of the database: what may be shown of an address. */
@@ -23,12 +25,15 @@ export const shownAddress = (url: string): string => {
     const { host, pathname } = new URL(url.replace(/^(\w+:\/\/).*@/s, "$1"));
     return `${host}${pathname === "/" ? "" : pathname}`;
   } catch {
-    throw new SluiceError(
-      "USAGE",
-      "The address of the queue is not valid. Write redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE.",
-    );
+    throw invalid();
   }
 };
+
+const invalid = (): SluiceError =>
+  new SluiceError(
+    "USAGE",
+    "The address of the queue is not valid. Write redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE.",
+  );
 
 /** What `work` gives, if that comes within `ms` and before the signal; else PORT_UNAVAILABLE, as for whatever the queue says. */
 export const answeredWithin = async <T>(

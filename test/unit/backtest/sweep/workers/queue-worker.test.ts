@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Queue } from "bullmq";
 import { firstValueFrom } from "rxjs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { sweep } from "../../../../../src/backtest/sweep/sweep-config.ts";
 import { openQueue, shownAddress } from "../../../../../src/backtest/sweep/workers/queue-address.ts";
 import { QueueSubmitter } from "../../../../../src/backtest/sweep/workers/queue-submitter.ts";
 import { type OpenWork, QueueWorker } from "../../../../../src/backtest/sweep/workers/queue-worker.ts";
@@ -314,6 +315,12 @@ describe.skipIf(postgresServer === undefined)("A queue in PostgreSQL (skipped wh
 });
 
 describe("A queue that cannot be used", () => {
+  it.each(["redi://me:secret@host", "me:secret@host", "http://me:secret@host"])("is refused without its address: %s", async (workers) => {
+    const asked = sweep("test/support/configs/sweep.ts", { fixture: marketOf(1), vary: ["fickle.mood=calm"], workers });
+    await expect(asked).rejects.toThrow(/^The address of the queue is not valid\. Write redis:/);
+    await expect(openQueue(workers, clock)).rejects.toThrow(/^(?!.*secret)/);
+  });
+
   it("is named without any part of its password", () => {
     expect(shownAddress("redis://ann:12/sec@ret@store.example:6379/2")).toBe("store.example:6379/2");
     expect(shownAddress("postgres://ann:12/sec@ret@store.example/work?password=secret")).toBe("store.example/work");
