@@ -12,8 +12,7 @@ const lengthMax = 40;
 const [minus, point, zero, nine] = [45, 46, 48, 57];
 
 // A private constructor: its settings cannot be changed from outside. 0 = round down, used only where a step is named.
-const Exact = Big();
-Object.assign(Exact, { DP: 40, RM: 0, NE: -100, PE: 100 });
+const Exact = Object.assign(Big(), { DP: 40, RM: 0, NE: -100, PE: 100 });
 
 /** Whether a value is decimal text, such as "-0.05": digits, at most one point, an optional minus sign. */
 export const isDecimal = (text: unknown): text is string => {
@@ -106,12 +105,6 @@ const joined = (a: string, b: string, join: (x: bigint, y: bigint) => bigint): s
   const places = Math.max(xPlaces, readPlaces);
   return spellLong(join(x * 10n ** BigInt(places - xPlaces), y * 10n ** BigInt(places - readPlaces)), places);
 };
-const longProduct = (a: string, b: string): string => {
-  const x = longDigitsOf(a);
-  const xPlaces = readPlaces;
-  const product = x * longDigitsOf(b);
-  return spellLong(product, xPlaces + readPlaces);
-};
 /** Sum of two decimals, exact. Like all arithmetic here it takes and returns decimal text and throws where an argument is none. */
 export const add = (a: string, b: string): string => {
   const fits = align(a, b);
@@ -129,7 +122,10 @@ export const mul = (a: string, b: string): string => {
   const x = digitsOf(a);
   const xPlaces = readPlaces;
   const product = x * digitsOf(b);
-  return product <= safeMax && product >= -safeMax ? formatCount(product, xPlaces + readPlaces) : longProduct(a, b);
+  if (product <= safeMax && product >= -safeMax) return formatCount(product, xPlaces + readPlaces);
+  const long = longDigitsOf(a);
+  const longPlaces = readPlaces;
+  return spellLong(long * longDigitsOf(b), longPlaces + readPlaces);
 };
 /** The decimal with the opposite sign. */
 export const neg = (a: string): string => {
@@ -162,9 +158,14 @@ export const sum = (values: readonly string[]): string => values.reduce(add, "0"
 
 /** Quotient rounded towards zero at `digits` fraction digits. */
 export const div = (a: string, b: string, digits: number): string => {
-  const shifted = align(a, b) ? (pair[0] as number) * (powers[digits] ?? Number.NaN) : Number.NaN;
+  const of = align(a, b) ? (pair[0] as number) : Number.NaN;
   const by = pair[1] as number;
+  const shifted = of * (powers[digits] ?? Number.NaN);
   if (by !== 0 && shifted <= safeMax && shifted >= -safeMax) return formatCount((shifted - (shifted % by)) / by, digits);
+  // What was paid for a quantity, divided by its price, comes out even after fewer digits: as many as still fit are tried.
+  const fewer = Math.min(digits, wholeMax - Math.ceil(Math.log10(Math.abs(of))));
+  const fitting = of * (powers[fewer] ?? Number.NaN);
+  if (fitting % by === 0 && fitting <= safeMax && fitting >= -safeMax) return formatCount(fitting / by, fewer);
   assert(!isZero(b), "nothing is divided by zero");
   const x = longDigitsOf(a);
   const xPlaces = readPlaces;
@@ -173,7 +174,6 @@ export const div = (a: string, b: string, digits: number): string => {
 };
 
 type Rounding = "down" | "up" | "nearest";
-
 const modes = { down: 0, nearest: 1, up: 3 } as const;
 
 /** The multiple of `step` next to `a`: `down` and `up` are towards and away from zero, `nearest` rounds halves away from zero. */

@@ -7,7 +7,7 @@
  */
 import { readInstId } from "../contract/inst-id.ts";
 import type { OrdType } from "../contract/profile.ts";
-import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../decimal.ts";
+import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, plain, sub, toStep } from "../decimal.ts";
 import type { EventBody } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
@@ -179,8 +179,9 @@ export class Positions {
     const { clOrdId, ordId, slot, spec, record } = order;
     const before = book.open.get(clOrdId) ?? nothing;
     const now = executionOf(order, this.#source);
-    const qty = sub(now.filled, before.filled);
-    const cost = sub(now.cost, before.cost);
+    const isFirst = before === nothing;
+    const qty = isFirst ? plain(now.filled) : sub(now.filled, before.filled);
+    const cost = isFirst ? plain(now.cost) : sub(now.cost, before.cost);
     if (!isPositive(qty)) {
       // The fee of what was executed has become known, or was corrected.
       if (isZero(qty) && !isZero(cost)) {
@@ -189,10 +190,12 @@ export class Positions {
       }
       return undefined;
     }
-    const px = this.#pxOf(sub(now.value, before.value), qty, now.filled, spec.instId, record?.avgPx ?? "");
+    const value = isFirst ? now.value : sub(now.value, before.value);
+    const px = this.#pxOf(value, qty, now.filled, spec.instId, record?.avgPx ?? "");
     addToHolding(book.holding, { side: spec.side, px, qty });
     book.fees = add(book.fees, cost);
-    book.open.set(clOrdId, { filled: now.filled, value: add(before.value, mul(px, qty)), cost: now.cost });
+    const booked = mul(px, qty);
+    book.open.set(clOrdId, { filled: now.filled, value: isFirst ? booked : add(before.value, booked), cost: now.cost });
     return {
       type: "fill",
       strategy: book.strategy,

@@ -48,6 +48,7 @@ export const remainderOf = (ending: Ending): Remainder => {
   const { order, filledQty, instrument, inQuote } = ending;
   const { phase, spec, wish, qty, wantedQty, nets } = order;
   if (wish === undefined || qty === "") return none;
+  if (qty === filledQty && !spec.reduceOnly) return none;
   const left = sub(qty, filledQty);
   const byQty = wish.qty !== undefined;
   if (spec.reduceOnly) {

@@ -189,16 +189,19 @@ type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string 
 const exactLotsMax = "1000";
 const aimBelow = "0.9995";
 
-const lotParts = { lotSize: "", half: "", exactMax: "" };
+/** Of the quantity asked about last: a strategy's orders are mostly of one size. */
+const paidFor = { lotSize: "", qty: "", sum: "" };
 
 /**
  * What a market order of this quantity is given to spend: half a lot more than it costs at the price it is likely to meet, so that
  * a tick to either side changes nothing. Of a large order less than half a lot is too little room: it stays below what is wanted.
  */
 const amountFor = (qty: string, lotSize: string, px: string): string => {
-  if (lotParts.lotSize !== lotSize) Object.assign(lotParts, { lotSize, half: mul(lotSize, "0.5"), exactMax: mul(lotSize, exactLotsMax) });
-  const aimed = compare(qty, lotParts.exactMax) > 0 ? toStep(mul(qty, aimBelow), lotSize, "down") : qty;
-  return mul(add(aimed, lotParts.half), px);
+  if (paidFor.lotSize !== lotSize || paidFor.qty !== qty) {
+    const aimed = compare(qty, mul(lotSize, exactLotsMax)) > 0 ? toStep(mul(qty, aimBelow), lotSize, "down") : qty;
+    Object.assign(paidFor, { lotSize, qty, sum: add(aimed, mul(lotSize, "0.5")) });
+  }
+  return mul(paidFor.sum, px);
 };
 
 /** By so much the price may fall short of the quote before a bounded order executes more than its quantity. */
@@ -221,6 +224,19 @@ const contractsOf = (qty: string, lotSize: string, contract: string): string => 
   return equal(mul(step, contract), lotSize) ? div(qty, contract, quotePlaces) : div(qty, contract, 0);
 };
 
+/** Of the size asked about last, brought onto the lot, and why it is refused. */
+const lastLots = { size: "", lotSize: "", minSize: "" as string | undefined, instId: "", qty: "", refused: "" };
+
+/** Whole lots of a size, and in `refused` why they are too few; empty where they are not. */
+const lotsOf = (size: string, { lotSize, minSize }: InstrumentRecord, instId: string): typeof lastLots => {
+  if (lastLots.size === size && lastLots.lotSize === lotSize && lastLots.minSize === minSize && lastLots.instId === instId) return lastLots;
+  const qty = toStep(size, lotSize, "down");
+  let refused = "";
+  if (!isPositive(qty)) refused = `the size is below one lot of ${lotSize} ${instId.split("-")[0]}`;
+  else if (minSize !== undefined && compare(qty, minSize) < 0) refused = `the size ${qty} is below the minimum of ${minSize}`;
+  return Object.assign(lastLots, { size, lotSize, minSize, instId, qty, refused });
+};
+
 const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined, sizing: Sizing): Sized => {
   const given = (wish.qty === undefined ? 0 : 1) + (wish.notional === undefined ? 0 : 1) + (wish.sz === undefined ? 0 : 1);
   if (given !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${sizesOf(wish)}` };
@@ -234,11 +250,8 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
     if (wish.qty !== undefined && unit === "base") return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
     return { ok: false, reason: `no quote of ${wish.instId} is known yet to turn the size into the service's unit` };
   }
-  const qty = toStep(baseOf(wish, unit, px, contract), lotSize, "down");
-  if (!isPositive(qty)) return { ok: false, reason: `the size is below one lot of ${lotSize} ${wish.instId.split("-")[0]}` };
-  if (instrument.minSize !== undefined && compare(qty, instrument.minSize) < 0) {
-    return { ok: false, reason: `the size ${qty} is below the minimum of ${instrument.minSize}` };
-  }
+  const { qty, refused } = lotsOf(baseOf(wish, unit, px, contract), instrument, wish.instId);
+  if (refused !== "") return { ok: false, reason: refused };
   if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: qty };
   switch (unit) {
     case "quote_notional":

@@ -53,6 +53,7 @@ describe("Decimal arithmetic in plain numbers:", () => {
     ["a test for more than zero", () => [d.isPositive("0.01"), d.isPositive("-1"), d.isPositive("0")], [true, false, false]],
     ["a test for equal worth", () => [d.equal("1.5", "1.50"), d.equal("1.5", "1.51")], [true, false]],
     ["a test for equal worth of long texts that are alike", () => d.equal("1".repeat(40), "1".repeat(40)), true],
+    ["a quotient that comes out even", () => [d.div("600.001", "60000.1", 12), d.div("-600.001", "0.01", 12)], ["0.01", "-60000.1"]],
     ["a quotient", () => [d.div("10", "3", 2), d.div("-1", "0.3", 0), d.div("6", "2", 15)], ["3.33", "-3", "3"]],
     ["a step taken", () => [d.toStep("1.26", "0.1", "nearest"), d.toStep("-1.21", "0.1", "up")], ["1.3", "-1.3"]],
     ["a step taken at the greatest number", () => d.toStep(greatest, "1", "down"), greatest],
