@@ -1,9 +1,9 @@
 /**
- * Sums of closed trades that are not kept one by one.
+ * Sums of closed trades, which need none of them any more.
  *
  * Invariants: exact, so that statistics over them are those of the trades themselves; a trade is added when it is closed for good.
  */
-import { add, compare } from "../decimal.ts";
+import { add, compare, isPositive } from "../decimal.ts";
 import { netOfTrade, type TradeSums } from "./trade-list.ts";
 
 /** What is closed has no mark. */
@@ -22,12 +22,11 @@ export class ClosedTrades {
 
   add(trade: TradeSums): void {
     const net = netOfTrade(trade, noMark);
-    const sign = compare(net, "0");
     this.count++;
-    if (sign > 0) {
+    if (isPositive(net)) {
       this.won++;
       this.profit = add(this.profit, net);
-    } else if (sign < 0) {
+    } else if (net !== "0") {
       this.lost++;
       this.loss = add(this.loss, net);
     }

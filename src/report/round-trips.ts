@@ -13,13 +13,13 @@ import { costShare, isOpen, noteEntry, noteGain, noteOrder, openTrade, type Trad
 export class RoundTrips {
   /** In the order of their openings; the last one may still be open. */
   readonly all: TradeSums[] = [];
-  /** Sums of those that are not kept any more. */
+  /** Sums of all but the last one: each is added when the next one begins, since it is closed for good then. */
   readonly earlier = new ClosedTrades();
   readonly #keptMax: number;
   /** No recording tells later which prices were reached. */
   readonly #looks: boolean;
 
-  /** For a run without a known end or recording: beyond `keptMax` the oldest trades are only counted and added up. */
+  /** For a run without a known end or recording: beyond `keptMax` the oldest trades are only in the sums. */
   constructor(keptMax?: number) {
     this.#keptMax = keptMax ?? Number.POSITIVE_INFINITY;
     this.#looks = keptMax !== undefined;
@@ -34,17 +34,18 @@ export class RoundTrips {
       enter(trade ?? this.#begin(buys, at, px), fill, qty, cost, rate);
       return;
     }
-    const closing = compare(qty, trade.left) > 0 ? trade.left : qty;
+    const isExact = qty === trade.left;
+    const closing = !isExact && compare(qty, trade.left) > 0 ? trade.left : qty;
     if (this.#looks) reach(trade, px);
-    const share = costShare(cost, closing, qty);
+    const share = isExact ? cost : costShare(cost, closing, qty);
     const value = mul(px, closing);
     noteGain(trade, value, entryShare(trade, closing), rate);
-    trade.left = sub(trade.left, closing);
+    trade.left = isExact ? "0" : sub(trade.left, closing);
     trade.exitValue = add(trade.exitValue, value);
     trade.fees = add(trade.fees, share);
     trade.exitAt = at;
     noteOrder(trade.exits, fill);
-    const rest = sub(qty, closing);
+    const rest = isExact ? "0" : sub(qty, closing);
     if (rest !== "0") enter(this.#begin(buys, at, px), fill, rest, sub(cost, share), rate);
   }
 
@@ -76,9 +77,10 @@ export class RoundTrips {
   #begin(long: boolean, at: number, px: string): TradeSums {
     const trade = openTrade(long, at);
     if (this.#looks) reach(trade, px);
+    const before = this.all.at(-1);
+    if (before !== undefined) this.earlier.add(before);
     this.all.push(trade);
-    // Whatever came before the one that begins is closed.
-    while (this.all.length > this.#keptMax) this.earlier.add(this.all.shift() as TradeSums);
+    while (this.all.length > this.#keptMax) this.all.shift();
     return trade;
   }
 }

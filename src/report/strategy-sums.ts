@@ -46,8 +46,8 @@ export class StrategySums {
 
   markedTrades(markOf: MarkOf): Parameters<typeof tradesOf>[0] {
     return this.instruments.map((one) => {
-      const { all: trades, earlier } = one.roundTrips;
-      return { trades, earlier, mark: keptAt(one.instId, markOf(one)) };
+      const { all, earlier } = one.roundTrips;
+      return { last: all.at(-1), earlier, mark: keptAt(one.instId, markOf(one)) };
     });
   }
 

@@ -131,14 +131,17 @@ interface TradeOf {
 
 /** Gross profit of a trade in the run's currency, what is left of it valued at the mark. */
 const grossOfTrade = ({ long, left, entryValue, exitValue, converted }: TradeSums, { px, rate }: Mark): string => {
-  const worth = mul(left, px);
   const gain = (out: string, into: string): string => (long ? sub(out, into) : sub(into, out));
-  if (converted === undefined) return gain(add(exitValue, worth), entryValue);
+  const worth = left === "0" ? left : mul(left, px);
+  if (converted === undefined) return gain(worth === "0" ? exitValue : add(exitValue, worth), entryValue);
   return add(converted.gains, inCurrency(gain(worth, converted.entryLeft), rate));
 };
 
 /** Gross less what it was charged. */
-export const netOfTrade = (trade: TradeSums, mark: Mark): string => sub(sub(grossOfTrade(trade, mark), trade.fees), trade.funding);
+export const netOfTrade = (trade: TradeSums, mark: Mark): string => {
+  const net = sub(grossOfTrade(trade, mark), trade.fees);
+  return trade.funding === "0" ? net : sub(net, trade.funding);
+};
 
 /** Adds what closing `qty` of a trade at `px`, of which `entered` is the entry value, gained at a rate. */
 export const noteGain = (trade: TradeSums, value: string, entered: string, rate: string): void => {

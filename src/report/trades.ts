@@ -50,10 +50,10 @@ interface InMarket {
   readonly ofMs: number;
 }
 
-/** Trades of one instrument, those closed earlier that are not kept, and what still held is worth there. */
+/** Trades of one instrument: the last one, sums of those before, and what is still held is worth there. */
 interface MarkedTrades {
-  readonly trades: readonly TradeSums[];
-  readonly earlier?: ClosedTrades;
+  readonly last: TradeSums | undefined;
+  readonly earlier: ClosedTrades;
   readonly mark: Mark;
 }
 
@@ -62,12 +62,12 @@ const averagePlaces = 8;
 export const tradesOf = (marked: readonly MarkedTrades[], { ms, ofMs }: InMarket): TradeReport => {
   const held: string[] = [];
   const closed = new ClosedTrades();
-  for (const { trades, mark } of marked)
-    for (const trade of trades) {
-      if (isOpen(trade)) held.push(netOfTrade(trade, mark));
-      else closed.add(trade);
-    }
-  const sums = ClosedTrades.joined([closed, ...marked.flatMap(({ earlier }) => earlier ?? [])]);
+  for (const { last, mark } of marked) {
+    if (last === undefined) continue;
+    if (isOpen(last)) held.push(netOfTrade(last, mark));
+    else closed.add(last);
+  }
+  const sums = ClosedTrades.joined([...marked.map(({ earlier }) => earlier), closed]);
   const { count, won, lost, profit, loss, best, worst } = sums;
   const net = add(profit, loss);
   return {
