@@ -142,9 +142,9 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
   let before: MeterReport | undefined;
   const count = (): void => {
     counting = true;
-    engine.log.attach((event) => tally.onEvent(event));
-    engine.log.on(["order.refused", "order.changed"], (event) => reasons.onEvent(event));
-    engine.log.on(["action.held", "action.sent"], (event) => minutes.onEvent(event));
+    engine.log.attach(tally.onEvent.bind(tally));
+    engine.log.on(["order.refused", "order.changed"], reasons.onEvent.bind(reasons));
+    engine.log.on(["action.held", "action.sent"], minutes.onEvent.bind(minutes));
   };
   if (service.tradesAt === tape.startAt) count();
   const begin = (): void => {

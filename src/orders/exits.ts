@@ -289,8 +289,8 @@ const isVain = ({ phase, spec }: TrackedOrder, filled: string): boolean =>
   !isPositive(filled) && (phase === "rejected" || (phase === "canceled" && !canRest(spec.ordType)));
 
 /** Ended by the service, not by a cancel of ours and not for want of an answer. */
-const isEnded = (order: TrackedOrder): boolean =>
-  order.phase === "filled" ||
-  order.phase === "rejected" ||
-  isForgotten(order) ||
-  (order.phase === "canceled" && order.cancelClass === undefined && !order.cancelSent && !order.mayBeCut);
+const isEnded = ({ phase, ordId, cancelClass, cancelSent, mayBeCut }: TrackedOrder): boolean =>
+  phase === "filled" ||
+  phase === "rejected" ||
+  (phase === "absent" && ordId !== "") ||
+  (phase === "canceled" && cancelClass === undefined && !cancelSent && !mayBeCut);

@@ -77,7 +77,7 @@ export class Positions {
     if (wish === undefined) this.#seen.add(clOrdId);
     const ended = isOver(order);
     const done = record === undefined || record.accFillSz === "" ? "0" : record.accFillSz;
-    if (isZero(done) && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
+    if ((done === "0" || isZero(done)) && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
       if (ended) this.#seen.delete(clOrdId);
       return undefined;
     }

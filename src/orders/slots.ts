@@ -147,7 +147,7 @@ export class Slots {
   }
 
   of({ strategy, slot }: TrackedOrder): Slot | undefined {
-    return this.find(strategy, slot);
+    return this.#byStrategy.get(strategy)?.get(slot);
   }
 
   byClientId(clOrdId: string): TrackedOrder | undefined {

@@ -75,8 +75,8 @@ export const isOver = ({ phase }: TrackedOrder): boolean =>
   phase === "filled" || phase === "canceled" || phase === "rejected" || phase === "absent";
 
 /** Rests at the service as far as we know, so that it can be canceled. */
-export const isResting = (order: TrackedOrder): boolean =>
-  !isOver(order) && order.phase !== "sent" && order.phase !== "unknown" && order.phase !== "planned";
+export const isResting = ({ phase }: TrackedOrder): boolean =>
+  phase === "acked" || phase === "live" || phase === "partially_filled" || phase === "canceling";
 
 /** The phase after a record was seen. True when anything changed. */
 export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean => {

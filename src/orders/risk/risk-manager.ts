@@ -42,7 +42,10 @@ interface OnLoss {
 
 const retriesWithin = 8;
 
-const hasFills = ({ record }: TrackedOrder): boolean => record !== undefined && record.accFillSz !== "" && !isZero(record.accFillSz);
+const hasFills = ({ record }: TrackedOrder): boolean => {
+  const done = record?.accFillSz ?? "";
+  return done !== "" && done !== "0" && !isZero(done);
+};
 
 export class RiskManager {
   readonly exposure = createExposure();
