@@ -42,8 +42,9 @@ const looksLagging = 3;
 const retryMs = 1_000;
 
 export class CountDoubt {
+  /** While there is none, calls that leave and end need not be told of here. */
+  current: Doubt | undefined;
   readonly #capacity: number;
-  #doubt: Doubt | undefined;
   /** A call is under way that left since the doubt came up. */
   #checkedAt: number | undefined;
 
@@ -51,50 +52,46 @@ export class CountDoubt {
     this.#capacity = capacity;
   }
 
-  get open(): boolean {
-    return this.#doubt !== undefined;
-  }
-
   judge({ window, used, sentAt, receivedAt, ours }: Told, { before, top, isFirst, lags }: Known): Judgement {
-    const doubt = this.#doubt?.window === window ? this.#doubt : undefined;
+    const doubt = this.current?.window === window ? this.current : undefined;
     const goesOn = before?.window === window - 1 && used > before.used && used - ours > this.#capacity * doubtShare;
     if (!goesOn || !(doubt !== undefined || isFirst)) {
-      if (doubt !== undefined && used <= doubt.used) this.#doubt = undefined;
+      if (doubt !== undefined && used <= doubt.used) this.current = undefined;
       return "believed";
     }
     // Of calls under way together one was told less: this count is the old window's.
     if (top?.window === window) return "doubted";
     if (doubt === undefined || sentAt < doubt.receivedAt) {
-      this.#doubt = { window, used: Math.max(used, doubt?.used ?? 0), receivedAt: doubt?.receivedAt ?? receivedAt, looks: 1 };
+      this.current = { window, used: Math.max(used, doubt?.used ?? 0), receivedAt: doubt?.receivedAt ?? receivedAt, looks: 1 };
       return "doubted";
     }
     if (lags && doubt.looks < looksLagging) {
-      this.#doubt = { window, used, receivedAt, looks: doubt.looks + 1 };
+      this.current = { window, used, receivedAt, looks: doubt.looks + 1 };
       return "doubted";
     }
-    this.#doubt = undefined;
+    this.current = undefined;
     return "confirmed";
   }
 
   /** Whether a call into `window` has to wait for the answer to another. */
   holds(window: number, now: number): boolean {
-    if (this.#doubt === undefined) return false;
-    if (this.#doubt.window === window) return this.#checkedAt !== undefined && now - this.#checkedAt < retryMs;
-    this.#doubt = undefined;
+    if (this.current === undefined) return false;
+    if (this.current.window === window) return this.#checkedAt !== undefined && now - this.#checkedAt < retryMs;
+    this.current = undefined;
     return false;
   }
 
   noteBegun(now: number): void {
-    if (this.#doubt !== undefined) this.#checkedAt = now;
+    if (this.current !== undefined) this.#checkedAt = now;
   }
 
   /** A call that left at `sentAt` is over. */
   noteEnded(sentAt: number): void {
-    if (this.#doubt !== undefined && sentAt >= this.#doubt.receivedAt) this.#checkedAt = undefined;
+    if (this.current !== undefined && sentAt >= this.current.receivedAt) this.#checkedAt = undefined;
   }
 
   forget(): void {
-    this.#doubt = undefined;
+    this.current = undefined;
     this.#checkedAt = undefined;
   }
 }

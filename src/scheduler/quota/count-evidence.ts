@@ -38,12 +38,13 @@ interface Parts {
 }
 
 export class CountEvidence {
+  /** As of so many turns of the lag. */
+  lagTurns: number;
   readonly #parts: Parts;
-  #lagTurns: number;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#lagTurns = parts.lag.turns;
+    this.lagTurns = parts.lag.turns;
   }
 
   /** Window `index` runs on, with `used` that was counted of the one before. */
@@ -80,8 +81,7 @@ export class CountEvidence {
   /** Counts were found to lag, or no longer: what was learned from them was misread. */
   noteLag(at: number): void {
     const { lag, heard, phase } = this.#parts;
-    if (this.#lagTurns === lag.turns) return;
-    this.#lagTurns = lag.turns;
+    this.lagTurns = lag.turns;
     heard.forget();
     this.runOn(phase.last(at), at);
     if (lag.lagging) this.misread("counts are those from before the call they come with");
@@ -89,7 +89,7 @@ export class CountEvidence {
 
   learnBoundary(sentAt: number, receivedAt: number, used: number): void {
     const { clock, phase, heard, openEnd, lag, spec } = this.#parts;
-    openEnd.accept();
+    openEnd.refusedMs = 0;
     const fall = heard.fallTo(used, sentAt, lag.lagging);
     if (fall === undefined) return;
     const { windowMs, scope, unit } = spec;

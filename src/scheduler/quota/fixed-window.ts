@@ -86,24 +86,25 @@ export class FixedWindow implements LimitWindow {
   }
 
   paced(at: number): number {
-    const { since } = this.#phase.openEnded ?? {};
-    return since === undefined ? this.#limit.most(this.windowEndsAt(at) - at, this.#usage.open === 0) : this.#openEnd.paced(at, since);
+    const { openEnded } = this.#phase;
+    const limit = this.#limit;
+    if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
+    return limit.proven >= limit.capacity ? Number.POSITIVE_INFINITY : limit.most(this.windowEndsAt(at) - at, this.#usage.open === 0);
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
     const phase = this.#phase;
     const usage = this.#usage;
-    const { capacity } = this;
+    const { capacity } = this.#limit;
     const { windowMs } = this.spec;
-    // Whatever window it is, it cannot hold more than this.
-    if (!phase.known) return usage.open + units > capacity ? now + windowMs : undefined;
     if (phase.openEnded !== undefined) return this.#blockedInOpenEnd(units, now, ceiling);
-    const first = phase.first(now);
-    if (first <= usage.closedThrough) return phase.begins(usage.closedThrough + 1, now);
-    const latest = phase.last(now);
+    const { known, lo, first, last: latest } = phase.at(now);
+    // Whatever window it is, it cannot hold more than this.
+    if (!known) return usage.open + units > capacity ? now + windowMs : undefined;
+    if (first <= usage.closedThrough) return (usage.closedThrough + 1) * windowMs - lo;
     const last = Math.max(latest, Math.min(usage.newest, first + 2));
     for (let index = first; index <= last; index++) {
-      const startAt = phase.begins(index, now);
+      const startAt = index * windowMs - lo;
       if (usage.used(index) + units <= ceiling(startAt + windowMs, startAt, now)) continue;
       const endAt = startAt + windowMs;
       const triesAt = first === last ? this.#limit.triesAt(endAt) : endAt;
@@ -120,14 +121,16 @@ export class FixedWindow implements LimitWindow {
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
-    let room = this.capacity - usage.unlanded;
-    if (!phase.known) return room;
-    if (phase.openEnded !== undefined || this.#doubt.open) return 0;
-    const first = phase.first(now);
-    if (first <= usage.closedThrough || this.#entry.isUnproved(first, now)) return 0;
-    const last = Math.max(phase.last(now), Math.min(usage.newest, first + 2));
+    if (phase.openEnded !== undefined) return 0;
+    const { known, lo, first, last: latest } = phase.at(now);
+    let room = this.#limit.capacity - usage.unlanded;
+    if (!known) return room;
+    if (this.#doubt.current !== undefined || first <= usage.closedThrough) return 0;
+    const { top } = this.#heard;
+    if (top !== undefined && top.window < first && this.#entry.isUnproved(first, now)) return 0;
+    const last = Math.max(latest, Math.min(usage.newest, first + 2));
     for (let index = first; index <= last; index++) {
-      const startAt = phase.begins(index, now);
+      const startAt = index * windowMs - lo;
       room = Math.min(room, floor(startAt + windowMs, startAt, now) - usage.used(index));
     }
     return room;
@@ -136,10 +139,11 @@ export class FixedWindow implements LimitWindow {
   begin(units: number, now: number): WindowTicket {
     this.begun += units;
     const phase = this.#phase;
-    const first = phase.first(now);
-    this.#doubt.noteBegun(now);
+    const { first } = phase.at(now);
+    const { top } = this.#heard;
+    if (this.#doubt.current !== undefined) this.#doubt.noteBegun(now);
     if (phase.openEnded !== undefined) this.#openEnd.noteBegun(now, phase.openEnded.since);
-    else this.#entry.noteBegun(first, now);
+    else if (top !== undefined && top.window < first) this.#entry.noteBegun(first, now);
     const { reported, unheard } = this.#usage.begin(first, units);
     return { units, first, knownThen: reported, unheardThen: unheard };
   }
@@ -155,13 +159,13 @@ export class FixedWindow implements LimitWindow {
     const evidence = this.#evidence;
     const { units, first: began } = ticket;
     // No calendar was told: one window runs until a count falls.
-    if (!phase.known) evidence.runOn(began, receivedAt);
+    if (!phase.calendar.known && !phase.known) evidence.runOn(began, receivedAt);
     this.#landedAt = receivedAt;
-    evidence.noteLag(receivedAt);
+    if (evidence.lagTurns !== this.#lag.turns) evidence.noteLag(receivedAt);
     const { lagging } = this.#lag;
     if (used !== undefined && counted) evidence.learnBoundary(sentAt, receivedAt, used);
-    let first = Math.max(began, phase.first(sentAt));
-    let last = Math.max(first, phase.last(receivedAt));
+    let first = Math.max(began, phase.at(sentAt).first);
+    let last = Math.max(first, phase.at(receivedAt).last);
     let heardTo = last;
     if (used !== undefined && counted && first < last) {
       // In the window it was sent in, the count could only have grown by this call.
@@ -174,13 +178,10 @@ export class FixedWindow implements LimitWindow {
       }
     }
     this.ambiguous = first !== last;
-    this.#doubt.noteEnded(sentAt);
-    if (used === undefined) {
-      usage.end(began, first, last, units);
-      return 0;
-    }
-    const isTold = first === last && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
-    if (counted && first !== last) this.#heard.hear(sentAt, receivedAt, used, first, last);
+    if (this.#doubt.current !== undefined) this.#doubt.noteEnded(sentAt);
+    const isOne = used !== undefined && first === last;
+    const isTold = isOne && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
+    if (used !== undefined && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
     usage.end(began, first, last, units, isTold);
     if (!isTold) return 0;
     // Of a key's second, what is not ours is the limit's doing rather than others'.
@@ -188,7 +189,7 @@ export class FixedWindow implements LimitWindow {
       if (this.spec.scope === "key") usage.learnMissing(first, used);
       else usage.learnShortfall(first, used, evidence.isYoung(first, receivedAt), this.spec.capacity * leapShare);
     }
-    if (counted && this.spec.header?.kind === "used") this.#limit.accept(used);
+    if (used > this.#limit.proven && counted && this.spec.header?.kind === "used") this.#limit.accept(used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
     if (lagging) usage.adopt(first, used + units);
     if (usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, usage.countsOf(first));
@@ -196,12 +197,12 @@ export class FixedWindow implements LimitWindow {
   }
 
   lose({ units, first }: WindowTicket, now: number): void {
-    this.#doubt.noteEnded(now);
+    if (this.#doubt.current !== undefined) this.#doubt.noteEnded(now);
     this.#usage.lose(first, Math.max(first, this.#phase.last(now)), units);
   }
 
   undo({ units, first }: WindowTicket): void {
-    this.#doubt.noteEnded(Number.POSITIVE_INFINITY);
+    if (this.#doubt.current !== undefined) this.#doubt.noteEnded(Number.POSITIVE_INFINITY);
     this.#usage.undo(first, units);
   }
 
@@ -257,8 +258,8 @@ export class FixedWindow implements LimitWindow {
 
   /** Windows a call can land in that leaves at `at`; undefined where windows have no number that others know them by. */
   spanAt(at: number): { readonly first: number; readonly last: number } | undefined {
-    const phase = this.#phase;
-    return phase.known && phase.openEnded === undefined ? { first: phase.first(at), last: phase.last(at) } : undefined;
+    const { known, first, last } = this.#phase.at(at);
+    return known && this.#phase.openEnded === undefined ? { first, last } : undefined;
   }
 
   /** The window whose beginning `endOf` the one before tells as `startAt`. */
@@ -282,7 +283,8 @@ export class FixedWindow implements LimitWindow {
   }
 
   windowEndsAt(now: number): number {
-    return this.#phase.known ? Math.max(now, this.#phase.begins(this.#phase.last(now) + 1, now)) : now;
+    const { known, last } = this.#phase.at(now);
+    return known ? Math.max(now, this.#phase.begins(last + 1, now)) : now;
   }
 
   /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */

@@ -35,19 +35,15 @@ interface Fall {
 const heardKept = 16;
 
 export class HeardCounts {
+  /** Of the newest window that told a count. */
+  top: Top | undefined;
   readonly #heard: Heard[] = [];
   #oldest = 0;
-  #top: Top | undefined;
   #earlier: Top | undefined;
-
-  /** Of the newest window that told a count. */
-  get top(): Top | undefined {
-    return this.#top;
-  }
 
   /** Of the newest window before `window` that told a count. */
   topBefore(window: number): Top | undefined {
-    return this.#top !== undefined && this.#top.window < window ? this.#top : this.#earlier;
+    return this.top !== undefined && this.top.window < window ? this.top : this.#earlier;
   }
 
   /**
@@ -71,7 +67,8 @@ export class HeardCounts {
 
   /** No call that surely landed in `window` was answered before one left at `sentAt`. */
   isFirst(window: number, sentAt: number): boolean {
-    return !this.#heard.some(({ first, receivedAt }) => first === window && receivedAt < sentAt);
+    for (const { first, receivedAt } of this.#heard) if (first === window && receivedAt < sentAt) return false;
+    return true;
   }
 
   hear(sentAt: number, receivedAt: number, used: number, first: number, last: number): void {
@@ -94,7 +91,7 @@ export class HeardCounts {
   /** All that was heard turned out to be of window `index`. */
   renumber(index: number): void {
     for (const heard of this.#heard) heard.first = heard.last = index;
-    if (this.#top !== undefined) this.#top = { ...this.#top, window: index };
+    if (this.top !== undefined) this.top = { ...this.top, window: index };
     this.#earlier = undefined;
   }
 
@@ -106,17 +103,17 @@ export class HeardCounts {
 
   forget(): void {
     this.drop();
-    this.#top = undefined;
+    this.top = undefined;
     this.#earlier = undefined;
   }
 
   #raise(window: number, used: number, at: number): void {
-    const top = this.#top;
+    const top = this.top;
     if (top === undefined || window > top.window) {
       this.#earlier = top;
-      this.#top = { window, used, at };
+      this.top = { window, used, at };
     } else if (window === top.window && (used > top.used || at > top.at)) {
-      this.#top = { window, used: Math.max(top.used, used), at: Math.max(top.at, at) };
+      this.top = { window, used: Math.max(top.used, used), at: Math.max(top.at, at) };
     }
   }
 }

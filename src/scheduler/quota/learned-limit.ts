@@ -23,11 +23,12 @@ const laterGapWindows = 90;
 type Verdict = "unmoved" | "expected" | "learned";
 
 export class LearnedLimit {
+  /** As far as is known. */
+  capacity: number;
+  /** Use that was counted since the limit was last learned. */
+  proven: number;
   readonly #stated: number;
   readonly #windowMs: number;
-  #limit: number;
-  /** Use that was counted since the limit was last learned. */
-  #proven: number;
   #dueAt = Number.POSITIVE_INFINITY;
   /** The limit when it was last refused. */
   #refused = 0;
@@ -35,36 +36,31 @@ export class LearnedLimit {
   constructor(stated: number, windowMs: number) {
     this.#stated = stated;
     this.#windowMs = windowMs;
-    this.#limit = stated;
-    this.#proven = stated;
-  }
-
-  /** As far as is known. */
-  get capacity(): number {
-    return this.#limit;
+    this.capacity = stated;
+    this.proven = stated;
   }
 
   /** The service counted `used` of one window. */
   accept(used: number): void {
-    if (used <= this.#proven) return;
-    this.#proven = used;
-    if (used <= this.#limit) return;
-    this.#limit = Math.min(this.#stated, used);
+    if (used <= this.proven) return;
+    this.proven = used;
+    if (used <= this.capacity) return;
+    this.capacity = Math.min(this.#stated, used);
     if (used > this.#refused * raisedShare) this.#dueAt = Number.NEGATIVE_INFINITY;
   }
 
   /** A call was refused at `at` in a window that counted `used`, as it told itself, and at most `likely`. What may be others' doing is doubted soon. */
   refuse(used: number, likely: number, shared: boolean, at: number): Verdict {
-    const isStated = this.#limit === this.#stated;
-    if (likely >= this.#limit * (isStated && !shared ? 1 : surpriseShare)) {
+    const isStated = this.capacity === this.#stated;
+    if (likely >= this.capacity * (isStated && !shared ? 1 : surpriseShare)) {
       if (isStated) return "unmoved";
       this.#dueAt = at + this.#windowMs * laterGapWindows;
-      this.#refused = this.#limit;
+      this.#refused = this.capacity;
       return "expected";
     }
     if (used < this.#stated * guiltyShare) return "unmoved";
-    this.#limit = used;
-    this.#proven = used / 2;
+    this.capacity = used;
+    this.proven = used / 2;
     this.#refused = used;
     this.#dueAt = shared ? at : at + this.#windowMs * gapWindows;
     return "learned";
@@ -72,14 +68,14 @@ export class LearnedLimit {
 
   /** Most units ordinary actions may have used with `remMs` of the window to go; while a call is under way, what was proven. */
   most(remMs: number, isAlone: boolean): number {
-    if (this.#proven >= this.#limit) return Number.POSITIVE_INFINITY;
+    if (this.proven >= this.capacity) return Number.POSITIVE_INFINITY;
     const late = isAlone ? Math.max(0, 1 - remMs / (this.#windowMs * rampShare)) : 0;
-    return this.#proven + (this.#limit - this.#proven) * late;
+    return this.proven + (this.capacity - this.proven) * late;
   }
 
   /** From when on it may be tried to go beyond the limit in a window that ends at `endAt`; infinite where it is not due. */
   triesAt(endAt: number): number {
     const at = endAt - this.#windowMs * trialShare;
-    return this.#limit < this.#stated && this.#dueAt <= at ? at : Number.POSITIVE_INFINITY;
+    return this.capacity < this.#stated && this.#dueAt <= at ? at : Number.POSITIVE_INFINITY;
   }
 }

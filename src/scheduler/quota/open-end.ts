@@ -24,13 +24,13 @@ interface Instants {
 }
 
 export class OpenEnd {
+  /** How long the last look was waited for that was refused; 0 once a call was counted. */
+  refusedMs = 0;
   readonly #capacity: number;
   readonly #windowMs: number;
   #usedThen = 0;
   #riskAt = 0;
   #riskGapMs = 0;
-  /** How long the last refused look was waited for. */
-  #refusedMs = 0;
 
   constructor(capacity: number, windowMs: number) {
     this.#capacity = capacity;
@@ -45,7 +45,7 @@ export class OpenEnd {
   enter(at: number, used: number): void {
     this.#usedThen = used;
     this.#riskGapMs = this.#windowMs * riskShare;
-    this.#riskAt = at + Math.max(this.#riskGapMs, this.#refusedMs);
+    this.#riskAt = at + Math.max(this.#riskGapMs, this.refusedMs);
     this.#riskGapMs *= riskGrowth;
   }
 
@@ -65,15 +65,10 @@ export class OpenEnd {
   /** A call was refused at `at`: the next look, later after each one in a row and after a window's length at the latest. */
   refuse(at: number): number {
     if (at >= this.#riskAt) {
-      this.#refusedMs = Math.min(this.#windowMs, Math.max(this.#windowMs * riskShare, this.#refusedMs * riskGrowth));
-      this.#riskAt = at + this.#refusedMs;
+      this.refusedMs = Math.min(this.#windowMs, Math.max(this.#windowMs * riskShare, this.refusedMs * riskGrowth));
+      this.#riskAt = at + this.refusedMs;
     }
     return this.#riskAt;
-  }
-
-  /** A call was counted. */
-  accept(): void {
-    this.#refusedMs = 0;
   }
 
   noteBegun(now: number, since: number): void {

@@ -10,11 +10,21 @@
  * Not here: what is spent (ledger.ts), reading headers (headers.ts).
  */
 
+/** Bounds of service time minus client time at client instant `at`. Infinite until something was received. */
+interface OffsetBounds {
+  at: number;
+  lo: number;
+  hi: number;
+}
+
 export interface ServerClock {
-  /** Bounds of service time minus client time at client instant `at`. Infinite until something was received. */
+  /** Valid until the next question. */
+  bounds(at: number): Readonly<OffsetBounds>;
   lo(at: number): number;
   hi(at: number): number;
   readonly known: boolean;
+  /** Rises whenever the bounds of some instant may have changed. */
+  readonly revision: number;
   /** An answer stamped `dateMs` (whole seconds, cut off) to a request sent and received at these client instants. */
   observeDate(sentAt: number, receivedAt: number, dateMs: number): void;
   /** Counters prove that a window of `windowMs` began between these client instants. True when it could be named. */
@@ -47,43 +57,50 @@ export const createServerClock = (options?: ServerClockOptions): ServerClock => 
 class ObservedClock implements ServerClock {
   known = false;
   conflicts = 0;
+  revision = 0;
   readonly #drift: number;
   readonly #dateSlackMs: number;
   #stamps: Interval | undefined;
   #counters: Interval | undefined;
-  // Many questions are asked of one instant.
-  #lowAt = Number.NaN;
-  #low = 0;
-  #highAt = Number.NaN;
-  #high = 0;
+  // Many questions are asked of two instants, when a call left and when its answer came.
+  #near: OffsetBounds = { at: Number.NaN, lo: 0, hi: 0 };
+  #far: OffsetBounds = { at: Number.NaN, lo: 0, hi: 0 };
 
   constructor({ driftPpm = driftPpmMost, dateSlackMs = 150 }: ServerClockOptions = {}) {
     this.#drift = driftPpm / 1e6;
     this.#dateSlackMs = dateSlackMs;
   }
 
-  lo(at: number): number {
-    if (at === this.#lowAt) return this.#low;
+  bounds(at: number): OffsetBounds {
+    if (at === this.#near.at) return this.#near;
+    const bounds = this.#far;
+    this.#far = this.#near;
+    this.#near = bounds;
+    if (at === bounds.at) return bounds;
+    bounds.at = at;
+    bounds.lo = Number.NEGATIVE_INFINITY;
+    bounds.hi = Number.POSITIVE_INFINITY;
     const stamps = this.#stamps;
+    if (stamps !== undefined) {
+      const drifted = this.#drift * Math.abs(at - stamps.asOf);
+      bounds.lo = stamps.lo - drifted - this.#dateSlackMs;
+      bounds.hi = stamps.hi + drifted + this.#dateSlackMs;
+    }
     const counters = this.#counters;
-    let lo = Number.NEGATIVE_INFINITY;
-    if (stamps !== undefined) lo = stamps.lo - this.#drift * Math.abs(at - stamps.asOf) - this.#dateSlackMs;
-    if (counters !== undefined) lo = Math.max(lo, counters.lo - this.#drift * Math.abs(at - counters.asOf));
-    this.#lowAt = at;
-    this.#low = lo;
-    return lo;
+    if (counters !== undefined) {
+      const drifted = this.#drift * Math.abs(at - counters.asOf);
+      bounds.lo = Math.max(bounds.lo, counters.lo - drifted);
+      bounds.hi = Math.min(bounds.hi, counters.hi + drifted);
+    }
+    return bounds;
+  }
+
+  lo(at: number): number {
+    return this.bounds(at).lo;
   }
 
   hi(at: number): number {
-    if (at === this.#highAt) return this.#high;
-    const stamps = this.#stamps;
-    const counters = this.#counters;
-    let hi = Number.POSITIVE_INFINITY;
-    if (stamps !== undefined) hi = stamps.hi + this.#drift * Math.abs(at - stamps.asOf) + this.#dateSlackMs;
-    if (counters !== undefined) hi = Math.min(hi, counters.hi + this.#drift * Math.abs(at - counters.asOf));
-    this.#highAt = at;
-    this.#high = hi;
-    return hi;
+    return this.bounds(at).hi;
   }
 
   observeDate(sentAt: number, receivedAt: number, dateMs: number): void {
@@ -142,13 +159,13 @@ class ObservedClock implements ServerClock {
     known.lo = from;
     known.hi = to;
     known.asOf = at;
-    this.#lowAt = Number.NaN;
-    this.#highAt = Number.NaN;
+    this.#learned();
     return true;
   }
 
   #learned(): void {
-    this.#lowAt = Number.NaN;
-    this.#highAt = Number.NaN;
+    this.revision++;
+    this.#near.at = Number.NaN;
+    this.#far.at = Number.NaN;
   }
 }

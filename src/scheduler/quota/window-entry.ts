@@ -45,7 +45,7 @@ export class WindowEntry {
 
   #mustWait(index: number, units: number, now: number): boolean {
     const { doubt, heard, spec, usage } = this.#parts;
-    if (doubt.open) return doubt.holds(index, now);
+    if (doubt.current !== undefined) return doubt.holds(index, now);
     if (!this.isUnproved(index, now)) return false;
     const before = heard.top?.used ?? 0;
     if (before + usage.used(index) + units <= spec.capacity) return false;

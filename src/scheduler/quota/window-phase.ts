@@ -16,6 +16,18 @@ interface Interval {
   asOf: number;
 }
 
+/** What is known of one instant. */
+interface PhaseBounds {
+  at: number;
+  /** Windows have numbers: something was told of where they begin, or one is taken to run on. */
+  known: boolean;
+  lo: number;
+  hi: number;
+  /** The earliest window a call that leaves then can land in, and the latest that can run; 0 before anything was told. */
+  first: number;
+  last: number;
+}
+
 /** A window that runs until a count falls. */
 interface OpenEnded {
   readonly index: number;
@@ -34,52 +46,66 @@ const proofsSure = 4;
 export class WindowPhase {
   /** Windows seen to begin, one after the other, where they were expected. */
   proofs = 0;
+  /** Since when one window has been taken to run on, and which; undefined while it is known where windows begin. */
+  openEnded: OpenEnded | undefined;
+  readonly calendar: ServerClock;
   readonly #windowMs: number;
-  readonly #calendar: ServerClock;
   readonly #drift = driftPpmOwn / 1e6;
   #own: Interval | undefined;
-  #openEnded: OpenEnded | undefined;
   /** The last window that was seen to begin. */
   #named: number | undefined;
   #trustsCalendar = true;
   #conflictsThen = 0;
-  // Many questions are asked of one instant.
-  #at = Number.NaN;
-  #lo = 0;
-  #hi = 0;
+  // Many questions are asked of one instant; they hold until the calendar or this scope learns something.
+  readonly #bounds: PhaseBounds = { at: Number.NaN, known: false, lo: 0, hi: 0, first: 0, last: 0 };
+  #revision = 0;
 
   constructor(windowMs: number, calendar: ServerClock) {
     this.#windowMs = windowMs;
-    this.#calendar = calendar;
+    this.calendar = calendar;
   }
 
   get known(): boolean {
-    return this.#own !== undefined || this.#openEnded !== undefined || this.#calendar.known;
+    return this.#own !== undefined || this.openEnded !== undefined || this.calendar.known;
   }
 
-  /** Since when one window has been taken to run on, and which; undefined while it is known where windows begin. */
-  get openEnded(): OpenEnded | undefined {
-    return this.#openEnded;
+  /** What is known of `at`; valid until the next question. */
+  at(at: number): Readonly<PhaseBounds> {
+    const bounds = this.#bounds;
+    const calendar = this.calendar;
+    if (bounds.at === at && this.#revision === calendar.revision) return bounds;
+    bounds.at = at;
+    this.#revision = calendar.revision;
+    this.#look(bounds, at);
+    const { openEnded } = this;
+    bounds.known = openEnded !== undefined || this.#own !== undefined || calendar.known;
+    if (openEnded !== undefined) {
+      bounds.first = openEnded.index;
+      bounds.last = openEnded.index;
+    } else if (bounds.known) {
+      bounds.first = Math.floor((at + bounds.lo) / this.#windowMs);
+      bounds.last = Math.floor((at + bounds.hi) / this.#windowMs);
+    } else {
+      bounds.first = 0;
+      bounds.last = 0;
+    }
+    return bounds;
   }
 
   lo(at: number): number {
-    this.#look(at);
-    return this.#lo;
+    return this.at(at).lo;
   }
 
   hi(at: number): number {
-    this.#look(at);
-    return this.#hi;
+    return this.at(at).hi;
   }
 
-  /** The earliest window a call that leaves at `at` can land in; 0 before anything was told. */
   first(at: number): number {
-    return this.#openEnded?.index ?? (this.known ? Math.floor((at + this.lo(at)) / this.#windowMs) : 0);
+    return this.at(at).first;
   }
 
-  /** The latest window that can run at `at`. */
   last(at: number): number {
-    return this.#openEnded?.index ?? (this.known ? Math.floor((at + this.hi(at)) / this.#windowMs) : 0);
+    return this.at(at).last;
   }
 
   /** Falls by themselves, without the calendar, say about as well that a call that leaves at `at` lands in `index` or later. */
@@ -93,13 +119,16 @@ export class WindowPhase {
 
   /** The first instant from which a call surely lands in `index` or later, as far as `at` tells. */
   begins(index: number, at: number): number {
-    if (this.#openEnded === undefined) return index * this.#windowMs - this.lo(at);
-    return this.#openEnded.since + (index - this.#openEnded.index) * this.#windowMs;
+    const { openEnded } = this;
+    if (openEnded === undefined) return index * this.#windowMs - this.at(at).lo;
+    return openEnded.since + (index - openEnded.index) * this.#windowMs;
   }
 
   /** How far the earliest and the latest possible instant of a beginning are apart. */
   widthMs(at: number): number {
-    return this.#openEnded === undefined ? this.hi(at) - this.lo(at) : 0;
+    if (this.openEnded !== undefined) return 0;
+    const { lo, hi } = this.at(at);
+    return hi - lo;
   }
 
   /**
@@ -107,7 +136,7 @@ export class WindowPhase {
    * when this contradicts what was taken for certain.
    */
   fell(afterAt: number, byAt: number, from: number, to: number): boolean {
-    const { index } = this.#openEnded ?? {};
+    const { index } = this.openEnded ?? {};
     if (byAt - afterAt >= this.#windowMs * spanShare) {
       if (index !== undefined) this.runOn(index + 1, byAt);
       return true;
@@ -133,30 +162,30 @@ export class WindowPhase {
 
   /** From `at` on window `index` runs until a count falls: what was thought of its end is no longer believed. */
   runOn(index: number, at: number): void {
-    this.#openEnded = { index, since: at };
+    this.openEnded = { index, since: at };
     this.#own = undefined;
     this.proofs = 0;
     this.#trustsCalendar = false;
-    this.#at = Number.NaN;
+    this.#bounds.at = Number.NaN;
   }
 
   /** Our clock was disturbed: nothing learned before holds. */
   forget(): void {
     this.#own = undefined;
-    this.#openEnded = undefined;
+    this.openEnded = undefined;
     this.proofs = 0;
     this.#trustsCalendar = true;
-    this.#at = Number.NaN;
+    this.#bounds.at = Number.NaN;
   }
 
   #begin(index: number, afterAt: number, byAt: number): void {
     const { lo, hi } = this.#proven(index, afterAt, byAt);
     this.#own = { lo, hi, asOf: byAt };
-    this.#openEnded = undefined;
+    this.openEnded = undefined;
     this.#trustsCalendar = false;
     this.proofs = 1;
     this.#named = index;
-    this.#at = Number.NaN;
+    this.#bounds.at = Number.NaN;
   }
 
   #mayBegin(index: number, afterAt: number, byAt: number): boolean {
@@ -169,9 +198,9 @@ export class WindowPhase {
     const own = this.#own;
     if (index !== this.#named) this.proofs++;
     this.#named = index;
-    this.#at = Number.NaN;
+    this.#bounds.at = Number.NaN;
     if (own === undefined) {
-      this.#conflictsThen = this.#calendar.conflicts;
+      this.#conflictsThen = this.calendar.conflicts;
       this.#own = { ...proven, asOf: byAt };
       return;
     }
@@ -193,33 +222,26 @@ export class WindowPhase {
     return { lo: beginsAt - byAt, hi: beginsAt - afterAt + this.#drift * (byAt - afterAt) };
   }
 
-  #distrust(): void {
-    this.#trustsCalendar = false;
-    this.#at = Number.NaN;
-  }
-
-  #look(at: number): void {
-    const calendar = this.#calendar;
+  #look(bounds: PhaseBounds, at: number): void {
+    const calendar = this.calendar;
     const own = this.#own;
     if (own === undefined) {
-      this.#lo = calendar.lo(at);
-      this.#hi = calendar.hi(at);
+      const { lo, hi } = calendar.bounds(at);
+      bounds.lo = lo;
+      bounds.hi = hi;
       return;
     }
-    if (this.#trustsCalendar && calendar.conflicts !== this.#conflictsThen) this.#distrust();
-    if (at === this.#at && !this.#trustsCalendar) return;
+    if (this.#trustsCalendar && calendar.conflicts !== this.#conflictsThen) this.#trustsCalendar = false;
     const drifted = this.#drift * Math.abs(at - own.asOf);
-    this.#at = at;
-    this.#lo = own.lo - drifted;
-    this.#hi = own.hi + drifted;
+    bounds.lo = own.lo - drifted;
+    bounds.hi = own.hi + drifted;
     if (!this.#trustsCalendar || !calendar.known) return;
-    const lo = calendar.lo(at);
-    const hi = calendar.hi(at);
-    if (lo > this.#hi || hi < this.#lo) {
-      this.#distrust();
+    const { lo, hi } = calendar.bounds(at);
+    if (lo > bounds.hi || hi < bounds.lo) {
+      this.#trustsCalendar = false;
       return;
     }
-    this.#lo = Math.max(this.#lo, lo);
-    this.#hi = Math.min(this.#hi, hi);
+    bounds.lo = Math.max(bounds.lo, lo);
+    bounds.hi = Math.min(bounds.hi, hi);
   }
 }

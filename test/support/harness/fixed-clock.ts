@@ -2,6 +2,7 @@ import type { ServerClock } from "../../../src/scheduler/quota/server-clock.ts";
 
 /** A clock that knows how far the service's is from ours, or knows nothing, and learns nothing more. */
 export const fixedClock = (lo: number, hi: number, known = true): ServerClock => ({
+  bounds: (at) => ({ at, lo, hi }),
   lo: () => lo,
   hi: () => hi,
   known,
@@ -9,4 +10,5 @@ export const fixedClock = (lo: number, hi: number, known = true): ServerClock =>
   observeBoundary: () => false,
   forget: () => undefined,
   conflicts: 0,
+  revision: 0,
 });

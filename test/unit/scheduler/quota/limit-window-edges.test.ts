@@ -19,8 +19,10 @@ const look = (gauge: LimitWindow, at: number) => ({
 /** A clock whose bounds are what was last said of them. */
 const stage = (given: Partial<LayerSpec> = {}, lo = 0, hi = lo) => {
   const bounds = { lo, hi, known: true };
+  let revision = 0;
   const proofs: (readonly [number, number, number])[] = [];
   const clock: ServerClock = {
+    bounds: (at) => ({ at, lo: bounds.lo, hi: bounds.hi }),
     lo: () => bounds.lo,
     hi: () => bounds.hi,
     get known() {
@@ -30,6 +32,10 @@ const stage = (given: Partial<LayerSpec> = {}, lo = 0, hi = lo) => {
     observeBoundary: (...proof) => proofs.push(proof) > 0,
     forget: () => undefined,
     conflicts: 0,
+    // Bounds are set at will: what was said before does not hold.
+    get revision() {
+      return ++revision;
+    },
   };
   const gauge = new FixedWindow({ ...spec, ...given }, "k", clock);
   /** A call that is answered, with the service's number. */

@@ -17,6 +17,7 @@ interface Heard {
 }
 
 const clockOf = (lo: number, hi: number, boundaries: Heard[] = []): ServerClock => ({
+  bounds: (at) => ({ at, lo, hi }),
   lo: () => lo,
   hi: () => hi,
   known: true,
@@ -24,6 +25,7 @@ const clockOf = (lo: number, hi: number, boundaries: Heard[] = []): ServerClock 
   observeBoundary: (afterAt, byAt) => boundaries.push({ afterAt, byAt }) > 0,
   forget: () => undefined,
   conflicts: 0,
+  revision: 0,
 });
 
 describe("A fixed limit window:", () => {

@@ -7,7 +7,9 @@ const minute = 60_000;
 
 const stage = (lo = -150, hi = 150) => {
   const bounds = { lo, hi, known: true, conflicts: 0 };
+  let revision = 0;
   const calendar: ServerClock = {
+    bounds: (at) => ({ at, lo: bounds.lo, hi: bounds.hi }),
     lo: () => bounds.lo,
     hi: () => bounds.hi,
     get known() {
@@ -18,6 +20,10 @@ const stage = (lo = -150, hi = 150) => {
     forget: () => undefined,
     get conflicts() {
       return bounds.conflicts;
+    },
+    // Bounds are set at will: what was said before does not hold.
+    get revision() {
+      return ++revision;
     },
   };
   return { bounds, phase: new WindowPhase(minute, calendar) };
