@@ -12,6 +12,12 @@ import { type Landing, type Lane, QueuedAction, type UserRound } from "./queued-
 import type { Charge } from "./quota/layers.ts";
 import type { Ledger } from "./quota/ledger.ts";
 
+/** The lanes of one endpoint and account, and whether they are kept product by product. */
+interface Way {
+  readonly lanes: Lane[];
+  readonly byProduct: boolean;
+}
+
 export class Lanes {
   /** Actions that wait. */
   count = 0;
@@ -23,7 +29,7 @@ export class Lanes {
   readonly #lanes: Lane[] = [];
   readonly #byName = new Map<string, Lane>();
   readonly #users = new Map<string, UserRound>();
-  readonly #byAccount = new WeakMap<Account, Map<EndpointName, Lane[]>>();
+  readonly #byAccount = new WeakMap<Account, Map<EndpointName, Way>>();
   /** Lanes with something to send, best head first. */
   readonly #ready: Lane[] = [];
   /** `#ready` is still in order, but for heads that came or went since. */
@@ -98,18 +104,19 @@ export class Lanes {
     }
     let near = own.get(endpoint);
     if (near === undefined) {
-      near = [];
+      near = { lanes: [], byProduct: this.#byProduct(endpoint) };
       own.set(endpoint, near);
     }
     const owner = !this.#budgets.none && this.#budgets.has(action.owner) ? action.owner : undefined;
-    const instId = this.#byProduct(endpoint) ? action.instId : undefined;
-    for (let index = 0; index < near.length; index++) {
-      const lane = near[index] as Lane;
+    const instId = near.byProduct ? action.instId : undefined;
+    const { lanes } = near;
+    for (let index = 0; index < lanes.length; index++) {
+      const lane = lanes[index] as Lane;
       const alike = lane.class === kind && lane.weight === weight && lane.elements === elements && lane.elementWeight === elementWeight;
       if (alike && lane.owner === owner && lane.instId === instId) return lane;
     }
     const lane = this.#open(action, owner, instId);
-    near.push(lane);
+    lanes.push(lane);
     return lane;
   }
 

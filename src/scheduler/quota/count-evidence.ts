@@ -61,9 +61,16 @@ export class CountEvidence {
   isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
     const { heard, lag, usage, doubt, stale, elsewhere } = this.#parts;
     const { lagging } = lag;
+    const before = heard.topBefore(window);
+    const goesOn = before !== undefined && before.window === window - 1 && used > before.used;
+    // Most counts begin anew or go on in their own window, and nothing was doubted before them.
+    if (!goesOn && !lagging && doubt.current === undefined) {
+      if (counted) heard.hear(sentAt, receivedAt, used, window, heardTo);
+      return false;
+    }
     const ours = usage.used(window);
     const isFirst = heard.isFirst(window, sentAt);
-    const known = { before: heard.topBefore(window), top: heard.top, isFirst, lags: lagging };
+    const known = { before, top: heard.top, isFirst, lags: lagging };
     const judgement = counted ? doubt.judge({ window, used, sentAt, receivedAt, ours: ours + elsewhere(window) }, known) : "believed";
     if (judgement === "confirmed") this.#settle(window, used, receivedAt);
     if (counted && judgement !== "doubted") heard.hear(sentAt, receivedAt, used, window, heardTo);

@@ -59,10 +59,9 @@ export class FixedWindow implements LimitWindow {
     this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
     this.#doubt = new CountDoubt(spec.capacity);
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
-    const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt };
+    const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt, elsewhere: this.#elsewhere };
     this.#entry = new WindowEntry(parts);
-    const elsewhere = this.#elsewhere;
-    this.#evidence = new CountEvidence({ ...parts, clock, openEnd: this.#openEnd, lag, stale: this.#stale, onMisread, elsewhere });
+    this.#evidence = new CountEvidence({ ...parts, clock, openEnd: this.#openEnd, lag, stale: this.#stale, onMisread });
   }
 
   get open(): number {
@@ -95,12 +94,11 @@ export class FixedWindow implements LimitWindow {
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
     const phase = this.#phase;
     const usage = this.#usage;
-    const { capacity } = this.#limit;
     const { windowMs } = this.spec;
     if (phase.openEnded !== undefined) return this.#blockedInOpenEnd(units, now, ceiling);
     const { known, lo, first, last: latest } = phase.at(now);
     // Whatever window it is, it cannot hold more than this.
-    if (!known) return usage.open + units > capacity ? now + windowMs : undefined;
+    if (!known) return usage.open + units > this.capacity ? now + windowMs : undefined;
     if (first <= usage.closedThrough) return (usage.closedThrough + 1) * windowMs - lo;
     const last = Math.max(latest, Math.min(usage.newest, first + 2));
     for (let index = first; index <= last; index++) {
@@ -112,9 +110,8 @@ export class FixedWindow implements LimitWindow {
       if (usage.open > 0) return endAt;
     }
     const entersAt = first === latest ? this.#entry.blockedUntil(first, units, now) : undefined;
-    if (entersAt !== undefined) return entersAt;
     // A window not begun yet holds what is in flight already; it must hold this call as well.
-    return usage.unlanded + units > capacity ? now + windowMs : undefined;
+    return entersAt ?? (usage.unlanded + units > this.capacity ? now + windowMs : undefined);
   }
 
   room(now: number, floor: Ceiling): number {
@@ -125,9 +122,7 @@ export class FixedWindow implements LimitWindow {
     const { known, lo, first, last: latest } = phase.at(now);
     let room = this.#limit.capacity - usage.unlanded;
     if (!known) return room;
-    if (this.#doubt.current !== undefined || first <= usage.closedThrough) return 0;
-    const { top } = this.#heard;
-    if (top !== undefined && top.window < first && this.#entry.isUnproved(first, now)) return 0;
+    if (this.#doubt.current !== undefined || first <= usage.closedThrough || this.#entry.isUnproved(first, now)) return 0;
     const last = Math.max(latest, Math.min(usage.newest, first + 2));
     for (let index = first; index <= last; index++) {
       const startAt = index * windowMs - lo;
@@ -207,9 +202,8 @@ export class FixedWindow implements LimitWindow {
   }
 
   isRisky(units: number, at: number): boolean {
-    const phase = this.#phase;
-    const latest = phase.last(at);
-    if (phase.openEnded !== undefined) return this.#usage.used(latest) + units > this.capacity;
+    const latest = this.#phase.last(at);
+    if (this.#phase.openEnded !== undefined) return this.#usage.used(latest) + units > this.capacity;
     return this.#entry.isUnproved(latest, at) && (this.#heard.top?.used ?? 0) + this.#usage.used(latest) > this.capacity;
   }
 
@@ -235,8 +229,7 @@ export class FixedWindow implements LimitWindow {
       this.#evidence.misread("a window was refused that should have begun; its beginning is looked for");
     }
     if (phase.openEnded !== undefined && this.#openEnd.looks) return this.#openEnd.refuse(at);
-    const banned = phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs);
-    this.#usage.closedThrough = Math.max(this.#usage.closedThrough, banned);
+    this.#usage.closedThrough = Math.max(this.#usage.closedThrough, phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs));
     return phase.begins(this.#usage.closedThrough + 1, at);
   }
 

@@ -76,9 +76,27 @@ export class WindowPhase {
     if (bounds.at === at && this.#revision === calendar.revision) return bounds;
     bounds.at = at;
     this.#revision = calendar.revision;
-    this.#look(bounds, at);
+    const own = this.#own;
+    if (own === undefined) {
+      const { lo, hi } = calendar.bounds(at);
+      bounds.lo = lo;
+      bounds.hi = hi;
+    } else {
+      if (this.#trustsCalendar && calendar.conflicts !== this.#conflictsThen) this.#trustsCalendar = false;
+      const drifted = this.#drift * Math.abs(at - own.asOf);
+      bounds.lo = own.lo - drifted;
+      bounds.hi = own.hi + drifted;
+      if (this.#trustsCalendar && calendar.known) {
+        const { lo, hi } = calendar.bounds(at);
+        if (lo > bounds.hi || hi < bounds.lo) this.#trustsCalendar = false;
+        else {
+          bounds.lo = Math.max(bounds.lo, lo);
+          bounds.hi = Math.min(bounds.hi, hi);
+        }
+      }
+    }
     const { openEnded } = this;
-    bounds.known = openEnded !== undefined || this.#own !== undefined || calendar.known;
+    bounds.known = openEnded !== undefined || own !== undefined || calendar.known;
     if (openEnded !== undefined) {
       bounds.first = openEnded.index;
       bounds.last = openEnded.index;
@@ -220,28 +238,5 @@ export class WindowPhase {
   #proven(index: number, afterAt: number, byAt: number): { readonly lo: number; readonly hi: number } {
     const beginsAt = index * this.#windowMs;
     return { lo: beginsAt - byAt, hi: beginsAt - afterAt + this.#drift * (byAt - afterAt) };
-  }
-
-  #look(bounds: PhaseBounds, at: number): void {
-    const calendar = this.calendar;
-    const own = this.#own;
-    if (own === undefined) {
-      const { lo, hi } = calendar.bounds(at);
-      bounds.lo = lo;
-      bounds.hi = hi;
-      return;
-    }
-    if (this.#trustsCalendar && calendar.conflicts !== this.#conflictsThen) this.#trustsCalendar = false;
-    const drifted = this.#drift * Math.abs(at - own.asOf);
-    bounds.lo = own.lo - drifted;
-    bounds.hi = own.hi + drifted;
-    if (!this.#trustsCalendar || !calendar.known) return;
-    const { lo, hi } = calendar.bounds(at);
-    if (lo > bounds.hi || hi < bounds.lo) {
-      this.#trustsCalendar = false;
-      return;
-    }
-    bounds.lo = Math.max(bounds.lo, lo);
-    bounds.hi = Math.min(bounds.hi, hi);
   }
 }

@@ -143,7 +143,7 @@ export class WindowUsage {
     const newest = this.#slots[this.#slots.length - 1];
     if (newest !== undefined && newest.index === first) {
       newest.open += weight;
-      this.#prune(first);
+      if (this.#slots.length > keptWindows) this.#prune(first);
       return newest;
     }
     const slot = this.#slot(first);
