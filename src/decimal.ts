@@ -41,7 +41,7 @@ export const decimal = (text: unknown, place: string): string => {
 const big = (text: string): Big => new Exact(decimal(text, "decimal arithmetic"));
 const spell = (value: Big): string => (value.eq(0) ? "0" : value.toFixed());
 
-const safeMax = Number.MAX_SAFE_INTEGER;
+export const safeMax = Number.MAX_SAFE_INTEGER;
 /** Digits, a sign and a point that may still make a whole number below 2^53. */
 const quickMax = 18;
 /** Twice ten to this many digits is a whole number below 2^53, too. */
@@ -52,11 +52,11 @@ const isExact = (count: number): boolean => count <= safeMax && count >= -safeMa
 
 // What fits is counted in whole units: two hundred times as fast as digit by digit. Results that need more than one number are
 // left in these variables, because an object for each would cost more than reading it.
-let readPlaces = 0;
+export let readPlaces = 0;
 const pair = new Float64Array(2);
 
 /** All digits of a decimal as one number; `readPlaces` of them are fraction. Beyond 2^53 not exact; NaN where it is too long or no decimal. */
-const digitsOf = (text: string): number => {
+export const digitsOf = (text: string): number => {
   if (typeof text !== "string" || text.length > quickMax) return Number.NaN;
   const last = text.length - 1;
   const first = text.charCodeAt(0) === minus ? 1 : 0;
@@ -94,7 +94,7 @@ const longDigitsOf = (text: string): bigint => {
   readPlaces = dot < 0 ? 0 : text.length - dot - 1;
   return BigInt(dot < 0 ? text : text.slice(0, dot) + text.slice(dot + 1));
 };
-const spellLong = (digits: bigint, places: number): string =>
+export const spellLong = (digits: bigint, places: number): string =>
   digits < 0n ? `-${spelled(String(-digits), places)}` : spelled(String(digits), places);
 
 /** A sum or difference of any length. */
@@ -271,7 +271,7 @@ const endings = [1, 2, 3].map((places) =>
 );
 
 /** `scaled` counts units of the `places`-th fraction digit, exactly. */
-const formatCount = (scaled: number, places: number): string => {
+export const formatCount = (scaled: number, places: number): string => {
   if (scaled === 0) return "0";
   if (places === 0) return String(scaled);
   const size = scaled < 0 ? -scaled : scaled;

@@ -17,7 +17,7 @@ const fileLinesMax = 300;
 
 /**
  * What each room may use, besides itself, lowest first. A room inside another is a room of its own, so that what is pure stays pure.
- * `errors decimal random optional-package` are free to all; a star stands for everything but the command line.
+ * `errors decimal decimal-units random optional-package` are free to all; a star stands for everything but the command line.
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   clock: [],
@@ -130,7 +130,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   entries: ["*"],
   cli: ["*"],
 };
-const free = ["errors", "decimal", "random", "optional-package"];
+const free = ["errors", "decimal", "decimal-units", "random", "optional-package"];
 
 const computed = "a calculation, compared with figures made by other means";
 const reference = "the reference of configuration is made from it";

@@ -72,10 +72,14 @@ export class SkipAhead {
     venue.onOrder((_, { ordId, state }) => {
       if (isActive(state)) this.#resting.add(ordId);
       else this.#resting.delete(ordId);
-      this.disturb();
+      this.#state = "unknown";
     });
-    venue.onFill(() => this.disturb());
-    venue.onFunding(() => this.disturb());
+    venue.onFill(() => {
+      this.#state = "unknown";
+    });
+    venue.onFunding(() => {
+      this.#state = "unknown";
+    });
   }
 
   /** Something happened at the service that may have changed more than prices. */

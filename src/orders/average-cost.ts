@@ -8,7 +8,7 @@
  * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), costs, trades (report/round-trips.ts).
  */
 import type { Side } from "../contract/profile.ts";
-import { decimal, div, mul, sub } from "../decimal.ts";
+import { decimal, div, mul, spellLong, sub } from "../decimal.ts";
 
 export interface Holding {
   /** Positive when long. */
@@ -43,20 +43,18 @@ const digitsOf = (text: string): { readonly digits: bigint; readonly fraction: n
   return { digits: BigInt(text.slice(0, dot) + text.slice(dot + 1)), fraction: text.length - dot - 1 };
 };
 
-const textOf = (digits: bigint, fraction: number): string => div(String(digits), String(ten(fraction)), fraction);
-
 export const createHolding = (): Holding => {
   const units: Units = { qty: 0n, qtyPlaces: 0, entry: 0n, realised: 0n, moneyPlaces: places };
   return {
     units,
     get qty() {
-      return textOf(units.qty, units.qtyPlaces);
+      return spellLong(units.qty, units.qtyPlaces);
     },
     get entry() {
-      return textOf(units.entry, units.moneyPlaces);
+      return spellLong(units.entry, units.moneyPlaces);
     },
     get realised() {
-      return textOf(units.realised, units.moneyPlaces);
+      return spellLong(units.realised, units.moneyPlaces);
     },
   };
 };

@@ -77,10 +77,12 @@ export class Exits {
   /** An order changed. Of one that is over this decides whether its slot places another one; call it before the slot is considered. */
   take(order: TrackedOrder): void {
     if (this.#retries.size > 0) this.grew(order.strategy, order.spec.instId);
+    const hasEnded = isEnded(order);
+    if (!hasEnded && this.#unprotected.size === 0) return;
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
-    if (this.#unprotected.size > 0 && isResting(order)) this.#unprotected.end(slot);
-    if (!isEnded(order)) return;
+    if (isResting(order)) this.#unprotected.end(slot);
+    if (!hasEnded) return;
     const left = this.#remainder(order);
     const isCanceled = order.phase === "canceled" && canRest(order.spec.ordType) && !this.#mayLackCover(order);
     if (left.kind === "exit" && (isForgotten(order) || isCanceled)) {

@@ -148,7 +148,7 @@ export class Reconciliation {
   #onRecord(order: TrackedOrder, record: OrderRecord): void {
     // Whatever else it says, a record says that the order exists.
     this.#unknownOrders.settle(order);
-    this.#owner.weigh(order);
+    if (order.unweighed) this.#owner.weigh(order);
     if (!applyRecord(order, record)) return;
     this.#lifecycle.publish(order);
     if (!isOver(order)) this.#wake(order);

@@ -7,6 +7,7 @@
  * Not here: which fills are of which strategy (trade-statistics.ts), rates (backtest/conversion.ts).
  */
 import { add, mul, sub } from "../decimal.ts";
+import { RunningSum } from "../decimal-units.ts";
 import { addToHolding, averagePxOf, createHolding, isFlat, unrealisedOf } from "../orders/average-cost.ts";
 import { inCurrency, keptAt, type Mark } from "./converted-money.ts";
 import { MatchedLots } from "./matched-lots.ts";
@@ -17,14 +18,14 @@ import type { TradeFill } from "./trade-list.ts";
 export class InstrumentSums {
   readonly instId: string;
   fills = 0;
-  fees = "0";
-  volume = "0";
   funding = "0";
   liquidation = "0";
   readonly roundTrips: RoundTrips;
   /** Only where they are asked for. */
   readonly lots: MatchedLots | undefined;
   readonly #held = createHolding();
+  readonly #fees = new RunningSum();
+  readonly #volume = new RunningSum();
   /** Of what was converted; otherwise the holding's own. */
   #realised: string | undefined;
 
@@ -38,6 +39,14 @@ export class InstrumentSums {
     return this.#held.qty;
   }
 
+  get fees(): string {
+    return this.#fees.text;
+  }
+
+  get volume(): string {
+    return this.#volume.text;
+  }
+
   get isFlat(): boolean {
     return isFlat(this.#held);
   }
@@ -49,11 +58,17 @@ export class InstrumentSums {
   take(fill: TradeFill, at: number, rate: string): void {
     const kept = keptAt(this.instId, { px: fill.px, rate });
     const own = rate === "1" ? fill : { ...fill, px: kept.px, cost: inCurrency(fill.cost, rate) };
-    this.fees = add(this.fees, own.cost);
+    this.#fees.add(own.cost);
     if (kept.rate === "1" && this.#realised === undefined) addToHolding(this.#held, own);
     else this.#addConverted(own, kept.rate);
     this.roundTrips.take(own, at, kept.rate);
     this.lots?.take(own, at, kept.rate);
+  }
+
+  /** Counts a fill of this value. */
+  noteFill(value: string): void {
+    this.fills++;
+    this.#volume.add(value);
   }
 
   /** Charges what is held with a share of its funding or of a liquidation's cost. */
@@ -66,7 +81,7 @@ export class InstrumentSums {
 
   /** A fee that became known, or was corrected, after the fill. */
   correctFees(cost: string): void {
-    if (this.roundTrips.correct(cost)) this.fees = add(this.fees, cost);
+    if (this.roundTrips.correct(cost)) this.#fees.add(cost);
   }
 
   unrealised(mark: Mark): string {

@@ -15,14 +15,13 @@ import { inCurrency } from "./converted-money.ts";
 import { Durations } from "./durations.ts";
 import { ExitGaps } from "./exit-gaps.ts";
 import { instrumentReports, instrumentsOf, tradeListsOf } from "./instrument-totals.ts";
+import { LiquiditySums } from "./liquidity-sums.ts";
 import type { InstrumentReport, Liquidity, PositionReport, StrategyReport } from "./report.ts";
 import { type MarkOf, StrategySums } from "./strategy-sums.ts";
 import type { Extremes, TradeFill, TradeLists } from "./trade-list.ts";
 import { Presence, type TradeReport, tradesOf } from "./trades.ts";
 
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
-const noLiquidity: Liquidity = { fills: 0, volume: "0", fees: "0" };
-
 /** What one unit of an instrument's quote currency is now in the run's: "1" only where they are one, undefined where nothing connects them. */
 export type RateOf = (instId: string) => string | undefined;
 
@@ -61,7 +60,7 @@ export class TradeStatistics {
   readonly #anyone: Presence;
   readonly #gaps: ExitGaps;
   readonly #owners = new Map<string, StrategySums>();
-  readonly #liquidity = { maker: noLiquidity, taker: noLiquidity };
+  readonly #liquidity = { maker: new LiquiditySums(), taker: new LiquiditySums() };
   /** How the fills of a liquidation's order are shared. */
   readonly #closings = new Map<string, (fill: Fill, at: number) => void>();
   #heldUntil = Number.NEGATIVE_INFINITY;
@@ -79,15 +78,15 @@ export class TradeStatistics {
   }
 
   get liquidity(): { readonly maker: Liquidity; readonly taker: Liquidity } {
-    return { ...this.#liquidity };
+    return { maker: this.#liquidity.maker.told, taker: this.#liquidity.taker.told };
   }
 
   get volume(): string {
-    return add(this.#liquidity.maker.volume, this.#liquidity.taker.volume);
+    return add(this.#liquidity.maker.volume.text, this.#liquidity.taker.volume.text);
   }
 
   get fees(): string {
-    return add(this.#liquidity.maker.fees, this.#liquidity.taker.fees);
+    return add(this.#liquidity.maker.fees.text, this.#liquidity.taker.fees.text);
   }
 
   /** By strategies' closing fills, before fees. */
@@ -192,7 +191,7 @@ export class TradeStatistics {
     const missed = sub(inCurrency(fees, rate), known.fees);
     if (isZero(missed)) return;
     known.correctFees(missed);
-    this.#liquidity.maker = { ...this.#liquidity.maker, fees: add(this.#liquidity.maker.fees, missed) };
+    this.#liquidity.maker.fees.add(missed);
   }
 
   /** Notes the prices at which what is held could be closed now. */
@@ -207,18 +206,17 @@ export class TradeStatistics {
   #fill(own: StrategySums | undefined, fill: Fill, at: number): void {
     if (own !== undefined) own.counts.fills++;
     const rate = this.#rateOf(fill.instId);
-    const value = rate === undefined ? "0" : inCurrency(mul(fill.px, fill.qty), rate);
-    const { fills, volume, fees } = this.#liquidity[fill.liquidity];
-    const paid = rate === undefined ? "0" : inCurrency(fill.cost, rate);
-    this.#liquidity[fill.liquidity] = { fills: fills + 1, volume: add(volume, value), fees: add(fees, paid) };
+    const sums = this.#liquidity[fill.liquidity];
+    sums.fills++;
     if (rate === undefined) return;
+    const value = inCurrency(mul(fill.px, fill.qty), rate);
+    sums.volume.add(value);
+    sums.fees.add(inCurrency(fill.cost, rate));
     if (own !== undefined) {
       own.uid = fill.uid;
       this.#firstTraded ??= fill.instId;
       this.#take(own, fill.instId, fill, at, rate);
-      const sums = own.of(fill.instId);
-      sums.fills++;
-      sums.volume = add(sums.volume, value);
+      own.of(fill.instId).noteFill(value);
     }
     this.#closings.get(fill.ordId)?.(fill, at);
   }

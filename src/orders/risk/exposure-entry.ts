@@ -9,6 +9,7 @@ import { instTypeOf } from "../../contract/inst-id.ts";
 import type { Profile, Side } from "../../contract/profile.ts";
 import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
 import { abs, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../../decimal.ts";
+import { evenQuotient } from "../../decimal-units.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import type { ExposureEntry, Holding } from "./exposure.ts";
 
@@ -70,10 +71,14 @@ const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentR
   if (done === "0") return { filled: "0", value: "0", cost: costOf(record, profile) };
   const avgPx = amount(record.avgPx);
   const inMoney = profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
-  const raw = baseOf(instId, done, avgPx, rules);
-  const filled = inMoney && instrument !== undefined ? inLots(raw, avgPx, instrument.lotSize) : raw;
+  const lotSize = inMoney ? instrument?.lotSize : undefined;
+  const filled = lotSize === undefined ? baseOf(instId, done, avgPx, rules) : lotsBought(instId, done, avgPx, lotSize, rules);
   return { filled, value: inMoney ? done : mul(filled, avgPx), cost: costOf(record, profile) };
 };
+
+/** What an amount of money bought at this price on average. */
+const lotsBought = (instId: string, done: string, avgPx: string, lotSize: string, rules: Rules): string =>
+  evenQuotient(done, avgPx, lotSize) ?? inLots(baseOf(instId, done, avgPx, rules), avgPx, lotSize);
 
 /**
  * A quantity worked out from an amount and an average price that is cut off somewhere: what was traded is a whole number of lots, of those

@@ -6,7 +6,8 @@
  * Not here: how a record becomes a telling (exposure-entry.ts), what is allowed (risk-limits.ts).
  */
 import type { Side } from "../../contract/profile.ts";
-import { add, compare, equal, isPositive, mul, neg, sub } from "../../decimal.ts";
+import { compare, equal, isPositive, mul, neg, sub } from "../../decimal.ts";
+import { RunningSum } from "../../decimal-units.ts";
 
 /** One telling of one order. Amounts are decimal text. */
 export interface ExposureEntry {
@@ -60,10 +61,56 @@ const flat: Holding = { position: "0", cash: "0", buying: "0", selling: "0" };
 /** Of orders that are over so many are remembered, so that a late repetition does not count. */
 const overMax = 4_096;
 
-interface Sums {
-  open: string;
-  readonly held: Map<string, Holding>;
+/** A holding as it is added up; its text is made when somebody asks. */
+class HeldSums {
+  #position = new RunningSum();
+  readonly #cash = new RunningSum();
+  readonly #buying = new RunningSum();
+  readonly #selling = new RunningSum();
+  #holding: Holding | undefined = flat;
+
+  get holding(): Holding {
+    this.#holding ??= {
+      position: this.#position.text,
+      cash: this.#cash.text,
+      buying: this.#buying.text,
+      selling: this.#selling.text,
+    };
+    return this.#holding;
+  }
+
+  /** One telling, or what takes it away again. */
+  add(side: Side, { position, cash, left }: Pick<Delta, "position" | "cash" | "left">): void {
+    this.#holding = undefined;
+    this.#position.add(position);
+    this.#cash.add(cash);
+    if (left !== "0") (side === "buy" ? this.#buying : this.#selling).add(left);
+  }
+
+  /** What is held was closed at this price. */
+  close(px: string): void {
+    const value = mul(this.#position.text, px);
+    this.#holding = undefined;
+    this.#cash.add(value);
+    this.#position = new RunningSum();
+  }
 }
+
+interface Sums {
+  readonly open: RunningSum;
+  readonly held: Map<string, HeldSums>;
+}
+
+const newSums = (): Sums => ({ open: new RunningSum(), held: new Map() });
+
+const heldIn = ({ held }: Sums, instId: string): HeldSums => {
+  let sums = held.get(instId);
+  if (sums === undefined) {
+    sums = new HeldSums();
+    held.set(instId, sums);
+  }
+  return sums;
+};
 
 const greater = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b);
 
@@ -96,14 +143,6 @@ const leftOf = ({ open, base, filled }: ExposureEntry): string => {
   return isPositive(left) ? left : "0";
 };
 
-/** The sums with one telling added, or taken away again. */
-const summed = ({ position, cash, buying, selling }: Holding, { side }: ExposureEntry, traded: Delta): Holding => ({
-  position: add(position, traded.position),
-  cash: add(cash, traded.cash),
-  buying: side === "buy" && traded.left !== "0" ? add(buying, traded.left) : buying,
-  selling: side === "sell" && traded.left !== "0" ? add(selling, traded.left) : selling,
-});
-
 /** What one telling changes. */
 interface Delta {
   readonly position: string;
@@ -135,20 +174,20 @@ const reversed = ({ position, cash, left, open }: Delta): Delta => ({
 export const createExposure = (): Exposure => {
   const known = new Map<string, ExposureEntry>();
   const over = new Set<string>();
-  const inAll: Sums = { open: "0", held: new Map() };
+  const inAll = newSums();
   const byStrategy = new Map<string, Sums>();
 
   const sumsOf = (strategy: string): Sums => {
     let sums = byStrategy.get(strategy);
     if (sums === undefined) {
-      sums = { open: "0", held: new Map<string, Holding>() };
+      sums = newSums();
       byStrategy.set(strategy, sums);
     }
     return sums;
   };
   const applyTo = (sums: Sums, fact: ExposureEntry, delta: Delta): void => {
-    if (delta.open !== "0") sums.open = add(sums.open, delta.open);
-    sums.held.set(fact.instId, summed(sums.held.get(fact.instId) ?? flat, fact, delta));
+    if (delta.open !== "0") sums.open.add(delta.open);
+    heldIn(sums, fact.instId).add(fact.side, delta);
   };
   const apply = (fact: ExposureEntry, delta: Delta): void => {
     applyTo(inAll, fact, delta);
@@ -174,16 +213,10 @@ export const createExposure = (): Exposure => {
       if (!now.open) retire(fact.id);
     },
     inherit: (strategy, instId, { position, cash }) => {
-      for (const { held } of [inAll, sumsOf(strategy)]) {
-        const now = held.get(instId) ?? flat;
-        held.set(instId, { ...now, position: add(now.position, position), cash: add(now.cash, cash) });
-      }
+      for (const sums of [inAll, sumsOf(strategy)]) heldIn(sums, instId).add("buy", { position, cash, left: "0" });
     },
     close: (instId, px) => {
-      for (const { held } of [inAll, ...byStrategy.values()]) {
-        const now = held.get(instId);
-        if (now !== undefined) held.set(instId, { ...now, position: "0", cash: add(now.cash, mul(now.position, px)) });
-      }
+      for (const { held } of [inAll, ...byStrategy.values()]) held.get(instId)?.close(px);
     },
     forget: (id) => {
       const before = known.get(id);
@@ -192,9 +225,9 @@ export const createExposure = (): Exposure => {
       known.delete(id);
       over.delete(id);
     },
-    openNotional: (strategy) => of(strategy)?.open ?? "0",
-    holding: (instId, strategy) => of(strategy)?.held.get(instId) ?? flat,
-    holdings: (strategy) => of(strategy)?.held ?? new Map<string, Holding>(),
+    openNotional: (strategy) => of(strategy)?.open.text ?? "0",
+    holding: (instId, strategy) => of(strategy)?.held.get(instId)?.holding ?? flat,
+    holdings: (strategy) => new Map([...(of(strategy)?.held ?? [])].map(([instId, { holding }]) => [instId, holding])),
     strategies: () => [...byStrategy.keys()],
   };
 };

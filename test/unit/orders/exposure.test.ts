@@ -56,6 +56,14 @@ describe("Exposure of a strategy:", () => {
     expect(folded(bought, sold).holding(swap).cash).toBe("9.9");
   });
 
+  it("what was closed by no order of ours is held no more, and its value is cash", () => {
+    const exposure = folded(fact({ filled: "2", value: "200", cost: "0.2", open: false }));
+    expect(exposure.holding(swap)).toMatchObject({ position: "2", cash: "-200.2" });
+    exposure.close(swap, "90");
+    expect(exposure.holding(swap)).toMatchObject({ position: "0", cash: "-20.2" });
+    expect(exposure.holding(swap, "a")).toMatchObject({ position: "0", cash: "-20.2" });
+  });
+
   it("an order that gets a home moves there", () => {
     const exposure = folded(fact({ strategy: "" }), fact({ strategy: "b" }));
     expect([exposure.openNotional(""), exposure.openNotional("b"), exposure.openNotional()]).toEqual(["0", "200", "200"]);
