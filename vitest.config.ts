@@ -77,11 +77,12 @@ export default defineConfig({
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Twice the cores of a small machine: much of the suite waits for processes of its own.
-    maxWorkers: Math.max(4, availableParallelism() - 1),
+    // More than a small machine's cores: much of the suite waits for processes of its own. With four, some of these are late.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     sequence: { sequencer: Sequencer },
     projects: [
-      { extends: true, test: { name: "isolated", include: isolated, exclude: never } },
+      // What a busy machine made late is tried once more, and reported as such ("retry x1").
+      { extends: true, test: { name: "isolated", include: isolated, exclude: never, retry: 1 } },
       // Loading the sources takes most files longer than their tests.
       {
         extends: true,
