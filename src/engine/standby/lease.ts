@@ -114,11 +114,12 @@ export class Lease {
   }
 
   /**
-   * Ends it; a lease that is held is given back. One that settles is not: the next process must wait for what the leader before signed as
-   * well. Resolves when the store has taken it, or does not answer.
+   * Ends it; a lease that is held is given back if `isHandedOver`, else the next process waits until it has run out. One that
+   * settles is not given back: the next process must wait for what the leader before signed as well. Resolves when the store has
+   * taken it, or does not answer.
    */
-  async end(): Promise<void> {
-    const isHeld = this.#state === "held";
+  async end(isHandedOver = true): Promise<void> {
+    const isHeld = this.#state === "held" && isHandedOver;
     this.#state = "over";
     this.#timer?.cancel();
     if (!isHeld) return;

@@ -138,15 +138,30 @@ export class Standby {
     };
   }
 
-  /** Gives the lease back, when nothing is under way any more. */
+  /** Gives the lease back, when nothing is under way any more and the copy of the journal lacks nothing. */
   async end(): Promise<void> {
-    await this.#lease.end();
+    await this.#lease.end(await this.#isCopied());
     this.#giveUp(ended());
     this.#options.bulk.close();
     await this.#following;
     this.#options.store.close();
     await this.#unlock?.();
     this.#unlock = undefined;
+  }
+
+  /** Whether the next process finds the whole journal: while it does not, the rest of it is sent for part of a lease at most. */
+  async #isCopied(): Promise<boolean> {
+    const copied = this.#copied;
+    const { clock, leaseMs } = this.#options;
+    const until = clock.now() + leaseMs * endPart;
+    while (copied?.isBehind === true && this.#lease.standing === "leading" && clock.now() < until) {
+      const turn = firstValueFrom(after(clock, leaseMs / turnsPerLease));
+      await Promise.race([copied.catchUp().catch(() => undefined), turn]);
+      if (copied.isBehind) await turn;
+    }
+    if (copied?.isBehind !== true) return true;
+    if (this.#lease.standing !== "over") this.#note("standby.behind", endedBehind);
+    return false;
   }
 
   /** Cancels, and what closes something. */
@@ -216,6 +231,11 @@ const turnsPerLease = 20;
 /** One answer that is late is no anomaly; then about every minute with the lease that is usual. */
 const firstNoted = 2;
 const attemptsPerNote = 120;
+
+/** Of a lease: so long an orderly end waits for the copy. */
+const endPart = 1 / 2;
+const endedBehind =
+  "the store does not have the whole journal, so the lease is not given back: the next process waits until it has run out, and finds what is missing in the service's lists";
 
 const behind =
   "the store of the standby does not answer, and what was ordered now would be missing in its copy of the journal: cancels and exits only";

@@ -136,6 +136,45 @@ describe("A process with a standby", () => {
     expect(passing(standby)).toEqual([true, true, true, true, true]);
   });
 
+  it.each([
+    ["the copy of its journal is complete, when it is so in time", 2_000, true],
+    ["its lease has run out, when the copy stays behind", 60_000, false],
+  ])("that ends in order hands over once %s", async (_, awayMs, isHandedOver) => {
+    const { pass, join, store, clock } = setUp();
+    const first = join("first");
+    void first.standby.lead();
+    await pass(17_000);
+    await first.standby.disk.create("00000001.journal", Buffer.from("begun\n"));
+    const append = store.append.bind(store);
+    store.append = store.stage = () => Promise.reject(new Error("away"));
+    const file = await first.standby.disk.open("00000001.journal");
+    await file.append(Buffer.from("a halt\n"));
+    await file.sync();
+    const second = join("second");
+    let ledAt = Number.POSITIVE_INFINITY;
+    void second.standby.lead().then(() => {
+      ledAt = clock.now();
+    });
+    await pass(1_000);
+    const endedAt = clock.now();
+    const ending = first.standby.end();
+    await pass(awayMs);
+    Object.assign(store, { append, stage: MemoryLeaseStore.prototype.stage.bind(store) });
+    await pass(20_000);
+    await ending;
+    expect(first.events.some((event) => event.type === "anomaly" && event.what === "standby.behind")).toBe(!isHandedOver);
+    expect(first.told).toContain("unlocked");
+    if (isHandedOver) {
+      expect(ledAt - endedAt).toBeGreaterThan(1_900);
+      expect(ledAt - endedAt).toBeLessThan(4_000);
+      expect(String(second.disk.files.get("00000001.journal"))).toBe("begun\na halt\n");
+    } else {
+      // Half a lease for the copy, a lease, and what was signed.
+      expect(ledAt - endedAt).toBeGreaterThan(19_000);
+      expect(ledAt - endedAt).toBeLessThan(22_000);
+    }
+  });
+
   it("takes over at once from one that ends in order, with its journal, and names it", async () => {
     const { pass, join, store } = setUp();
     const first = join("first");
