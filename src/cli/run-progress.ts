@@ -199,7 +199,12 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "operator.acted": ({ action, target, by, reason }, paint) =>
     `${paint.yellow(printable(action))}${target === "" ? "" : ` ${printable(target)}`} by ${printable(by)}${reason === "" ? "" : `: ${printable(reason)}`}`,
   "engine.stalled": ({ lateMs }, paint) => `${paint.yellow("engine stalled")} for ${lateMs} ms`,
-  "standby.waiting": ({ leader }) => (leader === "" ? "standby: no leader is known yet" : `standby: ${printable(leader)} leads`),
+  "standby.waiting": ({ leader, error }) =>
+    error !== undefined
+      ? `standby: ${printable(error)}`
+      : leader === ""
+        ? "standby: no leader is known yet"
+        : `standby: ${printable(leader)} leads`,
   "standby.leading": ({ before, released }, paint) =>
     `${paint.green("leads from now on")}${before === "" ? "" : released ? `: ${printable(before)} gave up the lead` : `: ${printable(before)} has fallen silent`}`,
   "standby.lost": ({ leader }, paint) => `${paint.red("lost the lead")} to ${printable(leader)}: this process sends nothing more`,

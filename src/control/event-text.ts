@@ -109,7 +109,10 @@ const sayings: Sayings = {
   ],
   "plugin.failed": ({ plugin, message }) => ["bad", `plugin ${plugin} failed${because(message)}`],
   "engine.stalled": ({ lateMs }) => ["warn", `the event loop was blocked for ${lateMs} ms`],
-  "standby.waiting": ({ leader }) => ["info", leader === "" ? "standby: no leader is known yet" : `standby: ${leader} leads`],
+  "standby.waiting": ({ leader, error }) => [
+    error === undefined ? "info" : "warn",
+    error !== undefined ? `standby: ${error}` : leader === "" ? "standby: no leader is known yet" : `standby: ${leader} leads`,
+  ],
   "standby.leading": ({ before, released }) => [
     released ? "info" : "warn",
     `leads from now on${before === "" ? "" : released ? `, after ${before} gave up the lead` : `, as ${before} has fallen silent`}`,

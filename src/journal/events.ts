@@ -164,6 +164,8 @@ export type EventBody =
       readonly type: "standby.waiting";
       /** Name of the process that leads; empty while none is known. */
       readonly leader: string;
+      /** Why the store does not answer, as long as it does not. */
+      readonly error?: string;
     }
   /** This process leads from now on, with the previous leader's journal. */
   | {

@@ -45,6 +45,9 @@ export class Standby {
   #unlock: (() => Promise<void>) | undefined;
   #told: Standing = "waiting";
   #leader: string | undefined;
+  /** Turns in a row in which the store did not answer. */
+  #silentTurns = 0;
+  #isSilent = false;
   /** Something was kept back since everything might leave. */
   #hasKeptBack = false;
   #following: Promise<void> | undefined;
@@ -192,10 +195,14 @@ export class Standby {
 
   /** Another process leads, or may. */
   #watch(): void {
-    const { leader } = this.#lease;
+    const { leader, error } = this.#lease;
     const name = leader === undefined || leader.released ? "" : leader.name;
-    if (name !== this.#leader) this.#options.journal.append({ type: "standby.waiting", leader: name });
+    this.#silentTurns = error === undefined ? 0 : this.#silentTurns + 1;
+    const isSilent = this.#silentTurns > firstNoted;
+    if (name !== this.#leader || isSilent !== this.#isSilent)
+      this.#options.journal.append({ type: "standby.waiting", leader: name, ...(isSilent && error !== undefined && { error }) });
     this.#leader = name;
+    this.#isSilent = isSilent;
     this.#following ??= this.#follower
       .follow()
       .catch(() => undefined)

@@ -277,11 +277,16 @@ describe("A process with a standby", () => {
   it("does not wait for a store that refuses it, and shows why one does not answer", async () => {
     const { pass, join, store } = setUp();
     store.look = () => Promise.reject(new Error("the store redis://h:1 does not answer: ECONNREFUSED"));
-    const { standby } = join("first");
+    const { standby, events } = join("first");
     const leading = standby.lead();
     leading.catch(() => undefined);
     await pass(2_000);
-    expect(standby.health()).toMatchObject({ state: "waiting", storeError: "the store redis://h:1 does not answer: ECONNREFUSED" });
+    const error = "the store redis://h:1 does not answer: ECONNREFUSED";
+    expect(standby.health()).toMatchObject({ state: "waiting", storeError: error });
+    expect(events).toEqual([
+      { type: "standby.waiting", leader: "" },
+      { type: "standby.waiting", leader: "", error },
+    ]);
     store.look = () => Promise.reject(new SluiceError("CONFIG_INVALID", "config.standby.store: WRONGPASS"));
     await pass(600);
     await expect(leading).rejects.toThrow("WRONGPASS");
