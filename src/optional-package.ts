@@ -14,6 +14,7 @@ export const optionalPackages = {
   ioredis: "ioredis@6",
   bullmq: "bullmq@6",
   pg: "pg@8",
+  aws4fetch: "aws4fetch@1",
 } as const;
 
 /** Imports the package. `T` is the part of it that is used; `needs` is the place and the purpose: "bars.parquet: Parquet files are read". */

@@ -74,14 +74,19 @@ const addPush = (data: Command, io: CliIo): void => {
     .command("push")
     .description("Copy fixtures to where workers look for them by their hash; what is there already stays.")
     .argument("<dirs...>", "the fixtures")
-    .requiredOption("--to <folder>", "the folder; any static server can serve it")
+    .requiredOption("--to <place>", "a folder, which any static server can serve, or s3://BUCKET/PREFIX")
     .option("--json", "print one JSON document")
     .action((dirs: readonly string[], { to, json }: Flags & { readonly to: string }) => push(dirs, to, json === true, io));
 };
 
 const push = async (dirs: readonly string[], to: string, json: boolean, io: CliIo): Promise<void> => {
-  const { pushFixture } = await import("../backtest/sweep/workers/fixture-source.ts");
-  const pushed = dirs.map((fixture) => ({ fixture, ...pushFixture(fixture, to) }));
+  const [{ pushFixture }, { checkBucket, isBucket, pushToBucket }] = await Promise.all([
+    import("../backtest/sweep/workers/fixture-source.ts"),
+    import("../backtest/sweep/workers/fixture-bucket.ts"),
+  ]);
+  if (isBucket(to)) checkBucket(to, "--to");
+  const pushed = [];
+  for (const fixture of dirs) pushed.push({ fixture, ...(isBucket(to) ? await pushToBucket(fixture, to) : pushFixture(fixture, to)) });
   if (json) io.out(`${JSON.stringify(pushed)}\n`);
   else for (const { fixture, place, isNew } of pushed) io.out(`${fixture}: ${isNew ? "copied to" : "is there already:"} ${place}\n`);
 };

@@ -28,7 +28,7 @@ export const addWorkerCommand = (program: Command, io: CliIo): void => {
       "--queue <address>",
       "the queue in Redis, Valkey or PostgreSQL: redis://HOST:PORT, postgres://HOST:PORT/DATABASE or env:NAME for the variable that holds it",
     )
-    .option("--fixtures <place>", "where recorded markets are by their hash: a folder, or an http(s):// address")
+    .option("--fixtures <place>", "where recorded markets are by their hash: a folder, an http(s):// address, or s3://BUCKET/PREFIX")
     .option("--cache <dir>", "folder for fixtures that were fetched (default ~/.cache/sluice/fixtures)")
     .option("--jobs <n>", "runs at a time", wholeFrom(1, 256), availableParallelism())
     .action((flags: Flags) => work(flags, io));

@@ -134,7 +134,7 @@ describe("The production dependency tree", () => {
       "/src/control/server/": ["hono", "@hono/node-server"],
       "/src/scheduler/shared/": ["ioredis"],
       "/src/engine/": ["ioredis"],
-      "/src/backtest/sweep/workers/": ["ioredis", "bullmq", "pg"],
+      "/src/backtest/sweep/workers/": ["ioredis", "bullmq", "pg", "aws4fetch"],
     };
     const inThread = (file: string): readonly string[] =>
       Object.entries(optional).flatMap(([folder, names]) => (file.includes(folder) ? names : []));

@@ -1,9 +1,9 @@
 /**
- * Download of a fixture over HTTP, file by file.
+ * Download of a fixture over HTTP, file by file, from a static host or a bucket.
  *
  * Invariants: what is written is what the manifest of the hash says, to the last byte; a redirect to another host is refused; every
  * download has bounds in bytes and time and ends with its signal; user, password and query of an address are never shown.
- * Not here: the cache (fixture-source.ts), the format (market/tape/fixture.ts).
+ * Not here: the cache (fixture-source.ts), the format (market/tape/fixture.ts), signatures (fixture-bucket.ts).
  */
 import { createHash } from "node:crypto";
 import { createWriteStream, writeFileSync } from "node:fs";
@@ -14,6 +14,8 @@ import { after, type Clock } from "../../../clock/clock.ts";
 import { messageOf, SluiceError } from "../../../errors.ts";
 import type { FixtureManifest } from "../../../market/tape/fixture.ts";
 import { contentHashOf, parseManifest } from "../../../market/tape/fixture-manifest.ts";
+import { checkBucket, isBucket, openBucket } from "./fixture-bucket.ts";
+import { credentialsOf, type FixtureOrigin, hostOf } from "./fixture-origin.ts";
 
 /** How long a download may last: bounds run on the clock, and the signal ends it at once. */
 export interface DownloadBounds {
@@ -24,6 +26,7 @@ export interface DownloadBounds {
 const manifestBytesMax = 1_048_576;
 const fixtureBytesMax = 64 * 2 ** 30;
 const redirectsMax = 5;
+const flag = "--fixtures";
 const headersMs = 30_000;
 const silenceMs = 30_000;
 /** Of a manifest in all, and of a file beyond what its bytes may take. */
@@ -32,32 +35,38 @@ const bytesPerMsMin = 100;
 
 /** USAGE where a source looks like an address and is none that can be fetched from. */
 export const checkSource = (source: string): void => {
+  if (isBucket(source)) {
+    checkBucket(source, flag);
+    return;
+  }
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1];
   if (scheme === undefined) return;
-  const advice = "Write a folder, or http(s)://HOST/PATH with a user and password percent-encoded.";
-  if (!isAddress(source)) throw new SluiceError("USAGE", `--fixtures: ${scheme}:// is not supported. ${advice}`);
+  const advice = "Write a folder, s3://BUCKET/PREFIX, or http(s)://HOST/PATH with a user and password percent-encoded.";
+  if (!isAddress(source)) throw new SluiceError("USAGE", `${flag}: ${scheme}:// is not supported. ${advice}`);
   try {
     credentialsOf(new URL(source));
   } catch {
-    throw new SluiceError("USAGE", `--fixtures: the ${scheme}:// address is not valid. ${advice}`);
+    throw new SluiceError("USAGE", `${flag}: the ${scheme}:// address is not valid. ${advice}`);
   }
 };
 
-export const isAddress = (source: string): boolean => /^https?:\/\//i.test(source);
+export const isAddress = (source: string): boolean => /^https?:\/\//i.test(source) || isBucket(source);
 
 /** Writes manifest and files of this hash into `dir`. */
 export const download = async (base: string, contentHash: string, dir: string, bounds: DownloadBounds): Promise<void> => {
   checkSource(base);
+  const origin = isBucket(base) ? await openBucket(base, flag) : hostOf(base);
+  const manifestUrl = origin.urlOf(contentHash, "manifest.json");
   try {
-    const { text, manifest } = await within(bounds, downloadMs, (signal) => fetchManifest(base, contentHash, signal));
+    const { text, manifest } = await within(bounds, downloadMs, (signal) => fetchManifest(origin, contentHash, signal));
     writeFileSync(join(dir, "manifest.json"), text);
     for (const one of manifest.series) {
       const ms = downloadMs + one.bytes / bytesPerMsMin;
-      await within(bounds, ms, (signal) => fetchFile(urlOf(base, contentHash, one.file), join(dir, one.file), one, signal));
+      await within(bounds, ms, (signal) => fetchFile(origin, origin.urlOf(contentHash, one.file), join(dir, one.file), one, signal));
     }
   } catch (error) {
     if (error instanceof SluiceError) throw error;
-    throw new SluiceError("DATA_UNAVAILABLE", `${shown(urlOf(base, contentHash, ""))} cannot be fetched: ${messageOf(error)}.`);
+    throw new SluiceError("DATA_UNAVAILABLE", `${shown(manifestUrl)} cannot be fetched: ${messageOf(error)}.`);
   }
 };
 
@@ -87,32 +96,18 @@ const within = async <T>(bounds: DownloadBounds, ms: number, work: (signal: Abor
   }
 };
 
-/** Below the path of the address; a query, such as that of a token, stays at its end. */
-const urlOf = (base: string, contentHash: string, file: string): URL => {
-  const url = new URL(base);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${contentHash}/${file}`;
-  return url;
-};
-
 /** Without user, password and query, which may be secrets. */
 const shown = (url: URL): string => `${url.origin}${url.pathname}`;
 
-/** The header that the user and password of an address stand for. */
-const credentialsOf = ({ username, password }: URL): { readonly authorization?: string } => {
-  if (username === "" && password === "") return {};
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
-};
-
 const fetchManifest = async (
-  base: string,
+  origin: FixtureOrigin,
   contentHash: string,
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly manifest: FixtureManifest }> => {
-  const url = urlOf(base, contentHash, "manifest.json");
+  const url = origin.urlOf(contentHash, "manifest.json");
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of await bodyOf(url, signal)) {
+  for await (const chunk of await bodyOf(origin, url, signal)) {
     const bytes = chunk as Buffer;
     length += bytes.length;
     if (length > manifestBytesMax)
@@ -130,6 +125,7 @@ const fetchManifest = async (
 };
 
 const fetchFile = async (
+  origin: FixtureOrigin,
   url: URL,
   path: string,
   { bytes, sha256 }: { readonly bytes: number; readonly sha256: string },
@@ -145,7 +141,7 @@ const fetchFile = async (
       else done(null, chunk);
     },
   });
-  await pipeline(await bodyOf(url, signal), counted, createWriteStream(path, { flags: "wx" }), { signal });
+  await pipeline(await bodyOf(origin, url, signal), counted, createWriteStream(path, { flags: "wx" }), { signal });
   const found = hash.digest("hex");
   if (length !== bytes || found !== sha256)
     throw new SluiceError(
@@ -155,23 +151,20 @@ const fetchFile = async (
 };
 
 /** Follows redirects on the host that was named, and no others. */
-const bodyOf = async (first: URL, signal: AbortSignal): Promise<Readable> => {
+const bodyOf = async (origin: FixtureOrigin, first: URL, signal: AbortSignal): Promise<Readable> => {
   const { request } = await import("undici");
   let url = first;
   for (let hop = 0; hop <= redirectsMax; hop++) {
     const bounds = { headersTimeout: headersMs, bodyTimeout: silenceMs, signal };
     const { statusCode, headers, body } = await request(`${url.origin}${url.pathname}${url.search}`, {
       ...bounds,
-      headers: credentialsOf(first),
+      headers: await origin.headersFor(url),
     });
     if (statusCode === 200) return body;
     await body.dump();
     const { location } = headers;
     if (statusCode < 300 || statusCode > 399 || typeof location !== "string")
-      throw new SluiceError(
-        "DATA_UNAVAILABLE",
-        `${shown(url)} answered ${statusCode}. Is the fixture there? Put it there with \`sluice data push\`.`,
-      );
+      throw new SluiceError("DATA_UNAVAILABLE", `${shown(url)} answered ${statusCode}. ${origin.advice(statusCode)}`);
     const next = new URL(location, url);
     if (next.host !== first.host || (first.protocol === "https:" && next.protocol !== "https:"))
       throw new SluiceError(

@@ -1,5 +1,5 @@
 /**
- * Fixtures by the hash of their content: from a folder or over HTTP, through a cache on this machine.
+ * Fixtures by the hash of their content: from a folder, a web host or a bucket, through a cache on this machine.
  *
  * A source holds HASH/manifest.json and the files the manifest names, which is what any static host, a bucket that may be read, or a
  * shared folder serves; `sluice data push` writes it.
@@ -17,7 +17,7 @@ import { readFixture, readManifest } from "../../../market/tape/fixture.ts";
 import { type DownloadBounds, download, isAddress, wrong } from "./fixture-download.ts";
 
 export interface FixturePlaces {
-  /** Folder or `http(s)://` address of a source. */
+  /** Folder, `http(s)://` address or `s3://` bucket of a source. */
   readonly source?: string;
   /** Folder of the cache; the user's own when left out. */
   readonly cache?: string;

@@ -336,7 +336,8 @@ describe("A queue that cannot be used", () => {
     [["worker", "--queue", "localhost"], "Write redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE, or env:NAME."],
     [["worker", "--queue", "redi://user:pa:secret@word@host"], '"redi://host" is not the address of a queue.'],
     [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "http://"], "--fixtures: the http:// address is not valid."],
-    [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "s3://user:secret@host"], "--fixtures: s3:// is not supported."],
+    [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "s3://user:secret@host"], "--fixtures: the s3:// address names no bucket."],
+    [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "ftp://user:secret@host"], "--fixtures: ftp:// is not supported."],
     [["worker", "--queue", "env:NO_SUCH_QUEUE"], "The environment variable NO_SUCH_QUEUE is not set."],
     [
       [
