@@ -59,11 +59,14 @@ class TapePlayer implements Player {
     const { feed } = this.#simulated;
     const stop = Math.min(this.#tape.length, this.rowsApplied + rows);
     let stopped = false;
+    let rowAt = this.#timeOf(this.rowsApplied);
     const pass = (): void => {
       stopped = this.#glideAll(untilAt, stop, paused) || this.#walk(untilAt, stop, paused);
+      rowAt = this.#timeOf(this.rowsApplied);
     };
     for (;;) {
-      if (Math.min(this.#timeOf(this.rowsApplied), this.#due[0] as number, feed.nextBarAt) <= clock.nextAt()) stretch(pass);
+      // Timers apply no rows: between two passes the next row stays the same.
+      if (Math.min(rowAt, this.#due[0] as number, feed.nextBarAt) <= clock.nextAt()) stretch(pass);
       if (stopped) return true;
       if (!clock.step(untilAt)) break;
       if (paused()) return true;

@@ -192,7 +192,7 @@ class ServiceGateway implements Gateway {
     const elapsedMs = ending.kind === "answered" ? ending.elapsedMs : 0;
     const code = outcome.kind === "rejected" ? outcome.code : "";
     this.#journal.append({ type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
-    if (outcome.kind === "done") this.#noteUnread(endpoint, outcome);
+    if (outcome.kind === "done" && outcome.problems.length > 0) this.#noteUnread(endpoint, outcome);
     const strange = unlistedIn(endpoint, outcome, this.contract.profile);
     if (strange === undefined || this.#unlisted.has(`${strange.status} ${strange.code}`)) return;
     this.#unlisted.add(`${strange.status} ${strange.code}`);
@@ -201,7 +201,6 @@ class ServiceGateway implements Gateway {
 
   /** A record that cannot be read stays in a list for days: each is reported once. */
   #noteUnread(endpoint: EndpointName, { problems, unread = [] }: Extract<Outcome<unknown>, { kind: "done" }>): void {
-    if (problems.length === 0) return;
     for (const [index, problem] of problems.entries()) {
       const { ordId = "", clOrdId = "" } = unread[index] ?? {};
       const name =

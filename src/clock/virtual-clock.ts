@@ -34,7 +34,18 @@ export class VirtualClock implements Clock {
     this.beforeTimer?.();
     if (Number.isNaN(at)) assert(false, "a timer's instant is a number");
     const timer = new HeapTimer(at > this.#now ? at : this.#now, this.#order++, run, this);
-    this.#push(timer);
+    const heap = this.#heap;
+    let index = heap.length;
+    heap.push(timer);
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      const other = heap[parent] as HeapTimer;
+      // Set last, it runs after all others of its instant.
+      if (timer.at >= other.at) break;
+      heap[index] = other;
+      index = parent;
+    }
+    heap[index] = timer;
     this.pending++;
     return timer;
   }
@@ -89,20 +100,6 @@ export class VirtualClock implements Clock {
   /** Sets the calendar apart from the steady scale, as an operator or a bad time server would. */
   stepWall(byMs: number): void {
     this.#wallOffset += byMs;
-  }
-
-  #push(timer: HeapTimer): void {
-    const heap = this.#heap;
-    let index = heap.length;
-    heap.push(timer);
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      const other = heap[parent] as HeapTimer;
-      if (!before(timer, other)) break;
-      heap[index] = other;
-      index = parent;
-    }
-    heap[index] = timer;
   }
 
   #pop(): HeapTimer {

@@ -51,7 +51,8 @@ export class EventLog {
     if (route.length === 0) return;
     this.#delivering = true;
     this.#deliver({ seq, at: this.#now(), ...body }, route);
-    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
+    while (this.#waiting.length > 0) {
+      const event = this.#waiting.shift() as Event;
       this.#deliver(event, this.#routeOf(event.type));
     }
     this.#delivering = false;

@@ -54,15 +54,15 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
   withdraw: () => void = () => undefined;
   readonly #placements: Placements;
 
-  constructor(placements: Placements, slot: Slot, wish: WantedOrder, permission: string, approval: Approval, changes: number) {
+  constructor(placements: Placements, slot: Slot, wish: WantedOrder, approval: Approval, changes: number) {
     this.#placements = placements;
     this.slot = slot;
     this.wish = wish;
     this.class = classOf(wish);
     this.owner = slot.strategy;
-    this.permission = permission;
+    this.permission = placements.permissionOf(wish);
     this.instId = wish.instId;
-    this.lane = placements.laneOf(wish);
+    this.lane = placements.laneIn(this.class, this.permission, wish.instId);
     this.approval = approval;
     this.changes = changes;
   }
@@ -105,10 +105,15 @@ export class Placements {
     this.#owner = owner;
   }
 
-  /** The queue a placement of this wanted order belongs to: urgency and permission differ, and products where each is counted. */
+  /** The queue a placement of this wanted order belongs to. */
   laneOf(wish: WantedOrder): string {
-    const lane = `${classOf(wish)} ${this.#permissionOf(wish)}`;
-    return this.#byProduct ? `${lane} ${wish.instId}` : lane;
+    return this.laneIn(classOf(wish), this.permissionOf(wish), wish.instId);
+  }
+
+  /** Queues differ in urgency and permission, and in the product where each is counted. */
+  laneIn(urgency: ActionClass, permission: string, instId: string): string {
+    const lane = `${urgency} ${permission}`;
+    return this.#byProduct ? `${lane} ${instId}` : lane;
   }
 
   /** Queues a placement of the slot's wanted order, or refuses it. */
@@ -119,7 +124,7 @@ export class Placements {
       this.#owner.refuse(slot, wish, ruling);
       return;
     }
-    const placement = new Placement(this, slot, wish, this.#permissionOf(wish), ruling, this.#lifecycle.changes);
+    const placement = new Placement(this, slot, wish, ruling, this.#lifecycle.changes);
     try {
       placement.withdraw = this.#gateway.submit(placement);
       placement.approval = undefined;
@@ -150,7 +155,7 @@ export class Placements {
     else placement.slot.queued = undefined;
   }
 
-  #permissionOf({ instId }: WantedOrder): string {
+  permissionOf({ instId }: WantedOrder): string {
     const { permissions } = this.#contract.profile;
     return instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap;
   }

@@ -201,11 +201,22 @@ export class RateLimiter {
 
   /** Charges key and user. False: refused. */
   spend(caller: Caller, weight: number, now: number, content: Content = unspecific): boolean {
-    const layer = this.#enforce ? this.#refuserOf(caller, weight, content, now) : undefined;
+    const { key, uid } = this.layers;
+    const { capacity } = this.#contract.layers.key;
+    // Each window is looked up once, for the check and for the charge.
+    const ofKey = caller.key === undefined ? undefined : key.at(caller.key, now);
+    let layer: LayerName | undefined;
+    if (this.#enforce) layer = ofKey !== undefined && ofKey.used + 1 > capacity ? "key" : this.#refuserWithin(caller, weight, content, now);
     if (layer === undefined) {
-      this.#weight += weight;
-      this.#charge(caller, 1, weight, content, now);
-      return true;
+      const ofUser = uid.at(caller.uid, now);
+      if (!this.#enforce || this.#admit(ofUser, weight, now)) {
+        this.#weight += weight;
+        if (ofKey !== undefined) key.add(ofKey, 1, now);
+        uid.add(ofUser, weight, now);
+        for (const extra of this.#within) extra.charge(1, caller.ip, caller, weight, content, now);
+        return true;
+      }
+      layer = "uid";
     }
     // The address was charged on arrival; here the charge is taken back where refused calls are free.
     if (this.#contract.profile.limits.refusedCounts === "none") {
@@ -219,7 +230,8 @@ export class RateLimiter {
   /** Weight used by another program of the same user: no address, no key of ours. */
   spendElsewhere(user: string, weight: number, now: number): void {
     const { uid } = this.layers;
-    if (!this.#enforce || this.#admit(user, weight, now)) uid.add(uid.at(user, now), weight, now);
+    const window = uid.at(user, now);
+    if (!this.#enforce || this.#admit(window, weight, now)) uid.add(window, weight, now);
   }
 
   /** Takes a failed call's charge back from key and user. */
@@ -240,9 +252,8 @@ export class RateLimiter {
   }
 
   /** Says whether the user may spend; blocks the user when not. */
-  #admit(user: string, weight: number, now: number): boolean {
+  #admit(window: Window, weight: number, now: number): boolean {
     const { capacity, windowMs } = this.#contract.layers.uid;
-    const window = this.layers.uid.at(user, now);
     if (now < window.blockedUntil) return false;
     if (window.used + weight <= capacity) return true;
     window.blockedUntil = window.beganAt + windowMs;
@@ -250,12 +261,10 @@ export class RateLimiter {
     return false;
   }
 
-  /** The first layer that says no. */
-  #refuserOf(caller: Caller, weight: number, content: Content, now: number): LayerName | undefined {
-    const { key } = this.layers;
-    if (caller.key !== undefined && key.at(caller.key, now).used + 1 > this.#contract.layers.key.capacity) return "key";
+  /** The first of the profile's own layers that says no. */
+  #refuserWithin(caller: Caller, weight: number, content: Content, now: number): LayerName | undefined {
     for (const extra of this.#within) if (!extra.admit(caller.ip, caller, weight, content, now)) return extra.refuser;
-    return this.#admit(caller.uid, weight, now) ? undefined : "uid";
+    return undefined;
   }
 
   #charge(caller: Caller, times: 1 | -1, weight: number, content: Content, now: number): void {
