@@ -107,6 +107,7 @@ const joined = (a: string, b: string, join: (x: bigint, y: bigint) => bigint): s
 };
 /** Sum of two decimals, exact. Like all arithmetic here it takes and returns decimal text and throws where an argument is none. */
 export const add = (a: string, b: string): string => {
+  if (a === "0") return plain(b);
   const fits = align(a, b);
   const total = (pair[0] as number) + (pair[1] as number);
   return fits && total <= safeMax && total >= -safeMax ? formatCount(total, readPlaces) : joined(a, b, (x, y) => x + y);
@@ -129,14 +130,11 @@ export const mul = (a: string, b: string): string => {
 };
 /** The decimal with the opposite sign. */
 export const neg = (a: string): string => {
-  const x = digitsOf(a);
-  return isExact(x) ? formatCount(-x, readPlaces) : spell(big(a).times(-1));
+  const text = plain(a);
+  return text === "0" ? text : text.startsWith("-") ? text.slice(1) : `-${text}`;
 };
 /** The decimal without its sign. */
-export const abs = (a: string): string => {
-  const x = digitsOf(a);
-  return isExact(x) ? formatCount(Math.abs(x), readPlaces) : spell(big(a).abs());
-};
+export const abs = (a: string): string => plain(a).replace("-", "");
 /** -1, 0 or 1 as `a` is below, equal to or above `b`, by value: "1.0" equals "1". */
 export const compare = (a: string, b: string): -1 | 0 | 1 => {
   if (!align(a, b)) return big(a).cmp(big(b));
@@ -190,8 +188,10 @@ export const toStep = (a: string, step: string, rounding: Rounding): string => {
   return spell(big(a).div(big(step)).round(0, modes[rounding]).times(big(step)));
 };
 
+const shortest = /^(?:0|-?(?:0\.\d*[1-9]|[1-9]\d*(?:\.\d*[1-9])?))$/;
 /** Shortest spelling: `1.500` becomes `1.5`, `-0` becomes `0`. */
 export const plain = (a: string): string => {
+  if (typeof a === "string" && a.length <= lengthMax && shortest.test(a)) return a;
   const x = digitsOf(a);
   return isExact(x) ? formatCount(x, readPlaces) : spell(big(a));
 };

@@ -8,7 +8,7 @@
  * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), costs, trades (report/round-trips.ts).
  */
 import type { Side } from "../contract/profile.ts";
-import { decimal, div, mul, spellLong, sub } from "../decimal.ts";
+import { decimal, digitsOf, div, mul, readPlaces, spellLong, sub } from "../decimal.ts";
 
 export interface Holding {
   /** Positive when long. */
@@ -37,7 +37,9 @@ const averagePlaces = 12;
 const tens = Array.from({ length: 64 }, (_, power) => 10n ** BigInt(power));
 const ten = (power: number): bigint => tens[power] ?? 10n ** BigInt(power);
 
-const digitsOf = (text: string): { readonly digits: bigint; readonly fraction: number } => {
+const wholeOf = (text: string): { readonly digits: bigint; readonly fraction: number } => {
+  const few = digitsOf(text);
+  if (Number.isSafeInteger(few)) return { digits: BigInt(few), fraction: readPlaces };
   const dot = decimal(text, "a fill").indexOf(".");
   if (dot < 0) return { digits: BigInt(text), fraction: 0 };
   return { digits: BigInt(text.slice(0, dot) + text.slice(dot + 1)), fraction: text.length - dot - 1 };
@@ -78,9 +80,9 @@ interface HeldFill {
 }
 
 export const addToHolding = ({ units }: Holding, { side, px, qty }: HeldFill): void => {
-  const [price, size] = [digitsOf(px), digitsOf(qty)];
-  refineQty(units, size.fraction);
-  refineMoney(units, price.fraction + units.qtyPlaces);
+  const [price, size] = [wholeOf(px), wholeOf(qty)];
+  if (size.fraction > units.qtyPlaces) refineQty(units, size.fraction);
+  if (price.fraction + units.qtyPlaces > units.moneyPlaces) refineMoney(units, price.fraction + units.qtyPlaces);
   const part: Part = {
     bought: side === "buy",
     price: price.digits * ten(units.moneyPlaces - price.fraction - units.qtyPlaces),
@@ -136,7 +138,7 @@ export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string =>
 export const holdingOf = ({ qty, entry, realised }: Pick<Holding, "qty" | "entry" | "realised">): Holding => {
   const held = createHolding();
   const { units } = held;
-  const [size, cost, gained] = [digitsOf(qty), digitsOf(entry), digitsOf(realised)];
+  const [size, cost, gained] = [wholeOf(qty), wholeOf(entry), wholeOf(realised)];
   refineQty(units, size.fraction);
   refineMoney(units, Math.max(cost.fraction, gained.fraction));
   units.qty = size.digits * ten(units.qtyPlaces - size.fraction);

@@ -8,6 +8,7 @@
 import { readInstId } from "../contract/inst-id.ts";
 import type { OrdType } from "../contract/profile.ts";
 import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, plain, sub, toStep } from "../decimal.ts";
+import { evenQuotient, RunningSum } from "../decimal-units.ts";
 import type { EventBody } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
@@ -45,7 +46,7 @@ interface Book {
   readonly strategy: string;
   readonly instId: string;
   holding: Holding;
-  fees: string;
+  fees: RunningSum;
   /** Of orders that are not over. */
   readonly open: Map<string, Executed>;
 }
@@ -135,7 +136,7 @@ export class Positions {
     if (book === undefined) return undefined;
     const { qty, entry, realised } = book.holding;
     const open = [...book.open].map(([clOrdId, { filled, value, cost }]) => [clOrdId, [filled, value, cost]] as const);
-    return { qty, entry, realised, fees: book.fees, open: Object.fromEntries(open) };
+    return { qty, entry, realised, fees: book.fees.text, open: Object.fromEntries(open) };
   }
 
   /**
@@ -145,7 +146,7 @@ export class Positions {
   inherit(strategy: string, instId: string, { qty, entry, realised, fees, open }: BookedPosition): void {
     const book = this.#bookOf(strategy, instId);
     book.holding = holdingOf({ qty, entry, realised });
-    book.fees = fees;
+    book.fees = new RunningSum(fees);
     for (const [clOrdId, [filled, value, cost]] of Object.entries(open)) book.open.set(clOrdId, { filled, value, cost });
   }
 
@@ -185,16 +186,19 @@ export class Positions {
     if (!isPositive(qty)) {
       // The fee of what was executed has become known, or was corrected.
       if (isZero(qty) && !isZero(cost)) {
-        book.fees = add(book.fees, cost);
+        book.fees.add(cost);
         book.open.set(clOrdId, { ...before, cost: now.cost });
       }
       return undefined;
     }
     const value = isFirst ? now.value : sub(now.value, before.value);
-    const px = this.#pxOf(value, qty, now.filled, spec.instId, record?.avgPx ?? "");
+    const tick = this.#source.instruments().get(spec.instId)?.tickSize;
+    const onTick = tick === undefined ? undefined : evenQuotient(value, qty, tick);
+    const px = onTick ?? pxOf(value, qty, now.filled, tick, record?.avgPx ?? "");
     addToHolding(book.holding, { side: spec.side, px, qty });
-    book.fees = add(book.fees, cost);
-    const booked = mul(px, qty);
+    book.fees.add(cost);
+    // A price that comes out even gives the value again.
+    const booked = onTick === undefined ? mul(px, qty) : plain(value);
     book.open.set(clOrdId, { filled: now.filled, value: isFirst ? booked : add(before.value, booked), cost: now.cost });
     return {
       type: "fill",
@@ -215,20 +219,7 @@ export class Positions {
     };
   }
 
-  /** Price of an increase: on the tick where the record's cut average allows it, else to 12 fraction digits. */
-  #pxOf(value: string, qty: string, filled: string, instId: string, avgPx: string): string {
-    const px = div(value, qty, places);
-    const tick = this.#source.instruments().get(instId)?.tickSize;
-    if (tick === undefined || !isPositive(tick)) return px;
-    const near = toStep(px, tick, "nearest");
-    if (equal(near, px)) return near;
-    const off = abs(sub(mul(near, qty), value));
-    const fraction = avgPx.includes(".") ? avgPx.length - avgPx.indexOf(".") - 1 : 0;
-    const cut = fraction === 0 ? filled : mul(filled, `0.${"0".repeat(fraction - 1)}1`);
-    return compare(off, cut) < 0 && compare(off, mul(mul(tick, nearTick), qty)) < 0 ? near : px;
-  }
-
-  #positionOf({ instId, holding, fees }: Book): Position {
+  #positionOf({ instId, holding, fees: { text: fees } }: Book): Position {
     const { qty, realised } = holding;
     const avgPx = averagePxOf(holding);
     const isFlat = isZero(qty);
@@ -264,9 +255,21 @@ const emptyBook = (strategy: string, instId: string): Book => ({
   strategy,
   instId,
   holding: createHolding(),
-  fees: "0",
+  fees: new RunningSum(),
   open: new Map(),
 });
+
+/** Price of an increase: on the tick where the record's cut average allows it, else to 12 fraction digits. */
+const pxOf = (value: string, qty: string, filled: string, tick: string | undefined, avgPx: string): string => {
+  const px = div(value, qty, places);
+  if (tick === undefined || !isPositive(tick)) return px;
+  const near = toStep(px, tick, "nearest");
+  if (equal(near, px)) return near;
+  const off = abs(sub(mul(near, qty), value));
+  const fraction = avgPx.includes(".") ? avgPx.length - avgPx.indexOf(".") - 1 : 0;
+  const cut = fraction === 0 ? filled : mul(filled, `0.${"0".repeat(fraction - 1)}1`);
+  return compare(off, cut) < 0 && compare(off, mul(mul(tick, nearTick), qty)) < 0 ? near : px;
+};
 
 const currencyOf = (instId: string): string => readInstId(instId)?.quote ?? "";
 

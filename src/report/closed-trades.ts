@@ -3,7 +3,8 @@
  *
  * Invariants: exact, so that statistics over them are those of the trades themselves; a trade is added when it is closed for good.
  */
-import { add, compare, isPositive } from "../decimal.ts";
+import { compare, isPositive } from "../decimal.ts";
+import { RunningSum } from "../decimal-units.ts";
 import { netOfTrade, type TradeSums } from "./trade-list.ts";
 
 /** What is closed has no mark. */
@@ -13,22 +14,30 @@ export class ClosedTrades {
   count = 0;
   won = 0;
   lost = 0;
-  profit = "0";
-  loss = "0";
+  readonly #profit = new RunningSum();
+  readonly #loss = new RunningSum();
   best: string | undefined;
   worst: string | undefined;
   ms = 0;
   longestMs = 0;
+
+  get profit(): string {
+    return this.#profit.text;
+  }
+
+  get loss(): string {
+    return this.#loss.text;
+  }
 
   add(trade: TradeSums): void {
     const net = netOfTrade(trade, noMark);
     this.count++;
     if (isPositive(net)) {
       this.won++;
-      this.profit = add(this.profit, net);
+      this.#profit.add(net);
     } else if (net !== "0") {
       this.lost++;
-      this.loss = add(this.loss, net);
+      this.#loss.add(net);
     }
     if (this.best === undefined || compare(net, this.best) > 0) this.best = net;
     if (this.worst === undefined || compare(net, this.worst) < 0) this.worst = net;
@@ -42,8 +51,8 @@ export class ClosedTrades {
       sums.count += one.count;
       sums.won += one.won;
       sums.lost += one.lost;
-      sums.profit = add(sums.profit, one.profit);
-      sums.loss = add(sums.loss, one.loss);
+      sums.#profit.add(one.profit);
+      sums.#loss.add(one.loss);
       if (one.best !== undefined && (sums.best === undefined || compare(one.best, sums.best) > 0)) sums.best = one.best;
       if (one.worst !== undefined && (sums.worst === undefined || compare(one.worst, sums.worst) < 0)) sums.worst = one.worst;
       sums.ms += one.ms;

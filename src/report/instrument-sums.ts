@@ -55,13 +55,14 @@ export class InstrumentSums {
     return this.#realised ?? this.#held.realised;
   }
 
-  take(fill: TradeFill, at: number, rate: string): void {
+  /** `worth` is price times quantity of the fill. */
+  take(fill: TradeFill, at: number, rate: string, worth?: string): void {
     const kept = keptAt(this.instId, { px: fill.px, rate });
     const own = rate === "1" ? fill : { ...fill, px: kept.px, cost: inCurrency(fill.cost, rate) };
     this.#fees.add(own.cost);
     if (kept.rate === "1" && this.#realised === undefined) addToHolding(this.#held, own);
     else this.#addConverted(own, kept.rate);
-    this.roundTrips.take(own, at, kept.rate);
+    this.roundTrips.take(own, at, kept.rate, own === fill ? worth : undefined);
     this.lots?.take(own, at, kept.rate);
   }
 

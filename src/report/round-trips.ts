@@ -25,20 +25,20 @@ export class RoundTrips {
     this.#looks = keptMax !== undefined;
   }
 
-  /** `rate` is what a gain is in the run's currency. */
-  take(fill: TradeFill, at: number, rate = "1"): void {
+  /** `rate` is what a gain is in the run's currency, `worth` the fill's price times its quantity where that is known. */
+  take(fill: TradeFill, at: number, rate = "1", worth?: string): void {
     const { side, px, qty, cost } = fill;
     const buys = side === "buy";
     const trade = this.#open();
     if (trade === undefined || trade.long === buys) {
-      enter(trade ?? this.#begin(buys, at, px), fill, qty, cost, rate);
+      enter(trade ?? this.#begin(buys, at, px), fill, { qty, value: worth ?? mul(px, qty), cost }, rate);
       return;
     }
     const isExact = qty === trade.left;
     const closing = !isExact && compare(qty, trade.left) > 0 ? trade.left : qty;
     if (this.#looks) reach(trade, px);
     const share = isExact ? cost : costShare(cost, closing, qty);
-    const value = mul(px, closing);
+    const value = closing === qty && worth !== undefined ? worth : mul(px, closing);
     noteGain(trade, value, entryShare(trade, closing), rate);
     trade.left = isExact ? "0" : sub(trade.left, closing);
     trade.exitValue = add(trade.exitValue, value);
@@ -46,7 +46,7 @@ export class RoundTrips {
     trade.exitAt = at;
     noteOrder(trade.exits, fill);
     const rest = isExact ? "0" : sub(qty, closing);
-    if (rest !== "0") enter(this.#begin(buys, at, px), fill, rest, sub(cost, share), rate);
+    if (rest !== "0") enter(this.#begin(buys, at, px), fill, { qty: rest, value: mul(px, rest), cost: sub(cost, share) }, rate);
   }
 
   /** Charges what is held. */
@@ -90,12 +90,19 @@ const reach = (trade: TradeSums, px: string): void => {
   trade.reached = { low: compare(px, low) < 0 ? px : low, high: compare(px, high) > 0 ? px : high };
 };
 
+/** The part of a fill that enters a trade, and its part of the fee. */
+interface Entered {
+  readonly qty: string;
+  readonly value: string;
+  readonly cost: string;
+}
+
 /** At average cost. */
 const entryShare = ({ converted, left }: TradeSums, closing: string): string =>
   converted === undefined ? "0" : costShare(converted.entryLeft, closing, left);
 
-const enter = (trade: TradeSums, fill: TradeFill, qty: string, cost: string, rate: string): void => {
-  noteEntry(trade, qty, mul(fill.px, qty), rate);
+const enter = (trade: TradeSums, fill: TradeFill, { qty, value, cost }: Entered, rate: string): void => {
+  noteEntry(trade, qty, value, rate);
   trade.fees = add(trade.fees, cost);
   noteOrder(trade.entries, fill);
 };

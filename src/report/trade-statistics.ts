@@ -209,13 +209,14 @@ export class TradeStatistics {
     const sums = this.#liquidity[fill.liquidity];
     sums.fills++;
     if (rate === undefined) return;
-    const value = inCurrency(mul(fill.px, fill.qty), rate);
+    const worth = mul(fill.px, fill.qty);
+    const value = inCurrency(worth, rate);
     sums.volume.add(value);
     sums.fees.add(inCurrency(fill.cost, rate));
     if (own !== undefined) {
       own.uid = fill.uid;
       this.#firstTraded ??= fill.instId;
-      this.#take(own, fill.instId, fill, at, rate);
+      this.#take(own, fill.instId, fill, at, rate, worth);
       own.of(fill.instId).noteFill(value);
     }
     this.#closings.get(fill.ordId)?.(fill, at);
@@ -279,8 +280,8 @@ export class TradeStatistics {
     if (own !== undefined) own.counts[what] += by;
   }
 
-  #take(own: StrategySums, instId: string, fill: TradeFill, at: number, rate: string): void {
-    const opened = own.take(instId, fill, at, rate);
+  #take(own: StrategySums, instId: string, fill: TradeFill, at: number, rate: string, worth?: string): void {
+    const opened = own.take(instId, fill, at, rate, worth);
     if (opened !== 0) this.#anyone[opened === 1 ? "opened" : "closed"](at);
   }
 

@@ -71,6 +71,28 @@ describe("Decimal arithmetic in plain numbers:", () => {
 
 it("Goes the long way beyond that, so that closing it is noticed", () => {
   expect(() => quickly(() => d.add(greatest, "1"))).toThrow("went the long way");
-  expect(() => quickly(() => d.abs(`-${greatest}0`))).toThrow("went the long way");
+  expect(() => quickly(() => d.abs(`-${greatest}0.0`))).toThrow("went the long way");
   expect(d.add(greatest, "1")).toBe("9007199254740992");
+});
+
+it.each([
+  ["0", "0"],
+  ["-0", "0"],
+  ["0.0", "0"],
+  ["-0.50", "0.5"],
+  ["10", "-10"],
+  ["10.05", "-10.05"],
+  ["-007.10", "7.1"],
+  ["1234567890123456789012345.6789", "-1234567890123456789012345.6789"],
+])("Spells %s with the opposite sign as %s, however it was spelled", (text, opposite) => {
+  expect(d.neg(text)).toBe(opposite);
+  expect(d.plain(d.neg(d.neg(text)))).toBe(d.plain(text));
+  expect(d.abs(text)).toBe(opposite.replace("-", ""));
+  expect(d.add("0", text)).toBe(d.plain(text));
+});
+
+it("Leaves text alone that has its shortest spelling already, of any length up to the longest", () => {
+  const long = `-${"9".repeat(30)}.5`;
+  expect(quickly(() => d.plain(long))).toBe(long);
+  expect(() => d.plain("9".repeat(41))).toThrow("is not a decimal");
 });
