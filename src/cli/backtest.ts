@@ -2,7 +2,7 @@
  * `sluice backtest <config>`: replays a recorded market against the strategies of a config and reports.
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed or no order was accepted
- * still reports, and then fails; a file that cannot be written is known before the run, which may take long.
+ * still prints its report, and then fails; an output file that cannot be written is reported before the run.
  * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts,
  * report/html/tearsheet.ts).
  */
@@ -58,15 +58,15 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .argument("<config>", "config file, such as config/backtest.ts")
     .option("--fixture <dir>", "recorded market to replay, instead of the config's")
     .option("--seed <n>", "seed of all chance, instead of the config's", seedOf)
-    .option("--no-limits", "let the service enforce no limits, to see what they cost")
+    .option("--no-limits", "run without rate limits, to see what they cost")
     .addOption(fillsOption())
     .addOption(warmUpOption())
     .option("--compare-limits", "run twice, with and without limits, and show the difference")
     .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
     .option("--details <file>", "write fills, order histories, trades, equity, positions, prices, the quota by minute and plots as JSON")
     .option("--trades <file>", "write every trade from flat to flat as CSV: prices, costs, furthest moves, orders")
-    .option("--trades-fifo <file>", "write trades as CSV with what closes matched to the oldest that is held")
-    .option("--returns <file>", "write the returns that the statistics come from as CSV, by days where the run has seven")
+    .option("--trades-fifo <file>", "write trades as CSV, closing fills matched to the oldest open ones (FIFO)")
+    .option("--returns <file>", "write the returns behind the statistics as CSV, daily for runs of seven days or more")
     .option("--verbose", "show every line that plugins print, instead of the first ten of each and the last")
     .option("--json", "print the report as one JSON document")
     .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
@@ -127,7 +127,7 @@ interface WrittenRun {
   readonly written: readonly string[];
 }
 
-/** Runs, and writes the files that were asked for; details are kept for those alone. */
+/** Runs the backtest and writes the requested files; details are recorded only for these. */
 const runAndWrite = async (run: Run, config: unknown, flags: Flags): Promise<WrittenRun> => {
   const files = filesOf(flags);
   if (files.length === 0) return { report: await run(config), written: [] };

@@ -1,9 +1,9 @@
 /**
- * `sluice check <url>`: asks a service, rule by rule of its description, whether it keeps them.
+ * `sluice check <url>`: conformance test of a service against its description, rule by rule.
  *
- * Invariants: with --json stdout holds one document; orders placed to look at are canceled also on Ctrl-C. 0 nothing failed, 1 a rule
- * failed or an order was left, 2 wrong usage.
- * Not here: asking (verify/conformance/check.ts), what the profile assumes beyond the rules (verify/doctor/).
+ * Invariants: with --json stdout holds one document; test orders are canceled also on Ctrl-C. Exit code 0: no rule failed, 1: a rule
+ * failed or an order was left, 2: wrong usage.
+ * Not here: the tests (verify/conformance/check.ts), the profile's assumptions beyond the rules (verify/doctor/).
  */
 import type { Command } from "commander";
 import type { Clock } from "../clock/clock.ts";
@@ -41,8 +41,8 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
     .option("--accept", "also lose, spoil and double orders on the way there: what a new dialect has to pass; some minutes")
     .option("--ws <url>", "address of the WebSocket, to check its limits too")
     .option("--profile <file>", "JSON with rows of the service profile to override")
-    .option("--quick", "leave out what uses up or waits for a minute")
-    .option("--only <rules...>", "only rules whose id begins so, such as 4.4 or 8.1-key")
+    .option("--quick", "skip tests that use up a minute's quota or wait for the next minute")
+    .option("--only <rules...>", "only rules whose id begins with one of these, such as 4.4 or 8.1-key")
     .option("--instrument <instId>", "swap to place orders on; the first listed when left out")
     .option("--px <price>", "price of those orders, far below the market", (text) => decimal(text, "--px"))
     .option("--sz <size>", "size of those orders", (text) => decimal(text, "--sz"))
@@ -51,7 +51,7 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
     .action((url: string, flags: CheckFlags) => checkUrl(url, flags, io, parts));
 };
 
-/** Checks and prints, and fails by name when a rule is broken; nothing is left open afterwards. */
+/** Runs the tests and prints the results; throws when a rule is broken; nothing is left open afterwards. */
 const checkUrl = async (
   url: string,
   { profile, dialect: named, accept, json, ...flags }: CheckFlags,

@@ -37,8 +37,8 @@ export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts =
       "Emergency flatten: cancel the orders of a config and close every position of its account at the market, also those of other clients.",
     )
     .argument("<config>", "config file, such as config/testnet.ts; stop what runs with it first")
-    .option("--mainnet", "close what is held for real money: needed where the config's service is mainnet")
-    .option("--json", "print what became of each position as a line of JSON")
+    .option("--mainnet", "close positions of real money: required where the config's service is mainnet")
+    .option("--json", "print the result for each position as a line of JSON")
     .addHelpText("after", "\nExit codes: 0 nothing is held any more, 1 something is left or may be, 2 wrong usage or config.")
     .action((path: string, flags: Flags) => close(path, flags, io, parts));
 };
@@ -80,7 +80,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
     );
     await firstValueFrom(merge(from(lastValueFrom(closing, { defaultValue: undefined })), asked$, stopping.abandoned$));
   } finally {
-    // Abandoned, it is asked for and not waited for.
+    // When abandoned, the stop is requested and not awaited.
     await firstValueFrom(merge(from(engine.stop({ cancel: true })), stopping.abandoned$)).finally(() => {
       waiting?.unsubscribe();
       stopping.end();

@@ -1,5 +1,5 @@
 /**
- * How the help presents the commands: in which group, in one line each, and with examples.
+ * Help texts of the commands: group, one-line summary, and examples.
  *
  * Invariants: every command has its row; examples are commands that the command line takes.
  * Not here: what a command does and which options it has (one file each), the order of commands (main.ts).
@@ -33,7 +33,7 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   worker: {
     group: research,
-    summary: "run sweeps and simulations asked for elsewhere",
+    summary: "run jobs of sweeps and simulations from a queue",
     examples: [
       "worker --queue redis://10.0.0.5:6379 --fixtures https://fixtures.example.com/markets",
       "worker --queue env:SLUICE_QUEUE --jobs 8",
@@ -44,10 +44,10 @@ const rows: Readonly<Record<string, CommandHelp>> = {
     summary: "report what an engine has stored",
     examples: ["report --db out/trading.db", "report --db out/trading.db --from 2024-03-01 --to 2024-04-01 --html out/march.html"],
   },
-  guard: { group: research, summary: "say whether strategies see the future", examples: ["guard config/backtest.ts --cuts 4"] },
+  guard: { group: research, summary: "detect look-ahead in strategies", examples: ["guard config/backtest.ts --cuts 4"] },
   compare: {
     group: research,
-    summary: "put two runs side by side",
+    summary: "compare two runs",
     examples: ["compare out/a.ndjson out/b.ndjson", "compare out/session --backtest"],
   },
   ui: {
@@ -57,23 +57,23 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   run: {
     group: trading,
-    summary: "trade on real time, on paper or live",
+    summary: "trade in real time, on paper or live",
     examples: ["run config/paper.ts --ui", "run config/testnet.ts --seconds 600"],
   },
-  health: { group: trading, summary: "say whether a running engine does well", examples: ["health /run/sluice/health.json"] },
+  health: { group: trading, summary: "check the health of a running engine", examples: ["health /run/sluice/health.json"] },
   close: { group: trading, summary: "cancel everything and close all positions", examples: ["close config/testnet.ts"] },
   halt: {
     group: trading,
     summary: "halt all engines that share a quota",
     examples: ["halt --everywhere redis://10.0.0.5:6379 --group desk --reason maintenance"],
   },
-  quota: { group: trading, summary: "show who holds what of a shared quota", examples: ["quota redis://10.0.0.5:6379 --group desk"] },
-  watchdog: { group: trading, summary: "cancel an engine's orders when it stops", examples: ["watchdog config/testnet.ts"] },
+  quota: { group: trading, summary: "show the use of a shared quota by engine", examples: ["quota redis://10.0.0.5:6379 --group desk"] },
+  watchdog: { group: trading, summary: "cancel an engine's orders when its heartbeat stops", examples: ["watchdog config/testnet.ts"] },
   doctor: { group: trading, summary: "compare a service with its profile", examples: ["doctor config/testnet.ts"] },
   exchanges: { group: trading, summary: "list exchanges, and what was verified of each", examples: ["exchanges", "exchanges --json"] },
   ctl: {
     group: trading,
-    summary: "watch and steer a running engine",
+    summary: "monitor and control a running engine",
     examples: ["ctl status", "ctl halt --reason lunch", "ctl cancel --strategy ladder"],
   },
   record: { group: trading, summary: "trade, and record the session", examples: ["record config/paper.ts --out out/session --seconds 60"] },
@@ -103,11 +103,11 @@ const rows: Readonly<Record<string, CommandHelp>> = {
     summary: "make a synthetic market",
     examples: ["generate --out out/market --instrument BTC-USDT-SWAP --minutes 1440 --seed 7"],
   },
-  venue: { group: services, summary: "open the embedded service on this machine", examples: ["venue"] },
-  check: { group: services, summary: "ask a service whether it keeps its rules", examples: ["check http://127.0.0.1:8080"] },
+  venue: { group: services, summary: "serve the embedded exchange on this machine", examples: ["venue"] },
+  check: { group: services, summary: "test a service against its description", examples: ["check http://127.0.0.1:8080"] },
   simulate: {
     group: services,
-    summary: "run on a service, network and disk that fail",
+    summary: "run with faults of service, network and disk",
     examples: ["simulate config/backtest.ts --seeds 50", "simulate config/backtest.ts --seed 17 --trace"],
   },
 };

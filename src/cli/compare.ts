@@ -19,11 +19,11 @@ interface Flags {
 export const addCompareCommand = (program: Command, io: CliIo): void => {
   program
     .command("compare")
-    .description("Put two runs side by side: journals, sessions or reports. Says where they first differ, and why.")
+    .description("Compare two runs (journals, sessions or reports) and print where they first differ, and why.")
     .argument("<a>", "journal file, session folder, or report of `sluice backtest --json`")
     .argument("[b]", "the other run")
-    .option("--backtest [config]", "instead of the other run: backtest the session's market, with the recorded config or this one")
-    .option("--within <ms>", "how far apart in time the same thing may happen (default: 1000)", msOf)
+    .option("--backtest [config]", "compare with a backtest of the session's market instead, with the recorded config or this one")
+    .option("--within <ms>", "maximum time between equal events of the two runs (default: 1000)", msOf)
     .option("--json", "print the result as one JSON document")
     .action((a: string, b: string | undefined, flags: Flags) => compare(a, b, flags, io));
 };

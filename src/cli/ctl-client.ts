@@ -1,8 +1,7 @@
 /**
- * Client of a control port for the command line: finds the running engine, and asks it.
+ * Client of a control port for the command line: finds the running engine and sends requests to it.
  *
- * Invariants: a token is sent to the address that it was found with and nowhere else, and is in no message; an answer that does not come
- * is given up.
+ * Invariants: a token is sent only to the address it was found with and is in no message; requests have a timeout.
  */
 import { readFileSync } from "node:fs";
 import type { ControlUpdate } from "../control/control-document.ts";

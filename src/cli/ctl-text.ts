@@ -1,5 +1,5 @@
 /**
- * What a control port tells, as text of a given width.
+ * Text output of `sluice ctl`, for a given width.
  *
  * Invariants: pure; no line is wider than asked; foreign words are made printable; the latest rows come last.
  */

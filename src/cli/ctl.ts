@@ -1,9 +1,8 @@
 /**
- * `sluice ctl`: watches and steers a running engine from a shell or a script, through its control port.
+ * `sluice ctl`: monitors and controls a running engine from a shell or a script, through its control port.
  *
- * Invariants: finds the engine of this user on this machine by itself; with --json stdout holds one document; exit code 0 says that it is
- * done, 1 that the engine refused or has not finished, 2 that the command or the engine it names is wrong; what cannot be taken back is
- * asked for by a word of its own.
+ * Invariants: finds the engine of this user on this machine by itself; with --json stdout holds one document; exit code 0: done, 1: the
+ * engine refused or has not finished, 2: wrong command or unknown engine; irreversible actions need an explicit option.
  * Not here: the API (control/server), the texts (ctl-text.ts).
  */
 import type { Command } from "commander";
@@ -30,8 +29,8 @@ interface Where {
 export const addCtlCommand = (program: Command, io: CliIo): void => {
   const ctl = program
     .command("ctl")
-    .description("Watch and steer a running engine: one that was started with --ui or has the plugin dashboard.")
-    .option("--url <url>", "address of the control port; the engine that runs on this machine when left out")
+    .description("Monitor and control a running engine that was started with --ui or has the plugin dashboard.")
+    .option("--url <url>", "address of the control port (default: the engine that runs on this machine)")
     .option("--token-file <file>", "file with the token")
     .option("--engine <name>", "name of the engine, where several run")
     .option("--json", "print one JSON document");
@@ -71,7 +70,7 @@ const addReadings = (ctl: Command, show: Show, { columns }: CliIo): void => {
   ctl
     .command("orders")
     .description("open orders")
-    .option("--all", "also those that are over")
+    .option("--all", "also completed orders")
     .action(({ all = false }: { readonly all?: boolean }) =>
       show(async (client) => {
         const snapshot = await client.snapshot();
@@ -89,7 +88,7 @@ const addReadings = (ctl: Command, show: Show, { columns }: CliIo): void => {
     );
   ctl
     .command("story")
-    .description("one order from wish to record")
+    .description("history of one order, from wanted order to final record")
     .argument("<clOrdId>", "client order id, as `orders` shows it")
     .action((clOrdId: string) =>
       show(async (client) => {
@@ -124,10 +123,10 @@ const addActions = (ctl: Command, act: Act): void => {
     .action((given: Where) => act({ type: "cancel", where: conditionsOf(given) }));
   ctl
     .command("close")
-    .description("halt, and close positions at the market: all of the account, those of other clients as well, or the one that is named")
-    .option("--strategy <name>", "what this strategy holds, and halt it alone")
+    .description("halt, and close positions at the market: all of the account, including those of other clients, or a given one")
+    .option("--strategy <name>", "close this strategy's positions, and halt it alone")
     .option("--inst, --inst-id <id>", "of this instrument; without --strategy the account's position")
-    .option("--yes", "do it: it cannot be taken back")
+    .option("--yes", "confirm: this cannot be undone")
     .option("--reason <text>", "why, for the journal")
     .action(({ yes, ...given }: ToClose & { readonly yes?: true }) =>
       act(async (client) => {
@@ -137,7 +136,7 @@ const addActions = (ctl: Command, act: Act): void => {
     );
   ctl
     .command("options")
-    .description("start a strategy anew with some options replaced")
+    .description("restart a strategy with some options replaced")
     .argument("<strategy>", "name of the strategy")
     .argument("<changes...>", "name=value, such as levels=3; a value that is no JSON is text")
     .action((strategy: string, changes: readonly string[]) =>

@@ -72,7 +72,7 @@ export const addDataCommand = (program: Command, io: CliIo): void => {
 const addPush = (data: Command, io: CliIo): void => {
   data
     .command("push")
-    .description("Copy fixtures to where workers look for them by their hash; what is there already stays.")
+    .description("Copy fixtures to the store from which workers read them by hash; existing ones are kept.")
     .argument("<dirs...>", "the fixtures")
     .requiredOption("--to <place>", "a folder, which any static server can serve, or s3://BUCKET/PREFIX")
     .option("--json", "print one JSON document")
@@ -98,7 +98,7 @@ const addWriters = (data: Command, io: CliIo): void => {
     .argument("<dir>", "the fixture")
     .requiredOption("--out <dir>", "folder of the new fixture")
     .option("--from <instant>", "first instant, such as 2024-01-01 or 2024-01-01T12:00:00Z")
-    .option("--to <instant>", "the instant at which it ends; nothing at or after it is in it, and of bars none that ends later")
+    .option("--to <instant>", "end of the part, exclusive; bars that end later are left out")
     .option("--instrument <id...>", "these instruments only")
     .option("--force", "replace the fixture that --out holds")
     .option("--json", "print one JSON document")

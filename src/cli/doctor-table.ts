@@ -1,9 +1,9 @@
 /**
- * An examination as a person reads it: what differs first, then what could not be asked, what was not there, and what holds.
+ * Result table of the doctor: differences first, then rows that could not be tested, that were not seen, and that hold.
  *
  * Invariants: pure text, no line wider than the columns given unless a single word is; text from outside is made printable; colour
  * repeats what the verdict's words say.
- * Not here: what was asked (doctor/), when it is shown (doctor.ts).
+ * Not here: the tests (verify/doctor/), when it is shown (doctor.ts).
  */
 
 import { cut, type Ink, padEnd, printable, widthOf, wrapped } from "../report/ansi.ts";
@@ -41,7 +41,7 @@ export const examinationText = (examination: Examination, columns: number, paint
   return `${lines.join("\n")}\n`;
 };
 
-/** What a reader has to know before the table: that it was not possible to tell a good key from a bad one. */
+/** Note before the table: a valid key could not be distinguished from an invalid one. */
 const opening = ({ inconclusive }: Examination, columns: number, paint: Ink): readonly string[] => {
   if (inconclusive === undefined) return [];
   const text = `Nothing below can be concluded, and there is nothing to write in the config: ${printable(inconclusive)}.`;

@@ -1,9 +1,9 @@
 /**
- * `sluice doctor <config>`: asks the service of a config what the profile assumes of it, and says what differs.
+ * `sluice doctor <config>`: tests the profile's assumptions against the config's service and prints the differences.
  *
  * Invariants: with --json stdout holds one document; what was placed is canceled also on Ctrl-C. 0 nothing differs, 1 something
  * differs or could not be asked, 2 wrong usage or config.
- * Not here: asking (verify/doctor/doctor-config.ts), how it is laid out (doctor-table.ts).
+ * Not here: the tests (verify/doctor/doctor-config.ts), the table (doctor-table.ts).
  */
 import type { Command } from "commander";
 import { firstValueFrom, from, map, merge, Observable, skip, tap } from "rxjs";
@@ -27,12 +27,12 @@ interface Flags extends Omit<DoctorOptions, "onProgress" | "signal"> {
 export const addDoctorCommand = (program: Command, io: CliIo, parts: DoctorParts = {}): void => {
   program
     .command("doctor")
-    .description("Ask the service of a config what its profile assumes, and print what to change in the config.")
+    .description("Test the profile's assumptions against the config's service, and print what to change in the config.")
     .argument("<config>", "config file, such as config/testnet.ts")
-    .option("--quick", "leave out what waits for the edge of a minute, 65 s at most")
-    .option("--testnet-orders", "also place, look at and cancel an order far from the market; never on mainnet")
+    .option("--quick", "skip tests that wait for the next minute, 65 s at most")
+    .option("--testnet-orders", "also place, read and cancel an order far from the market; never on mainnet")
     .option("--instrument <instId>", "the swap of --testnet-orders; the first listed when left out")
-    .option("--shared", "examine the store of a shared quota and the engines of its group instead; the service is not asked")
+    .option("--shared", "test the store of a shared quota and the engines of its group instead; sends nothing to the service")
     .option("--json", "print one JSON document")
     .action((path: string, flags: Flags) =>
       flags.shared === true ? groupFile(path, flags, io, parts) : doctorFile(path, flags, io, parts),
@@ -91,7 +91,7 @@ const fail = ({ findings, left, stopped, inconclusive }: DoctorReport): void => 
   }
   if (differing + unasked + issues.length === 0) return;
   const rows = (many: number): string => `${many} ${many === 1 ? "row" : "rows"}`;
-  const said = differing > 0 ? `The service differs from the profile in ${rows(differing)}` : "Nothing differs as far as could be asked";
-  const rest = unasked > 0 ? `${said}; ${rows(unasked)} could not be asked about.` : `${said}.`;
+  const said = differing > 0 ? `The service differs from the profile in ${rows(differing)}` : "No difference was found";
+  const rest = unasked > 0 ? `${said}; ${rows(unasked)} could not be tested.` : `${said}.`;
   throw new SluiceError("PROFILE_DIFFERS", rest, issues);
 };

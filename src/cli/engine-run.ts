@@ -1,10 +1,10 @@
 /**
- * One engine from its start to its orderly stop, for every command that runs one.
+ * Run of one engine from start to orderly stop, for every command that runs one.
  *
- * Invariants: it stops on the first of a request, the end of its time, its own end; a start that is asked to stop is let finish
- * where the service answers, for some seconds at most, so that what is to be canceled is known; a run that never started is never
- * reported as done; a second request abandons each of these steps.
- * Not here: requests to stop (shutdown-signals.ts), what is shown meanwhile (run.ts, record.ts).
+ * Invariants: it stops on the first of a request, the end of its time, its own end; after a request during the start, the start may
+ * finish for some seconds while the service answers, so that the orders to cancel are known; a run that never started is never reported
+ * as done; a second request abandons each of these steps.
+ * Not here: requests to stop (shutdown-signals.ts), the output (run.ts, record.ts).
  */
 import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, type Observable, type Subscription } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
@@ -39,7 +39,7 @@ interface EngineRun {
   readonly stop: () => Promise<void>;
 }
 
-/** So long a start may go on after it was asked to stop, unless its requests fail. */
+/** Maximum time for the start to finish after a request to stop, unless its requests fail. */
 const startMsMax = 5_000;
 
 /** Resolves when the engine has stopped in order; rejects when it did not start, or when stopping was abandoned. */
@@ -57,7 +57,7 @@ export const runToEnd = async (run: EngineRun): Promise<void> => {
   started.catch(() => undefined);
   try {
     const reason = await firstValueFrom(merge(started$.pipe(ignoreElements()), ended$, stopping.abandoned$));
-    // A start that fails ends the engine, and says why.
+    // A failed start ends the engine and throws its error.
     if (reason === "ended" && !isStarted) await started;
     ending(reason);
     const stoodBy = !isStarted && run.standsBy?.() === true;

@@ -1,7 +1,7 @@
 /**
- * `sluice exchanges`: which exchanges can be traded at besides the described service, what their dialects can do, and how that was verified.
+ * `sluice exchanges`: the other exchanges supported, the abilities of their dialects, and how these were verified.
  *
- * Invariants: reads what the package ships and asks nobody; with --json stdout holds one document.
+ * Invariants: reads only the package and sends no request; with --json stdout holds one document.
  * Not here: the exchanges (client/dialects/).
  */
 import type { Command } from "commander";
@@ -13,7 +13,7 @@ import type { CliIo } from "./io.ts";
 export const addExchangesCommand = (program: Command, io: CliIo): void => {
   program
     .command("exchanges")
-    .description("List the exchanges whose dialects the package speaks, their limits, and what was verified how.")
+    .description("List the supported exchanges, their limits, and what was verified and how.")
     .option("--json", "print one JSON document")
     .action(({ json }: { readonly json?: true }) => {
       const listed = exchanges.map(described);

@@ -1,5 +1,5 @@
 /**
- * What a command that wrote a fixture says about it: a few lines for people, or one JSON object.
+ * Summary of a fixture that was written: a few lines of text, or one JSON object.
  *
  * Invariants: the JSON is one line; counts and times are the manifest's own.
  */

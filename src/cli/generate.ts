@@ -28,7 +28,7 @@ export const addGenerateCommand = (program: Command, io: CliIo): void => {
     .description("Make a synthetic market (quotes and trades) and write it as a fixture.")
     .requiredOption("--out <dir>", "folder of the new fixture")
     .requiredOption("--instrument <instId...>", "one or more instrument ids, such as BTC-USDT-SWAP")
-    .option("--seed <text>", "what chance grows from; the same seed gives the same market", generateDefaults.seed)
+    .option("--seed <text>", "random seed; the same seed gives the same market", generateDefaults.seed)
     .option("--minutes <n>", "length of the market", wholeIn(lengthBounds), generateDefaults.minutes)
     .option(
       "--quotes-per-minute <n>",

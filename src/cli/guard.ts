@@ -1,9 +1,9 @@
 /**
- * `sluice guard <config>`: does a strategy see the future? Reruns the backtest on recordings that end at random instants.
+ * `sluice guard <config>`: look-ahead guard. Reruns the backtest on recordings that end at random instants.
  *
- * Invariants: with --json stdout holds one JSON document and nothing else; a strategy that saw the future, or a run that cannot
- * be repeated, is an exit code of 1.
- * Not here: the runs (verify/compare/guard.ts), words (verify/compare/look-ahead-text.ts).
+ * Invariants: with --json stdout holds one JSON document and nothing else; exit code 1 for a strategy that uses future data or a run
+ * that cannot be repeated.
+ * Not here: the runs (verify/compare/guard.ts), the texts (verify/compare/look-ahead-text.ts).
  */
 import { type Command, Option } from "commander";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -25,10 +25,10 @@ interface Flags {
 export const addGuardCommand = (program: Command, io: CliIo): void => {
   program
     .command("guard")
-    .description("Say whether the strategies of a config see the future: rerun the backtest on recordings that end at random instants.")
+    .description("Detect look-ahead in a config's strategies: rerun the backtest on recordings that end at random instants.")
     .argument("<config>", "config file, such as config/backtest.ts")
     .option("--fixture <dir>", "recorded market, instead of the config's")
-    .option("--cuts <n>", "how many instants to end at", wholeIn(cutBounds), 8)
+    .option("--cuts <n>", "number of instants", wholeIn(cutBounds), 8)
     .option("--seed <n>", "seed of the instants", seedOf, 1)
     .option("--json", "print the result as one JSON document")
     .addOption(new Option("--errand <json>").hideHelp())

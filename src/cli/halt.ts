@@ -1,8 +1,8 @@
 /**
- * `sluice halt --everywhere <store>`: halts every engine of a group that shares one quota, on every machine, or lets all go on.
+ * `sluice halt --everywhere <store>`: halts or resumes every engine of a group that shares one quota, on every machine.
  *
- * Invariants: says what the store holds afterwards, read back from it; engines hear of it within a second.
- * Not here: what an engine does then (engine/quota-group.ts); one engine (ctl.ts, close.ts).
+ * Invariants: prints the state read back from the store; engines receive it within a second.
+ * Not here: the halt of an engine (engine/quota-group.ts); commands for one engine (ctl.ts, close.ts).
  */
 import type { Command } from "commander";
 import { SluiceError } from "../errors.ts";
@@ -34,7 +34,7 @@ export const addHaltCommand = (program: Command, io: CliIo): void => {
         if (!isDone)
           throw new SluiceError("OUTCOME_UNKNOWN", `Somebody else has just halted or resumed group ${group}. Look with sluice quota.`);
         const state = halted === undefined ? "may trade again" : `is halted: ${printable(halted)}`;
-        io.out(`Group ${printable(group)} ${state}. Engines hear of it within a second.\n`);
+        io.out(`Group ${printable(group)} ${state}. Engines receive this within a second.\n`);
       }),
     );
 };

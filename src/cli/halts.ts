@@ -1,7 +1,7 @@
 /**
- * A halted run as people and programs see it: what to do about it, and the error with which the command ends.
+ * Report of a halted run: the advice printed, and the error with which the command ends.
  *
- * Invariants: a run that ended halted never looks like one that is done; the halt with which a run stops itself is none.
+ * Invariants: a run that ended halted never looks like one that is done; the halt of an orderly stop does not count.
  * Not here: which events halt what, and the status line (run-progress.ts).
  */
 import { SluiceError } from "../errors.ts";
@@ -12,7 +12,7 @@ import { haltWords, type Tally } from "./run-progress.ts";
 export const remedyOf = (config: unknown): string =>
   (config as { readonly journal?: unknown }).journal === undefined ? "restart to resume" : "resume with --resume";
 
-/** Whether a run can be asked to go on: it has a control port that does not only tell. */
+/** Whether a run can be resumed from outside: it has a control port that is not read-only. */
 export const isSteered = (config: unknown): boolean => {
   const { plugins = [] } = config as { readonly plugins?: readonly { readonly name: string; readonly options?: unknown }[] };
   return plugins.some(

@@ -1,8 +1,8 @@
 /**
- * `sluice health <file>`: whether an engine lives and does well, by the file that its plugin `health` writes.
+ * `sluice health <file>`: health check of an engine, by the file that its plugin `health` writes.
  *
- * Invariants: 0 only when the file is fresh and names no problem; asks no network and no process; ends at once.
- * Not here: what counts as a problem (plugins/health.ts).
+ * Invariants: exit code 0 only for a fresh file without a problem; uses no network and no other process; ends at once.
+ * Not here: the list of problems (plugins/health.ts).
  */
 import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
@@ -26,9 +26,9 @@ interface Sign {
 export const addHealthCommand = (program: Command, io: CliIo, { clock = createSystemClock() }: { readonly clock?: Clock } = {}): void => {
   program
     .command("health")
-    .description("Say whether a running engine does well, for supervisors: exit code 0 when it does, 1 when not.")
+    .description("Check the health of a running engine, for supervisors: exit code 0 when it is healthy, 1 when not.")
     .argument("<file>", "file that the engine's plugin health writes")
-    .option("--max-age-ms <n>", "how old the file may be", wholeFrom(500, 3_600_000, "whole milliseconds"), 20_000)
+    .option("--max-age-ms <n>", "maximum age of the file", wholeFrom(500, 3_600_000, "whole milliseconds"), 20_000)
     .option("--json", "print what the file holds as one JSON document")
     .action((path: string, { maxAgeMs, json }: Flags) => {
       const { sign, ageMs } = read(path, clock);

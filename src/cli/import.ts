@@ -51,8 +51,8 @@ export const addImportCommand = (program: Command, io: CliIo, parts: ImportParts
     .option("--instrument <id>", "instrument of all files, or of some: 'BTCUSDT-*=BTC-USDT-SWAP'; else from their names", instrumentOf)
     .addOption(new Option("--market <kind>", "what names such as BTCUSDT mean").choices(["spot", "swap"]))
     .option("--out <dir>", "folder of the fixture; what it holds stays")
-    .option("--explain", "say how the files would be read and show their first rows; write nothing")
-    .option("--layout <name>", "layout of the files, where it is not found by itself: a name, or a .json file that describes one")
+    .option("--explain", "print how the files would be read and their first rows; write nothing")
+    .option("--layout <name>", "layout of the files, where it is not detected: a name, or a .json file that describes one")
     .addOption(
       new Option("--timestamp <edge>", "candles: what a row's timestamp marks (default: as the layout says)").choices(["open", "close"]),
     )
@@ -60,12 +60,8 @@ export const addImportCommand = (program: Command, io: CliIo, parts: ImportParts
     .option("--lot-size <step>", "quantity step; found from the data when left out")
     .option("--contract-size <size>", "base currency in one contract, where the file counts contracts")
     .option("--symbol <symbol>", "which symbol to take from a recording of several")
-    .option("--disorder-ms <n>", "how far times may fall back and still be sorted", wholeIn(disorderBounds), 1_000)
-    .addOption(
-      new Option("--axis <clock>", "whose time dates the rows, where a file tells both")
-        .choices(["receive", "exchange"])
-        .default("receive"),
-    )
+    .option("--disorder-ms <n>", "maximum disorder of timestamps that is sorted", wholeIn(disorderBounds), 1_000)
+    .addOption(new Option("--axis <clock>", "timestamp to use, where a file has both").choices(["receive", "exchange"]).default("receive"))
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
     .option("--force", "replace rows of the same instrument and time that --out holds")
     .option("--json", "print one JSON object")

@@ -1,11 +1,10 @@
 /**
  * Input and output of the command line: two text streams, signals, and the terminal's properties.
  *
- * Invariants: `out` carries results only, `err` everything said to people on the side; neither throws, and a reader who left
- * (`| head`) or a closed terminal ends no process by itself; colour is used only where a person can see it and did not decline.
- * This is the one place that listens to signals: the first of any kind is a request to stop, and a later one counts only when it
- * was typed again.
- * Not here: what is said (one file a command), what a command does when asked to stop (shutdown-signals.ts), colour itself (report/ansi.ts).
+ * Invariants: `out` carries results only, `err` everything else; neither throws, and a closed pipe (`| head`) or terminal ends no
+ * process by itself; colour is used only on a terminal where it is not disabled. This is the only place that listens to signals: the
+ * first of any kind is a request to stop, and a later one counts only when it was typed again.
+ * Not here: the texts (one file a command), the orderly stop (shutdown-signals.ts), colours (report/ansi.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -135,7 +134,7 @@ const listenToSignals = (host: Host, stops: Stops, clock: Pick<Clock, "now">) =>
       listening = true;
       for (const signal of stopSignals) host.on(signal, signalled);
     },
-    /** Once a stop was asked for, no signal may end the process halfway: listening goes on to its end. */
+    /** After a request to stop no signal may end the process halfway: listening goes on to the end. */
     rest: () => {
       if (listening && stops.none() && firstAt === undefined) off();
     },

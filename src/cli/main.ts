@@ -1,5 +1,5 @@
 /**
- * The command line: which commands exist, and how each ending becomes an exit code and one message.
+ * Entry point of the command line: the commands, and the exit code and message for each ending.
  *
  * Invariants: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped; a failure is one message on stderr without a stack, unless
  * SLUICE_DEBUG is set; only the last lines touch the process, so that tests can run commands as functions; only the

@@ -1,5 +1,5 @@
 /**
- * Where the running package came from, as a dependency that another project can name.
+ * Source of the running package, as a dependency for another project's package.json.
  *
  * Invariants: reads files only; a tarball or folder is named relative to the project, so that both can move together.
  * Not here: what else a new project holds (project-files.ts).

@@ -1,8 +1,8 @@
 /**
- * `sluice quota <store>`: who holds what of a quota that several engines share, whether the group is halted, and who leads where engines have a standby.
+ * `sluice quota <store>`: use of a shared quota by engine, the group's halt, and the leader of each engine with a standby.
  *
- * Invariants: asks the store only and changes nothing; with --json stdout holds one document; a store that does not answer within five
- * seconds ends the command.
+ * Invariants: reads the store only and changes nothing; with --json stdout holds one document; the command fails when the store does not
+ * answer within five seconds.
  * Not here: how the quota is divided (scheduler/shared/).
  */
 import type { Command } from "commander";
@@ -58,11 +58,11 @@ const leadershipsIn = async (url: string, group: string): Promise<readonly Leade
 const connectAttempts = 20;
 const connectMs = 100;
 
-const heard = ({ name, ms }: Leadership["leader"]): string => `${printable(name)}, heard ${(ms / 1_000).toFixed(1)} s ago`;
+const nameAndAge = ({ name, ms }: Leadership["leader"]): string => `${printable(name)}, last heartbeat ${(ms / 1_000).toFixed(1)} s ago`;
 
 const leaderLine = ({ instance, leader, released, standbys }: Leadership): string => {
-  const who = released ? `nobody leads: ${printable(leader.name)} has ended` : `leader ${heard(leader)}`;
-  return `${printable(instance)}  ${who}; ${standbys.length === 0 ? "no standby" : `standby ${standbys.map(heard).join("; ")}`}`;
+  const who = released ? `no leader: ${printable(leader.name)} has stopped` : `leader ${nameAndAge(leader)}`;
+  return `${printable(instance)}  ${who}; ${standbys.length === 0 ? "no standby" : `standby ${standbys.map(nameAndAge).join("; ")}`}`;
 };
 
 const haltLine = (group: string, halted: string | undefined): string =>

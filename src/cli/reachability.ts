@@ -1,8 +1,8 @@
 /**
- * Whether the service of a run answers, as people are told: when it stopped to, and when it does again.
+ * Reachability of a run's service: reports when it stops answering and when it answers again.
  *
- * Invariants: one request without an answer is not an outage: it takes two in a row, or one and a lost socket; a socket that is lost
- * while requests are answered is told by its own event; any answer ends it.
+ * Invariants: an outage is two requests in a row without an answer, or one and a lost socket; a socket lost while requests are answered
+ * has its own event; any answer ends the outage.
  * Not here: what the engine does meanwhile, the wait before the start (engine/start-watch.ts).
  */
 import type { Event } from "../journal/events.ts";
@@ -31,7 +31,7 @@ export class Reachability {
     }
     if (this.#isOut || this.#failed === 0 || (this.#failed < 2 && !this.#socketLost)) return undefined;
     this.#isOut = true;
-    return `UNREACHABLE: ${this.#place} does not answer. Orders that rest there may execute meanwhile; it is asked again and again.`;
+    return `UNREACHABLE: ${this.#place} does not answer. Orders that rest there may execute meanwhile; requests are retried.`;
   }
 
   /** For a line of status; undefined while it answers. */

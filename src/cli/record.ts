@@ -1,5 +1,5 @@
 /**
- * `sluice record <config>`: runs the strategies of a config like `sluice run` and writes down everything that passes.
+ * `sluice record <config>`: runs the strategies of a config like `sluice run` and records the session.
  *
  * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order (engine-run.ts); what was recorded is finished also when stopping is abandoned or a strategy failed.
  * Not here: what a session is (verify/session/session-records.ts), how it is recorded (verify/session/recorded-engine.ts).
@@ -52,7 +52,7 @@ export const addRecordCommand = (program: Command, io: CliIo, parts: RecordParts
 
 const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts: RecordParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
-  // The config is asked as by `run`, because what it runs is what is recorded.
+  // The config is loaded as for `run`, as that is what is recorded.
   const config = await loadConfigFile(path, { command: "run", clock });
   const [{ recordEngine }, { createSessionFile }] = await Promise.all([
     import("../verify/session/recorded-engine.ts"),
@@ -100,7 +100,7 @@ const show = (event: Event, json: boolean, io: CliIo): void => {
   if (line !== undefined) io.out(`${line}\n`);
 };
 
-/** Ends the file where that is missing, writes the market data beside it and says what there is. */
+/** Completes the file where its end is missing, writes the market data next to it and prints a summary. */
 const finish = async (dir: string, io: CliIo): Promise<void> => {
   const [{ finishSession, readSession }, { ensureMarket }] = await Promise.all([
     import("../verify/session/session-file.ts"),

@@ -1,9 +1,9 @@
 /**
- * `sluice replay <dir> [config]`: hands a recorded session to the strategies again and says where they first act differently.
+ * `sluice replay <dir> [config]`: replays a recorded session and reports the first divergence.
  *
  * Invariants: nothing reaches a service; with --json stdout holds one JSON document and nothing else; a divergence is an exit code
  * of 1.
- * Not here: the replay (verify/session/replayer.ts), the words for a divergence (verify/session/divergence.ts).
+ * Not here: the replay (verify/session/replayer.ts), the texts (verify/session/divergence.ts).
  */
 import type { Command } from "commander";
 import { SluiceError } from "../errors.ts";

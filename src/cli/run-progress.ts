@@ -34,7 +34,7 @@ export interface Tally {
   /** Why the first order was refused or rejected. */
   turnedDown: string | undefined;
   anomalies: number;
-  /** The same by name. */
+  /** Number of anomalies by name. */
   readonly anomalyKinds: Map<string, number>;
   readonly failures: string[];
 }
@@ -86,7 +86,7 @@ const counters: PerEvent<Tally, void> = {
   },
   "order.refused": ({ reason }, tally) => {
     tally.refused++;
-    // What the stop itself takes back was not refused for a fault of its own.
+    // Orders that the stop itself cancels are not rejections.
     if (!tally.stopping) tally.turnedDown ??= reason;
   },
   "engine.started": (_, tally) => {
@@ -180,17 +180,17 @@ const sayings: PerEvent<Ink, string | undefined> = {
     `${paint.yellow("slowed down")} ${nameOf(strategy, slot)}: ${rejections} post-only orders in a row were rejected: ${printable(reason)}`,
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
     `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
-  "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} took`,
+  "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} is in place`,
   "quota.rejected": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
-  // The command that stops a run says so itself.
+  // The command that stops a run prints its own line.
   "mode.changed": ({ mode, reason }, paint) =>
     reason === ownStop ? undefined : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
   "strategy.failed": ({ strategy, message }, paint) => `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(message)}`,
   "strategy.restarting": ({ strategy, failures, inMs }, paint) =>
-    `${paint.yellow("strategy")} ${printable(strategy)} is started again in ${(inMs / 1_000).toFixed(1)} s, after ${failures} ${failures === 1 ? "failure" : "failures"}`,
-  "strategy.restarted": ({ strategy }) => `strategy ${printable(strategy)} was started again`,
+    `${paint.yellow("strategy")} ${printable(strategy)} restarts in ${(inMs / 1_000).toFixed(1)} s, after ${failures} ${failures === 1 ? "failure" : "failures"}`,
+  "strategy.restarted": ({ strategy }) => `strategy ${printable(strategy)} restarted`,
   "strategy.quarantined": ({ strategy, failures, withinMs }, paint) =>
-    `${paint.red("strategy quarantined")} ${printable(strategy)}: it failed ${failures} times within ${withinMs / 1_000} s and is not started again`,
+    `${paint.red("strategy quarantined")} ${printable(strategy)}: it failed ${failures} times within ${withinMs / 1_000} s and is not restarted`,
   "strategy.reducing": ({ strategy, reason }, paint) => `${paint.yellow("strategy reducing")} ${printable(strategy)}: ${printable(reason)}`,
   "strategy.halted": ({ strategy, reason }, paint) => `${paint.red(`HALTED ${printable(strategy)}`)}: ${printable(reason)}`,
   "strategy.resumed": ({ strategy, reason }, paint) => `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
@@ -206,10 +206,10 @@ const sayings: PerEvent<Ink, string | undefined> = {
         ? "standby: no leader is known yet"
         : `standby: ${printable(leader)} leads`,
   "standby.leading": ({ before, released }, paint) =>
-    `${paint.green("leads from now on")}${before === "" ? "" : released ? `: ${printable(before)} gave up the lead` : `: ${printable(before)} has fallen silent`}`,
+    `${paint.green("this process leads now")}${before === "" ? "" : released ? `: ${printable(before)} released the lease` : `: ${printable(before)} sent no heartbeat for a whole lease`}`,
   "standby.lost": ({ leader }, paint) => `${paint.red("lost the lead")} to ${printable(leader)}: this process sends nothing more`,
   "watchdog.armed": ({ silenceMs, before }, paint) =>
-    `watchdog connected: it cancels orders after ${silenceMs / 1_000} s of silence${before === undefined ? "" : `; ${paint.yellow("it last did so")}: ${printable(before)}`}`,
+    `watchdog connected: it cancels orders after ${silenceMs / 1_000} s without a heartbeat${before === undefined ? "" : `; ${paint.yellow("it last did so")}: ${printable(before)}`}`,
   "watchdog.lost": ({ reason }, paint) => `${paint.yellow("no watchdog is connected")}: ${printable(reason)}`,
   "watchdog.tripped": ({ reason }, paint) => `${paint.red("the watchdog tripped")}: ${printable(reason)}`,
   "plugin.failed": ({ plugin, message }, paint) => `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
@@ -257,7 +257,7 @@ export const closingText = (tally: Tally, now: number, paint: Ink = ink(false)):
     `Orders: ${tally.placed} placed, ${tally.filled} filled, ${tally.canceled} canceled, ${tally.rejected} rejected, ${tally.refused} refused before they were sent`,
     ...(tally.unknown === 0
       ? []
-      : [`${tally.unknown} ${tally.unknown === 1 ? "request" : "requests"} had no answer that proves what became of them.`]),
+      : [`${tally.unknown} ${tally.unknown === 1 ? "request" : "requests"} had no answer that proves the result.`]),
     ...(tally.anomalies === 0 ? [] : [anomalyWords(tally)]),
   ];
   return `${lines.join("\n")}\n`;

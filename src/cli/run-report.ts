@@ -1,9 +1,9 @@
 /**
- * Report at the end of `sluice run`: the same text as a backtest of those hours, and the files that were asked for.
+ * Report at the end of `sluice run`: the same text as for a backtest, and the requested files.
  *
- * Invariants: a file that cannot be written is known before the run; a run that never traded has no report; what fails in the making of a
- * report is said at its end and reaches nothing that trades.
- * Not here: what is recorded (report/run-recorder.ts), how it looks (report/report-text.ts).
+ * Invariants: a file that cannot be written is reported before the run; a run that never traded has no report; an error while making the
+ * report is printed at the end and does not affect trading.
+ * Not here: the recording (report/run-recorder.ts), the text (report/report-text.ts).
  */
 import { writeFileSync } from "node:fs";
 import { type PaperAccount, paperAccountOf } from "../backtest/paper-account.ts";
@@ -27,7 +27,7 @@ export interface ReportedEngine extends Pick<Engine, "events$" | "strategies" | 
   readonly service?: OpenService;
 }
 
-/** Files that were asked for. */
+/** Requested files. */
 export interface ReportFiles {
   readonly html?: string;
   readonly trades?: string;
@@ -51,7 +51,7 @@ export interface RunReporter {
 
 const lookMs = 1_000;
 
-/** Listens from now on. `place` is where it trades, in words; undefined for an embedded service. */
+/** Records from now on. `place` is the display name of the service; undefined for the embedded one. */
 export const reportOf = (
   engine: ReportedEngine,
   config: object,

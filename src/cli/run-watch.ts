@@ -1,8 +1,8 @@
 /**
- * What a run shows while it goes on: events as they come, and a line of status once a second.
+ * Display of a run: events as they happen, and a status line once a second.
  *
- * Invariants: nothing flows back to the engine; what is shown is what it knows, and the service is asked for nothing.
- * Not here: what lines say (run-progress.ts, status-line.ts), where they are written (run-screen.ts).
+ * Invariants: it has no effect on the engine; only known state is shown, and no request is made.
+ * Not here: the texts of lines (run-progress.ts, status-line.ts), where they are written (run-screen.ts).
  */
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
@@ -35,7 +35,7 @@ export const watchEvents = (
     count(tally, event);
     orders.take(event);
     screen.event(event);
-    // Before the start the engine says itself what it waits for.
+    // Before the start the engine itself reports what it waits for.
     const news = reach.take(event);
     if (news !== undefined && tally.started) screen.note(news);
     const halt = adviceOn(tally) ?? "";

@@ -2,9 +2,9 @@
  * `sluice run <config>`: runs the strategies of a config in real time until it is stopped.
  *
  * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
- * engine is stopped in order (engine-run.ts); orders that stay, or of which nothing is known, are named at the end.
- * With a standby in the config the command goes on as one when another process has taken the lead.
- * Not here: what the engine does (engine/engine.ts), where it is shown (run-screen.ts), what became of orders (run-orders.ts).
+ * engine is stopped in order (engine-run.ts); open and unknown orders are listed at the end.
+ * With a standby in the config the command becomes a standby when another process has taken the lead.
+ * Not here: the engine (engine/engine.ts), the output (run-screen.ts), counts of orders (run-orders.ts).
  */
 import { type Command, Option } from "commander";
 import type { Subscription } from "rxjs";
@@ -86,7 +86,7 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
 };
 
 const settleMs = 10_000;
-/** Orders in question are in the journal, and whoever goes on looks for them. */
+/** Time to settle before the hand-over: unknown orders are in the journal, and the next leader resolves them. */
 const handOverMs = 500;
 
 const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Promise<void> => {
@@ -201,7 +201,7 @@ const withWord = (config: { readonly service?: unknown }, { iTestedThis, mainnet
   if (mainnet === undefined || service.environment !== "mainnet") return config;
   throw new SluiceError(
     "USAGE",
-    `config.service speaks ${untried}, which has not traded at the exchange itself. Trade with it on the exchange's demo first, then add --i-tested-this.`,
+    `config.service uses the dialect ${untried}, which has not been tested at the exchange itself. Trade with it on the exchange's demo first, then add --i-tested-this.`,
   );
 };
 

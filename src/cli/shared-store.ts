@@ -1,5 +1,5 @@
 /**
- * The store of a shared quota, as commands reach it.
+ * Access of commands to the store of a shared quota.
  *
  * Invariants: a command waits five seconds at most for the store; passwords of its address are never shown.
  */
@@ -15,7 +15,7 @@ import { addressIn } from "./address-option.ts";
 const patienceMs = 5_000;
 const retryMs = 100;
 
-/** `address` is one, or `env:NAME`. USAGE where it is neither; PORT_UNAVAILABLE where nobody answers. */
+/** Opens the store for `run`. `address` is an address or `env:NAME`, else USAGE; PORT_UNAVAILABLE when the store does not answer. */
 export const withStore = async (address: string, group: string, run: (store: ClaimStore, url: string) => Promise<void>): Promise<void> => {
   const url = addressIn(address, { what: "a store", fits: isStoreAddress, forms: addressForms });
   const store = await RedisClaimStore.open(url, group);

@@ -1,24 +1,24 @@
 /**
- * Requests to stop, as a command that runs an engine takes them: the first begins an orderly stop, a second abandons it.
+ * Shutdown requests to a command that runs an engine: the first begins an orderly stop, a second abandons it.
  *
- * Invariants: listening begins with the command and ends with it, so that no signal ends the process between two steps; a reader
- * who leaves after a signal changes nothing; abandoning fails by name and says what may be left.
- * Not here: signals, and which of them count (io.ts); running an engine to its end (engine-run.ts).
+ * Invariants: listening begins and ends with the command, so that no signal ends the process between two steps; a pipe that closes after
+ * a signal changes nothing; abandoning is an error that names what may be left.
+ * Not here: signals, and which of them count (io.ts); the orderly stop (engine-run.ts).
  */
 import { type Observable, ReplaySubject } from "rxjs";
 import { SluiceError } from "../errors.ts";
 import type { CliIo, StopReason } from "./io.ts";
 
 export interface Stopping {
-  /** The reason of the first request, also for those who subscribe later. Never completes. */
+  /** The reason of the first request, replayed to later subscribers. Never completes. */
   readonly first$: Observable<StopReason>;
-  /** Fails with the second request, also for those who subscribe later. */
+  /** Errors with the second request, also for later subscribers. */
   readonly abandoned$: Observable<never>;
   end(): void;
 }
 
 interface StoppingOptions {
-  /** False: a reader who leaves is no reason to stop. */
+  /** False: a closed pipe is no reason to stop. */
   readonly unread?: boolean;
 }
 

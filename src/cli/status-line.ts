@@ -1,5 +1,5 @@
 /**
- * Status line of a run: what it earns, holds and has open, beside the quota.
+ * Status line of a run: profit, positions, open orders and quota.
  *
  * Invariants: pure text; no longer than the width it is given: the least important parts are left out first, and what remains is spelled
  * out as far as there is room; a halt and how it ends always stand in it. Money is rounded for show only.
@@ -19,9 +19,9 @@ export interface Status {
   readonly strategies: readonly StrategyView[];
   /** Open orders of this engine. */
   readonly open: number;
-  /** What the process is among those of which one leads, in words; alone where it waits. */
+  /** Text of the process's standby role; the only text while it waits. */
   readonly standby?: { readonly words: string; readonly waits: boolean } | undefined;
-  /** That the service does not answer, in words. */
+  /** Message of an outage of the service. */
   readonly outage?: string | undefined;
   readonly now: number;
 }

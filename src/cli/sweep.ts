@@ -1,9 +1,10 @@
 /**
- * `sluice sweep <config>`: runs a config many times with varied options and tells which did best, and how much that means.
+ * `sluice sweep <config>`: runs a config many times with varied options and reports the best ones and their significance.
  *
- * Invariants: with --json stdout holds one JSON document and nothing else; how many runs there are is said before the first one
- * starts; results so far are shown when it is stopped, and kept where --out names a folder.
- * Not here: what is asked for (backtest/sweep/sweep-config.ts), the runs (backtest/sweep/sweep.ts), the report's look (backtest/sweep/table.ts, backtest/sweep/html-page.ts).
+ * Invariants: with --json stdout holds one JSON document and nothing else; the number of runs is printed before the first one starts;
+ * when stopped it prints the results so far, and keeps them where --out names a folder.
+ * Not here: options (backtest/sweep/sweep-config.ts), the runs (backtest/sweep/sweep.ts), the report (backtest/sweep/table.ts,
+ * backtest/sweep/html-page.ts).
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * How far a command of several steps has come, in words, with the time it will still take.
+ * Progress text of a command of several steps, with the estimated time left.
  *
- * Invariants: nothing is foretold before a second has passed and a step is done, nor when all are.
+ * Invariants: no estimate before a second has passed and a step is done, nor when all are done.
  * Not here: where it is shown (io.ts), the bar of one backtest (run-progress.ts).
  */
 import { duration } from "../report/number-format.ts";

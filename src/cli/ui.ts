@@ -176,6 +176,6 @@ const simulated = async (path: string, seed: number, { minutes, fixture }: Flags
 };
 
 const filled = (timeline: Timeline, path: string): Timeline => {
-  if (timeline.isEmpty) throw new SluiceError("FIXTURE_INVALID", `The run of ${path} told nothing that could be played.`);
+  if (timeline.isEmpty) throw new SluiceError("FIXTURE_INVALID", `The run of ${path} holds no events that could be played.`);
   return timeline;
 };

@@ -1,5 +1,5 @@
 /**
- * What `sluice venue` says: the one line for programs, and the lines for people.
+ * Output of `sluice venue`: one line for programs, and the lines for people.
  *
  * Invariants: the line for programs is one line of JSON; nothing here reads the time or touches a stream.
  */
@@ -16,9 +16,9 @@ interface Ready {
   readonly instruments: readonly string[];
   /** The file the keys were written to, if any. */
   readonly keysFile: string | undefined;
-  /** Whether it is the described service: what is said of documents and configs is of that. */
+  /** Whether it is the described service: lines about documents and configs apply to that only. */
   readonly described: boolean;
-  /** Things out of the ordinary, in words. */
+  /** Notes on unusual settings. */
   readonly notes: readonly string[];
 }
 
@@ -64,7 +64,7 @@ interface Counts {
   readonly sockets: number;
 }
 
-/** What was asked for since `before`, and what came of it. */
+/** Requests since `before`, and their results. */
 export const askedLine = (now: MeterReport, before?: MeterReport): string => {
   const since = (pick: (report: MeterReport) => number): number => pick(now) - (before === undefined ? 0 : pick(before));
   const over = (["ip", "key", "uid"] as const)

@@ -174,7 +174,7 @@ const marketOf = ({ fixture, instruments }: Flags, seed: string): Tape => {
 
 const fees = { makerBps: "2", takerBps: "5" } as const;
 
-/** Exchanges count swaps in contracts, a tenth of which is the least; the generated market says nothing of them. */
+/** Exchanges count swaps in contracts, with a minimum of a tenth; the generated market has none. */
 const inContracts = (instrument: VenueInstrument): VenueInstrument =>
   instrument.instId.endsWith("-SWAP") ? { contractValue: mul(instrument.lotSize, "10"), ...instrument } : instrument;
 
@@ -199,7 +199,7 @@ const balancesFor = ({ instruments }: Tape): Readonly<Record<string, string>> =>
 };
 
 const notesOf = ({ limits, faults, profile, dialect }: Flags): readonly string[] => [
-  ...(dialect === undefined ? [] : [`It speaks as ${dialect}.`]),
+  ...(dialect === undefined ? [] : [`It uses the dialect ${dialect}.`]),
   ...(limits ? [] : ["No limits are enforced."]),
   ...(faults === undefined ? [] : [`Faults of ${faults} are played.`]),
   ...(profile === undefined ? [] : [`The profile differs by ${profile}.`]),

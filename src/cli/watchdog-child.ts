@@ -1,8 +1,8 @@
 /**
  * Watchdog process of `sluice run --watchdog`: it survives the process that started it.
  *
- * Invariants: it is in no group, pipe or terminal of ours, so that nothing which ends us ends it; its output goes to a file; it is restarted
- * while the engine trades, every half minute at most; where another one already listens, the new one ends.
+ * Invariants: it shares no process group, pipe or terminal with its parent, so that it survives it; its output goes to a file; it is
+ * restarted while the engine trades, every half minute at most; where another watchdog already listens, the new one ends.
  */
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";

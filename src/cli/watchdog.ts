@@ -1,9 +1,9 @@
 /**
  * `sluice watchdog <config>`: a dead-man's switch in its own process: cancels an engine's orders when its heartbeat stops.
  *
- * Invariants: it places nothing; with --json stdout holds one line of JSON for each thing that happened and nothing else; a reader
- * who leaves does not end it; asked to stop while it cancels, it finishes first, and a second request abandons that; exit code 0
- * says that nothing it answers for was seen left, 1 that something is, or may be.
+ * Invariants: it places no orders; with --json stdout holds one line of JSON for each event and nothing else; a closed pipe does not end
+ * it; a request to stop while it cancels takes effect afterwards, and a second one at once; exit code 0: no order of the engine was
+ * left, 1: an order is, or may be.
  * Not here: when it acts (engine/watchdog/heartbeat-monitor.ts), what it does (client/cancel-all.ts).
  */
 import { type Command, Option } from "commander";
@@ -47,7 +47,7 @@ export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogP
     )
     .option("--once", "end when the engine has stopped in order, or when its orders are gone")
     .option("--json", "print what happens as lines of JSON")
-    // Said by `sluice run --watchdog`, whose engine sends heartbeats whatever the config says.
+    // Set by `sluice run --watchdog`, whose engine sends heartbeats whatever the config has.
     .addOption(new Option("--beside-run").hideHelp())
     .addHelpText(
       "after",

@@ -1,8 +1,8 @@
 /**
- * `sluice worker --queue <address>`: runs jobs of sweeps and simulations that are asked for on other machines.
+ * `sluice worker --queue <address>`: runs jobs of sweeps and simulations that other machines submit.
  *
- * Invariants: what runs are the files of this folder, and only where they are those of who asks; Ctrl-C finishes what runs, a second
- * one gives it back to the queue; it works until it is stopped.
+ * Invariants: it runs the files of this folder, and only where they equal the submitter's; Ctrl-C finishes the running job, a second
+ * one returns it to the queue; it works until it is stopped.
  * Not here: taking jobs (backtest/sweep/workers/queue-worker.ts), running them (sweep-work.ts, verify/simulation/simulation-work.ts).
  */
 import { availableParallelism } from "node:os";

@@ -1,5 +1,5 @@
 /**
- * Files that commands write: whether they can be, before what may take long.
+ * Output files of commands: checked for write access before a long run.
  */
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";

@@ -17,7 +17,9 @@ describe.skipIf(redisServer === undefined)(`A hot standby${redisServer === undef
       await trial.begin();
       const io = capturedIo();
       expect([await main(["quota", trial.store, "--group", "trial"], io), io.errText]).toEqual([0, ""]);
-      expect(io.outText).toMatch(/^main {2}leader main@(a|b), heard \d\.\d s ago; standby main@(?!\1)[ab], heard \d\.\d s ago$/m);
+      expect(io.outText).toMatch(
+        /^main {2}leader main@(a|b), last heartbeat \d\.\d s ago; standby main@(?!\1)[ab], last heartbeat \d\.\d s ago$/m,
+      );
       for (const ending of endings) await trial.takeOver(ending);
     } finally {
       await trial.end();

@@ -65,7 +65,7 @@ describe("Doctor", () => {
     [
       "something could not be asked",
       [finding("holds"), finding("not asked")],
-      "error: Nothing differs as far as could be asked; 1 row could not be asked about.\n",
+      "error: No difference was found; 1 row could not be tested.\n",
     ],
   ] as const)("ends with 1 when %s", async (_, findings, message) => {
     const { ended, io } = doctor(testnet, [], examination(findings));

@@ -12,7 +12,7 @@ const answered = (status: number): EventBody => ({
 });
 const lost: EventBody = { type: "anomaly", what: "socket.lost", detail: "code 1006" };
 const at = (ms: number, body: EventBody): Event => ({ ...body, seq: 1, at: ms });
-const gone = "UNREACHABLE: http://there does not answer. Orders that rest there may execute meanwhile; it is asked again and again.";
+const gone = "UNREACHABLE: http://there does not answer. Orders that rest there may execute meanwhile; requests are retried.";
 
 describe("A service", () => {
   it.each<[string, readonly Event[], readonly (string | undefined)[]]>([

@@ -96,7 +96,9 @@ describe("Running in a dialect that was not tried", () => {
   it("is refused on mainnet until somebody says to have tested it", async () => {
     const { code, io, log } = await run(file, ["--mainnet"]);
     expect([code, log]).toEqual([2, []]);
-    expect(io.errText).toMatch(/^error: config\.service speaks acme-v2, which has not traded .* then add --i-tested-this\.$/m);
+    expect(io.errText).toMatch(
+      /^error: config\.service uses the dialect acme-v2, which has not been tested .* then add --i-tested-this\.$/m,
+    );
   });
 
   it("hands that word to the service", async () => {

@@ -153,7 +153,7 @@ describe("The closing summary", () => {
       { type: "engine.stalled", lateMs: 400 },
     );
     expect(closingText({ ...strange, unknown: 2 }, 0)).toContain(
-      "2 requests had no answer that proves what became of them.\n3 anomalies: engine.stalled 2 times, socket.lost.\n",
+      "2 requests had no answer that proves the result.\n3 anomalies: engine.stalled 2 times, socket.lost.\n",
     );
   });
 });

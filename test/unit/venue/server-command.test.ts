@@ -80,7 +80,7 @@ describe("sluice venue --dialect", () => {
     expect(page).toContain("place 60 requests in 2 s");
     const people = begin("--dialect", "okx-demo");
     await until(() => people.io.outText !== "");
-    expect(people.io.outText).toContain("It speaks as okx-demo.");
+    expect(people.io.outText).toContain("It uses the dialect okx-demo.");
     expect(people.io.outText).not.toContain("openapi.json");
   });
 
