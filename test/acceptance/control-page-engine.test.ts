@@ -96,7 +96,7 @@ export default defineConfig({
     await expect.poll(() => page.innerText(".banner"), { timeout: 5_000 }).toContain("halted: tried by a test");
     await expect.poll(() => page.innerText(".tiles"), { timeout: 5_000 }).toMatch(/Open orders\s+0\s/);
     await page.click(".views button:text-is('Events')");
-    expect(await page.innerText("main")).toContain("tried by a test");
+    await expect.poll(() => page.innerText("main"), { timeout: 5_000 }).toContain("tried by a test");
     await page.click(".halt");
     await page.click("dialog .primary");
     await expect.poll(openAtVenue, { timeout: 20_000, interval: 1_000 }).toHaveLength(6);
