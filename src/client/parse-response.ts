@@ -174,7 +174,7 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
   if ((endpoint === "placeOrder" || endpoint === "amendOrder") && list !== undefined && list.length > 1 && status < 400) {
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
   }
-  if (list !== undefined && list.length > 0 && isRead(endpoint, response, code, list, profile)) {
+  if (list !== undefined && list.length > 0 && isRead(endpoint, status, code, typeof body["msg"] === "string", list, profile)) {
     return { kind: "done", at, ...readRecords<R>(endpoint, list, code, contract) };
   }
   if (code === "0" && status < 400) {
@@ -189,16 +189,16 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
   return { kind: "rejected", status, code, msg };
 };
 
-/** Whether the records of an answer say how the call ended. */
+/** Whether the records of an answer say how the call ended; `whole` when its envelope has both of its texts. */
 const isRead = (
   endpoint: EndpointName,
-  { status, body }: WireResponse,
+  status: number,
   code: string,
+  whole: boolean,
   list: readonly unknown[],
   { answers }: Profile,
 ): boolean => {
   if (!elementwise.includes(endpoint)) return code === "0" && status < 400;
-  const whole = readEnvelope(body) !== undefined;
   if (status < 400) return whole || !list.some(hasFailed);
   return whole && list.every(hasFailed) && (status === answers.orderErrorStatus || status === answers.badRequestStatus);
 };

@@ -106,7 +106,7 @@ export const parseHuman = <T>(schema: object, value: unknown, root: string, code
 
 /** What the service wrote: the problems found, empty when it fits. Fields the schema does not name are removed from `value`. */
 export const wireProblems = (schema: object, value: unknown): readonly string[] => {
-  const check = checkOf("wire", schema);
+  const check = compiled.wire.get(schema) ?? checkOf("wire", schema);
   return check(value) ? [] : (check.errors ?? []).map((error) => lineOf(error, ""));
 };
 

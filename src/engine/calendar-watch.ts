@@ -14,8 +14,11 @@ interface ServiceCalendar {
 }
 
 /** Current time at the service, in milliseconds since the Unix epoch; undefined before the first answer that carries it. */
-export const serviceCalendar = (server: ServerClock, now: number): ServiceCalendar | undefined =>
-  server.known ? { from: now + server.lo(now), to: now + server.hi(now) } : undefined;
+export const serviceCalendar = (server: ServerClock, now: number): ServiceCalendar | undefined => {
+  if (!server.known) return undefined;
+  const { lo, hi } = server.bounds(now);
+  return { from: now + lo, to: now + hi };
+};
 
 /** The calendars are compared this often at most. */
 const lookMs = 1_000;

@@ -50,10 +50,17 @@ export class EventLog {
     const route = this.#routes.get(body.type) ?? this.#routeOf(body.type);
     if (route.length === 0) return;
     this.#delivering = true;
-    this.#deliver({ seq, at: this.#now(), ...body }, route);
+    this.#waiting.push({ seq, at: this.#now(), ...body });
     while (this.#waiting.length > 0) {
       const event = this.#waiting.shift() as Event;
-      this.#deliver(event, this.#routeOf(event.type));
+      for (const attached of this.#routes.get(event.type) ?? this.#routeOf(event.type)) {
+        try {
+          attached.sink(event);
+        } catch (error) {
+          this.#detach(attached);
+          this.#report(error);
+        }
+      }
     }
     this.#delivering = false;
   }
@@ -91,17 +98,6 @@ export class EventLog {
       this.#routes.set(type, route);
     }
     return route;
-  }
-
-  #deliver(event: Event, route: readonly Attached[]): void {
-    for (const attached of route) {
-      try {
-        attached.sink(event);
-      } catch (error) {
-        this.#detach(attached);
-        this.#report(error);
-      }
-    }
   }
 
   #report(error: unknown): void {

@@ -6,8 +6,8 @@
  * Not here: what others ask of the order manager (order-manager.ts), which step is next (plan.ts), wanted orders that need none yet
  * (conflation.ts).
  */
-import type { Profile } from "../contract/profile.ts";
 import type { Amendments } from "./amendment.ts";
+import { amendmentCode } from "./amendment-code.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
@@ -26,28 +26,18 @@ import { Protections } from "./protection/protections.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Refusals } from "./refusals.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
-import { type Approval, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
+import { type Approval, type Ruling, rule } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
 import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
+import { Specifications } from "./specifications.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
-import { isSettled, type OrderSpec, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { isSettled, type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 /** An id's generation counts half seconds of the calendar at least: quota allows no run to place faster for longer than a burst. */
 const generationMs = 500;
-
-let code: typeof import("./amendment.ts") | undefined;
-
-/** Loads what changes orders, for services that can; once loaded, it is there for every engine of the process. */
-const loadAmendments = async (): Promise<void> => {
-  code = await import("./amendment.ts");
-};
-
-/** What is left to load for a service with this profile. */
-export const amendmentCodeFor = ({ capabilities }: Profile): (() => Promise<void>) | undefined =>
-  capabilities.amend && code === undefined ? loadAmendments : undefined;
 
 export class OrderFlow {
   readonly modes = new TradingModes();
@@ -64,15 +54,16 @@ export class OrderFlow {
   readonly cancellation: Cancellation;
   readonly reconciliation: Reconciliation;
   #amendments: Amendments | undefined;
+  #openTold = -1;
   readonly #placements: Placements;
   readonly #unknownOrders: UnknownOrders;
   readonly #options: OrderFlowOptions;
-  readonly #specify = (wish: WantedOrder): Specified =>
-    specifyWish(wish, this.#options.instruments(), this.#options.contract, this.#marketPxFor(wish));
+  readonly #specifications: Specifications;
 
   constructor(options: OrderFlowOptions, onLoss: { strategy(name: string, reason: string): void; all(reason: string): void }) {
     const { clock, contract, gateway, journal, store, serviceNow } = options;
     this.#options = options;
+    this.#specifications = new Specifications(options);
     const ids = createClientOrderIds(options.instance);
     this.slots = new Slots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
     this.risk = new RiskManager(options, onLoss);
@@ -110,7 +101,7 @@ export class OrderFlow {
     const isAllowed = mayPlace(mode, wish) && !waits;
     const mayAmend = isAllowed && order !== undefined && this.#changes?.mayChange(order, wish) === true;
     const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: isAllowed, isExcess, mayAmend };
-    const step = planSlot(view, this.#specify);
+    const step = planSlot(view, this.#specifications.compare);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
     if (wish !== undefined && order !== undefined && isResting(order) && stays) order.mark = wishMark(wish);
     switch (step.kind) {
@@ -159,7 +150,7 @@ export class OrderFlow {
 
   /** An order changed and is not published yet. */
   count(order: TrackedOrder): void {
-    this.#options.onOpenOrders(this.slots.openCount);
+    this.#tellOpen();
     this.risk.take(order);
     this.exits.take(order);
     this.exitTrims.take(order);
@@ -180,19 +171,22 @@ export class OrderFlow {
     if (!order.unweighed) return;
     const slot = this.slots.of(order);
     const mayStay = slot?.order === order && (order.wantedQty === "" || !this.exitLimits.isExcess(order));
-    weigh(order, mayStay ? this.#wishOf(slot) : undefined, this.#specify);
+    weigh(order, mayStay ? this.#wishOf(slot) : undefined, this.#specifications.compare);
   }
 
   rule(slot: Slot, wish: WantedOrder): Ruling {
     const { instruments, contract, rules, refused } = this.#options;
     const rest = this.exits.remaining(slot, wish);
+    const listed = instruments();
+    const marketPx = this.#specifications.marketPxFor(rest);
     const ruling = rule({
       wish: rest,
-      instruments: instruments(),
+      instruments: listed,
       contract,
       rules,
       refused: refused?.(wish.reduceOnly === true),
-      marketPx: this.#marketPxFor(rest),
+      marketPx,
+      specified: this.#specifications.known(rest, listed.get(rest.instId), marketPx),
       // What closes a position is not refused for want of room.
       openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),
       openInAll: slot.reserved ? 0 : this.slots.openCount,
@@ -252,14 +246,22 @@ export class OrderFlow {
 
   recountAll(): void {
     for (const order of this.slots.orders()) this.recount(order);
-    this.#options.onOpenOrders(this.slots.openCount);
+    this.#tellOpen();
+  }
+
+  /** Most changes of orders leave their number as it is. */
+  #tellOpen(): void {
+    const { openCount } = this.slots;
+    if (openCount === this.#openTold) return;
+    this.#openTold = openCount;
+    this.#options.onOpenOrders(openCount);
   }
 
   /** Changes of orders, where the service has them and their code is loaded; without it orders are canceled and placed anew. */
   get #changes(): Amendments | undefined {
-    if (code === undefined || !this.#options.contract.profile.capabilities.amend) return undefined;
-    this.#amendments ??= new code.Amendments(this.#options, this.lifecycle, this.#unknownOrders, {
-      specified: this.#specify,
+    if (amendmentCode === undefined || !this.#options.contract.profile.capabilities.amend) return undefined;
+    this.#amendments ??= new amendmentCode.Amendments(this.#options, this.lifecycle, this.#unknownOrders, {
+      specified: this.#specifications.compare,
       rule: (slot, wish) => this.rule(slot, wish),
       mayPlace: (slot, wish) => this.mayPlace(slot, wish),
       wishOf: (slot) => this.#wishOf(slot),
@@ -287,9 +289,5 @@ export class OrderFlow {
 
   #misplaced({ protect = {}, instId }: WantedOrder, { side, px }: OrderSpec): string | undefined {
     return misplacedProtect(side, protect, px === "" ? this.#options.marketPx(instId, side) : px);
-  }
-
-  #marketPxFor({ px, ordType, instId, side, cross }: WantedOrder): string | undefined {
-    return px === undefined || ordType === "market" || cross === "touch" ? this.#options.marketPx(instId, side) : undefined;
   }
 }

@@ -76,15 +76,14 @@ export class Positions {
     const isRecovered = wish === undefined && !this.#seen.has(clOrdId);
     if (owner === "" || this.#over.has(clOrdId)) return undefined;
     if (wish === undefined) this.#seen.add(clOrdId);
-    const ended = isOver(order);
     const done = record === undefined || record.accFillSz === "" ? "0" : record.accFillSz;
     if ((done === "0" || isZero(done)) && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
-      if (ended) this.#seen.delete(clOrdId);
+      if (this.#seen.size > 0 && isOver(order)) this.#seen.delete(clOrdId);
       return undefined;
     }
     const book = this.#bookOf(owner, spec.instId);
     const fill = this.#add(book, order, isRecovered);
-    if (ended) {
+    if (isOver(order)) {
       book.open.delete(clOrdId);
       this.#seen.delete(clOrdId);
       this.#retire(clOrdId);

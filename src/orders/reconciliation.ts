@@ -69,9 +69,7 @@ export class Reconciliation {
     this.#cancellation = cancellation;
     this.#owner = owner;
     this.#foreign = createForeignOrders(options.journal);
-    options.store.onChange((record, previous) => {
-      this.#onChange(record, previous);
-    });
+    options.store.onChange(this.#onChange);
     options.store.onForgotten(({ clOrdId }) => {
       const order = slots.byClientId(clOrdId);
       if (order !== undefined) unknownOrders.pursue(order);
@@ -154,7 +152,7 @@ export class Reconciliation {
     if (!isOver(order)) this.#wake(order);
   }
 
-  #onChange(record: OrderRecord, previous: OrderRecord | undefined): void {
+  readonly #onChange = (record: OrderRecord, previous: OrderRecord | undefined): void => {
     const order = this.#slots.byClientId(record.clOrdId);
     if (order !== undefined) {
       this.#onRecord(order, record);
@@ -165,7 +163,7 @@ export class Reconciliation {
       this.#slots.skip(own.generation);
       if (isActive(record.state)) this.#adopt(record);
     } else this.#foreign.take(record, previous);
-  }
+  };
 
   #adopt(record: OrderRecord): void {
     const { clock, contract, serviceNow } = this.#options;

@@ -7,7 +7,7 @@
  */
 import type { Account, Position } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
-import { crossEquity, crossPositions, modeOf } from "./margin.ts";
+import { modeOf } from "./margin.ts";
 import { type Amount, one } from "./money.ts";
 import { bestDisplayed } from "./order-book-side.ts";
 
@@ -25,10 +25,13 @@ const leastWorth = 1_000n;
 /** What stands behind the position whatever it is worth; undefined where other positions share it. */
 const behind = (exchange: Exchange, account: Account, { product }: Market, position: Position): Amount | undefined => {
   if (modeOf(account, product.instId) === "isolated") return position.margin;
-  const standings = crossPositions(exchange, account, product.quote);
-  const [only] = standings;
-  if (standings.length !== 1 || only === undefined) return undefined;
-  return crossEquity(exchange, account, product.quote, standings) - only.profit;
+  let stands = account.purses.get(product.quote)?.total ?? 0n;
+  for (const [instId, other] of account.positions) {
+    if (other === position || exchange.marketOf(instId).product.quote !== product.quote) continue;
+    if (modeOf(account, instId) === "cross") return undefined;
+    stands -= other.margin;
+  }
+  return stands;
 };
 
 /** Solves margin + profit = maintenance for the price, by the signed worth of a tick. */
@@ -49,7 +52,9 @@ const holdsNow = ({ book, mark, product }: Market, { above, below }: Band): bool
   const last = book.lastPx > 0 ? book.lastPx : undefined;
   const marked = mark > 0n ? Number(mark / product.tick) : undefined;
   const known = (bid !== undefined && ask !== undefined) || last !== undefined;
-  return known && [bid, ask, last, marked].every((px) => px === undefined || (px > above && px < below));
+  if (!known) return false;
+  for (const px of [bid, ask, last, marked]) if (px !== undefined && !(px > above && px < below)) return false;
+  return true;
 };
 
 /** Undefined where no band can be vouched for: several positions share their margin, or one is at the edge. */

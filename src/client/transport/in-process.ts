@@ -32,8 +32,9 @@ export const inProcess =
     const sentAt = clock.now();
     const trip = latency.trip?.();
     clock.setTimer(sentAt + (trip?.entryMs ?? latency.entryMs()), () => {
-      const response = handle(request, clock.now());
-      const answerAt = response === undefined ? sentAt + timeoutMs : clock.now() + (trip?.responseMs ?? latency.responseMs());
+      const arrivedAt = clock.now();
+      const response = handle(request, arrivedAt);
+      const answerAt = response === undefined ? sentAt + timeoutMs : arrivedAt + (trip?.responseMs ?? latency.responseMs());
       clock.setTimer(answerAt, () => {
         if (response !== undefined && answerAt - sentAt <= timeoutMs) sink.response(response);
         else sink.failed(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));

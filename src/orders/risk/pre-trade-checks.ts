@@ -32,6 +32,8 @@ interface RuleInput {
   /** Why the service may not be sent any order. */
   readonly refused?: string | undefined;
   readonly marketPx: string | undefined;
+  /** The order it becomes, where that was worked out already, by this instrument and price. */
+  readonly specified?: Specified | undefined;
   readonly openOfStrategy: number;
   readonly openInAll: number;
   /** What is open and held, and the market; only where money is limited. */
@@ -95,7 +97,7 @@ export const rule = (input: RuleInput): Ruling => {
     const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
     return { ...refused(reason), crowded: true };
   }
-  const result = sized(input, specifyWish(wish, input.instruments, contract, input.marketPx));
+  const result = sized(input, input.specified ?? specifyWish(wish, input.instruments, contract, input.marketPx));
   if (!result.ok) return refused(result.reason);
   const { spec, baseQty } = result;
   const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });

@@ -68,9 +68,7 @@ export class OrderLists {
       freshMs: historyFreshMs,
       read: (_, maxAgeMs) => this.#readHistory(maxAgeMs),
     });
-    store.onChange((record, previous) => {
-      this.#take(record, previous);
-    });
+    store.onChange(this.#take);
     store.onForgotten(({ ordId }) => {
       this.#drop(ordId);
       this.pending.touch(this.#active);
@@ -80,13 +78,14 @@ export class OrderLists {
     });
   }
 
-  #take({ ordId, state }: OrderRecord, previous: OrderRecord | undefined): void {
+  readonly #take = ({ ordId, state }: OrderRecord, previous: OrderRecord | undefined): void => {
+    const now = this.#clock.now();
     const over = !isActive(state);
     if (over) this.#drop(ordId);
-    else if (previous === undefined) this.#seenAt.set(ordId, this.#clock.now());
-    this.pending.touch(this.#active);
-    if (over) this.history.touch(this.#finished);
-  }
+    else if (previous === undefined) this.#seenAt.set(ordId, now);
+    this.pending.touch(this.#active, now);
+    if (over) this.history.touch(this.#finished, now);
+  };
 
   #drop(ordId: string): void {
     this.#seenAt.delete(ordId);

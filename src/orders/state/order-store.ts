@@ -181,7 +181,8 @@ export class OrderStore {
   /** Ids of a client may come again once their order is over; the newest order counts. */
   #name({ clOrdId, ordId }: OrderRecord): void {
     const known = this.#byClient.get(clOrdId);
-    if (clOrdId !== "" && (known === undefined || byAge(ordId, known) <= 0)) this.#byClient.set(clOrdId, ordId);
+    if (clOrdId === "" || known === ordId) return;
+    if (known === undefined || byAge(ordId, known) <= 0) this.#byClient.set(clOrdId, ordId);
   }
 
   #unname({ clOrdId, ordId }: OrderRecord): void {

@@ -105,10 +105,10 @@ export class PolledResource<T> {
   }
 
   /** Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read. */
-  touch(latest: () => T): void {
+  touch(latest: () => T, now = this.#clock.now()): void {
     if (this.#current.at < 0) return;
     this.#latest = latest;
-    this.#touchedAt = this.#clock.now();
+    this.#touchedAt = now;
     const heard = this.#listeners.size - (this.#holds > 0 ? 1 : 0);
     if (heard > 0) this.#emit(this.current);
   }

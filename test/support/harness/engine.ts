@@ -20,7 +20,7 @@ import {
   type StrategyContext,
 } from "../../../src/index.ts";
 import type { Quote } from "../../../src/market/market-data.ts";
-import { amendmentCodeFor } from "../../../src/orders/order-flow.ts";
+import { amendmentCodeFor } from "../../../src/orders/amendment-code.ts";
 import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createVenue, type Venue } from "../../../src/venue.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
