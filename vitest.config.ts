@@ -79,10 +79,11 @@ export default defineConfig({
     hookTimeout: 60_000,
     // More than a small machine's cores: much of the suite waits for processes of its own. With four, some of these are late.
     maxWorkers: Math.max(3, availableParallelism() - 1),
+    // What a busy machine made late is tried once more, and reported as such ("retry x1").
+    retry: 1,
     sequence: { sequencer: Sequencer },
     projects: [
-      // What a busy machine made late is tried once more, and reported as such ("retry x1").
-      { extends: true, test: { name: "isolated", include: isolated, exclude: never, retry: 1 } },
+      { extends: true, test: { name: "isolated", include: isolated, exclude: never } },
       // Loading the sources takes most files longer than their tests.
       {
         extends: true,

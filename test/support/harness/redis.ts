@@ -4,6 +4,7 @@
  * Not here: whether one is installed is asked with `redisServer`, so that a test can be skipped with a word.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
 import { freePort } from "./free-port.ts";
 
 /** Where the server's program is, or undefined. */
@@ -17,9 +18,9 @@ export interface OwnRedis {
 
 export const startRedis = async (onPort?: number, more: readonly string[] = []): Promise<OwnRedis> => {
   const port = onPort ?? (await freePort());
-  const child = spawn(redisServer as string, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", ...more], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  // Its folder is not ours: a replica writes what it copied to dump.rdb there.
+  const own = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", tmpdir()];
+  const child = spawn(redisServer as string, [...own, ...more], { stdio: ["ignore", "pipe", "ignore"] });
   await new Promise<void>((resolve, reject) => {
     let text = "";
     child.stdout?.on("data", (part: Buffer) => {
