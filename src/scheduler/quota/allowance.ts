@@ -166,15 +166,14 @@ export class Allowances {
 
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
     const { capacity, scope, unit, windowMs } = gauge.spec;
-    // However few there are, ordinary actions get one.
-    const kept = Math.max(1, capacity - this.policy.keySlots);
+    // However few there are, ordinary actions get one: its answer is what tells that there are more again.
+    const kept = (): number => Math.max(1 + gauge.missing, capacity - this.policy.keySlots);
     if (scope === "key") {
-      const fewest = Math.min(kept, capacity - 1);
-      if (least) return () => fewest;
+      if (least) return () => Math.min(kept(), capacity - 1);
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
-      return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept, weight, at, endAt));
+      return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept(), weight, at, endAt));
     }
-    if (unit !== "weight" && windowMs < longMs) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept);
+    if (unit !== "weight" && windowMs < longMs) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept());
     const client = this.#clientOf(nameOf(gauge));
     if (unit !== "weight") return (endAt, _startAt, at) => this.#ordinaryCalls(gauge, client, at, endAt, least);
     return (endAt, startAt, at) => this.#ordinaryWeight(gauge, client, charge.weight, at, endAt, startAt, least);
@@ -198,7 +197,7 @@ export class Allowances {
     const rate = this.exitRate(at);
     const open = this.openOrders();
     const wanted = lentWithin(gauge.widthMs(at), remMs, this.policy.lendMs, (ms) => exitCallsOf(this.policy, ms, open, rate));
-    return Math.min(wanted, capacity / 2);
+    return Math.min(wanted, (capacity - gauge.missing) / 2);
   }
 
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */

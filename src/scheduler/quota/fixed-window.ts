@@ -72,6 +72,10 @@ export class FixedWindow implements LimitWindow {
     return this.#limit.capacity;
   }
 
+  get missing(): number {
+    return this.#usage.missing;
+  }
+
   get unsteady(): boolean {
     return this.#usage.unsteady;
   }

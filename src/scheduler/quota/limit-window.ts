@@ -52,6 +52,8 @@ export interface LimitWindow {
   readonly open: number;
   /** Units of the window's use that are not ours, or that the limit is lower: the two cannot be told apart. */
   foreign(now: number): number;
+  /** Units that the service has not got, as its answers tell, or that were gone before a window was told of first. */
+  readonly missing: number;
   /** How far the earliest and the latest possible instant of a window's end are apart, milliseconds. */
   widthMs(at: number): number;
   /** Units ordinary actions may have used by `at` of a window whose end or limit is in doubt; infinite where they are known. */

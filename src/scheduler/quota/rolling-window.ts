@@ -16,6 +16,7 @@ export class RollingWindow implements LimitWindow {
   readonly ambiguous = false;
   readonly lags = false;
   readonly unsteady = false;
+  readonly missing = 0;
   readonly #windowMs: number;
   /** Units that leave the count at an instant; unanswered ones have none yet. */
   readonly #leaving: { readonly at: number; readonly units: number }[] = [];

@@ -74,6 +74,9 @@ const faulty =
       widthMs: (at) => real.widthMs(at),
       paced: (at) => real.paced(at),
       isRisky: (units, at) => real.isRisky(units, at),
+      get missing() {
+        return real.missing;
+      },
       get ambiguous() {
         return real.ambiguous;
       },

@@ -39,6 +39,7 @@ export interface Use {
   readonly paced?: number;
   readonly lags?: boolean;
   readonly unsteady?: boolean;
+  readonly missing?: number;
 }
 
 /** A gauge that says what it is told to. */
@@ -54,6 +55,7 @@ export const gaugeOf = (
     paced = Number.POSITIVE_INFINITY,
     lags = false,
     unsteady = false,
+    missing = 0,
   }: Use = {},
 ): LimitWindow => {
   const none = (): never => {
@@ -83,6 +85,7 @@ export const gaugeOf = (
     ambiguous: false,
     lags,
     unsteady,
+    missing,
     windowEndsAt: () => endsAt,
   };
 };

@@ -48,6 +48,28 @@ describe("The ledger learns from an answer", () => {
   });
 });
 
+describe("A key that has fewer calls than stated", () => {
+  it.each([8, 9, 10])(
+    "of which %i are gone after our only one, still lets one ordinary call go each second, until there are more",
+    (gone) => {
+      const ledger = warm();
+      const sentIn = Array.from({ length: 8 }, (_, second) => {
+        const at = noon + 11_500 + second * 1_000;
+        const told = second < 4 ? gone : 1;
+        let sent = 0;
+        while (sent < 3 && ledger.ask(charge, "ordinary", at + 20 * sent).granted) {
+          const ticket = ledger.spend(charge, at + 20 * sent);
+          sent++;
+          ledger.settle(ticket, answer(at + 20 * sent, { key: Math.min(10, told + sent - 1) }), at + 20 * sent);
+        }
+        return sent;
+      });
+      expect(sentIn.slice(1, 4)).toEqual([1, 1, 1]);
+      expect(sentIn.slice(6)).toEqual([3, 3]);
+    },
+  );
+});
+
 describe("A 429 answer", () => {
   const refuse = (ledger: Ledger, at: number, uid?: number): number | undefined =>
     ledger.settle(ledger.spend(charge, at), answer(at, { status: 429, ...(uid === undefined ? {} : { uid }) }), at);
