@@ -30,6 +30,26 @@ export class CountLag {
       this.#denials++;
       this.#proofs = Math.max(0, this.#proofs - denialWeight);
     }
+    this.#decide();
+  }
+
+  /**
+   * A call that landed longer than a window after a burst of `burst` others, and by itself, was told `told`: one, unless counts lag.
+   * `burstTold` is the highest count that the others were told: no more than they were, where nobody else is counted.
+   */
+  observeLone(burst: number, burstTold: number, told: number): void {
+    if (burst < 2) return;
+    if (told === burst && burstTold <= burst) {
+      this.#proofs += loneProofs;
+      this.#denials = 0;
+    } else if (told === 1) {
+      this.#denials++;
+      this.#proofs = 0;
+    }
+    this.#decide();
+  }
+
+  #decide(): void {
     if (this.lagging ? this.#denials < denialsNeeded : this.#proofs < proofsNeeded) return;
     this.lagging = !this.lagging;
     this.turns++;
@@ -38,6 +58,9 @@ export class CountLag {
   }
 }
 
+/** Proofs that a call by itself is worth whose count is that of the burst before it. */
+const loneProofs = 2;
+
 /** A long window may hold a misplaced call, and look otherwise to its end. */
 const windowMsMax = 10_000;
 
@@ -45,11 +68,20 @@ const windowMsMax = 10_000;
 export class StaleCounts {
   readonly #lag: CountLag;
   readonly #compares: boolean;
+  readonly #windowMs: number;
   #window = Number.NaN;
   #units = 0;
+  /** The moment when nothing was under way any more, and all that had begun by then. */
+  #idleAt = Number.NaN;
+  #begun = 0;
+  /** Calls that were under way together before that, and the highest count they were told. */
+  #burst = 0;
+  #burstTold = 0;
+  #told = 0;
 
   constructor(lag: CountLag, { unit, windowMs }: LayerSpec) {
     this.#lag = lag;
+    this.#windowMs = windowMs;
     this.#compares = unit === "requests" && windowMs < windowMsMax;
   }
 
@@ -57,6 +89,21 @@ export class StaleCounts {
   note(window: number, units: number): void {
     this.#units = (this.#window === window ? this.#units : 0) + units;
     this.#window = window;
+  }
+
+  /** The call that left at `sentAt` was told `used` of its window; `begun` have been sent in all, of which `open` are under way. */
+  hear(sentAt: number, receivedAt: number, used: number | undefined, begun: number, open: number): void {
+    if (!this.#compares) return;
+    this.#told = Math.max(this.#told, used ?? Number.POSITIVE_INFINITY);
+    if (open > 0) return;
+    const count = begun - this.#begun;
+    const isAlone = count === 1 && sentAt - this.#idleAt > this.#windowMs;
+    if (isAlone && used !== undefined) this.#lag.observeLone(this.#burst, this.#burstTold, used);
+    this.#burst = count;
+    this.#burstTold = this.#told;
+    this.#begun = begun;
+    this.#idleAt = receivedAt;
+    this.#told = 0;
   }
 
   /** Nothing of `window` is under way. */

@@ -182,6 +182,7 @@ export class FixedWindow implements LimitWindow {
     const isTold = isOne && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
     if (used !== undefined && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
     usage.end(began, first, last, units, isTold);
+    this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
     if (!isTold) return 0;
     // Of a key's second, what is not ours is the limit's doing rather than others'.
     if (counted && this.spec.header?.kind === "remaining" && !this.divided) {

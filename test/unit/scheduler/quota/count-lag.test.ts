@@ -38,6 +38,54 @@ describe("A lag of counts", () => {
   });
 });
 
+describe("A call by itself, longer than a window after others", () => {
+  /** Bursts of so many calls every two seconds: what each answer told. */
+  const lagAfter = (...bursts: readonly (readonly (number | undefined)[])[]): CountLag => {
+    const lag = new CountLag();
+    const stale = new StaleCounts(lag, spec);
+    let begun = 0;
+    for (const [index, counts] of bursts.entries()) {
+      begun += counts.length;
+      for (const [nth, used] of counts.entries()) stale.hear(index * 2_000, index * 2_000 + 30 + nth, used, begun, counts.length - nth - 1);
+    }
+    return lag;
+  };
+  const burst = [1, 1, 2, 3];
+
+  it("shows a lag where it is told the count of the burst before it, twice", () => {
+    expect(lagAfter([1], burst, [4]).lagging).toBe(false);
+    expect(lagAfter([1], burst, [4], burst, [4]).lagging).toBe(true);
+    expect(lagAfter([1], [3, 1, 2, 1], [4], [1, 1], [2]).lagging).toBe(true);
+  });
+
+  it("denies what was shown before where it is told one", () => {
+    expect(lagAfter(burst, [4], burst, [1], burst, [4]).lagging).toBe(false);
+    expect(lagAfter(burst, [4], burst, [1], burst, [4], burst, [4]).lagging).toBe(true);
+  });
+
+  it.each([
+    ["others are told as much, as where the limit is lower than stated", [6, 7, 8, 9, 10, 6], [6]],
+    ["the burst fell into two windows", burst, [3]],
+    ["others use the key, or it had calls before the burst", burst, [5]],
+    ["there was none before it", [1], [1]],
+    ["it was not counted", burst, [undefined]],
+    ["one of the burst was not counted", [1, 1, undefined, 3], [4]],
+    ["it was not by itself", burst, [4, 1]],
+  ])("says nothing where %s", (_, run, told) => {
+    expect(lagAfter(run, told, run, told, run, told, run, told, run, told).turns).toBe(0);
+  });
+
+  it("says nothing where it came within a window's length", () => {
+    const lag = new CountLag();
+    const stale = new StaleCounts(lag, spec);
+    for (let round = 1; round < 9; round++) {
+      for (let nth = 3; nth >= 0; nth--) stale.hear(round * 4_000, round * 4_000 + 30, 3 - nth, round * 5 - 1, nth);
+      stale.hear(round * 4_000 + 1_030, round * 4_000 + 1_060, 4, round * 5, 0);
+    }
+    expect(lag.turns).toBe(0);
+  });
+});
+
 describe("Windows with stale counts", () => {
   const lagAfter = (given: Partial<LayerSpec>, unheard: number): boolean => {
     const lag = new CountLag();
