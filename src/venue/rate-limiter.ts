@@ -165,6 +165,7 @@ class ExtraLayerWindows {
 export class RateLimiter {
   readonly layers: Readonly<Record<LayerName, LayerWindows>>;
   readonly #contract: Contract;
+  readonly #capacities: Record<LayerName, number>;
   readonly #enforce: boolean;
   readonly #onArrival: readonly ExtraLayerWindows[];
   readonly #within: readonly ExtraLayerWindows[];
@@ -179,10 +180,21 @@ export class RateLimiter {
     const { ip, key, uid } = contract.layers;
     const extras = extraLayers.map((layer) => new ExtraLayerWindows(layer));
     this.#contract = contract;
+    this.#capacities = { ip: ip.capacity, key: key.capacity, uid: uid.capacity };
     this.#enforce = enforce;
     this.layers = { ip: new LayerWindows(ip, anchor), key: new LayerWindows(key, anchor), uid: new LayerWindows(uid, anchor) };
     this.#onArrival = extras.filter(({ scope }) => scope === "ip");
     this.#within = extras.filter(({ scope }) => scope !== "ip");
+  }
+
+  /** A layer has another capacity from now on, whatever the description says. */
+  setCapacity(layer: LayerName, capacity: number): void {
+    this.#capacities[layer] = capacity;
+  }
+
+  /** What is left of a layer to one address or key. */
+  remaining(layer: LayerName, id: string, now: number): number {
+    return Math.max(0, this.#capacities[layer] - this.layers[layer].at(id, now).used);
   }
 
   /** Counts the arrival at an address. False: refused; `caller` and `weight` matter only where refused calls are charged to all. */
@@ -190,7 +202,7 @@ export class RateLimiter {
     this.#requests++;
     const { ip } = this.layers;
     const window = ip.at(address, now);
-    let fits = !this.#enforce || window.used + 1 <= this.#contract.layers.ip.capacity;
+    let fits = !this.#enforce || window.used + 1 <= this.#capacities.ip;
     if (this.#enforce) for (const extra of this.#onArrival) fits &&= extra.admit(address, undefined, weight, content, now);
     if (fits || this.#contract.profile.limits.refusedCounts !== "none") {
       ip.add(window, 1, now);
@@ -202,11 +214,11 @@ export class RateLimiter {
   /** Charges key and user. False: refused. */
   spend(caller: Caller, weight: number, now: number, content: Content = unspecific): boolean {
     const { key, uid } = this.layers;
-    const { capacity } = this.#contract.layers.key;
     // Each window is looked up once, for the check and for the charge.
     const ofKey = caller.key === undefined ? undefined : key.at(caller.key, now);
     let layer: LayerName | undefined;
-    if (this.#enforce) layer = ofKey !== undefined && ofKey.used + 1 > capacity ? "key" : this.#refuserWithin(caller, weight, content, now);
+    if (this.#enforce)
+      layer = ofKey !== undefined && ofKey.used + 1 > this.#capacities.key ? "key" : this.#refuserWithin(caller, weight, content, now);
     if (layer === undefined) {
       const ofUser = uid.at(caller.uid, now);
       if (!this.#enforce || this.#admit(ofUser, weight, now)) {
@@ -253,9 +265,9 @@ export class RateLimiter {
 
   /** Says whether the user may spend; blocks the user when not. */
   #admit(window: Window, weight: number, now: number): boolean {
-    const { capacity, windowMs } = this.#contract.layers.uid;
+    const { windowMs } = this.#contract.layers.uid;
     if (now < window.blockedUntil) return false;
-    if (window.used + weight <= capacity) return true;
+    if (window.used + weight <= this.#capacities.uid) return true;
     window.blockedUntil = window.beganAt + windowMs;
     this.#blockedMinutes++;
     return false;

@@ -186,15 +186,15 @@ export class RequestHandler {
   }
 
   #respond({ status, body, success }: Answer, { ip }: VenueRequest, caller: Caller | undefined, now: number): VenueResponse {
-    const { profile, contract } = this.#exchange;
-    const { layers } = this.#rateLimiter;
+    const { profile } = this.#exchange;
+    const limiter = this.#rateLimiter;
     const headers: Record<string, string> = {};
     if (profile.limits.dateHeader) headers["date"] = this.#dateOf(now);
     if (success || profile.limits.headersOnError) {
-      headers[limitHeaders.ipRemaining] = String(Math.max(0, contract.layers.ip.capacity - layers.ip.at(ip, now).used));
+      headers[limitHeaders.ipRemaining] = String(limiter.remaining("ip", ip, now));
       if (caller?.key !== undefined) {
-        headers[limitHeaders.keyRemaining] = String(Math.max(0, contract.layers.key.capacity - layers.key.at(caller.key, now).used));
-        headers[limitHeaders.uidUsed] = String(layers.uid.at(caller.uid, now).used);
+        headers[limitHeaders.keyRemaining] = String(limiter.remaining("key", caller.key, now));
+        headers[limitHeaders.uidUsed] = String(limiter.layers.uid.at(caller.uid, now).used);
       }
     }
     return { status, headers, body };

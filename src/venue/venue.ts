@@ -5,6 +5,7 @@
  * are fresh objects, those of one event are shared by its listeners; `now` is the service's own clock and never falls.
  * Not here: sockets, latency, faults; those are wrapped around it.
  */
+import type { LayerName } from "../contract/limits.ts";
 import type { Side } from "../contract/profile.ts";
 import type { BalanceRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
 import type { Account } from "./account.ts";
@@ -79,6 +80,8 @@ export interface Venue {
   list(instrument: VenueInstrument, now: number): void;
   delist(instId: string, now: number): void;
   change(instId: string, change: Partial<Omit<VenueInstrument, "instId">>, now: number): void;
+  /** A rate-limit layer has another capacity from now on, whatever the description says. */
+  setCapacity(layer: LayerName, capacity: number): void;
   /** Another program of the same user uses quota; what does not fit blocks the user as any request would. */
   spendElsewhere(uid: string, weight: number, now: number): void;
   /** Counts a request that is no call, such as opening a socket, at its address. False: refused. */
@@ -251,6 +254,7 @@ export const createVenue = (options: VenueOptions): Venue => {
       exchange.change(instId, change, now);
       exchange.tell(now);
     },
+    setCapacity: (layer, capacity) => rateLimiter.setCapacity(layer, capacity),
     spendElsewhere: (uid, weight, now) => rateLimiter.spendElsewhere(uid, weight, now),
     knock: (ip, now) => rateLimiter.arrive(ip, undefined, 0, now),
     meterReport: () => rateLimiter.report(),
