@@ -27,6 +27,7 @@ import type { CoverageMarks } from "./coverage-marks.ts";
 import { type Fault, signOf } from "./fault.ts";
 import { SimulatedDisk } from "./faulty-disk.ts";
 import type { Invariant, Violation } from "./invariants.ts";
+import { driftingTime, LimitQuirk } from "./limit-quirk.ts";
 import { Network } from "./network.ts";
 import { Oracle } from "./oracle.ts";
 import { ProtectionOracle } from "./protection-oracle.ts";
@@ -63,7 +64,9 @@ const serviceClockOf = (time: VirtualClock, startAt: number, faults: readonly Fa
   const steps = faults
     .filter(({ kind }) => kind === "service-step")
     .map((fault) => ({ atMs: fault.at + startAt - time.now(), byMs: signOf(fault) * fault.size }));
-  return createServiceClock(time, { offsetMs: skew === undefined ? 0 : signOf(skew) * skew.size, steps });
+  const quirk = faults.find(({ kind }) => kind === "limit-quirk");
+  const counted = quirk === undefined ? time : driftingTime(time, quirk.pick);
+  return createServiceClock(counted, { offsetMs: skew === undefined ? 0 : signOf(skew) * skew.size, steps });
 };
 
 const venueOf = (contract: Contract, config: CheckedConfig, tape: Tape, users: readonly SimulatedUser[]): Venue => {
@@ -126,6 +129,8 @@ export class Environment {
     pendingOrders: undefined,
     orderHistory: undefined,
   };
+  /** How the service's limits differ from their description. */
+  readonly quirk: LimitQuirk | undefined;
   /** Instruments whose steps were changed. */
   readonly coarser = new Set<string>();
   /** Why the port to the service refuses orders. */
@@ -153,7 +158,9 @@ export class Environment {
     this.random = createRandom(seed);
     this.ids = createClientOrderIds(config.instance);
     this.#uids = new Map(this.users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
-    this.quota = new QuotaInvariants(this.contract, () => this.service.now(), this.fail);
+    const quirk = faults.find(({ kind }) => kind === "limit-quirk");
+    this.quirk = quirk && new LimitQuirk(quirk.pick, this.random.fork("limit-quirk"));
+    this.quota = new QuotaInvariants(this.contract, () => this.service.now(), this.fail, this.quirk !== undefined);
     this.#listed = listingsOf({ venue: this.venue, contract: kept, service: this.service, lags: this.lags }, faults);
     const ways = latency.make(this.random.fork("latency"));
     this.network = this.#networkOver(ways, timeoutMs);
@@ -224,7 +231,10 @@ export class Environment {
       timeoutMs,
       mark: marks.mark,
       unavailableCode: this.contract.profile.answers.unavailableCode,
-      date: () => new Date(service.now()).toUTCString(),
+      date: () => {
+        const date = this.quirk === undefined ? new Date(service.now()).toUTCString() : this.quirk.date(service.now());
+        return date === undefined ? {} : { date };
+      },
       handle: (request, uncalled) => this.#handle(request, uncalled),
       hush: (request) => {
         this.pushes.get(this.uidOf(request.key))?.arm(silence);
@@ -242,11 +252,14 @@ export class Environment {
   #handle(request: WireRequest, uncalled: boolean): WireResponse {
     const { endpoint, method, path, query, body, key } = request;
     if (uncalled) this.quota.excuse();
-    const answer = this.venue.handle({ method, path, query, body, key, ip: address }, this.service.now());
+    const now = this.service.now();
+    const answer = this.venue.handle({ method, path, query, body, key, ip: address }, now);
     const used = answer.headers[limitHeaders.uidUsed] ?? "?";
     this.tell(`the service answers ${endpoint} with ${answer.status} ${codeOf(answer)}, weight used ${used}`);
     this.quota.arrived(request, answer, this.oracle.live.size);
-    return this.#listed(request, this.uidOf(key), answer);
+    const uid = this.uidOf(key);
+    const headers = this.quirk === undefined ? answer.headers : this.quirk.headers(answer.headers, uid, now);
+    return this.#listed(request, uid, { ...answer, headers });
   }
 
   /** The market comes to a resting order of ours, shows one lot before it and takes that and half of the order. */

@@ -24,6 +24,14 @@ export const createFaultHandlers = (environment: Environment, supervisor: Proces
     ...diskActs(environment),
     ...haltActs(environment, supervisor),
     ...productActs(environment),
+    "limit-quirk": () => {
+      const { change } = environment.quirk ?? {};
+      if (change === undefined) return;
+      const { layer, capacity, fromMinute, toMinute } = change;
+      later(environment, fromMinute * minuteMs, () => environment.venue.setCapacity(layer, capacity));
+      if (toMinute === undefined) return;
+      later(environment, toMinute * minuteMs, () => environment.venue.setCapacity(layer, environment.contract.layers[layer].capacity));
+    },
     "service-step": () => {
       // The engine learns of the step from the next answers only.
       environment.quota.excuseFor(240_000);
@@ -45,6 +53,7 @@ const later = ({ time }: Pick<Environment, "time">, ms: number, run: () => void)
 
 const pickOf = <T>(list: readonly T[], { pick }: Fault): T | undefined => list[pick % Math.max(1, list.length)];
 
+const minuteMs = 60_000;
 /** Faults of the network with these picks go for a cancel, for a placement. */
 const cancelAim = 3;
 const placementAim = 1;

@@ -5,6 +5,7 @@
  * nothing here acts.
  * Not here: which faults a seed has (fault-sampler.ts), what they do (network.ts, fault-handlers.ts, simulated-process.ts, faulty-disk.ts, distorted-tape.ts).
  */
+import { quirkWordsOf } from "./limit-quirk.ts";
 
 /** From and to, both possible; drawn so that small values are as frequent as large ones. */
 type Range = readonly [from: number, to: number];
@@ -60,6 +61,7 @@ const faultTable = {
   "manual-cancel-own": { stream: "human-cancel-own", perMinute: rare, words: "the account's owner cancels an order placed by hand" },
   "funds-locked": { stream: "human-hoard", perMinute: rare, forMs: [1_000, 60_000], words: "the account's owner locks all funds in orders by hand, for $forMs ms" },
   "forgetful": { perMinute: [0, 0], once: true, words: "the service forgets orders that ended without trading" },
+  "limit-quirk": { perMinute: [0, 0], once: true, words: "the service's limits differ from their description: $quirk" },
   "service-skew": { perMinute: [0, 0], size: [10, 900_000], once: true, words: "the service's clock is off by $size ms" },
   "service-step": { perMinute: [0.03, 0.2], size: [20, 900_000], words: "the service's clock steps by $size ms" },
   "wall-step": { perMinute: rare, size: [20, 3_600_000], words: "this machine's calendar steps by $size ms" },
@@ -171,6 +173,7 @@ export const spellFault = (fault: Fault): string =>
     .replace("$whom", outageAimOf(fault))
     .replace("$how", rowOf(outageMannerOf(fault)).words)
     .replace("$form", otherFormOf(fault))
+    .replace("$quirk", quirkWordsOf(fault.pick))
     .replace("$clearing", clearsUp(fault) ? ", its orders are cancelled by hand" : "")
     .replace("$stop", cancelsAtStop(fault) ? "orders cancelled" : "orders kept");
 

@@ -28,7 +28,7 @@ interface NetworkOptions {
   readonly timeoutMs: number;
   readonly unavailableCode: string;
   /** As the service stamps its answers. */
-  readonly date: () => string;
+  readonly date: () => WireResponse["headers"];
   /** The service itself. `uncalled`: the client that counts its requests does not know of this one, or not any more. */
   readonly handle: (request: WireRequest, uncalled: boolean) => WireResponse;
   readonly mark: (name: string) => void;
@@ -188,7 +188,7 @@ export class Network {
     const kind = fault?.kind;
     if (kind === "drop-request") return undefined;
     if (kind === "error-before") return { status: 503, headers: {}, body: undefined };
-    if (kind === "busy") return { status: 200, headers: { date: date() }, body: { code: unavailableCode, msg: "Busy", data: [] } };
+    if (kind === "busy") return { status: 200, headers: date(), body: { code: unavailableCode, msg: "Busy", data: [] } };
     if (kind === "double-request") handle(request, true);
     if (kind !== "partial-fill") return spoil(fault, handle(request, late), unavailableCode);
     if (request.endpoint === "cancelBatch") {

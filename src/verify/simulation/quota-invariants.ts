@@ -12,20 +12,29 @@ import type { Invariant } from "./invariants.ts";
 
 /** After a rejection by a minute's limit an engine may send this many more requests in that minute. */
 const intoShutMax = 3;
-/** So near to a window's end the reserve may have been lent, and the windows is not known apart. */
+/**
+ * Where limits differ from their description, each process finds out by refusals: so many in so long, what one key can send before its
+ * answers are read, twice, are none of its fault.
+ */
+const foundOut = { refusals: 24, withinMs: 600_000 };
+/** So near to a window's end the reserve may have been lent, and the windows cannot be told apart. */
 const edgeMs = 3_000;
 
 export class QuotaInvariants {
   readonly counts = { refused: 0, excused: 0 };
+  readonly #isQuirky: boolean;
   readonly #layer: Contract["layers"]["uid"];
   readonly #serviceNow: () => number;
   readonly #fail: (invariant: Invariant, text: string) => void;
+  readonly #foundOutAt: number[] = [];
   readonly #leftInto = new WeakMap<WireRequest, boolean>();
   #excusedUntil = Number.NEGATIVE_INFINITY;
   #shutMinute = Number.NEGATIVE_INFINITY;
   #intoShut = 0;
 
-  constructor({ layers }: Contract, serviceNow: () => number, fail: (invariant: Invariant, text: string) => void) {
+  /** `isQuirky`: the service's limits differ from their description in some way, which a client finds out by refusals. */
+  constructor({ layers }: Contract, serviceNow: () => number, fail: (invariant: Invariant, text: string) => void, isQuirky: boolean) {
+    this.#isQuirky = isQuirky;
     this.#layer = layers.uid;
     this.#serviceNow = serviceNow;
     this.#fail = fail;
@@ -41,12 +50,18 @@ export class QuotaInvariants {
     this.#excusedUntil = Math.max(this.#excusedUntil, this.#serviceNow() + ms);
   }
 
+  /** A process that knows nothing of earlier refusals begins. */
+  begin(): void {
+    this.#foundOutAt.length = 0;
+  }
+
   left(request: WireRequest): void {
     this.#leftInto.set(request, this.#minute() === this.#shutMinute);
   }
 
   /** The engine got an answer: a refusal by a limit shuts the minute in its eyes, anything else opens it. */
   heard(refused: boolean): void {
+    if (refused && this.#isQuirky) this.#findOut();
     if (!refused) this.#shutMinute = Number.NEGATIVE_INFINITY;
     if (!refused || this.#shutMinute === this.#minute()) return;
     this.#shutMinute = this.#minute();
@@ -58,17 +73,30 @@ export class QuotaInvariants {
     const excused = this.#serviceNow() < this.#excusedUntil;
     if (status === limitedStatus) {
       this.counts.refused++;
-      this.#checkShut(request, headers);
-      if (excused) this.counts.excused++;
+      // Where limits differ, what is heard of them is judged.
+      if (excused || this.#isQuirky) this.counts.excused++;
       else this.#fail("I7", `${endpoint} is refused by a limit (${JSON.stringify(headers)})`);
+      if (!this.#isQuirky) this.#checkShut(request, headers);
       return;
     }
     const used = Number(headers[limitHeaders.uidUsed]);
-    if (endpoint !== "placeOrder" || excused || Number.isNaN(used) || this.#windowEnd() - this.#serviceNow() < edgeMs) return;
+    if (endpoint !== "placeOrder" || excused || this.#isQuirky || Number.isNaN(used) || this.#windowEnd() - this.#serviceNow() < edgeMs)
+      return;
     const { exitWeight, ordersPerExit } = defaultReserve;
     const needed = exitWeight * Math.ceil(liveOrders / ordersPerExit);
     const rest = this.#layer.capacity - used;
     if (rest < needed) this.#fail("I5", `${rest} weight is left of the minute while cancelling ${liveOrders} orders takes ${needed}`);
+  }
+
+  /** The process hears of a refusal and learns from it how the limits differ. */
+  #findOut(): void {
+    const now = this.#serviceNow();
+    if (now < this.#excusedUntil) return;
+    while ((this.#foundOutAt[0] ?? now) < now - foundOut.withinMs) this.#foundOutAt.shift();
+    this.#foundOutAt.push(now);
+    const count = this.#foundOutAt.length;
+    if (count > foundOut.refusals)
+      this.#fail("I7", `a process heard of ${count} refusals within ten minutes and has not found out the limits`);
   }
 
   #minute(): number {

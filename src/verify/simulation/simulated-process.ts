@@ -82,6 +82,7 @@ export class SimulatedProcess {
     this.number = options.number;
     this.clock = new ProcessClock(time, () => calendar.offsetMs);
     this.watched = oracle.born(options.number, time.now());
+    environment.quota.begin();
     const strategies = config.strategies.map((strategy) => this.#watching(strategy));
     const plugins = options.plugins ? config.plugins : [];
     this.engine = createEngine(

@@ -48,7 +48,7 @@ describe("A simulated outage", () => {
       latency: { name: "none", entryMs: () => 1, responseMs: () => 1, feedMs: () => 0 },
       timeoutMs: 1_000,
       unavailableCode: "busy",
-      date: () => "",
+      date: () => ({}),
       handle: ({ endpoint }) => {
         served.push(endpoint);
         return { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };
