@@ -36,7 +36,7 @@ export interface ServerClock {
 }
 
 export interface ServerClockOptions {
-  /** Worst drift of our steady clock, parts per million. Crystals are within 100. */
+  /** Worst drift of our steady clock, parts per million, slews included. Unless it is stated, crystals are within 100 and slews allowed for. */
   readonly driftPpm?: number;
   /** How far the clock that stamps `Date` may be off the one that counts. An edge in front of the limiter is within 150 ms. */
   readonly dateSlackMs?: number;
@@ -44,6 +44,9 @@ export interface ServerClockOptions {
 
 /** Twice what a crystal is off. */
 export const driftPpmMost = 200;
+/** What a time service may slew our clock by besides. Evidence that comes often shows it; what is older than this knows nothing of it. */
+const slewPpm = 450;
+const freshMs = 5_000;
 const dateStepMs = 1_000;
 
 interface Interval {
@@ -59,6 +62,7 @@ class ObservedClock implements ServerClock {
   conflicts = 0;
   revision = 0;
   readonly #drift: number;
+  readonly #slew: number;
   readonly #dateSlackMs: number;
   #stamps: Interval | undefined;
   #counters: Interval | undefined;
@@ -66,8 +70,9 @@ class ObservedClock implements ServerClock {
   #near: OffsetBounds = { at: Number.NaN, lo: 0, hi: 0 };
   #far: OffsetBounds = { at: Number.NaN, lo: 0, hi: 0 };
 
-  constructor({ driftPpm = driftPpmMost, dateSlackMs = 150 }: ServerClockOptions = {}) {
-    this.#drift = driftPpm / 1e6;
+  constructor({ driftPpm, dateSlackMs = 150 }: ServerClockOptions = {}) {
+    this.#drift = (driftPpm ?? driftPpmMost) / 1e6;
+    this.#slew = driftPpm === undefined ? slewPpm / 1e6 : 0;
     this.#dateSlackMs = dateSlackMs;
   }
 
@@ -82,13 +87,13 @@ class ObservedClock implements ServerClock {
     bounds.hi = Number.POSITIVE_INFINITY;
     const stamps = this.#stamps;
     if (stamps !== undefined) {
-      const drifted = this.#drift * Math.abs(at - stamps.asOf);
+      const drifted = this.#drifted(at - stamps.asOf);
       bounds.lo = stamps.lo - drifted - this.#dateSlackMs;
       bounds.hi = stamps.hi + drifted + this.#dateSlackMs;
     }
     const counters = this.#counters;
     if (counters !== undefined) {
-      const drifted = this.#drift * Math.abs(at - counters.asOf);
+      const drifted = this.#drifted(at - counters.asOf);
       bounds.lo = Math.max(bounds.lo, counters.lo - drifted);
       bounds.hi = Math.min(bounds.hi, counters.hi + drifted);
     }
@@ -127,7 +132,7 @@ class ObservedClock implements ServerClock {
   observeBoundary(afterAt: number, byAt: number, windowMs: number): boolean {
     const stamps = this.#stamps;
     if (stamps === undefined || byAt - afterAt >= windowMs) return false;
-    const slack = this.#drift * Math.abs(byAt - stamps.asOf) + this.#dateSlackMs;
+    const slack = this.#drifted(byAt - stamps.asOf) + this.#dateSlackMs;
     const first = Math.ceil((stamps.lo - slack + afterAt) / windowMs);
     const last = Math.floor((stamps.hi + slack + byAt) / windowMs);
     // Accepted only when a single boundary can be meant: guessing the nearest has cost whole minutes.
@@ -152,7 +157,7 @@ class ObservedClock implements ServerClock {
 
   /** Keeps of `known` what evidence as of `at` agrees with; false, and nothing changed, when they contradict each other. */
   #narrow(known: Interval, lo: number, hi: number, at: number): boolean {
-    const slack = this.#drift * Math.abs(at - known.asOf);
+    const slack = this.#drifted(at - known.asOf);
     const from = Math.max(known.lo - slack, lo);
     const to = Math.min(known.hi + slack, hi);
     if (from > to) return false;
@@ -161,6 +166,12 @@ class ObservedClock implements ServerClock {
     known.asOf = at;
     this.#learned();
     return true;
+  }
+
+  /** How far the offset may have moved since evidence of so long ago, or before evidence to come. */
+  #drifted(ms: number): number {
+    const age = Math.abs(ms);
+    return age <= freshMs ? this.#drift * age : this.#drift * age + this.#slew * (age - freshMs);
   }
 
   #learned(): void {

@@ -228,13 +228,26 @@ describe("The bounds of the server clock", () => {
     expect([clock.known, ...boundsOf(clock, 20_000)]).toEqual([true, -100, 1_100]);
   });
 
-  it("unless told otherwise allow for a drift of 200 ppm and stamps off by 150 ms", () => {
+  it("unless told otherwise allow for stamps off by 150 ms, a drift of 200 ppm, and for a slew of 450 more after five seconds", () => {
     const clock = createServerClock();
     clock.observeDate(0, 0, 0);
-    expect([boundsOf(clock, 0), boundsOf(clock, 100_000)]).toEqual([
+    expect([0, 5_000, 105_000, -105_000].map((at) => boundsOf(clock, at))).toEqual([
       [-150, 1_150],
-      [-170, 1_170],
+      [-151, 1_151],
+      [-216, 1_216],
+      [-216, 1_216],
     ]);
+  });
+
+  it("hold through a slew of 500 ppm that nobody saw for two minutes", () => {
+    const clock = createServerClock();
+    const offset = (at: number): number => 300 - at * 0.0005;
+    clock.observeDate(0, 0, 0);
+    clock.observeDate(690, 690, 0);
+    clock.observeBoundary(650, 720, 1_000);
+    const then = 120_000;
+    expect(clock.lo(then)).toBeLessThanOrEqual(offset(then));
+    expect(clock.hi(then)).toBeGreaterThanOrEqual(offset(then));
   });
 
   it.each([
