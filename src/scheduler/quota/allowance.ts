@@ -186,7 +186,9 @@ export class Allowances {
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const margin = othersMargin(client, capacity, newsWeight, at, remMs);
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulCalls : 0;
-    return Math.min(gauge.paced(at), capacity - this.#exitCalls(gauge, at, endAt) - margin - careful);
+    // Where most is missing, the answer to one call tells whether it still is.
+    const free = Math.max(1 + gauge.missing, capacity - this.#exitCalls(gauge, at, endAt) - margin - careful);
+    return Math.min(gauge.paced(at), free);
   }
 
   /** Requests that ordinary actions leave of a long window, for the exits of all who share it. */

@@ -19,6 +19,9 @@ const proofsSure = 3;
 const earlyShare = 0.1;
 const spanShare = 0.9;
 
+/** Others do not use so large a part of an address's capacity between two answers: the limit was moved. */
+const leapShare = 0.25;
+
 /** Told in words what was misread, of which layer. */
 export type OnMisread = (layer: string, what: string) => void;
 
@@ -79,10 +82,12 @@ export class CountEvidence {
     return isStale;
   }
 
-  /** So soon after the window began, others are not likely to have used much of it. */
-  isYoung(window: number, at: number): boolean {
-    const { phase, spec } = this.#parts;
-    return at - phase.begins(window, at) <= spec.windowMs * earlyShare;
+  /** What the capacity lacks, by a count of what remains: of a key's second, what is not ours is the limit's doing rather than others'. */
+  learnMissing(window: number, used: number, at: number): void {
+    const { spec, usage } = this.#parts;
+    if (spec.header?.kind !== "remaining") return;
+    if (spec.scope === "key") usage.learnMissing(window, used);
+    else usage.learnShortfall(window, used, this.#isYoung(window, at), spec.capacity * leapShare);
   }
 
   /** Counts were found to lag, or no longer: what was learned from them was misread. */
@@ -120,9 +125,15 @@ export class CountEvidence {
     onMisread(spec.name, what);
   }
 
+  /** So soon after the window began, others are not likely to have used much of it. */
+  #isYoung(window: number, at: number): boolean {
+    const { phase, spec } = this.#parts;
+    return at - phase.begins(window, at) <= spec.windowMs * earlyShare;
+  }
+
   /** A second count went on from the window before: others used as much, or the window has not begun, which is nearer when it is young. */
   #settle(window: number, used: number, at: number): void {
-    if (this.#parts.phase.proofs < proofsSure || this.isYoung(window, at)) {
+    if (this.#parts.phase.proofs < proofsSure || this.#isYoung(window, at)) {
       this.runOn(window, at, used);
       this.misread("a window that should have begun went on counting; its beginning is looked for");
     }

@@ -19,9 +19,6 @@ import { WindowEntry } from "./window-entry.ts";
 import { WindowPhase } from "./window-phase.ts";
 import { WindowUsage } from "./window-usage.ts";
 
-/** Others do not use so large a part of an address's capacity between two answers: the limit was moved. */
-const leapShare = 0.25;
-
 export class FixedWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
@@ -184,11 +181,7 @@ export class FixedWindow implements LimitWindow {
     usage.end(began, first, last, units, isTold);
     this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
     if (!isTold) return 0;
-    // Of a key's second, what is not ours is the limit's doing rather than others'.
-    if (counted && this.spec.header?.kind === "remaining" && !this.divided) {
-      if (this.spec.scope === "key") usage.learnMissing(first, used);
-      else usage.learnShortfall(first, used, evidence.isYoung(first, receivedAt), this.spec.capacity * leapShare);
-    }
+    if (counted && !this.divided) evidence.learnMissing(first, used, receivedAt);
     if (used > this.#limit.proven && counted && this.spec.header?.kind === "used") this.#limit.accept(used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
     if (lagging) usage.adopt(first, used + units);

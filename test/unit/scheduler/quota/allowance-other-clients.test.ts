@@ -134,6 +134,17 @@ describe("Other clients of the same user", () => {
       expect(left(stage(), 30_000, { open: 1 })).toBeCloseTo(0, 9);
     });
 
+    it.each([
+      [1_100, 1_101],
+      [1_199, 1_200],
+    ])("leave us one call, whatever they are likely to make, where %i of the window are gone already", (missing, most) => {
+      const gone = gaugeOf(address, { scope: "home", missing });
+      expect(ordinary(shared(1_100), 30_000, gone)).toBe(most);
+      const crowded = stage();
+      crowded.noteOpen("u", 30_000);
+      expect(ordinary(crowded, 30_000, gone)).toBe(Math.max(most, 1_200 - (1_200 - missing) / 2));
+    });
+
     it("are not mixed up with a user who is called alike", () => {
       expect(left(calm(stage()), 30_000, { scope: "u" })).toBeCloseTo(0, 9);
     });
