@@ -155,11 +155,13 @@ export class ProcessSupervisor {
     if (!process.clock.alive || process.state === "over") return;
     this.#environment.tell(`process #${process.number} dies`);
     process.clock.kill();
+    // A stop that waits for cancels waits for time as well, which a dead process has none of.
+    const stopped = process.state === "stopping" ? undefined : process.engine;
     process.state = "over";
     // It takes a while until a restarted client's quota counts again; what it had under way lands unannounced.
     this.#jobs.push(async () => {
       process.abandon();
-      await this.#settle(Promise.allSettled([process.begun, process.engine.stop()]));
+      await this.#settle(Promise.allSettled([process.begun, stopped?.stop()]));
       how();
       if (this.#current === process) this.#replace(downMs);
     });

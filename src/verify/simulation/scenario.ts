@@ -131,10 +131,12 @@ const goQuiet = async (environment: Environment, supervisor: ProcessSupervisor, 
 
 /** Whatever is left is killed, so that the next scenario begins alone. */
 const discard = async (supervisor: ProcessSupervisor): Promise<void> => {
-  supervisor.current?.clock.kill();
-  supervisor.current?.abandon();
-  await supervisor.current?.engine.stop().catch(() => undefined);
-  supervisor.current?.feed.complete();
+  const { current } = supervisor;
+  current?.clock.kill();
+  current?.abandon();
+  // A stop under way waits for time, which does not pass any more.
+  if (current?.state !== "stopping") await current?.engine.stop().catch(() => undefined);
+  current?.feed.complete();
 };
 
 const catchRejections = (environment: Environment): { stop(): void } => {
