@@ -14,7 +14,7 @@ import type { Protected, ProtectionRecord } from "../journal/protection-records.
 import type { OrderManager } from "../orders/order-manager.ts";
 
 /** Events that it notes. */
-export type Noted = "strategy.reducing" | "strategy.halted" | "strategy.resumed" | "watchdog.tripped" | "order.changed";
+export type Noted = "strategy.reducing" | "strategy.halted" | "strategy.resumed" | "watchdog.tripped" | "journal.opened" | "order.changed";
 
 export interface PlacementJournal {
   /**

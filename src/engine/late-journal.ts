@@ -23,7 +23,14 @@ export const loadJournalCode = async (): Promise<void> => {
 };
 
 export class LateJournal implements PlacementJournal {
-  readonly noted: readonly Noted[] = ["strategy.reducing", "strategy.halted", "strategy.resumed", "watchdog.tripped", "order.changed"];
+  readonly noted: readonly Noted[] = [
+    "strategy.reducing",
+    "strategy.halted",
+    "strategy.resumed",
+    "watchdog.tripped",
+    "journal.opened",
+    "order.changed",
+  ];
   /** Undefined where it is loaded already. */
   readonly load: (() => Promise<void>) | undefined = code === undefined ? loadJournalCode : undefined;
   readonly #config: CheckedConfig;

@@ -62,6 +62,8 @@ class PlacementLog implements PlacementJournal {
   readonly #uidOf: ReadonlyMap<string, string>;
   /** Users and strategies of the orders this run sent or found, by client id. */
   readonly #senders = new Map<string, { readonly uid: string; readonly strategy: string }>();
+  /** Holdings of previous runs are booked. Before that, what an order executed cannot be added to them. */
+  #isRecalled = false;
   #log: WriteAheadLog | undefined;
   #unlock: (() => Promise<void>) | undefined;
   #failed: string | undefined;
@@ -116,6 +118,7 @@ class PlacementLog implements PlacementJournal {
 
   readonly note = (event: EventOf<Noted>): void => {
     if (event.type === "order.changed") this.#noteOrder(event);
+    else if (event.type === "journal.opened") this.#isRecalled = true;
     else if (event.type === "watchdog.tripped") this.decide("halted", `the watchdog tripped: ${event.reason}`);
     else this.#decide({ strategy: event.strategy, mode: strategyModes[event.type], reason: event.reason });
   };
@@ -213,7 +216,8 @@ class PlacementLog implements PlacementJournal {
   }
 
   #noteOrder({ clOrdId, phase, record, strategy }: EventOf<"order.changed">): void {
-    if (!finalPhases.includes(phase)) return;
+    // Of an order that ends before, the recovery tells once more.
+    if (!finalPhases.includes(phase) || !this.#isRecalled) return;
     const sender = this.#senders.get(clOrdId);
     if (sender === undefined) return;
     this.#senders.delete(clOrdId);

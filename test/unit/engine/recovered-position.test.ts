@@ -1,8 +1,8 @@
 /** A strategy's position after a crash: quantity, average price, realised profit and fees as they were. */
-import { concat, map, NEVER, of } from "rxjs";
+import { concat, map, NEVER, Observable, of } from "rxjs";
 import { expect, it } from "vitest";
 import { after } from "../../../src/clock/clock.ts";
-import { begun, crash, far, pass, stop, type World, worldOf } from "../../support/harness/engine.ts";
+import { begun, crash, far, lifeOf, pass, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
 import { swap } from "../../support/harness/orders.ts";
 
 /** Prints beyond the price of an order execute all of it. */
@@ -36,4 +36,33 @@ it("A killed engine's strategy finds its position, with what was executed while 
   const told = second.events.filter((event) => event.type === "fill");
   expect(told).toMatchObject([{ px: "58000", qty: "0.01", position: "0.027", recovered: true }]);
   await stop(world, second.engine);
+});
+
+it("A fill that is pushed while a start is held up is held by the runs after it as well", async () => {
+  const world = worldOf();
+  world.pushes$ = new Observable((subscriber) => {
+    world.venue.onOrder((_, record) => subscriber.next(record));
+  });
+  world.pushing$ = of(true);
+  const bids = [far("a", "59000"), { ...far("b", "58000"), qty: "0.02" }];
+  world.wanted$ = concat(of(bids), NEVER);
+  const first = await begun(world);
+  await pass(world, 5_000);
+  await crash(world, first);
+  await trade(world, "sell", 58_999);
+  world.lose = ({ endpoint }) => (endpoint === "orderHistory" ? "answer" : undefined);
+  world.wanted$ = NEVER;
+  const second = lifeOf(world);
+  const start = second.engine.start();
+  await pass(world, 10_000);
+  await trade(world, "sell", 57_999);
+  world.lose = () => undefined;
+  await until(world, start);
+  expect(world.position(swap)).toMatchObject({ qty: "0.03", avgPx: "58333.333333333333" });
+  await stop(world, second.engine);
+  const third = await begun(world);
+  await pass(world, 30_000);
+  // 0.01 for 590 and 0.02 for 1160, and two basis points of each.
+  expect(world.position(swap)).toMatchObject({ qty: "0.03", avgPx: "58333.333333333333", fees: "0.35" });
+  await stop(world, third.engine);
 });
