@@ -47,16 +47,16 @@ export class SimulatedDisk {
   readonly #locks = new Set<string>();
   readonly #failing = { write: 0, flush: 0 };
   #slowMs = 0;
-  #halted = false;
 
   /** Client ids of placements whose records would survive a crash. */
   get durable(): ReadonlySet<string> {
     return this.#durable;
   }
 
-  /** The journal durably says that trading was halted. */
+  /** The journal says that trading was halted. What was written and not flushed is there for the next process, unless a crash takes it. */
   get halted(): boolean {
-    return this.#halted;
+    const { bytes, length } = [...this.#files.values()].at(-1) ?? fileOf(new Uint8Array());
+    return [...bytes.toString("utf8", 0, length).matchAll(modeRecord)].at(-1)?.[1] === "halted";
   }
 
   /** The disk as one process sees it. */
@@ -109,7 +109,6 @@ export class SimulatedDisk {
   /** The folder is gone. */
   wipe(): void {
     this.#files.clear();
-    this.#halted = false;
   }
 
   /** The next write, or flush, fails. */
@@ -138,7 +137,6 @@ export class SimulatedDisk {
   #note(file: File, from: number): void {
     const text = file.bytes.toString("utf8", from, file.durable);
     for (const [, clOrdId = ""] of text.matchAll(sentRecord)) this.#durable.add(clOrdId);
-    for (const [, mode] of text.matchAll(modeRecord)) this.#halted = mode === "halted";
   }
 
   #flushed(file: File): void {
@@ -150,7 +148,6 @@ export class SimulatedDisk {
   #put(name: string, bytes: Uint8Array): void {
     const file = fileOf(bytes);
     this.#files.set(name, file);
-    this.#halted = false;
     this.#note(file, 0);
   }
 

@@ -120,6 +120,20 @@ describe("A simulated disk", () => {
     expect(user.failures).toBe(2);
   });
 
+  it("says what mode the next process finds, written and not flushed included, unless a crash takes it", async () => {
+    const disk = new SimulatedDisk();
+    const open = disk.open(userOf());
+    const mode = (name: string): Uint8Array => bytes(`{"type":"mode","strategy":"","mode":"${name}"}\n`);
+    expect(disk.halted).toBe(false);
+    await open.create("a", mode("halted"));
+    const file = await open.open("a");
+    expect(disk.halted).toBe(true);
+    await file.append(mode("active"));
+    expect(disk.halted).toBe(false);
+    disk.crash("nothing unflushed", createRandom(1));
+    expect(disk.halted).toBe(true);
+  });
+
   it("is held by one process at a time, and let go of by a dead one", async () => {
     const disk = new SimulatedDisk();
     const free = await disk.open(userOf()).lock("x");
