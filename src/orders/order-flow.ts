@@ -9,11 +9,12 @@
 import type { Amendments } from "./amendment.ts";
 import { amendmentCode } from "./amendment-code.ts";
 import { Cancellation } from "./cancellation.ts";
-import { createClientOrderIds, generations } from "./client-order-id.ts";
+import { createClientOrderIds } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
 import { ExitLimits } from "./exit-limits.ts";
 import { ExitTrims } from "./exit-trims.ts";
 import { Exits } from "./exits.ts";
+import { IdGeneration } from "./id-generation.ts";
 import type { OrderFlowOptions } from "./order-flow-options.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
@@ -35,9 +36,6 @@ import { Specifications } from "./specifications.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
 import { isSettled, type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
-
-/** An id's generation counts half seconds of the calendar at least: quota allows no run to place faster for longer than a burst. */
-const generationMs = 500;
 
 export class OrderFlow {
   readonly modes = new TradingModes();
@@ -65,7 +63,7 @@ export class OrderFlow {
     this.#options = options;
     this.#specifications = new Specifications(options);
     const ids = createClientOrderIds(options.instance);
-    this.slots = new Slots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
+    this.slots = new Slots(ids, new IdGeneration(clock.wallNow()));
     this.risk = new RiskManager(options, onLoss);
     const considered = (slot: Slot): void => {
       this.consider(slot);

@@ -9,16 +9,12 @@
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
+import type { IdGeneration } from "./id-generation.ts";
 import { Slot, type SlotKind } from "./slot.ts";
 import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
 import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 const slotsMax = 1_000;
-/**
- * A previous run whose journal is gone may have sent more orders than the service shows: some are still on their way, some too
- * young for its lists. No key lets more leave while an answer is waited for.
- */
-const unseenMax = 100;
 
 /** A name the framework gave: it means nothing to a later run. */
 const isNumbered = (name: string): boolean => name.startsWith("#");
@@ -34,13 +30,13 @@ export class Slots {
   readonly #homeless = new Map<string, TrackedOrder[]>();
   readonly #surplus = new Set<TrackedOrder>();
   #news: TrackedOrder[] = [];
-  #generation: number;
+  readonly #generation: IdGeneration;
   /** Sets taken so far. */
   #rounds = 0;
 
-  constructor(ids: ClientOrderIds, firstGeneration: number) {
+  constructor(ids: ClientOrderIds, generation: IdGeneration) {
     this.#ids = ids;
-    this.#generation = firstGeneration;
+    this.#generation = generation;
   }
 
   /** Takes a set that asks for nothing to be done now; false, with nothing changed, when there is something to do. */
@@ -135,7 +131,7 @@ export class Slots {
 
   /** `qty`: base quantity the order should execute; empty where it is not known. */
   open(slot: Slot, wish: WantedOrder, spec: OrderSpec, qty: string, now: number): TrackedOrder {
-    const clOrdId = slot.spare?.clOrdId ?? this.#ids.of(slot.hash, this.#generation++);
+    const clOrdId = slot.spare?.clOrdId ?? this.#ids.of(slot.hash, this.#generation.next());
     const order = newOrder(slot.strategy, slot.name, clOrdId, wish, wishMark(wish), spec, now);
     order.qty = qty;
     slot.spare = undefined;
@@ -176,7 +172,7 @@ export class Slots {
 
   /** A generation was seen in use: ours go on after it. */
   skip(used: number): void {
-    if (used >= this.#generation) this.#generation = used + 1 + unseenMax;
+    this.#generation.seen(used);
   }
 
   /** The order is over. */

@@ -31,7 +31,7 @@ const lists = "src/orders/state/order-lists.ts";
 const arrivals = "src/orders/reconciliation.ts";
 const orderFlow = "src/orders/order-flow.ts";
 const lives = "src/orders/order-lifecycle.ts";
-const slots = "src/orders/slots.ts";
+const idGeneration = "src/orders/id-generation.ts";
 
 // biome-ignore format: one canary a line
 export const canaries: readonly Canary[] = [
@@ -74,12 +74,12 @@ export const canaries: readonly Canary[] = [
   { name: "nothing is missing from the lists", file: lists, find: "!listed.has(ordId) && (this.#isSettled(", put: "listed.has('') && (this.#isSettled(", seed: 10 },
   { name: "a halted desk goes on placing", file: "src/orders/risk/trading-mode.ts", find: `mode === "active" || (mode === "reducing"`, put: `mode !== "reducing" || (mode === "reducing"`, seed: 6 },
   { name: "a port that refuses is not asked", file: orderFlow, find: "refused: refused?.(wish.reduceOnly === true),", put: "refused: undefined,", seed: 2 },
-  { name: "ids begin anew in every life", file: orderFlow, find: "Math.floor(clock.wallNow() / generationMs) % generations", put: "0", seed: 1 },
+  { name: "ids begin anew in every life", file: idGeneration, find: "this.#first = Math.floor(wallNow / generationMs) % generations", put: "this.#first = 0", seed: 1 },
   { name: "an order we cut short settles its wish", file: lives, find: "if (!cut && !order.goesOn) slot.settledMark = order.mark;", put: "if (!order.goesOn) slot.settledMark = order.mark;", seed: 10 },
   { name: "a free slot is not looked at", file: lives, find: "slot.settledMark = order.mark;\n    this.#owner.consider(slot);", put: "slot.settledMark = order.mark;", seed: 3 },
   { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };`, put: `return { kind: "place" };`, seed: 1 },
   { name: "a surplus order stays", file: arrivals, find: `this.#cancellation.request(order, "cancel", "an older order of the same slot");`, put: "", seed: 12 },
-  { name: "generations seen in use are used again", file: slots, find: "if (used >= this.#generation) this.#generation = used + 1 + unseenMax;", put: "", seed: 4 },
+  { name: "generations seen in use are used again", file: idGeneration, find: "this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));", put: "", seed: 4 },
   { name: "the minute holds twice as much", file: "src/scheduler/quota/layers.ts", find: `{ ...uid, scope: "uid",`, put: `{ ...uid, capacity: uid.capacity * 2, scope: "uid",`, seed: 1 },
   { name: "the key's second is not counted", file: "src/scheduler/quota/layers.ts", find: `{ ...key, scope: "key",`, put: `{ ...key, capacity: key.capacity * 10, scope: "key",`, seed: 21 },
   { name: "a lost request is not counted", file: "src/scheduler/quota/fixed-window.ts", find: "this.#usage.lose(first, Math.max(first, this.#phase.last(now)), units);", put: "this.#usage.undo(first, units);", seed: 41 },
