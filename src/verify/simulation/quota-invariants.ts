@@ -10,8 +10,11 @@ import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 import { defaultReserve } from "../../scheduler/quota/reserve.ts";
 import type { Invariant } from "./invariants.ts";
 
-/** After a rejection by a minute's limit an engine may send this many more requests in that minute. */
-const intoShutMax = 3;
+/**
+ * After a rejection by a minute's limit an engine may send this many more requests in that minute: one after two seconds, and where that
+ * is rejected as well, looks for the minute's end, each after about twice as long.
+ */
+const intoShutMax = 4;
 /**
  * Where limits differ from their description, each process finds out by refusals: so many in so long, what one key can send before its
  * answers are read, twice, are none of its fault.
