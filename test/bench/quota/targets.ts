@@ -54,7 +54,7 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "copies-key": [refusals(40), utilisation(98.5), urgentP99(1_000)],
   sliding: [noRefusals, utilisation(74), urgentP99(300)],
   "sliding-key": [noRefusals, utilisation(76), urgentP99(300)],
-  storms: [noRefusals, utilisation(99)],
+  storms: [noRefusals, utilisation(99), urgentP99(40_000)],
   behind: [refusals(2), utilisation(85), urgentP99(1_000)],
   "behind-key": [refusals(2), utilisation(85), urgentP99(1_000)],
   users: [noRefusals, utilisation(99.8), urgentP99(300)],
