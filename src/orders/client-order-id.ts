@@ -1,8 +1,10 @@
 /**
- * Client order ids that say whose order it is: engine instance, slot, generation, checksum.
+ * Client order ids that say whose order it is (engine instance, slot, generation, checksum), and the generation of the next one.
  *
  * Invariants: the same instance, strategy, slot and generation always give the same id, so that the service's own lists can be
- * read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading `s`.
+ * read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading `s`. Generations only rise
+ * within a run; a run whose journal is gone goes on after all that the service shows of previous runs and after what these may have
+ * sent besides, and so does not repeat the id of an order that is still on its way.
  */
 
 interface OwnId {
@@ -55,3 +57,40 @@ export const createClientOrderIds = (instance: string): ClientOrderIds => {
     },
   };
 };
+
+/** Generations count half seconds of the calendar at least: quota allows no run to place faster for longer than a burst. */
+const generationMs = 500;
+/**
+ * A previous run whose journal is gone may have sent more orders than the service shows: some are still on their way, some too
+ * young for its lists. No key lets more leave while an answer is waited for.
+ */
+const unseenMax = 100;
+/** Runs that begin within so many seconds of each other, and were shown the same, go on at different places. */
+const startsApart = 32;
+
+export class IdGeneration {
+  readonly #first: number;
+  readonly #startSecond: number;
+  #next: number;
+
+  /** `wallNow`: the calendar as the run begins, in milliseconds. */
+  constructor(wallNow: number) {
+    this.#first = Math.floor(wallNow / generationMs) % generations;
+    this.#next = this.#first;
+    this.#startSecond = Math.floor(wallNow / 1_000);
+  }
+
+  next(): number {
+    return this.#next++;
+  }
+
+  /**
+   * A generation was seen in use. If it is a previous run's, ours go on after those which that run may have used unseen, and apart from
+   * those of a run between the two that went on after the same one.
+   */
+  seen(used: number): void {
+    const isOurs = used >= this.#first && used < this.#next;
+    if (isOurs || used + unseenMax < this.#next) return;
+    this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));
+  }
+}

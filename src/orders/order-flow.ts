@@ -9,12 +9,11 @@
 import type { Amendments } from "./amendment.ts";
 import { amendmentCode } from "./amendment-code.ts";
 import { Cancellation } from "./cancellation.ts";
-import { createClientOrderIds } from "./client-order-id.ts";
+import { createClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
 import { ExitLimits } from "./exit-limits.ts";
 import { ExitTrims } from "./exit-trims.ts";
 import { Exits } from "./exits.ts";
-import { IdGeneration } from "./id-generation.ts";
 import type { OrderFlowOptions } from "./order-flow-options.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";

@@ -7,9 +7,8 @@
  * Not here: what is done with orders (order-manager.ts), finding them (orders/state/).
  */
 import { SluiceError } from "../errors.ts";
-import type { ClientOrderIds } from "./client-order-id.ts";
+import type { ClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
-import type { IdGeneration } from "./id-generation.ts";
 import { Slot, type SlotKind } from "./slot.ts";
 import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
 import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";

@@ -1,7 +1,6 @@
 /** Numbers of client order ids: never twice, by whatever run. */
 import { describe, expect, it } from "vitest";
-import { generations } from "../../../src/orders/client-order-id.ts";
-import { IdGeneration } from "../../../src/orders/id-generation.ts";
+import { generations, IdGeneration } from "../../../src/orders/client-order-id.ts";
 
 const start = 1_700_000_000_000;
 const half = (start / 500) % generations;

@@ -31,7 +31,7 @@ const lists = "src/orders/state/order-lists.ts";
 const arrivals = "src/orders/reconciliation.ts";
 const orderFlow = "src/orders/order-flow.ts";
 const lives = "src/orders/order-lifecycle.ts";
-const idGeneration = "src/orders/id-generation.ts";
+const idGeneration = "src/orders/client-order-id.ts";
 
 // biome-ignore format: one canary a line
 export const canaries: readonly Canary[] = [
