@@ -4,14 +4,14 @@
  * Invariants: every window that begins is spoken of within a third of a second; a member speaks at least once in a beat.
  * Not here: what is said (held-units.ts), who says it (shared-quota.ts).
  */
-import { givesBackMs } from "./group-reserve.ts";
+import { givesBackMs, idleGivesBackMs } from "./group-reserve.ts";
 import type { HeldUnits } from "./held-units.ts";
 
 /** So often at least, so that a halt is known within a second. */
 const beatMs = 800;
 const newWindowMs = 150;
 const pollMs = 1_500;
-const pollsBeforeEndMs = [5_000, givesBackMs - 50, 380];
+const pollsBeforeEndMs = [5_000, idleGivesBackMs - 50, givesBackMs - 50, 380];
 
 /** What is waited before something is tried again. */
 export const waits = {
@@ -52,7 +52,7 @@ export const nextStatement = (scopes: Iterable<HeldUnits>, { saidAt, pollAt, exi
     const endsAt = held.endsAt(now);
     if (held.isUnspoken(now)) at = Math.min(at, now + newWindowMs);
     else if (endsAt > now) at = Math.min(at, endsAt + newWindowMs);
-    if (endsAt - givesBackMs > now) at = Math.min(at, endsAt - givesBackMs + 1);
+    for (const before of [idleGivesBackMs, givesBackMs]) if (endsAt - before > now) at = Math.min(at, endsAt - before + 1);
     if (held.owesOrdinary) at = Math.min(at, Math.max(now, pollAt));
     if (held.owesExits) at = Math.min(at, Math.max(now, exitPollAt));
   }

@@ -12,8 +12,9 @@ import { ForeignUsage } from "../quota/foreign-usage.ts";
 import { exitCallsOf, exitReserve } from "../quota/reserve.ts";
 import type { ClaimItem, Grant } from "./claim.ts";
 
-/** An idle purse is given back so long before a window ends, as is the slice of who does not ask for more. */
+/** The purse is given back so long before a window ends, and by an idle member sooner: others still have calls of a second to spend it on. */
 export const givesBackMs = 1_000;
+export const idleGivesBackMs = 1_500;
 const hourMs = 3_600_000;
 const foreignRisk = 0.005;
 /** Each member has calls under way that cross with a stranger's. */

@@ -9,7 +9,8 @@ import type { DivisionFacts } from "../quota/division.ts";
 import type { FixedWindow } from "../quota/fixed-window.ts";
 import type { Rank } from "../quota/reserve.ts";
 import { type ClaimItem, type Grant, keptWindows, phaseSlackMs } from "./claim.ts";
-import { GroupReserve } from "./group-reserve.ts";
+import { Demand } from "./demand.ts";
+import { GroupReserve, idleGivesBackMs } from "./group-reserve.ts";
 import { SpendRate } from "./spend-rate.ts";
 
 /** Held of one window. */
@@ -37,10 +38,6 @@ export interface Stated {
 const strictMs = 800;
 /** The store owes an answer for so long before an exit takes its own part of what was free. */
 export const doubtMsLeast = 25;
-const idleMs = 1_000;
-const hungerMs = 3_000;
-/** A slice that is being spent may last for so long, and its holder want more all the same. */
-const sliceMs = 10_000;
 const floorPart = 0.5;
 const sliceMost = 300;
 const astrayTimesLeast = 3;
@@ -58,13 +55,7 @@ export class HeldUnits {
   /** Its windows are not those of the others: it keeps to its part and to the service's counts. */
   #isApart = false;
   #astrayTimes = 0;
-  /** Least units that were asked for in vain since the last statement, and when. */
-  #lack = Number.POSITIVE_INFINITY;
-  #exitLack = 0;
-  /** What was last asked for in vain. */
-  #lackedUnits = 0;
-  #lackedAt = Number.NEGATIVE_INFINITY;
-  #spentAt = Number.NEGATIVE_INFINITY;
+  readonly #demand = new Demand();
   readonly #rate = new SpendRate();
 
   /** `name` is what all members call it; `part` is this engine's, of 1. */
@@ -86,7 +77,7 @@ export class HeldUnits {
       return rank === "ordinary" ? this.floor - this.#reserve.own(this.floor, remMs, at, this.floor) : this.floor;
     }
     const held = row.held - row.base;
-    if (rank === "ordinary") return held - Math.max(0, Math.min(this.#reserve.purse(remMs), held - this.#gauge.ownOf(index).begun));
+    if (rank === "ordinary") return held - Math.max(0, Math.min(this.#purse(remMs, at), held - this.#gauge.ownOf(index).begun));
     // Only half of its own part of what the store last called free: the others were told at other times.
     const part = doubtMs >= doubtMsLeast && remMs > strictMs ? Math.floor(row.free / Math.max(1, 2 * row.members)) : 0;
     return held + part;
@@ -125,36 +116,28 @@ export class HeldUnits {
       isOurs ||= this.#gauge.ownOf(index).begun + units > most;
     }
     if (!isOurs) return false;
-    if (rank === "ordinary") this.#lack = Math.min(this.#lack, units);
-    else this.#exitLack = Math.max(this.#exitLack, units);
-    this.#lackedAt = at;
-    if (rank === "ordinary") this.#lackedUnits = this.#lack;
+    this.#demand.lack(units, rank, at);
     return true;
   }
 
   spent(at: number): void {
-    this.#spentAt = at;
+    this.#demand.spent(at);
   }
 
   /** Exits were asked for in vain since the last statement. */
   get owesExits(): boolean {
-    return this.#exitLack > 0;
+    return this.#demand.exits > 0;
   }
 
   /** Ordinary actions were asked for in vain since the last statement. */
   get owesOrdinary(): boolean {
-    return Number.isFinite(this.#lack);
-  }
-
-  isHungry(at: number): boolean {
-    const ms = at - this.#lackedAt;
-    return ms < hungerMs || (ms < sliceMs && at - this.#spentAt < idleMs);
+    return this.#demand.owesOrdinary;
   }
 
   /** What is left of the slice will be gone within half a second. */
   runsShort(at: number): boolean {
     const span = this.#gauge.spanAt(at);
-    if (span === undefined || !this.isHungry(at)) return false;
+    if (span === undefined || !this.#demand.isHungry(at)) return false;
     const row = this.#rows.get(span.last);
     return (
       row?.said === true &&
@@ -179,8 +162,7 @@ export class HeldUnits {
     this.#rate.measure(this.#gauge.begun, at);
     const stated: Stated[] = [];
     for (let index = span.first; index <= span.last; index++) stated.push(this.#stateOf(index, at, isAlone));
-    this.#lack = Number.POSITIVE_INFINITY;
-    this.#exitLack = 0;
+    this.#demand.stated();
     for (const old of this.#rows.keys()) if (old < span.first - keptWindows) this.#rows.delete(old);
     return stated;
   }
@@ -250,16 +232,15 @@ export class HeldUnits {
     const { settled, reported } = gauge.ownOf(index);
     const begun = this.#begunIn(index, row);
     const remainingMs = Math.max(0, Math.round(gauge.endOf(index, at) - at));
-    const purse = this.#reserve.purse(remainingMs);
+    const purse = this.#purse(remainingMs, at);
     const slack = Math.max(0, row.held - begun);
     const inPurse = Math.min(slack, purse);
-    const isKept = at - this.#spentAt < idleMs || this.isHungry(at);
-    const slice = isKept ? slack - inPurse : 0;
+    const lack = isAlone ? 0 : this.#demand.units(at, remainingMs);
+    const slice = this.#demand.keeps(slack - inPurse, lack, at, remainingMs) ? slack - inPurse : 0;
     const has = begun + inPurse + slice;
     const before = { held: row.held, said: row.said };
     row.held = has;
     row.said = true;
-    const lack = !isAlone && this.isHungry(at) ? this.#lackedUnits : 0;
     const target = lack === 0 ? 0 : Math.max(lack, Math.min(sliceMost, Math.ceil(this.#rate.perSecond)), 3 * lack);
     const { openOrders, exitsPerHour } = this.#reserve.expected(at);
     const item: ClaimItem = {
@@ -273,8 +254,8 @@ export class HeldUnits {
       used: reported,
       need: Math.max(0, lack - slice),
       want: Math.max(0, target - slice),
-      hungry: this.isHungry(at) ? 1 : 0,
-      exits: isAlone ? 0 : Math.max(0, purse + this.#exitLack - inPurse - slice),
+      hungry: this.#demand.isHungry(at) ? 1 : 0,
+      exits: isAlone ? 0 : Math.max(0, purse + this.#demand.exits - inPurse - slice),
       leave: this.#reserve.leave(remainingMs, at),
       floor: this.floor,
       openOrders,
@@ -282,6 +263,10 @@ export class HeldUnits {
       spreadMs: Math.ceil(Math.min(2 * gauge.spec.windowMs, gauge.widthMs(at))),
     };
     return { held: this, index, item, row, before };
+  }
+
+  #purse(remMs: number, at: number): number {
+    return this.#demand.isBusy(at) || remMs > idleGivesBackMs ? this.#reserve.purse(remMs) : 0;
   }
 
   #begunIn(index: number, row: Row): number {

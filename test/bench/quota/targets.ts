@@ -73,7 +73,7 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "group-2": group(99),
   "group-4": group(99),
   "group-6": group(99),
-  "group-light": group(98),
+  "group-light": group(99),
   "group-3to1": [...group(99), { figure: "sharePct", atLeast: 74, atMost: 76 }],
   "group-address": group(99),
   "group-hang": group(92, 2_000),
