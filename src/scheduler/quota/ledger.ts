@@ -184,7 +184,7 @@ class LayeredLedger {
     // An answer that may be of two minutes does not tell where the current one stands.
     const isSplit = (gauge: LimitWindow): boolean => gauge.ambiguous && gauge.spec.header !== undefined && gauge.spec.scope !== "key";
     if (standing.warm || (told && windows.some(isSplit))) return undefined;
-    standing.warmUp();
+    standing.warmUp(receivedAt);
     this.turns++;
     return undefined;
   }
@@ -225,7 +225,7 @@ class LayeredLedger {
     this.turns++;
     this.clock.forget();
     this.#disturbedAt = now;
-    this.#routes.disturb(now + this.#quietMs);
+    this.#routes.disturb(now, now + this.#quietMs);
     this.#allowances.forget();
     this.#division?.disturb();
   }

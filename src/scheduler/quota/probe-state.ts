@@ -17,20 +17,34 @@ export class ProbeState {
   /** Episodes of 429s since a call succeeded. */
   strikes = 0;
   #until: number;
+  /** Until then not even exits may leave. */
+  #shutUntil: number;
+  #isTold = false;
   #probes = 0;
   #lost = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #struckAt = Number.NEGATIVE_INFINITY;
 
-  constructor(quietUntil: number) {
+  /** Quiet until `quietUntil`; exits may leave from `exitsFrom` on, one at a time. */
+  constructor(quietUntil: number, exitsFrom = quietUntil) {
     this.#until = quietUntil;
+    this.#shutUntil = exitsFrom;
+  }
+
+  /** The service refused a call, and its window is not over yet. */
+  isShut(now: number): boolean {
+    return now < this.#shutUntil;
   }
 
   /** Undefined when a call may leave, otherwise when to ask again. */
   blockedUntil(now: number, isExit = false): number | undefined {
     if (this.warm) return undefined;
-    const until = isExit ? this.#until : Math.max(this.#until, this.#pausedUntil);
+    const until = isExit ? this.#shutUntil : Math.max(this.#until, this.#pausedUntil);
     if (now < until) return until;
+    if (this.#isTold && now >= this.#until) {
+      this.warm = true;
+      return undefined;
+    }
     // One at a time: the next may ask when this one is answered.
     return this.#probes > 0 ? now + answerMsMax : undefined;
   }
@@ -51,9 +65,10 @@ export class ProbeState {
     this.#pausedUntil = now + Math.min(pauseMs * 2 ** this.#lost++, pauseMsMax);
   }
 
-  /** The use of the current window was told. */
-  warmUp(): void {
-    this.warm = true;
+  /** The use of the current window was told at `now`; what was used of shorter ones before a start is not over until the quiet is. */
+  warmUp(now: number): void {
+    this.#isTold = true;
+    this.warm = now >= this.#until;
     this.#lost = 0;
   }
 
@@ -68,6 +83,8 @@ export class ProbeState {
   /** Begins again: quiet until `until`, then probes. */
   restart(until: number): void {
     this.warm = false;
+    this.#isTold = false;
     this.#until = until;
+    this.#shutUntil = until;
   }
 }

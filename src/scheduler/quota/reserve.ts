@@ -34,7 +34,7 @@ export const defaultReserve: ReservePolicy = {
   ordersPerExit: 20,
   elementWeight: 0,
   keySlots: 2,
-  lendMs: 400,
+  lendMs: 375,
   confidence: 3,
   probeUnits: 2,
   spending: "burst",

@@ -80,6 +80,7 @@ export class Routes {
   readonly #standings = new Map<string, ProbeState>();
   #known = new WeakMap<Charge, Route>();
   #quietUntil: number;
+  #exitsFrom = Number.NEGATIVE_INFINITY;
 
   constructor(options: RoutesOptions) {
     this.#options = options;
@@ -104,12 +105,21 @@ export class Routes {
     this.#known = new WeakMap();
   }
 
-  /** What was learned of windows holds no longer; everybody probes again. */
-  disturb(quietUntil: number): void {
+  /** What was learned of windows holds no longer; everybody probes again, exits at once where there was room for one. */
+  disturb(now: number, quietUntil: number): void {
     this.#quietUntil = quietUntil;
+    this.#exitsFrom = this.#hasRoomForExit(now) ? now : quietUntil;
     for (const gauge of this.#options.windows.values()) gauge.reset();
     this.#standings.clear();
     this.#known = new WeakMap();
+  }
+
+  #hasRoomForExit(now: number): boolean {
+    const { exitWeight } = this.#options.allowances.policy;
+    for (const standing of this.#standings.values()) if (standing.isShut(now)) return false;
+    for (const gauge of this.#options.windows.values())
+      if (gauge.used(now) + (gauge.spec.unit === "weight" ? exitWeight : 1) > gauge.capacity) return false;
+    return true;
   }
 
   #open(charge: Charge): Route {
@@ -153,7 +163,7 @@ export class Routes {
     const name = uid ?? `ip:${ip}`;
     let standing = this.#standings.get(name);
     if (standing === undefined) {
-      standing = new ProbeState(this.#quietUntil);
+      standing = new ProbeState(this.#quietUntil, this.#exitsFrom);
       this.#standings.set(name, standing);
     }
     return standing;

@@ -11,7 +11,7 @@ import type { HeldUnits } from "./held-units.ts";
 const beatMs = 800;
 const newWindowMs = 150;
 const pollMs = 1_500;
-const pollsBeforeEndMs = [5_000, idleGivesBackMs - 50, givesBackMs - 50, 380];
+const pollsBeforeEndMs = [5_000, idleGivesBackMs - 50, givesBackMs - 50, 355];
 
 /** What is waited before something is tried again. */
 export const waits = {

@@ -10,10 +10,11 @@ describe("The ledger's start", () => {
     [undefined, 1_050],
     [300, 300],
     [0, 0],
-  ])("with %s ms of quiet lets the first call leave after %i", (quietMs, ms) => {
+  ])("with %s ms of quiet lets the first call leave after %i, and an exit at once", (quietMs, ms) => {
     const ledger = createLedger({ layers, startedAt: noon, ...(quietMs === undefined ? {} : { quietMs }) });
-    if (ms > 0) expect(ledger.ask(charge, "exit", noon + ms - 1)).toMatchObject({ granted: false, until: noon + ms, lighterThan: 0 });
-    expect(ledger.ask(charge, "exit", noon + ms).granted).toBe(true);
+    if (ms > 0) expect(ledger.ask(charge, "ordinary", noon + ms - 1)).toMatchObject({ granted: false, until: noon + ms, lighterThan: 0 });
+    expect(ledger.ask(charge, "ordinary", noon + ms).granted).toBe(true);
+    expect(ledger.ask(charge, "exit", noon).granted).toBe(true);
   });
 
   it("is everybody's own: addresses without a user probe each for itself", () => {

@@ -1,4 +1,5 @@
 /** All layers together: start, grants, refusals, disturbance, and lists of layers other than the service's. */
+
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
@@ -82,13 +83,29 @@ describe("A proxy's page", () => {
 describe("The start of the ledger", () => {
   it("is quiet, then one call probes, then all is open", () => {
     const ledger = make({ quietMs: 1_050 });
-    expect(ledger.ask(charge(), "exit", noon + 1_049)).toMatchObject({ granted: false, layer: "start", until: noon + 1_050, why: "start" });
+    expect(ledger.ask(charge(), "ordinary", noon + 1_049)).toMatchObject({
+      granted: false,
+      layer: "start",
+      until: noon + 1_050,
+      why: "start",
+    });
     expect(ledger.probing(charge())).toBe(true);
-    expect(ledger.ask(charge(), "exit", noon + 1_050)).toEqual({ granted: true, elements: 1 });
+    expect(ledger.ask(charge(), "ordinary", noon + 1_050)).toEqual({ granted: true, elements: 1 });
     const probe = ledger.spend(charge(), noon + 1_050);
     expect(ledger.ask(charge(), "exit", noon + 1_060)).toMatchObject({ granted: false, why: "start" });
     ledger.settle(probe, answer(noon + 1_060, { uid: 5 }), noon + 1_070);
     expect([ledger.probing(charge()), ledger.ask(charge(), "exit", noon + 1_071).granted]).toEqual([false, true]);
+  });
+
+  it("lets exits go at once, one after the other, and ordinary actions when it is over", () => {
+    const second = noon + 20_000;
+    const ledger = createLedger({ layers, startedAt: second, quietMs: 1_050 });
+    const ask = (rank: Rank, ms: number) => ledger.ask(charge(), rank, second + ms);
+    const first = ledger.spend(charge(), second + 10);
+    expect([ask("exit", 11), ask("ordinary", 11)]).toMatchObject([{ granted: false }, { granted: false, until: second + 1_050 }]);
+    ledger.settle(first, answer(second + 30, { uid: 5 }), second + 50);
+    expect([ask("exit", 51).granted, ask("ordinary", 51).granted, ledger.probing(charge())]).toEqual([true, false, true]);
+    expect([ask("ordinary", 1_049).granted, ask("ordinary", 1_050).granted, ledger.probing(charge())]).toEqual([false, true, false]);
   });
 
   it("a probe whose answer may be of two minutes teaches nothing: another is sent", () => {
@@ -239,7 +256,7 @@ describe("A disturbed clock at the ledger", () => {
     for (let i = 0; i < 4; i++) ledger.spend(charge({ weight: 100 }), noon + 12_500);
     ledger.disturb(noon + 12_600);
     expect(ledger.clock.known).toBe(false);
-    expect(ledger.ask(charge(), "exit", noon + 13_649)).toMatchObject({ granted: false, layer: "start", until: noon + 13_650 });
+    expect(ledger.ask(charge(), "ordinary", noon + 13_649)).toMatchObject({ granted: false, layer: "start", until: noon + 13_650 });
     const probe = ledger.spend(charge({ weight: 2 }), noon + 13_650);
     ledger.settle(probe, answer(noon + 13_650, { uid: 402 }), noon + 13_650);
     expect(ledger.state(noon + 13_660).find(({ layer }) => layer === "uid")?.used).toBe(802);

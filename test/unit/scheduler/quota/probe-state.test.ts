@@ -50,6 +50,26 @@ describe("The probe state after a start", () => {
     expect([standing.leave(), standing.blockedUntil(2_001)]).toEqual([true, 62_001]);
   });
 
+  it("lets exits leave before the quiet is over, one at a time", () => {
+    const standing = new ProbeState(1_000, 0);
+    expect([standing.blockedUntil(1, true), standing.leave()]).toEqual([undefined, true]);
+    expect([standing.blockedUntil(2, true), standing.blockedUntil(2)]).toEqual([60_002, 1_000]);
+    standing.back();
+    standing.warmUp(50);
+    // What was used of the key's second before the start is not known before it is over.
+    expect([standing.warm, standing.blockedUntil(51), standing.blockedUntil(51, true)]).toEqual([false, 1_000, undefined]);
+    expect([standing.blockedUntil(1_000), standing.warm]).toEqual([undefined, true]);
+  });
+
+  it("lets not even exits leave while a refusal is waited out", () => {
+    const standing = new ProbeState(1_000, 0);
+    standing.warmUp(50);
+    standing.restart(5_000);
+    expect([standing.isShut(4_999), standing.blockedUntil(4_999, true), standing.isShut(5_000)]).toEqual([true, 5_000, false]);
+    standing.leave();
+    expect(standing.blockedUntil(5_000)).toBe(65_000);
+  });
+
   it("calls that left while all was open are no probes when it begins again", () => {
     const standing = new ProbeState(0);
     standing.warm = true;
@@ -68,7 +88,7 @@ describe("Pauses after lost probes", () => {
     });
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000]);
     expect(standing.blockedUntil(101, true)).toBeUndefined();
-    standing.warmUp();
+    standing.warmUp(101);
     standing.restart(200);
     standing.pause(300);
     expect(standing.blockedUntil(301)).toBe(1_300);

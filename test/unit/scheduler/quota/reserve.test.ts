@@ -24,7 +24,7 @@ describe("Requests held back for exits", () => {
   it.each([
     ["one at hand and those expected", 10_000, 0, 1 / 10_000, 1 + 1 + 3],
     ["or as many as cancel all that rests", 10_000, 200, 1 / 10_000, 10],
-    ["are lent in the end", 400, 200, 1 / 10_000, 0],
+    ["are lent in the end", 375, 200, 1 / 10_000, 0],
   ])("%s", (_, remMs, open, rate, calls) => {
     expect(exitCallsOf({ ...defaultReserve, ordersPerExit: 20 }, remMs, open, rate)).toBe(calls);
   });
@@ -59,7 +59,7 @@ describe("The reserve for exits", () => {
   });
 
   it("unless told otherwise, spends at once, leaves the blind call its two units and lends out at the end of a window", () => {
-    expect(defaultReserve).toMatchObject({ spending: "burst", probeUnits: 2, lendMs: 400, keySlots: 2 });
+    expect(defaultReserve).toMatchObject({ spending: "burst", probeUnits: 2, lendMs: 375, keySlots: 2 });
     // One batch cancel of 15 takes back 20 orders whose elements weigh nothing.
     expect([exitCost(defaultReserve, 20), exitCost(defaultReserve, 21)]).toEqual([15, 30]);
   });

@@ -46,10 +46,35 @@ describe("Quota routes", () => {
     const { routes, windows } = stage();
     const charge = chargeOf(1);
     const before = routes.of(charge);
-    routes.disturb(2_000);
+    routes.disturb(1_000, 2_000);
     const after = routes.of(charge);
     expect([after === before, after.standing === before.standing, after.windows[0] === before.windows[0]]).toEqual([false, false, true]);
     expect([after.standing.blockedUntil(1_999), windows.size]).toEqual([2_000, 3]);
+  });
+
+  it("let exits leave at once when everybody probes again, but not where a refusal was waited out", () => {
+    const { routes } = stage();
+    const charge = chargeOf(1);
+    expect(routes.of(charge).standing.blockedUntil(0, true)).toBeUndefined();
+    routes.disturb(1_000, 2_000);
+    expect([routes.of(charge).standing.blockedUntil(999, true), routes.of(charge).standing.blockedUntil(1_000, true)]).toEqual([
+      1_000,
+      undefined,
+    ]);
+    routes.of(charge).standing.restart(9_000);
+    routes.disturb(3_000, 4_000);
+    expect([routes.of(charge).standing.blockedUntil(3_999, true), routes.of(charge).standing.blockedUntil(4_000, true)]).toEqual([
+      4_000,
+      undefined,
+    ]);
+  });
+
+  it("let exits wait as well when everybody probes again and a window had no room for one", () => {
+    const { routes } = stage();
+    const charge = chargeOf(1);
+    for (const gauge of routes.of(charge).windows) if (gauge.spec.unit === "weight") gauge.begin(1_186, 500);
+    routes.disturb(1_000, 2_000);
+    expect(routes.of(charge).standing.blockedUntil(1_999, true)).toBe(2_000);
   });
 
   it("lead to windows that begin anywhere where the service tells neither time nor use", () => {
