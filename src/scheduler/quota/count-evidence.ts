@@ -100,7 +100,7 @@ export class CountEvidence {
   }
 
   learnBoundary(sentAt: number, receivedAt: number, used: number): void {
-    const { clock, phase, heard, openEnd, lag, spec } = this.#parts;
+    const { clock, phase, heard, openEnd, lag, spec, usage } = this.#parts;
     openEnd.refusedMs = 0;
     const fall = heard.fallTo(used, sentAt, lag.lagging);
     if (fall === undefined) return;
@@ -117,7 +117,7 @@ export class CountEvidence {
     if (phase.openEnded === undefined) return;
     // A window began, but who knows when.
     heard.drop();
-    openEnd.enter(receivedAt, 0);
+    openEnd.enter(receivedAt, usage.missing);
   }
 
   misread(what: string): void {

@@ -288,7 +288,7 @@ export class FixedWindow implements LimitWindow {
       index++;
       since = now;
       this.#phase.runOn(index, now);
-      this.#openEnd.enter(now, 0);
+      this.#openEnd.enter(now, usage.missing);
     }
     if (index <= usage.closedThrough) return Math.max(now + 1, this.#landedAt + windowMs);
     const most = ceiling(since + windowMs, since, now);

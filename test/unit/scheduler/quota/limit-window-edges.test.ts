@@ -282,3 +282,22 @@ describe("The retry instant of a limit window:", () => {
     expect([gauge.begun, gauge.open, gauge.used(500), gauge.used(1_500)]).toEqual([6, 3, 3, 3]);
   });
 });
+
+describe("A short window whose end is not known", () => {
+  it("lets a call go once a window's length is over, whatever is missing of its limit", () => {
+    const { bounds, gauge, call } = stage({ header: { name: "x-ratelimit-key-remaining", kind: "remaining" } });
+    bounds.known = false;
+    // Six that are not ours are gone of the first second that is told of.
+    call(0, 20, 7);
+    expect([gauge.missing, gauge.used(21)]).toEqual([6, 7]);
+    const leaves = (from: number): number => {
+      for (let at = from; at < from + 5_000; ) {
+        const until = gauge.blockedUntil(1, at, (_end, _start, now) => gauge.paced(now));
+        if (until === undefined) return at;
+        at = until;
+      }
+      return Number.POSITIVE_INFINITY;
+    };
+    expect(leaves(1_100)).toBeLessThan(3_200);
+  });
+});
