@@ -5,15 +5,8 @@
  * later; an answer from the future, after the clock was set back, is dropped; unused answers expire.
  * Not here: when to read (shared-reads.ts).
  */
-import type { Redis } from "ioredis";
-import { optionalPackage } from "../optional-package.ts";
+import { RedisConnection } from "../scheduler/shared/redis-connection.ts";
 import type { AnswerReply, AnswerStore } from "./shared-reads.ts";
-
-type Scripted = Redis & {
-  lookForAnswer(keys: number, ...args: (string | number)[]): Promise<readonly (string | number)[]>;
-  leaveAnswer(keys: number, ...args: (string | number)[]): Promise<unknown>;
-};
-type Client = Pick<typeof import("ioredis"), "Redis">;
 
 /** Who asks and does not leave an answer within this is not waited for any more. */
 const askingMs = 5_000;
@@ -46,49 +39,45 @@ redis.call('HSET', KEYS[1], 'at', string.format('%.0f', at), 'text', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
+const scripts = { lookForAnswer: lookScript, leaveAnswer: leaveScript } as const;
+type Connection = RedisConnection<keyof typeof scripts>;
+
 export class RedisAnswerStore implements AnswerStore {
-  readonly #redis: Scripted;
+  readonly #connection: Connection;
   readonly #prefix: string;
   readonly #member: string;
   #count = 0;
 
-  private constructor(redis: Scripted, prefix: string, member: string) {
-    this.#redis = redis;
+  private constructor(connection: Connection, prefix: string, member: string) {
+    this.#connection = connection;
     this.#prefix = prefix;
     this.#member = member;
-    redis.defineCommand("lookForAnswer", { lua: lookScript });
-    redis.defineCommand("leaveAnswer", { lua: leaveScript });
-    // The next call reports it; without a listener the client would print it.
-    redis.on("error", () => undefined);
   }
 
-  /** Connects at once. `kind` separates engines of different kinds: an answer is read only by engines of the same kind. */
+  /**
+   * Connects when first asked; `url` is as scheduler/shared/store-address.ts reads it. `kind` separates engines of different kinds: an answer
+   * is read only by engines of the same kind.
+   */
   static async open(url: string, group: string, kind: string, member: string): Promise<RedisAnswerStore> {
-    const { Redis } = await optionalPackage<Client>("ioredis", "config.quota.shared: a store in Redis is reached");
-    const redis = new Redis(url, {
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      commandTimeout: answerMs,
-      retryStrategy: (times: number) => Math.min(answerMs, 50 * times),
-    });
-    return new RedisAnswerStore(redis as Scripted, `{${group}}:r:${kind}`, member);
+    const needs = "config.quota.shared: a store in Redis is reached";
+    return new RedisAnswerStore(await RedisConnection.open({ url, needs, answerMs, scripts }), `{${group}}:r:${kind}`, member);
   }
 
   async look(name: string, maxAgeMs: number): Promise<AnswerReply> {
     const mark = `${this.#member}:${++this.#count}`;
-    const [kind, storeMs, ...rest] = await this.#redis.lookForAnswer(2, ...this.#keys(name), Math.floor(maxAgeMs), mark, askingMs);
+    const reply = await this.#connection.ask((redis) => redis.lookForAnswer(2, ...this.#keys(name), Math.floor(maxAgeMs), mark, askingMs));
+    const [kind, storeMs, ...rest] = reply as readonly (string | number)[];
     const time = { storeMs: Number(storeMs) };
     if (kind === "answer") return { kind, ageMs: Number(rest[0]), text: String(rest[1]), ...time };
     return kind === "ask" ? { kind, mark: String(rest[0]), ...time } : { kind: "wait", ...time };
   }
 
   async leave(name: string, mark: string, text = ""): Promise<void> {
-    await this.#redis.leaveAnswer(2, ...this.#keys(name), mark, text, keptMs);
+    await this.#connection.ask((redis) => redis.leaveAnswer(2, ...this.#keys(name), mark, text, keptMs));
   }
 
   close(): void {
-    this.#redis.disconnect();
+    this.#connection.close();
   }
 
   #keys(name: string): [string, string] {

@@ -1,14 +1,12 @@
 /**
  * Lease store in Redis or Valkey (6.2 or later), for processes on several machines.
  *
- * Invariants: what is said is sent once and never repeated by the client; a server that does not answer for two seconds is dialled anew.
- * The copied journal tells what was ordered: whoever reads the store reads that.
+ * Invariants: what is said is sent once and never repeated. The copied journal tells what was ordered: whoever reads the store reads that.
  * Not here: the algorithm (lease-scripts.ts), what a process does while the store is away (lease.ts).
  */
-import type { Redis } from "ioredis";
 import { messageOf, SluiceError } from "../../errors.ts";
-import { optionalPackage } from "../../optional-package.ts";
-import { dialled, shownAddress } from "../../scheduler/shared/store-address.ts";
+import { RedisConnection, type Scripted } from "../../scheduler/shared/redis-connection.ts";
+import { shownAddress } from "../../scheduler/shared/store-address.ts";
 import {
   appendScript,
   lookScript,
@@ -36,12 +34,6 @@ import type {
 
 const answerMsDefault = 1_000;
 const refused = /WRONGPASS|NOAUTH|NOPERM|invalid password/;
-const redialMs = 2_000;
-const backOffMsMax = 500;
-
-type Client = Pick<typeof import("ioredis"), "Redis">;
-type Argument = string | number | Buffer;
-type Script = (keys: number, ...args: Argument[]) => Promise<unknown>;
 
 const scripts = {
   lookLease: lookScript,
@@ -54,77 +46,45 @@ const scripts = {
   stageCopy: stageScript,
   replaceStagedCopy: replaceStagedScript,
 } as const;
-type Scripted = Redis & Record<keyof typeof scripts, Script>;
+type Connection = RedisConnection<keyof typeof scripts>;
 
 export class RedisLeaseStore implements LeaseStore {
-  readonly #redis: Scripted;
+  readonly #connection: Connection;
   readonly #tag: string;
   readonly #keyOf: (kind: string) => string;
-  /** Which server this is; another one may have lost what the first knew. */
-  #memory: string | undefined;
-  /** What the last attempt to connect failed with. */
-  #refusal: string | undefined;
-  /** Answers due in a row. */
-  #failures = 0;
-  readonly #answerMs: number;
   /** As people may see it. */
   readonly #address: string;
 
-  private constructor(redis: Scripted, address: string, group: string, instance: string, answerMs: number) {
-    this.#redis = redis;
-    this.#answerMs = answerMs;
+  private constructor(connection: Connection, address: string, group: string, instance: string) {
+    this.#connection = connection;
     this.#address = address;
     this.#tag = `{${group}}`;
     this.#keyOf = (kind) => `${this.#tag}:${kind}:${instance}`;
-    for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { lua });
-    const forget = (): void => {
-      this.#memory = undefined;
-    };
-    redis.on("close", forget);
-    // Told to whoever asks next; without a listener the client would print it.
-    redis.on("error", (error) => {
-      forget();
-      this.#refusal = messageOf(error);
-    });
-    redis.on("ready", () => {
-      this.#refusal = undefined;
-    });
   }
 
   /** Connects when first asked; `url` is as scheduler/shared/store-address.ts reads it. An answer that takes longer than `answerMs` is none. */
   static async open(url: string, group: string, instance: string, answerMs: number = answerMsDefault): Promise<RedisLeaseStore> {
-    const { Redis } = await optionalPackage<Client>("ioredis", "config.standby: a store in Redis is reached");
-    const settings = {
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      commandTimeout: answerMs,
-      connectTimeout: redialMs,
-      retryStrategy: (times: number) => Math.min(backOffMsMax, 50 * times),
-    };
-    const dial = dialled(url);
-    const redis =
-      typeof dial === "string" ? new Redis(dial, settings) : new Redis({ ...dial, ...settings, sentinelCommandTimeout: answerMs });
-    return new RedisLeaseStore(redis as Scripted, shownAddress(url), group, instance, answerMs);
+    const needs = "config.standby: a store in Redis is reached";
+    return new RedisLeaseStore(await RedisConnection.open({ url, needs, answerMs, scripts }), shownAddress(url), group, instance);
   }
 
   async look({ name }: Candidate): Promise<Sighting> {
-    const memory = await this.#memoryId();
-    const fields = (await this.#ask(() => this.#redis.lookLease(2, ...this.#leaseKeys, name))) as readonly string[];
+    const memory = await this.#serverId();
+    const fields = (await this.#ask((redis) => redis.lookLease(2, ...this.#leaseKeys, name))) as readonly string[];
     return { record: recordOf(pairs(fields)), memory };
   }
 
   async take({ name, session, owner }: Candidate, seen: LeaseRecord | undefined): Promise<number | undefined> {
     const { epoch = "", seq = "" } = seen ?? {};
-    const taken = await this.#ask(() => this.#redis.takeLease(2, ...this.#leaseKeys, name, session, owner, epoch, seq));
+    const taken = await this.#ask((redis) => redis.takeLease(2, ...this.#leaseKeys, name, session, owner, epoch, seq));
     return taken === "" ? undefined : Number(taken);
   }
 
   async renew({ name, session, owner, epoch, seq, valid, memory }: Holder): Promise<Renewal> {
-    const known = await this.#memoryId();
+    const known = await this.#serverId();
     if (!valid && memory !== known) return { kind: "unsure" };
-    const [kind, ...more] = (await this.#ask(() =>
-      this.#redis.renewLease(2, ...this.#leaseKeys, name, session, owner, epoch, seq, valid ? 1 : 0),
+    const [kind, ...more] = (await this.#ask((redis) =>
+      redis.renewLease(2, ...this.#leaseKeys, name, session, owner, epoch, seq, valid ? 1 : 0),
     )) as readonly [string, ...string[]];
     if (kind === "unsure") return { kind };
     if (kind === "deposed") return { kind, by: more[0] ?? "" };
@@ -132,58 +92,57 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   async release({ epoch, session }: Pick<Holder, "epoch" | "session">): Promise<void> {
-    await this.#ask(() => this.#redis.releaseLease(1, this.#keyOf("lease"), session, epoch));
+    await this.#ask((redis) => redis.releaseLease(1, this.#keyOf("lease"), session, epoch));
   }
 
   async files(): Promise<CopiedFiles> {
-    const held = await this.#ask(() => this.#redis.hgetall(this.#keyOf("files")));
+    const held = await this.#ask((redis) => redis.hgetall(this.#keyOf("files")));
     const bytes = new Map<string, number>();
     for (const name of Object.keys(held)) {
-      if (name !== "!version") bytes.set(name, await this.#ask(() => this.#redis.strlen(this.#fileKey(name))));
+      if (name !== "!version") bytes.set(name, await this.#ask((redis) => redis.strlen(this.#fileKey(name))));
     }
     return { version: Number(held["!version"] ?? 0), bytes };
   }
 
   async read(file: string, from: number, bytes: number): Promise<Uint8Array> {
-    return this.#ask(() => this.#redis.getrangeBuffer(this.#fileKey(file), from, from + bytes - 1));
+    return this.#ask((redis) => redis.getrangeBuffer(this.#fileKey(file), from, from + bytes - 1));
   }
 
   async append(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
-    return (await this.#ask(() => this.#redis.appendCopy(3, ...this.#copyKeys(file), epoch, file, at, Buffer.from(bytes)))) as Copied;
+    return (await this.#ask((redis) => redis.appendCopy(3, ...this.#copyKeys(file), epoch, file, at, Buffer.from(bytes)))) as Copied;
   }
 
   async replace(epoch: number, file: string, bytes: Uint8Array): Promise<Copied> {
-    return (await this.#ask(() => this.#redis.replaceCopy(3, ...this.#copyKeys(file), epoch, file, Buffer.from(bytes)))) as Copied;
+    return (await this.#ask((redis) => redis.replaceCopy(3, ...this.#copyKeys(file), epoch, file, Buffer.from(bytes)))) as Copied;
   }
 
   async stage(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
     const [lease, files] = this.#copyKeys(file);
-    return (await this.#ask(() =>
-      this.#redis.stageCopy(3, lease, files, this.#stagedKey(file), epoch, file, at, Buffer.from(bytes)),
+    return (await this.#ask((redis) =>
+      redis.stageCopy(3, lease, files, this.#stagedKey(file), epoch, file, at, Buffer.from(bytes)),
     )) as Copied;
   }
 
   async replaceStaged(epoch: number, file: string, bytes: number): Promise<Copied> {
-    return (await this.#ask(() =>
-      this.#redis.replaceStagedCopy(4, ...this.#copyKeys(file), this.#stagedKey(file), epoch, file, bytes),
+    return (await this.#ask((redis) =>
+      redis.replaceStagedCopy(4, ...this.#copyKeys(file), this.#stagedKey(file), epoch, file, bytes),
     )) as Copied;
   }
 
   async remove(epoch: number, file: string): Promise<Copied> {
-    return (await this.#ask(() => this.#redis.removeCopy(3, ...this.#copyKeys(file), epoch, file))) as Copied;
+    return (await this.#ask((redis) => redis.removeCopy(3, ...this.#copyKeys(file), epoch, file))) as Copied;
   }
 
   /** Who leads in the group, of each instance. */
   async leaderships(): Promise<readonly Leadership[]> {
-    const [seconds = 0, micros = 0] = (await this.#ask(() => this.#redis.time())).map(Number);
-    const now = seconds * 1_000 + Math.floor(micros / 1_000);
+    const now = await this.#told(this.#connection.now());
     const since = (at: string | undefined): number => Math.max(0, now - Number(at ?? now));
     const prefix = `${this.#tag}:lease:`;
     const found: Leadership[] = [];
-    for (const key of await this.#keysUnder(prefix)) {
+    for (const key of await this.#told(this.#connection.keysUnder(prefix))) {
       const instance = key.slice(prefix.length);
-      const { name = "", released, heard } = await this.#ask(() => this.#redis.hgetall(key));
-      const looked = await this.#ask(() => this.#redis.hgetall(`${this.#tag}:standbys:${instance}`));
+      const { name = "", released, heard } = await this.#ask((redis) => redis.hgetall(key));
+      const looked = await this.#ask((redis) => redis.hgetall(`${this.#tag}:standbys:${instance}`));
       const standbys = Object.entries(looked).map(([one, at]) => ({ name: one, ms: since(at) }));
       found.push({
         instance,
@@ -196,7 +155,7 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   close(): void {
-    this.#redis.disconnect();
+    this.#connection.close();
   }
 
   get #leaseKeys(): readonly [string, string] {
@@ -215,40 +174,18 @@ export class RedisLeaseStore implements LeaseStore {
     return `${this.#keyOf("staged")}:${file}`;
   }
 
-  async #keysUnder(prefix: string): Promise<readonly string[]> {
-    const keys: string[] = [];
-    let cursor = "0";
-    do {
-      const [next, some] = await this.#ask(() =>
-        this.#redis.scan(cursor, "MATCH", `${prefix.replace(/[\\*?[\]]/g, "\\$&")}*`, "COUNT", 200),
-      );
-      cursor = next;
-      keys.push(...some);
-    } while (cursor !== "0");
-    return keys;
+  #serverId(): Promise<string> {
+    return this.#told(this.#connection.serverId());
   }
 
-  async #memoryId(): Promise<string> {
-    if (this.#memory === undefined) {
-      const info = await this.#ask(() => this.#redis.info("server"));
-      this.#memory = /^run_id:(\w+)/m.exec(info)?.[1] ?? "unknown";
-    }
-    return this.#memory;
+  #ask<T>(call: (redis: Scripted<keyof typeof scripts>) => Promise<T>): Promise<T> {
+    return this.#told(this.#connection.ask(call));
   }
 
-  async #ask<T>(call: () => Promise<T>): Promise<T> {
-    const { status } = this.#redis;
-    if (status !== "ready") throw this.#failure(this.#refusal ?? `it is not connected (${status})`);
+  async #told<T>(answer: Promise<T>): Promise<T> {
     try {
-      const answer = await call();
-      this.#failures = 0;
-      return answer;
+      return await answer;
     } catch (error) {
-      // The connection may hang without being closed: after two silent seconds another is opened.
-      if (++this.#failures * this.#answerMs >= redialMs) {
-        this.#failures = 0;
-        this.#redis.disconnect(true);
-      }
       throw this.#failure(messageOf(error));
     }
   }

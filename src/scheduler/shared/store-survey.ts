@@ -7,10 +7,9 @@
 import type { Redis } from "ioredis";
 import type { Clock } from "../../clock/clock.ts";
 import { messageOf } from "../../errors.ts";
-import { optionalPackage } from "../../optional-package.ts";
 import type { Enrolled } from "./claim.ts";
 import { enrolledIn } from "./redis-claim-store.ts";
-import { dialled } from "./store-address.ts";
+import { dialledClient } from "./redis-connection.ts";
 
 interface SurveyedMember {
   /** With its epoch: another process of the same name is another. */
@@ -47,16 +46,13 @@ const answerMs = 2_000;
 
 /** Rejects when the server cannot be reached. */
 export const surveyStore = async (address: string, group: string, clock: Clock): Promise<StoreSurvey> => {
-  const { Redis } = await optionalPackage<Pick<typeof import("ioredis"), "Redis">>("ioredis", "sluice doctor --shared");
-  const settings = {
+  const redis = await dialledClient(address, "sluice doctor --shared: the store is reached", {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
     commandTimeout: answerMs,
     connectTimeout: answerMs,
     retryStrategy: () => null,
-  };
-  const dial = dialled(address);
-  const redis = typeof dial === "string" ? new Redis(dial, settings) : new Redis({ ...dial, ...settings });
+  });
   // Told by the call that fails; without a listener the client would print it.
   redis.on("error", () => undefined);
   try {
