@@ -54,7 +54,7 @@ export interface Recovered {
 /** Dependencies of a journal, besides its config. */
 export interface JournalParts {
   readonly service: Pick<OpenService, "clock" | "users">;
-  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
+  readonly deskOf: (uid: string) => Pick<OrderManager, "leaves" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
   /** Folders of the machine when left out. */
   readonly openDisk: ((dir: string) => Promise<Disk>) | undefined;
 }

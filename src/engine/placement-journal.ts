@@ -174,7 +174,7 @@ class PlacementLog implements PlacementJournal {
     const intent = { uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() };
     this.#write({ type: "sent", ...intent, ...(planned !== undefined && { planned }) });
     await log.commit().catch((error: unknown) => this.#fail(error));
-    const reason = orderManager.barred(clOrdId);
+    const reason = orderManager.leaves(clOrdId);
     if (reason === undefined) return;
     // It need not be resolved. If this record is lost, the next run looks and finds nothing.
     this.#write({ type: "unsent", uid, clOrdId });
@@ -193,7 +193,7 @@ class PlacementLog implements PlacementJournal {
       this.#write({ type: "sent", ...known, px: px ?? known.px, sz: larger });
       await log.commit().catch((error: unknown) => this.#fail(error));
     }
-    const reason = this.#options.deskOf(uid).barred(clOrdId ?? "");
+    const reason = this.#options.deskOf(uid).leaves(clOrdId ?? "");
     if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `The change of ${clOrdId} was not sent: ${reason}.`);
   }
 

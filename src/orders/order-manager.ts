@@ -259,9 +259,16 @@ export class OrderManager {
     this.#flow.postOnly.quoted(instId);
   }
 
-  /** Why a placement that was decided a moment ago may not leave any more, in words. */
-  barred(clOrdId: string): string | undefined {
+  /** The request of an order decided a while ago is about to leave: why it may not any more, in words, else it is taken to be sent now. */
+  leaves(clOrdId: string): string | undefined {
     const order = this.#flow.slots.byClientId(clOrdId);
+    const barred = this.#barred(order);
+    // Its record may have taken long: what was sent late may arrive late.
+    if (order !== undefined && barred === undefined) order.sentAt = this.#options.clock.now();
+    return barred;
+  }
+
+  #barred(order: TrackedOrder | undefined): string | undefined {
     const slot = order === undefined ? undefined : this.#flow.slots.of(order);
     if (slot?.closing === true) return this.#options.refused?.(true);
     const mode = slot?.reserved === true ? this.mode : this.modeOf(order?.strategy ?? "");

@@ -48,7 +48,8 @@ export interface TrackedOrder {
   goesOn: boolean;
   /** Of the wanted order it serves, which may have changed without need to replace the order. */
   mark: string;
-  readonly sentAt: number;
+  /** When its last request left, as far as known: after it was decided, where its record took long. */
+  sentAt: number;
   ordId: string;
   phase: OrderPhase;
   record: OrderRecord | undefined;

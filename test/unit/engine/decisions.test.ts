@@ -16,6 +16,23 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const modes = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type === "mode.changed" ? [`${event.mode}: ${event.reason}`] : []));
 
+/** A disk that takes so long for each flush, for as long as it is slow. */
+const slowDisk = (world: World, flushMs = 1_000) => {
+  const disk = { slow: true };
+  const inner = world.disk.open.bind(world.disk);
+  Object.assign(world.disk, {
+    open: async (name: string) => {
+      const file = await inner(name);
+      const sync = async (): Promise<void> => {
+        await file.sync();
+        if (disk.slow) await new Promise<void>((resolve) => world.clock.setTimer(world.clock.now() + flushMs, resolve));
+      };
+      return { ...file, sync };
+    },
+  });
+  return disk;
+};
+
 describe("A journalled halt", () => {
   it("outlives the process: the next one cancels what it finds and places nothing until somebody resumes", async () => {
     const world = worldOf();
@@ -84,23 +101,6 @@ describe("A journalled halt", () => {
     await stop(world, second.engine);
   });
 
-  /** A disk that takes a second for each flush, for as long as it is slow. */
-  const slowDisk = (world: World) => {
-    const disk = { slow: true };
-    const inner = world.disk.open.bind(world.disk);
-    Object.assign(world.disk, {
-      open: async (name: string) => {
-        const file = await inner(name);
-        const sync = async (): Promise<void> => {
-          await file.sync();
-          if (disk.slow) await new Promise<void>((resolve) => world.clock.setTimer(world.clock.now() + 1_000, resolve));
-        };
-        return { ...file, sync };
-      },
-    });
-    return disk;
-  };
-
   it("keeps back what waits for its record at a stop, and the next life has nothing to look for", async () => {
     const world = worldOf();
     const first = lifeOf(world);
@@ -138,6 +138,35 @@ describe("A journalled halt", () => {
     await pass(world, 5_000);
     expect(resting(world)).toEqual(["29000", "30000"]);
     await stop(world, first.engine);
+  });
+});
+
+describe("A placement whose record takes long to be flushed", () => {
+  it("may be on its way for thirty seconds after it left, and is not taken for absent before", async () => {
+    const world = worldOf();
+    world.wanted$ = concat(of([far("a", "30000")]), NEVER);
+    const left: number[] = [];
+    world.lose = ({ endpoint }) => {
+      if (endpoint !== "placeOrder" || left.length > 0) return undefined;
+      left.push(world.clock.now());
+      return "request";
+    };
+    const { engine, events } = lifeOf(world);
+    const disk = slowDisk(world, 8_000);
+    const absentAt: number[] = [];
+    engine.on("order.absent", () => absentAt.push(world.clock.now()));
+    await until(world, engine.start());
+    await pass(world, 20_000);
+    disk.slow = false;
+    await pass(world, 60_000);
+    const sent = events.find((event) => event.type === "action.sent" && event.endpoint === "placeOrder");
+    expect(left).toHaveLength(1);
+    expect((left[0] as number) - (sent?.at ?? Number.NaN)).toBeGreaterThanOrEqual(8_000);
+    expect(absentAt).toHaveLength(1);
+    // Two looks at the lists that count, ten seconds apart, after thirty.
+    expect((absentAt[0] as number) - (left[0] as number)).toBeGreaterThan(40_000);
+    expect(resting(world)).toEqual(["30000"]);
+    await stop(world, engine);
   });
 });
 
