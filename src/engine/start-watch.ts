@@ -1,6 +1,8 @@
 /**
  * Start watch: reports what a start is waiting for: a service that does not answer, quota, a rate limit.
  *
+ * A read whose answer is lost is given up sooner than otherwise, so that a standby need not wait for it; later each time, as a way may be slow.
+ *
  * Invariants: each reason is reported as soon as it is known and repeated at intervals, only while the engine starts; a wrong address
  * fails the start, at once or with the third such answer in a row; a rate limit never does, as the next window brings new quota.
  * Not here: reading (initial-sync.ts), how long a start may take without a rate limit (there too).
@@ -8,7 +10,7 @@
 import { type Observable, ReplaySubject, takeUntil } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { limitedStatus } from "../contract/limits.ts";
-import { type Interceptor, observing, type WireRequest, type WireResponse } from "../contract/transport.ts";
+import { type Interceptor, observing, type ResponseSink, type WireRequest, type WireResponse } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 
@@ -33,6 +35,9 @@ interface StartWatchOptions {
 const againMs = 15_000;
 /** A request that was not answered for so long is worth a word. */
 const silentMs = 3_000;
+/** A read is given up after so long, then after twice as long, then when the transport does. */
+const patienceMsLeast = 3_000;
+const patienceMsMost = 6_000;
 /** Shorter waits for quota are not reported. */
 const waitMsLeast = 2_000;
 
@@ -63,6 +68,7 @@ class RequestsOfStart implements StartWatch {
   /** When a reason of each kind was last reported. */
   readonly #reportedAt = new Map<string, number>();
   #isOn = false;
+  #patienceMs = patienceMsLeast;
   #wrongPaths = 0;
   #limitedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
@@ -93,7 +99,8 @@ class RequestsOfStart implements StartWatch {
     const onFailed = (error: unknown): void => {
       if (this.#isOn && !sink.closed) this.#lost(error);
     };
-    next(request, observing(sink, onResponse, onFailed));
+    const isImpatient = request.method === "GET" && this.#patienceMs <= patienceMsMost;
+    next(request, observing(isImpatient ? this.#impatient(request, sink) : sink, onResponse, onFailed));
   };
 
   begin(): void {
@@ -107,6 +114,31 @@ class RequestsOfStart implements StartWatch {
   end(): void {
     this.#isOn = false;
     this.#timer?.cancel();
+  }
+
+  #impatient({ endpoint }: WireRequest, sink: ResponseSink): ResponseSink {
+    const ms = this.#patienceMs;
+    let isOver = false;
+    const timer = this.#clock.setTimer(this.#clock.now() + ms, () => {
+      if (!this.#isOn || isOver) return;
+      isOver = true;
+      // Reads that wait side by side are one lesson.
+      if (this.#patienceMs === ms) this.#patienceMs = 2 * ms;
+      sink.failed(new SluiceError("OUTCOME_UNKNOWN", `${endpoint}: no answer within ${ms} ms, while the engine starts.`));
+    });
+    const once = (tell: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      timer.cancel();
+      tell();
+    };
+    return {
+      response: (response) => once(() => sink.response(response)),
+      failed: (error) => once(() => sink.failed(error)),
+      get closed() {
+        return isOver || sink.closed;
+      },
+    };
   }
 
   #report(kind: string, reason: string): void {

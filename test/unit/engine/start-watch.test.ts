@@ -2,7 +2,7 @@
 import { EMPTY, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
+import type { ResponseSink, Transport, WireRequest } from "../../../src/contract/transport.ts";
 import { createStartWatch } from "../../../src/engine/start-watch.ts";
 import { SluiceError } from "../../../src/errors.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
@@ -83,6 +83,51 @@ describe("An engine's start", () => {
     ask(() => undefined);
     clock.advanceTo(5_000);
     expect(told).toEqual([`3000 ${url} has not answered for 3 s`]);
+  });
+
+  it("gives a read up that is not answered, later each time, and takes no late answer of it", () => {
+    const { clock, watch } = stage(url);
+    const ends: string[] = [];
+    let late: ResponseSink | undefined;
+    const ask = (asked: WireRequest = request): void => {
+      const failed = (error: unknown): void => void ends.push(`${clock.now()} ${error instanceof Error ? error.message : ""}`);
+      watch.interceptor((_, sink) => {
+        late = sink;
+      })(asked, { response: ({ status: told }) => void ends.push(`${clock.now()} ${told}`), failed, closed: false });
+    };
+    ask();
+    ask();
+    clock.advanceTo(3_000);
+    expect(ends).toEqual(Array(2).fill("3000 instruments: no answer within 3000 ms, while the engine starts."));
+    expect(late?.closed).toBe(true);
+    late?.response({ status: 200, headers: {}, body: undefined });
+    ask();
+    clock.advanceTo(8_999);
+    expect(ends).toHaveLength(2);
+    clock.advanceTo(9_000);
+    expect(ends.at(-1)).toBe("9000 instruments: no answer within 6000 ms, while the engine starts.");
+    // From now on the transport's own limit holds, as it does for what changes something.
+    ask();
+    clock.advanceTo(60_000);
+    late?.response({ status: 200, headers: {}, body: undefined });
+    expect(ends.slice(3)).toEqual(["60000 200"]);
+  });
+
+  it("gives nothing up that changes something, nor what it is still waiting for when it has ended", () => {
+    const { clock, watch } = stage(url);
+    const ends: string[] = [];
+    const sinks: ResponseSink[] = [];
+    const ask = (method: "GET" | "POST"): void => {
+      const sink = { response: () => void ends.push(method), failed: () => void ends.push("failed"), closed: false };
+      watch.interceptor((_, inner) => void sinks.push(inner))({ ...request, method }, sink);
+    };
+    ask("POST");
+    ask("GET");
+    clock.advanceTo(2_000);
+    watch.end();
+    clock.advanceTo(9_000);
+    for (const sink of sinks) sink.response({ status: 200, headers: {}, body: undefined });
+    expect(ends).toEqual(["POST", "GET"]);
   });
 
   it.each<[string, Transport, string]>([
