@@ -48,7 +48,7 @@ const keyless = file(
 );
 const paper = file("paper", 'export default { service: { kind: "paper" }, strategies: [] };');
 
-/** Runs the command; `story` is told the engine's side of the line once it listens. */
+/** Runs the command; `story` is told the engine's side of the line as soon as it listens, so before the keys are tried. */
 const watch = async (
   argv: readonly string[],
   story: (ears: Receiver<Report>, io: ReturnType<typeof capturedIo>) => void | Promise<void>,
@@ -56,7 +56,7 @@ const watch = async (
   const io = capturedIo();
   const listen: Listen = (accept) => {
     const ears = accept({ send: () => undefined, close: () => undefined });
-    setTimeout(() => void story(ears, io), 20);
+    void story(ears, io);
     return Promise.resolve(() => Promise.resolve());
   };
   const code = await main(["watchdog", ...argv], io, { listen });
