@@ -83,7 +83,8 @@ export const costsOf = (calls: number, perSecond: number, waves: number, collect
     const submitted = stopwatch(calls);
     for (let i = 0; i < calls; i++) scheduler.submit(actions[i % actions.length] as Action);
     const submit = submitted();
-    if (scheduler.queued < calls) throw new Error(`${calls - scheduler.queued} of ${calls} calls did not wait`);
+    // After a step of the clock one exit leaves at once.
+    if (scheduler.queued < calls - 1) throw new Error(`${calls - scheduler.queued} of ${calls} calls did not wait`);
     collect();
     const bytesPerEntry = (process.memoryUsage().heapUsed - heapBefore) / calls;
     const ran = stopwatch(calls);
