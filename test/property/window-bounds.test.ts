@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createServerClock, type ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 import { WindowPhase } from "../../src/scheduler/quota/window-phase.ts";
+import { unasked } from "../support/harness/fixed-clock.ts";
 
 const windowMs = 1_000;
 
@@ -39,6 +40,8 @@ const replayed = (evidence: readonly Evidence[]): ServerClock => {
 const forgetful = (evidence: readonly Evidence[]): ServerClock => {
   return {
     bounds: (at) => replayed(evidence).bounds(at),
+    near: unasked,
+    far: unasked,
     lo: (at) => replayed(evidence).lo(at),
     hi: (at) => replayed(evidence).hi(at),
     get known() {

@@ -7,6 +7,7 @@
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
 import type { Division } from "./division.ts";
+import { ExitRate } from "./exit-rate.ts";
 import { ForeignUsage } from "./foreign-usage.ts";
 import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
@@ -53,9 +54,6 @@ const carefulUnits = 60;
 const carefulCalls = 6;
 const newsMsMin = 400;
 const newsMsMax = 3_000;
-/** How fast the forecast of exits fades. */
-const exitMemoryMs = 300_000;
-const exitRateLeast = 1 / 15_000;
 
 export class Allowances {
   readonly policy: ReservePolicy;
@@ -64,18 +62,16 @@ export class Allowances {
   readonly #trips: AllowancesOptions["trips"];
   readonly #weightOf: AllowancesOptions["weightOf"];
   readonly #clients = new Map<string, Client>();
+  /** Orders at rest of all clients. */
+  #openOrders = 0;
   #weightMean = 10;
-  #exitRate = 0;
-  #lastExitAt: number;
-  // One instant is asked about many times over.
-  #rateAt = Number.NaN;
-  #rate = 0;
+  readonly #exits: ExitRate;
 
   constructor({ policy, trips, startedAt, weightOf }: AllowancesOptions) {
     this.policy = policy;
     this.#trips = trips;
     this.#weightOf = weightOf;
-    this.#lastExitAt = startedAt;
+    this.#exits = new ExitRate(startedAt);
   }
 
   /** Holds for as long as the user's window of weight is the same. */
@@ -104,19 +100,18 @@ export class Allowances {
 
   /** An exit was asked for. */
   noteExit(now: number): void {
-    const keep = Math.exp(-1 / 20);
-    this.#exitRate = this.exitRate(now) * keep + (1 - keep) / Math.max(now - this.#lastExitAt, 1_000);
-    this.#lastExitAt = now;
-    this.#rateAt = Number.NaN;
+    this.#exits.note(now);
   }
 
   noteOpen(uid: string, orders: number): void {
-    this.#clientOf(uid).openOrders = orders;
+    const client = this.#clients.get(uid) ?? this.#meet(uid);
+    this.#openOrders += orders - client.openOrders;
+    client.openOrders = orders;
   }
 
   /** The service told the use of a user or address; `fresh` units of it were newly seen to be others'. */
   noteUse(name: string, at: number, fresh: number): void {
-    const client = this.#clientOf(name);
+    const client = this.#clients.get(name) ?? this.#meet(name);
     client.heardAt = at;
     client.foreign ??= new ForeignUsage();
     client.foreign.observe(at, fresh);
@@ -140,10 +135,7 @@ export class Allowances {
 
   /** Orders that rest, of a user or of all. */
   openOrders(uid?: string): number {
-    if (uid !== undefined) return this.#clientOf(uid).openOrders;
-    let open = 0;
-    for (const { openOrders } of this.#clients.values()) open += openOrders;
-    return open;
+    return uid === undefined ? this.#openOrders : this.#clientOf(uid).openOrders;
   }
 
   forgetOthers(): void {
@@ -166,10 +158,11 @@ export class Allowances {
 
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
     const { capacity, scope, unit, windowMs } = gauge.spec;
+    const most = capacity - this.policy.keySlots;
     // However few there are, ordinary actions get one: its answer is what tells that there are more again.
-    const kept = (): number => Math.max(1 + gauge.missing, capacity - this.policy.keySlots);
+    const kept = (): number => Math.max(1 + gauge.missing, most);
     if (scope === "key") {
-      if (least) return () => Math.min(kept(), capacity - 1);
+      if (least) return () => Math.min(Math.max(1 + gauge.missing, most), capacity - 1);
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
       return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept(), weight, at, endAt));
     }
@@ -184,7 +177,9 @@ export class Allowances {
     const { capacity } = gauge;
     const { windowMs } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const margin = othersMargin(client, capacity, newsWeight, at, remMs);
+    const { foreign } = client;
+    const isShared = foreign !== undefined && foreign.units >= 1;
+    const margin = isShared ? othersMargin(client, capacity, newsWeight, at, remMs) : 0;
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulCalls : 0;
     // Where most is missing, the answer to one call tells whether it still is.
     const free = Math.max(1 + gauge.missing, capacity - this.#exitCalls(gauge, at, endAt) - margin - careful);
@@ -195,10 +190,13 @@ export class Allowances {
   #exitCalls(gauge: LimitWindow, at: number, endAt: number): number {
     const { capacity } = gauge;
     const { windowMs } = gauge.spec;
+    const { lendMs } = this.policy;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const rate = this.exitRate(at);
-    const open = this.openOrders();
-    const wanted = lentWithin(gauge.widthMs(at), remMs, this.policy.lendMs, (ms) => exitCallsOf(this.policy, ms, open, rate));
+    const rate = at === this.#exits.askedAt ? this.#exits.rate : this.#exits.at(at);
+    const widthMs = gauge.widthMs(at);
+    const isLent = widthMs > 0 && remMs < lendMs + widthMs;
+    const whole = exitCallsOf(this.policy, isLent ? lendMs + widthMs : remMs, this.#openOrders, rate);
+    const wanted = isLent ? lent(whole, remMs, lendMs, widthMs) : whole;
     return Math.min(wanted, (capacity - gauge.missing) / 2);
   }
 
@@ -208,13 +206,20 @@ export class Allowances {
     const { capacity } = gauge;
     const { windowMs, header } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const rate = at === this.#rateAt ? this.#rate : this.exitRate(at);
-    const wanted = lentWithin(gauge.widthMs(at), remMs, policy.lendMs, (ms) => exitReserve(policy, ms, client.openOrders, rate));
+    const rate = at === this.#exits.askedAt ? this.#exits.rate : this.#exits.at(at);
+    const widthMs = gauge.widthMs(at);
+    const isLent = widthMs > 0 && remMs < policy.lendMs + widthMs;
+    const whole = exitReserve(policy, isLent ? policy.lendMs + widthMs : remMs, client.openOrders, rate);
+    const wanted = isLent ? lent(whole, remMs, policy.lendMs, widthMs) : whole;
     // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
     const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
-    const margin = least
-      ? othersMargin(client, capacity, weight, at, remMs) * yieldMore
-      : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
+    const { foreign } = client;
+    const margin =
+      foreign === undefined || foreign.units < 1
+        ? 0
+        : least
+          ? othersMargin(client, capacity, weight, at, remMs) * yieldMore
+          : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
     // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
     const free = Math.min(gauge.paced(at), capacity - reserve - margin - careful - policy.probeUnits);
@@ -253,30 +258,24 @@ export class Allowances {
     return (weight.capacity - weight.used(at)) / this.#weightMean < (leftMs / 1_000) * slots;
   }
 
-  /** Exits per millisecond: rises with each and fades over minutes, never quite to nothing. */
+  /** Exits a millisecond that are to be expected. */
   exitRate(now: number): number {
-    if (now === this.#rateAt) return this.#rate;
-    this.#rateAt = now;
-    this.#rate = Math.max(this.#exitRate * Math.exp(-(now - this.#lastExitAt) / exitMemoryMs), exitRateLeast);
-    return this.#rate;
+    return this.#exits.at(now);
   }
 
-  #clientOf(uid: string): Client {
-    let client = this.#clients.get(uid);
-    if (client === undefined) {
-      client = { openOrders: 0, heardAt: undefined, foreign: undefined };
-      this.#clients.set(uid, client);
-    }
+  #clientOf(name: string): Client {
+    return this.#clients.get(name) ?? this.#meet(name);
+  }
+
+  #meet(name: string): Client {
+    const client: Client = { openOrders: 0, heardAt: undefined, foreign: undefined };
+    this.#clients.set(name, client);
     return client;
   }
 }
 
 /** Where a window ends is known to `widthMs`: its reserve is lent from the earliest end on, a little at a time, which tells more of the end. */
-const lentWithin = (widthMs: number, remMs: number, lendMs: number, reserve: (remMs: number) => number): number => {
-  const stretchMs = lendMs + widthMs;
-  if (remMs >= stretchMs || widthMs <= 0) return reserve(remMs);
-  return (reserve(stretchMs) * Math.max(0, remMs - lendMs)) / widthMs;
-};
+const lent = (whole: number, remMs: number, lendMs: number, widthMs: number): number => (whole * Math.max(0, remMs - lendMs)) / widthMs;
 
 const othersMargin = ({ foreign, heardAt }: Client, capacity: number, weight: number, at: number, remMs: number): number => {
   if (remMs <= 0 || foreign === undefined || foreign.units < 1) return 0;

@@ -20,6 +20,9 @@ interface OffsetBounds {
 export interface ServerClock {
   /** Valid until the next question. */
   bounds(at: number): Readonly<OffsetBounds>;
+  /** Bounds of the two instants asked last that still hold: a call's leaving and its answer are asked about by every window. */
+  readonly near: Readonly<OffsetBounds>;
+  readonly far: Readonly<OffsetBounds>;
   lo(at: number): number;
   hi(at: number): number;
   readonly known: boolean;
@@ -61,14 +64,13 @@ class ObservedClock implements ServerClock {
   known = false;
   conflicts = 0;
   revision = 0;
+  near: OffsetBounds = { at: Number.NaN, lo: 0, hi: 0 };
+  far: OffsetBounds = { at: Number.NaN, lo: 0, hi: 0 };
   readonly #drift: number;
   readonly #slew: number;
   readonly #dateSlackMs: number;
   #stamps: Interval | undefined;
   #counters: Interval | undefined;
-  // Many questions are asked of two instants, when a call left and when its answer came.
-  #near: OffsetBounds = { at: Number.NaN, lo: 0, hi: 0 };
-  #far: OffsetBounds = { at: Number.NaN, lo: 0, hi: 0 };
 
   constructor({ driftPpm, dateSlackMs = 150 }: ServerClockOptions = {}) {
     this.#drift = (driftPpm ?? driftPpmMost) / 1e6;
@@ -77,10 +79,10 @@ class ObservedClock implements ServerClock {
   }
 
   bounds(at: number): OffsetBounds {
-    if (at === this.#near.at) return this.#near;
-    const bounds = this.#far;
-    this.#far = this.#near;
-    this.#near = bounds;
+    if (at === this.near.at) return this.near;
+    const bounds = this.far;
+    this.far = this.near;
+    this.near = bounds;
     if (at === bounds.at) return bounds;
     bounds.at = at;
     bounds.lo = Number.NEGATIVE_INFINITY;
@@ -171,12 +173,12 @@ class ObservedClock implements ServerClock {
   /** How far the offset may have moved since evidence of so long ago, or before evidence to come. */
   #drifted(ms: number): number {
     const age = Math.abs(ms);
-    return age <= freshMs ? this.#drift * age : this.#drift * age + this.#slew * (age - freshMs);
+    return this.#drift * age + this.#slew * Math.max(0, age - freshMs);
   }
 
   #learned(): void {
     this.revision++;
-    this.#near.at = Number.NaN;
-    this.#far.at = Number.NaN;
+    this.near.at = Number.NaN;
+    this.far.at = Number.NaN;
   }
 }

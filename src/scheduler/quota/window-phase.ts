@@ -77,8 +77,10 @@ export class WindowPhase {
     bounds.at = at;
     this.#revision = calendar.revision;
     const own = this.#own;
+    const { near, far } = calendar;
+    const told = near.at === at ? near : far.at === at ? far : undefined;
     if (own === undefined) {
-      const { lo, hi } = calendar.bounds(at);
+      const { lo, hi } = told ?? calendar.bounds(at);
       bounds.lo = lo;
       bounds.hi = hi;
     } else {
@@ -87,7 +89,7 @@ export class WindowPhase {
       bounds.lo = own.lo - drifted;
       bounds.hi = own.hi + drifted;
       if (this.#trustsCalendar && calendar.known) {
-        const { lo, hi } = calendar.bounds(at);
+        const { lo, hi } = told ?? calendar.bounds(at);
         if (lo > bounds.hi || hi < bounds.lo) this.#trustsCalendar = false;
         else {
           bounds.lo = Math.max(bounds.lo, lo);

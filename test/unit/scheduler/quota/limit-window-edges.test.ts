@@ -4,6 +4,7 @@ import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Ceiling, LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+import { unasked } from "../../../support/harness/fixed-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all: Ceiling = () => 10;
@@ -23,6 +24,8 @@ const stage = (given: Partial<LayerSpec> = {}, lo = 0, hi = lo) => {
   const proofs: (readonly [number, number, number])[] = [];
   const clock: ServerClock = {
     bounds: (at) => ({ at, lo: bounds.lo, hi: bounds.hi }),
+    near: unasked,
+    far: unasked,
     lo: () => bounds.lo,
     hi: () => bounds.hi,
     get known() {

@@ -7,6 +7,7 @@ import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+import { unasked } from "../../../support/harness/fixed-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all = (): number => spec.capacity;
@@ -18,6 +19,8 @@ interface Heard {
 
 const clockOf = (lo: number, hi: number, boundaries: Heard[] = []): ServerClock => ({
   bounds: (at) => ({ at, lo, hi }),
+  near: unasked,
+  far: unasked,
   lo: () => lo,
   hi: () => hi,
   known: true,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 import { WindowPhase } from "../../../../src/scheduler/quota/window-phase.ts";
+import { unasked } from "../../../support/harness/fixed-clock.ts";
 
 const minute = 60_000;
 
@@ -10,6 +11,8 @@ const stage = (lo = -150, hi = 150) => {
   let revision = 0;
   const calendar: ServerClock = {
     bounds: (at) => ({ at, lo: bounds.lo, hi: bounds.hi }),
+    near: unasked,
+    far: unasked,
     lo: () => bounds.lo,
     hi: () => bounds.hi,
     get known() {
