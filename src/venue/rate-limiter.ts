@@ -8,8 +8,8 @@
  * Not here: the client's ledger, which must be able to disagree with this one.
  */
 import type { Contract } from "../contract/contract.ts";
-import type { Layer, LayerName } from "../contract/limits.ts";
-import type { Anchor, ExtraLayer } from "../contract/profile.ts";
+import { type LayerName, limitHeaders } from "../contract/limits.ts";
+import { type Caller, type Content, ExtraLayerWindows, LayerWindows, type Window } from "./layer-windows.ts";
 
 export interface RateLimiterReport {
   readonly requests: number;
@@ -19,148 +19,7 @@ export interface RateLimiterReport {
   readonly peak: { readonly ip: number; readonly key: number; readonly uid: number };
 }
 
-export interface Caller {
-  readonly ip: string;
-  /** Undefined when a user is charged for a call without a key. */
-  readonly key: string | undefined;
-  readonly uid: string;
-}
-
-/** What layers besides the three may ask of a request. */
-export interface Content {
-  readonly endpoint: string | undefined;
-  readonly elements: number;
-  /** Elements by product, for layers that count each by itself; none for a call that names no product. */
-  readonly products?: ReadonlyMap<string, number>;
-}
-
-interface Window {
-  beganAt: number;
-  used: number;
-  blockedUntil: number;
-  /** Charges by instant, kept for the sliding anchor only. */
-  charges: { readonly at: number; readonly amount: number }[];
-}
-
-/** Addresses come from outside; beyond this many the silent ones are forgotten. */
-const windowsMax = 10_000;
-
-type Span = Pick<Layer, "capacity" | "windowMs">;
-
-/** Windows of one layer, by address, key or user. */
-class LayerWindows {
-  peak = 0;
-  readonly #windowMs: number;
-  readonly #anchor: Anchor;
-  readonly #windows = new Map<string, Window>();
-
-  constructor({ windowMs }: Span, anchor: Anchor) {
-    this.#windowMs = windowMs;
-    this.#anchor = anchor;
-  }
-
-  /** The window that `now` is in. */
-  at(id: string, now: number): Window {
-    const window = this.#windows.get(id) ?? this.#open(id, now);
-    const windowMs = this.#windowMs;
-    if (this.#anchor === "sliding") {
-      const { charges } = window;
-      while (charges[0] !== undefined && charges[0].at <= now - windowMs) window.used -= charges.shift()?.amount ?? 0;
-      window.beganAt = now;
-      return window;
-    }
-    const beganAt = this.#anchor === "wall_clock" ? Math.floor(now / windowMs) * windowMs : now;
-    const goesOn = this.#anchor === "wall_clock" ? beganAt === window.beganAt : now < window.beganAt + windowMs;
-    if (!goesOn) {
-      window.beganAt = beganAt;
-      window.used = 0;
-    }
-    return window;
-  }
-
-  add(window: Window, amount: number, now: number): void {
-    window.used += amount;
-    if (this.#anchor === "sliding") window.charges.push({ at: now, amount });
-    if (window.used > this.peak) this.peak = window.used;
-  }
-
-  #open(id: string, now: number): Window {
-    if (this.#windows.size >= windowsMax) this.#forgetSilent(now);
-    const never = Number.NEGATIVE_INFINITY;
-    const window = { beganAt: never, used: 0, blockedUntil: never, charges: [] };
-    this.#windows.set(id, window);
-    return window;
-  }
-
-  #forgetSilent(now: number): void {
-    for (const [id, { beganAt, blockedUntil }] of this.#windows) {
-      if (beganAt + this.#windowMs <= now && blockedUntil <= now) this.#windows.delete(id);
-    }
-  }
-}
-
 const unspecific: Content = { endpoint: undefined, elements: 1 };
-
-/** A layer of the profile's own. */
-class ExtraLayerWindows {
-  readonly scope: ExtraLayer["scope"];
-  /** The described layer that its refusals are counted with. */
-  readonly refuser: LayerName;
-  readonly #layer: ExtraLayer;
-  readonly #windows: LayerWindows;
-
-  constructor(layer: ExtraLayer) {
-    this.scope = layer.scope;
-    this.refuser = layer.scope === "instrument" ? "uid" : layer.scope;
-    this.#layer = layer;
-    this.#windows = new LayerWindows(layer, layer.anchor);
-  }
-
-  /** `times` is -1 to take a charge back. */
-  charge(times: 1 | -1, ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): void {
-    for (const [id, elements] of this.#idsOf(ip, caller, content))
-      this.#windows.add(this.#windows.at(id, now), times * this.#amountOf(weight, elements), now);
-  }
-
-  /** Says whether the request may pass; shuts the layer when not, where it bans. */
-  admit(ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): boolean {
-    // All are asked, so that each of them that is full may shut.
-    const fits = this.#idsOf(ip, caller, content).map(([id, elements]) => this.#admits(id, this.#amountOf(weight, elements), now));
-    return fits.every((fit) => fit);
-  }
-
-  #admits(id: string, amount: number, now: number): boolean {
-    const { capacity, windowMs, banMs, anchor } = this.#layer;
-    const window = this.#windows.at(id, now);
-    if (now < window.blockedUntil) return false;
-    if (window.used + amount <= capacity) return true;
-    if (banMs > 0) window.blockedUntil = (anchor === "sliding" ? now : window.beganAt) + windowMs + banMs;
-    return false;
-  }
-
-  /** Whose request counts, if it does, and with how many elements. */
-  #idsOf(
-    ip: string,
-    caller: Caller | undefined,
-    { endpoint, elements, products }: Content,
-  ): readonly (readonly [id: string, elements: number])[] {
-    const { scope, endpoints } = this.#layer;
-    if (endpoints !== undefined && (endpoint === undefined || !endpoints.includes(endpoint))) return [];
-    if (scope === "ip") return [[ip, elements]];
-    if (caller === undefined) return [];
-    if (scope !== "instrument") {
-      const id = caller[scope];
-      return id === undefined ? [] : [[id, elements]];
-    }
-    if (products === undefined) return [[caller.uid, elements]];
-    return [...products].map(([instId, count]) => [`${caller.uid} ${instId}`, count] as const);
-  }
-
-  #amountOf(weight: number, elements: number): number {
-    const { unit } = this.#layer;
-    return unit === "requests" ? 1 : unit === "weight" ? weight : elements;
-  }
-}
 
 export class RateLimiter {
   readonly layers: Readonly<Record<LayerName, LayerWindows>>;
@@ -170,6 +29,12 @@ export class RateLimiter {
   readonly #onArrival: readonly ExtraLayerWindows[];
   readonly #within: readonly ExtraLayerWindows[];
   readonly #refused = { ip: 0, key: 0, uid: 0 };
+  /** Windows that the latest request was counted in: its answer tells of them. */
+  readonly #latest: { ip: Window | undefined; key: Window | undefined; uid: Window | undefined } = {
+    ip: undefined,
+    key: undefined,
+    uid: undefined,
+  };
   #requests = 0;
   #weight = 0;
   #blockedMinutes = 0;
@@ -192,21 +57,33 @@ export class RateLimiter {
     this.#capacities[layer] = capacity;
   }
 
-  /** What is left of a layer to one address or key. */
-  remaining(layer: LayerName, id: string, now: number): number {
-    return Math.max(0, this.#capacities[layer] - this.layers[layer].at(id, now).used);
+  /** Adds to the headers of the latest request's answer what is left to its address and key, and what its user has used. */
+  tell(headers: Record<string, string>, address: string, caller: Caller | undefined, now: number): void {
+    const { ip, key, uid } = this.layers;
+    const latest = this.#latest;
+    const ofAddress = latest.ip ?? ip.at(address, now);
+    headers[limitHeaders.ipRemaining] = String(Math.max(0, this.#capacities.ip - ofAddress.used));
+    if (caller?.key === undefined) return;
+    const ofKey = latest.key ?? key.at(caller.key, now);
+    const ofUser = latest.uid ?? uid.at(caller.uid, now);
+    headers[limitHeaders.keyRemaining] = String(Math.max(0, this.#capacities.key - ofKey.used));
+    headers[limitHeaders.uidUsed] = String(ofUser.used);
   }
 
   /** Counts the arrival at an address. False: refused; `caller` and `weight` matter only where refused calls are charged to all. */
   arrive(address: string, caller: Caller | undefined, weight: number, now: number, content: Content = unspecific): boolean {
     this.#requests++;
     const { ip } = this.layers;
+    const extras = this.#onArrival;
     const window = ip.at(address, now);
+    const latest = this.#latest;
+    latest.ip = window;
+    latest.key = latest.uid = undefined;
     let fits = !this.#enforce || window.used + 1 <= this.#capacities.ip;
-    if (this.#enforce) for (const extra of this.#onArrival) fits &&= extra.admit(address, undefined, weight, content, now);
+    if (this.#enforce && extras.length > 0) for (const extra of extras) fits &&= extra.admit(address, undefined, weight, content, now);
     if (fits || this.#contract.profile.limits.refusedCounts !== "none") {
       ip.add(window, 1, now);
-      for (const extra of this.#onArrival) extra.charge(1, address, undefined, weight, content, now);
+      if (extras.length > 0) for (const extra of extras) extra.charge(1, address, undefined, weight, content, now);
     }
     return fits || this.#refuse("ip", caller, weight, content, now);
   }
@@ -214,18 +91,24 @@ export class RateLimiter {
   /** Charges key and user. False: refused. */
   spend(caller: Caller, weight: number, now: number, content: Content = unspecific): boolean {
     const { key, uid } = this.layers;
-    // Each window is looked up once, for the check and for the charge.
+    const latest = this.#latest;
+    const within = this.#within.length > 0;
+    // Each window is looked up once, for the check, the charge and the answer.
     const ofKey = caller.key === undefined ? undefined : key.at(caller.key, now);
+    latest.key = ofKey;
     let layer: LayerName | undefined;
-    if (this.#enforce)
-      layer = ofKey !== undefined && ofKey.used + 1 > this.#capacities.key ? "key" : this.#refuserWithin(caller, weight, content, now);
+    if (this.#enforce) {
+      if (ofKey !== undefined && ofKey.used + 1 > this.#capacities.key) layer = "key";
+      else if (within) layer = this.#refuserWithin(caller, weight, content, now);
+    }
     if (layer === undefined) {
       const ofUser = uid.at(caller.uid, now);
+      latest.uid = ofUser;
       if (!this.#enforce || this.#admit(ofUser, weight, now)) {
         this.#weight += weight;
         if (ofKey !== undefined) key.add(ofKey, 1, now);
         uid.add(ofUser, weight, now);
-        for (const extra of this.#within) extra.charge(1, caller.ip, caller, weight, content, now);
+        if (within) for (const extra of this.#within) extra.charge(1, caller.ip, caller, weight, content, now);
         return true;
       }
       layer = "uid";

@@ -7,19 +7,20 @@
  */
 
 import { endpointNames } from "../contract/contract.ts";
-import type { EndpointName, InputOf } from "../contract/endpoints.ts";
+import type { Endpoint, EndpointName, InputOf } from "../contract/endpoints.ts";
 import { readInstId } from "../contract/inst-id.ts";
-import { limitHeaders } from "../contract/limits.ts";
 import type { SzUnit } from "../contract/profile.ts";
 import { requestProblems } from "../contract/validate.ts";
 import type { Account } from "./account.ts";
+import { DateHeader } from "./date-header.ts";
 import type { Exchange } from "./exchange.ts";
 import { instrumentRecordOf } from "./instrument.ts";
+import type { Caller, Content } from "./layer-windows.ts";
 import { balanceRecordsOf } from "./margin.ts";
 import { amend } from "./order-amendment.ts";
 import { cancelBatch, closePosition, place, setLeverage } from "./order-entry.ts";
 import { getOrder, listHistory, listPending, positionRecordsOf } from "./queries.ts";
-import type { Caller, Content, RateLimiter } from "./rate-limiter.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 import { type Answer, badRequest, done, forbidden, limited, unauthenticated, unknownPath } from "./responses.ts";
 
 /** What other exchanges' requests may say beside the described one. */
@@ -59,6 +60,8 @@ export interface VenueResponse {
 export interface KeyHolder {
   readonly account: Account;
   readonly permissions: ReadonlySet<string>;
+  /** The holder at the address that it called from last. */
+  caller: Caller | undefined;
 }
 
 type Act<E extends EndpointName> = (exchange: Exchange, account: Account, input: InputOf<E>, now: number, beyond?: Beyond) => Answer;
@@ -91,12 +94,21 @@ const fitsQuery = (product: { instId: string; instType: string }, { instType, in
 export const routesOf = (contract: Exchange["contract"]): ReadonlyMap<string, EndpointName> =>
   new Map(endpointNames(contract).map((name) => [`${contract.endpoints[name].method} ${contract.endpoints[name].path}`, name]));
 
-/** The same in two steps, as a text put together for every request costs more than finding it. */
-const routeTable = (contract: Exchange["contract"]): ReadonlyMap<string, ReadonlyMap<string, EndpointName>> => {
-  const table = new Map<string, Map<string, EndpointName>>();
-  for (const name of endpointNames(contract)) {
-    const { method, path } = contract.endpoints[name];
-    table.set(path, (table.get(path) ?? new Map<string, EndpointName>()).set(method, name));
+/** An endpoint as it is called, and what a call of it weighs. */
+interface Route {
+  readonly name: EndpointName;
+  readonly endpoint: Endpoint;
+  /** What each element of the body weighs besides. */
+  readonly elementWeight: number;
+}
+
+/** Routes in two steps, as a text put together for every request costs more than finding it. */
+const routeTable = ({ endpoints, profile }: Exchange["contract"], names: readonly EndpointName[]) => {
+  const table = new Map<string, Map<string, Route>>();
+  for (const name of names) {
+    const endpoint = endpoints[name];
+    const route = { name, endpoint, elementWeight: name === "cancelBatch" ? profile.weights.perCancelElement : 0 };
+    table.set(endpoint.path, (table.get(endpoint.path) ?? new Map<string, Route>()).set(endpoint.method, route));
   }
   return table;
 };
@@ -114,59 +126,55 @@ export class RequestHandler {
   readonly #exchange: Exchange;
   readonly #rateLimiter: RateLimiter;
   readonly #keys: ReadonlyMap<string, KeyHolder>;
-  readonly #routes: ReadonlyMap<string, ReadonlyMap<string, EndpointName>>;
+  readonly #routes: ReadonlyMap<string, ReadonlyMap<string, Route>>;
   /** The user last seen at an address, for services that charge the public list to a user. */
   readonly #seenAt = new Map<string, string>();
-  #dateSecond = Number.NaN;
-  #dateText = "";
+  readonly #date = new DateHeader();
 
   constructor(exchange: Exchange, rateLimiter: RateLimiter, keys: ReadonlyMap<string, KeyHolder>) {
     this.#exchange = exchange;
     this.#rateLimiter = rateLimiter;
     this.#keys = keys;
-    this.#routes = routeTable(exchange.contract);
+    this.#routes = routeTable(exchange.contract, endpointNames(exchange.contract));
   }
 
   answer(request: VenueRequest, now: number): VenueResponse {
-    const { profile, contract } = this.#exchange;
+    const { profile } = this.#exchange;
+    const { ip, body } = request;
     const holder = request.key === undefined ? undefined : this.#keys.get(request.key);
-    const name = this.#routes.get(request.path)?.get(request.method);
-    const weight = this.#weightOf(name, request.body);
-    const caller = this.#callerOf(holder, name, request);
-    const content = profile.limits.extraLayers.length === 0 ? undefined : contentOf(name, request);
-    if (!this.#rateLimiter.arrive(request.ip, caller, weight, now, content)) {
-      return { ...this.#respond(limited(profile), request, caller, now), limitedBy: "ip" };
+    const route = this.#routes.get(request.path)?.get(request.method);
+    const weight = route === undefined ? 0 : route.endpoint.weight + (Array.isArray(body) ? body.length * route.elementWeight : 0);
+    // Mostly a key calls from one address.
+    const caller = holder?.caller?.ip === ip ? holder.caller : this.#callerOf(holder, route, request);
+    const content = profile.limits.extraLayers.length === 0 ? undefined : contentOf(route?.name, request);
+    if (!this.#rateLimiter.arrive(ip, caller, weight, now, content)) {
+      return { ...this.#respond(limited(profile), ip, caller, now), limitedBy: "ip" };
     }
-    const open = name === undefined || contract.endpoints[name].permission === "none";
-    if (holder === undefined && !open) return this.#respond(unauthenticated(profile), request, undefined, now);
-    if (holder !== undefined) this.#seenAt.set(request.ip, holder.account.uid);
+    const open = route === undefined || route.endpoint.permission === "none";
+    if (holder === undefined && !open) return this.#respond(unauthenticated(profile), ip, undefined, now);
+    if (holder !== undefined) this.#seenAt.set(ip, holder.account.uid);
     if (caller !== undefined && !this.#rateLimiter.spend(caller, weight, now, content)) {
-      return this.#respond(limited(profile), request, caller, now);
+      return this.#respond(limited(profile), ip, caller, now);
     }
-    const answer = name === undefined ? unknownPath(profile) : this.#serve(name, holder, request, now);
+    const answer = route === undefined ? unknownPath(profile) : this.#serve(route, holder, request, now);
     if (!answer.success && !profile.limits.failedCounts && caller !== undefined) this.#rateLimiter.forgive(caller, weight, now, content);
-    return this.#respond(answer, request, caller, now);
+    return this.#respond(answer, ip, caller, now);
   }
 
-  #weightOf(name: EndpointName | undefined, body: unknown): number {
-    if (name === undefined) return 0;
-    const { contract, profile } = this.#exchange;
-    const elements = name === "cancelBatch" && Array.isArray(body) ? body.length : 0;
-    return contract.endpoints[name].weight + elements * profile.weights.perCancelElement;
-  }
-
-  #callerOf(holder: KeyHolder | undefined, name: EndpointName | undefined, { ip, key }: VenueRequest): Caller | undefined {
-    if (holder !== undefined) return { ip, key, uid: holder.account.uid };
-    const charges = name === "instruments" && this.#exchange.profile.instruments.chargesUserWithoutKey;
+  #callerOf(holder: KeyHolder | undefined, route: Route | undefined, { ip, key }: VenueRequest): Caller | undefined {
+    if (holder !== undefined) {
+      holder.caller = { ip, key, uid: holder.account.uid };
+      return holder.caller;
+    }
+    const charges = route?.name === "instruments" && this.#exchange.profile.instruments.chargesUserWithoutKey;
     const uid = charges ? this.#seenAt.get(ip) : undefined;
     return uid === undefined ? undefined : { ip, key: undefined, uid };
   }
 
   /** Permission, form, act. */
-  #serve(name: EndpointName, holder: KeyHolder | undefined, request: VenueRequest, now: number): Answer {
+  #serve({ name, endpoint }: Route, holder: KeyHolder | undefined, request: VenueRequest, now: number): Answer {
     const exchange = this.#exchange;
-    const { contract, profile } = exchange;
-    const endpoint = contract.endpoints[name];
+    const { profile } = exchange;
     const permission = name === "placeOrder" ? this.#placePermission(request.body) : endpoint.permission;
     if (holder !== undefined && permission !== "none" && !holder.permissions.has(permission)) return forbidden(profile, permission);
     const input = endpoint.method === "GET" ? request.query : request.body;
@@ -180,34 +188,20 @@ export class RequestHandler {
 
   /** Placing needs the permission of the product's kind; all other endpoints name one. */
   #placePermission(body: unknown): string {
-    const { placeSpot, placeSwap } = this.#exchange.profile.permissions;
-    const instId = body !== null && typeof body === "object" && "instId" in body ? readInstId(body.instId) : undefined;
-    return instId?.instType === "SPOT" ? placeSpot : placeSwap;
+    const { profile, markets } = this.#exchange;
+    const { placeSpot, placeSwap } = profile.permissions;
+    const instId = (body as { readonly instId?: unknown } | null)?.instId;
+    if (typeof instId !== "string") return placeSwap;
+    const instType = markets.get(instId)?.product.instType ?? readInstId(instId)?.instType;
+    return instType === "SPOT" ? placeSpot : placeSwap;
   }
 
-  #respond({ status, body, success }: Answer, { ip }: VenueRequest, caller: Caller | undefined, now: number): VenueResponse {
-    const { profile } = this.#exchange;
-    const limiter = this.#rateLimiter;
+  #respond({ status, body, success }: Answer, ip: string, caller: Caller | undefined, now: number): VenueResponse {
+    const { dateHeader, headersOnError } = this.#exchange.profile.limits;
     const headers: Record<string, string> = {};
-    if (profile.limits.dateHeader) headers["date"] = this.#dateOf(now);
-    if (success || profile.limits.headersOnError) {
-      headers[limitHeaders.ipRemaining] = String(limiter.remaining("ip", ip, now));
-      if (caller?.key !== undefined) {
-        headers[limitHeaders.keyRemaining] = String(limiter.remaining("key", caller.key, now));
-        headers[limitHeaders.uidUsed] = String(limiter.layers.uid.at(caller.uid, now).used);
-      }
-    }
+    if (dateHeader) headers["date"] = this.#date.of(now);
+    if (success || headersOnError) this.#rateLimiter.tell(headers, ip, caller, now);
     return { status, headers, body };
-  }
-
-  /** Spelled once a second: nothing else of an answer costs as much. */
-  #dateOf(now: number): string {
-    const second = Math.floor(now / 1_000);
-    if (second !== this.#dateSecond) {
-      this.#dateSecond = second;
-      this.#dateText = new Date(second * 1_000).toUTCString();
-    }
-    return this.#dateText;
   }
 }
 

@@ -75,7 +75,7 @@ export const readUsers = ({
     accounts.set(user.uid, account);
     for (const { name, permissions } of user.keys) {
       if (keys.has(name)) refuse(`key ${name} is listed twice. Key names are unique over all users.`);
-      keys.set(name, { account, permissions: new Set(permissions) });
+      keys.set(name, { account, permissions: new Set(permissions), caller: undefined });
     }
   }
   return { accounts, keys };
