@@ -8,6 +8,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { isDecimal } from "../decimal.ts";
 import { didYouMean, type ErrorCode, SluiceError } from "../errors.ts";
 import { readInstId } from "./inst-id.ts";
+import { type PlainCheck, plainCheckOf } from "./plain-check.ts";
 
 const formats = {
   decimal: { validate: isDecimal },
@@ -104,13 +105,23 @@ export const parseHuman = <T>(schema: object, value: unknown, root: string, code
   return copy as T;
 };
 
-/** What the service wrote: the problems found, empty when it fits. Fields the schema does not name are removed from `value`. */
-export const wireProblems = (schema: object, value: unknown): readonly string[] => {
-  const check = compiled.wire.get(schema) ?? checkOf("wire", schema);
-  return check(value) ? [] : (check.errors ?? []).map((error) => lineOf(error, ""));
+const none: readonly string[] = [];
+
+const plainChecks = new WeakMap<object, PlainCheck>();
+
+/** One that says no to everything where there is none. */
+const plainCheck = (schema: object): PlainCheck => {
+  const check = plainCheckOf(schema) ?? (() => false);
+  plainChecks.set(schema, check);
+  return check;
 };
 
-const none: readonly string[] = [];
+/** What the service wrote: the problems found, empty when it fits. Fields the schema does not name are removed from `value`. */
+export const wireProblems = (schema: object, value: unknown): readonly string[] => {
+  if ((plainChecks.get(schema) ?? plainCheck(schema))(value)) return none;
+  const check = compiled.wire.get(schema) ?? checkOf("wire", schema);
+  return check(value) ? none : (check.errors ?? []).map((error) => lineOf(error, ""));
+};
 
 interface RequestCheck {
   readonly check: ValidateFunction;
@@ -128,6 +139,7 @@ const requestCheckOf = (schema: object): RequestCheck => {
 
 /** What was sent to the embedded service: the problems found. Nothing is removed, unknown keys are problems. */
 export const requestProblems = (schema: object, value: unknown): readonly string[] => {
+  if ((plainChecks.get(schema) ?? plainCheck(schema))(value)) return none;
   const { check, fills } = requestChecks.get(schema) ?? requestCheckOf(schema);
   return check(fills ? copyPlain(value) : value) ? none : (check.errors ?? []).map((error) => lineOf(error, "request"));
 };

@@ -1,0 +1,111 @@
+/**
+ * Plain check: says yes to most values that fit a schema of flat objects, without the validator.
+ *
+ * Invariants: what it says yes to is valid as it is, and no validator would remove or fill in anything; no proves nothing. A schema that
+ * says more than is read here has no plain check.
+ * Not here: what is wrong with a value (validate.ts).
+ */
+import { isDecimal } from "../decimal.ts";
+import { readInstId } from "./inst-id.ts";
+
+export type PlainCheck = (value: unknown) => boolean;
+
+interface FieldSchema {
+  readonly type?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+interface Schema {
+  readonly type?: unknown;
+  readonly additionalProperties?: unknown;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, FieldSchema>>;
+  readonly minItems?: number;
+  readonly items?: Schema;
+}
+
+/** Texts that are longer are looked at anew each time, so that no sender decides how much is kept. */
+const keptMax = 64;
+const unread = Symbol("never a value");
+
+/** One property of a closed object. */
+class Field {
+  readonly name: string;
+  readonly required: boolean;
+  /** The latest text that fitted: most fields say the same many times in a row. */
+  latest: unknown = unread;
+  readonly #schema: FieldSchema;
+  readonly #pattern: RegExp | undefined;
+
+  constructor(name: string, schema: FieldSchema, required: boolean) {
+    this.name = name;
+    this.required = required;
+    this.#schema = schema;
+    this.#pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
+  }
+
+  fits(value: unknown): boolean {
+    const { type, enum: words, format, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = this.#schema;
+    if (type === "boolean") return typeof value === "boolean";
+    if (typeof value !== "string" || (words !== undefined && !words.includes(value))) return false;
+    // Schemas count characters, of which a text has at most as many as units, and at least half as many.
+    if (value.length > maxLength || value.length < 2 * minLength - 1) return false;
+    if (format !== undefined && !hasFormat(value, format)) return false;
+    if (this.#pattern !== undefined && !this.#pattern.test(value)) return false;
+    if (value.length <= keptMax) this.latest = value;
+    return true;
+  }
+}
+
+const hasFormat = (text: string, format: string): boolean => {
+  if (format === "inst-id") return readInstId(text) !== undefined;
+  return isDecimal(text) || (format === "decimal-or-empty" && text === "");
+};
+
+const formats: readonly unknown[] = [undefined, "decimal", "decimal-or-empty", "inst-id"];
+const fieldKeys = new Set(["type", "enum", "format", "pattern", "minLength", "maxLength"]);
+const objectKeys = new Set(["type", "additionalProperties", "required", "properties"]);
+const arrayKeys = new Set(["type", "minItems", "items"]);
+
+const saysOnly = (schema: object, known: ReadonlySet<string>): boolean => Object.keys(schema).every((key) => known.has(key));
+
+const isFieldRead = (schema: FieldSchema): boolean => {
+  if (!saysOnly(schema, fieldKeys) || !formats.includes(schema.format)) return false;
+  return schema.type === "string" || (schema.type === "boolean" && Object.keys(schema).length === 1);
+};
+
+const objectCheck = (schema: Schema): PlainCheck | undefined => {
+  const { properties = {}, required = [] } = schema;
+  const names = new Set(Object.keys(properties));
+  if (schema.type !== "object" || schema.additionalProperties !== false || !saysOnly(schema, objectKeys)) return undefined;
+  if (!required.every((name) => names.has(name)) || !Object.values(properties).every(isFieldRead)) return undefined;
+  const fields = Object.entries(properties).map(([name, field]) => new Field(name, field, required.includes(name)));
+  return (value) => {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
+    for (const name in value) if (!names.has(name)) return false;
+    for (let index = 0; index < fields.length; index++) {
+      const field = fields[index] as Field;
+      const said = (value as Readonly<Record<string, unknown>>)[field.name];
+      if (said === undefined ? field.required : said !== field.latest && !field.fits(said)) return false;
+    }
+    return true;
+  };
+};
+
+/** The plain check of a schema of closed objects whose properties are texts and flags, or of a list of such; undefined for any other. */
+export const plainCheckOf = (schema: Schema): PlainCheck | undefined => {
+  if (schema.type !== "array") return objectCheck(schema);
+  const { items, minItems = 0 } = schema;
+  const check = items === undefined || !saysOnly(schema, arrayKeys) ? undefined : objectCheck(items);
+  if (check === undefined) return undefined;
+  return (value) => {
+    if (!Array.isArray(value) || value.length < minItems) return false;
+    // By index: a gap is an element that does not fit.
+    for (let index = 0; index < value.length; index++) if (!check(value[index])) return false;
+    return true;
+  };
+};
