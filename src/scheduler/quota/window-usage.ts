@@ -3,8 +3,8 @@
  *
  * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one; an
  * answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins when it
- * is higher than ours, together with what it cannot have known of; where only ours count, a number above what was answered proves
- * that unanswered ones landed, and those count in no later window. Each operation touches the few windows that can be open.
+ * is higher than ours, together with what it cannot have known of, unless nothing but ours was ever counted; where only ours
+ * count, a number above what was answered proves that unanswered ones landed, and those count in no later window.
  * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
  */
 
@@ -94,12 +94,15 @@ export class WindowUsage {
   used(index: number): number {
     let inFlight = this.#carried;
     let known = this.missing;
+    // Where nothing else is counted, the service's count lacks no answered request that is not in `settled`.
+    const isAlone = this.#isOurs && this.missing === 0 && !this.seesOthers && !this.unsteady;
     const slots = this.#slots;
     for (let position = 0; position < slots.length; position++) {
       const slot = slots[position] as Slot;
       if (slot.index > index) break;
       inFlight += slot.open;
-      if (slot.index === index) known = Math.max(slot.settled + this.missing, slot.reported + slot.unheard - slot.included);
+      const unheard = isAlone ? 0 : slot.unheard - slot.included;
+      if (slot.index === index) known = Math.max(slot.settled + this.missing, slot.reported + unheard);
       else if (this.#isOurs) inFlight -= this.#landedIn(slot, inFlight);
     }
     return known + inFlight;
@@ -265,15 +268,12 @@ export class WindowUsage {
     return slot;
   }
 
-  /** Whatever leaves from now on cannot land before `first`. */
+  /** Whatever leaves from now on cannot land before `first`; what a window was told may still tell where unanswered weight landed. */
   #prune(first: number): void {
-    while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1 && !this.#proves(this.#slots[0] as Slot))
+    while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) {
+      if (this.#isOurs && this.#carried + (this.#slots[0] as Slot).open > 0) return;
       this.#forgetOldest();
-  }
-
-  /** What it was told tells where unanswered weight landed. */
-  #proves({ open }: Slot): boolean {
-    return this.#isOurs && this.#carried + open > 0;
+    }
   }
 
   /** Unanswered weight that can land in window `index`: begun by then, and not proved to have landed before. */

@@ -393,6 +393,35 @@ describe("Where only ours count, an unanswered request", () => {
     expect([usage.used(2), usage.landedBy(1)]).toEqual([1, Number.POSITIVE_INFINITY]);
   });
 
+  it("counts, and counts once when it was answered, whatever is told and in whatever order", () => {
+    const call = fc.record({ told: fc.boolean(), rank: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(call, { minLength: 1, maxLength: 8 }), fc.nat(8), (calls, answered) => {
+        const usage = new WindowUsage(true);
+        for (const _ of calls) usage.begin(1, 1);
+        const inOrder = calls.map(({ told, rank }, index) => ({ told, rank, count: index + 1 })).sort((a, b) => a.rank - b.rank);
+        for (const { told, count } of inOrder.slice(0, answered)) {
+          usage.end(1, 1, 1, 1, told);
+          if (!told) continue;
+          usage.learnMissing(1, count);
+          usage.report(1, count);
+        }
+        return usage.used(1) >= calls.length && (answered < calls.length || usage.used(1) === calls.length);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("and one that nothing was told with may be beside a count that is not all ours", () => {
+    const usage = new WindowUsage(true);
+    usage.begin(1, 2);
+    usage.end(1, 1, 1, 1, true);
+    usage.end(1, 1, 1, 1, false);
+    usage.learnMissing(1, 3);
+    usage.report(1, 3);
+    expect([usage.missing, usage.used(1)]).toEqual([1, 4]);
+  });
+
   it("does not hide that the limit is lower", () => {
     const usage = oneUnanswered(3);
     for (let sent = 0; sent < 2; sent++) usage.begin(2, 1);
