@@ -106,7 +106,8 @@ export class FixedWindow implements LimitWindow {
       const startAt = index * windowMs - lo;
       if (usage.used(index) + units <= ceiling(startAt + windowMs, startAt, now)) continue;
       const endAt = startAt + windowMs;
-      const triesAt = first === last ? this.#limit.triesAt(endAt) : endAt;
+      const mayTry = first === last && usage.used(index) + units <= this.spec.capacity;
+      const triesAt = mayTry ? this.#limit.triesAt(endAt) : endAt;
       if (now < triesAt) return Math.min(triesAt, endAt);
       if (usage.open > 0) return endAt;
     }

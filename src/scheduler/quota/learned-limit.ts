@@ -1,7 +1,7 @@
 /**
  * Limit of a layer that moved and of which answers tell only the used part: learned from refusals, and from counts that passed it.
  *
- * Invariants: never above what is stated; a limit learned from one refusal is believed in halves, and the other half is spent late
+ * Invariants: never above what is stated, not even in a trial; a limit learned from one refusal is believed in halves, and the other half is spent late
  * in a window, where being wrong costs little; it is gone beyond in a window's last moments only, one call at a time and more
  * seldom each time that this is refused.
  * Not here: which layer refused (ledger.ts).
@@ -11,12 +11,17 @@
 const surpriseShare = 0.9;
 /** Below this part of it something else refused than this layer. */
 const guiltyShare = 0.1;
-const rampShare = 1 / 4;
-const trialShare = 1 / 30;
+const rampShare = 1 / 8;
+/** A trial that is refused shuts everybody out to the window's end: a second of a minute. */
+const trialShare = 1 / 60;
+/** Where the limit is known to have been raised it is sooner gone beyond. */
+const raisedTrialShare = 1 / 20;
 /** A count this much above it says that the limit was raised, not only that it was learned a call short. */
 const raisedShare = 1.1;
+/** A count this near to what is stated says that the limit is as stated again. */
+const restoredShare = 0.97;
 /** Windows from a refusal to the first trial, and from one refused trial to the next. */
-const gapWindows = 15;
+const gapWindows = 10;
 const laterGapWindows = 90;
 
 /** What a refusal says of a limit. */
@@ -45,7 +50,7 @@ export class LearnedLimit {
     if (used <= this.proven) return;
     this.proven = used;
     if (used <= this.capacity) return;
-    this.capacity = Math.min(this.#stated, used);
+    this.capacity = used > this.#stated * restoredShare ? this.#stated : used;
     if (used > this.#refused * raisedShare) this.#dueAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -75,7 +80,7 @@ export class LearnedLimit {
 
   /** From when on it may be tried to go beyond the limit in a window that ends at `endAt`; infinite where it is not due. */
   triesAt(endAt: number): number {
-    const at = endAt - this.#windowMs * trialShare;
+    const at = endAt - this.#windowMs * (this.#dueAt === Number.NEGATIVE_INFINITY ? raisedTrialShare : trialShare);
     return this.capacity < this.#stated && this.#dueAt <= at ? at : Number.POSITIVE_INFINITY;
   }
 }

@@ -8,8 +8,8 @@ const learned = (used = 600, shared = false): LearnedLimit => {
   expect(limit.refuse(used, used + 10, shared, 0)).toBe("learned");
   return limit;
 };
-/** Whether it is tried to go beyond it in the last two seconds of the minute `index` from now. */
-const tries = (limit: LearnedLimit, index: number): boolean => limit.triesAt(index * minuteMs) === index * minuteMs - 2_000;
+/** Whether it is tried to go beyond it in the last `ms` of the minute `index` from now, the last second unless told otherwise. */
+const tries = (limit: LearnedLimit, index: number, ms = 1_000): boolean => limit.triesAt(index * minuteMs) === index * minuteMs - ms;
 
 describe("The limit of a layer", () => {
   it("is as stated until a refusal comes as a surprise", () => {
@@ -40,10 +40,10 @@ describe("The limit of a layer", () => {
   it("is where it was refused, and spent above the half of it late in the next window only, one call at a time", () => {
     const limit = learned(800);
     expect(limit.capacity).toBe(800);
-    expect([60_000, 15_000, 7_500, 0].map((remMs) => limit.most(remMs, true))).toEqual([400, 400, 600, 800]);
-    expect(limit.most(7_500, false)).toBe(400);
+    expect([60_000, 7_500, 3_750, 0].map((remMs) => limit.most(remMs, true))).toEqual([400, 400, 600, 800]);
+    expect(limit.most(3_750, false)).toBe(400);
     limit.accept(500);
-    expect([15_000, 7_500].map((remMs) => limit.most(remMs, true))).toEqual([500, 650]);
+    expect([7_500, 3_750].map((remMs) => limit.most(remMs, true))).toEqual([500, 650]);
     limit.accept(800);
     expect(limit.most(60_000, false)).toBe(Number.POSITIVE_INFINITY);
   });
@@ -54,11 +54,11 @@ describe("The limit of a layer", () => {
     expect([limit.capacity, limit.most(minuteMs, true)]).toEqual([590, 295]);
   });
 
-  it("is gone beyond after a quarter of an hour, and after an hour and a half again when that was refused", () => {
+  it("is gone beyond after ten minutes, and after an hour and a half again when that was refused", () => {
     const limit = learned(590);
-    expect([tries(limit, 15), tries(limit, 16)]).toEqual([false, true]);
-    expect(limit.refuse(590, 600, false, 16 * minuteMs)).toBe("expected");
-    expect([limit.capacity, tries(limit, 17), tries(limit, 106), tries(limit, 107)]).toEqual([590, false, false, true]);
+    expect([tries(limit, 10), tries(limit, 11)]).toEqual([false, true]);
+    expect(limit.refuse(590, 600, false, 11 * minuteMs)).toBe("expected");
+    expect([limit.capacity, tries(limit, 12), tries(limit, 101), tries(limit, 102)]).toEqual([590, false, false, true]);
   });
 
   it("is gone beyond in the next window where others may have caused the refusal", () => {
@@ -71,8 +71,11 @@ describe("The limit of a layer", () => {
     // A call more than was learned does not say that it was moved.
     expect([limit.capacity, tries(limit, 2)]).toEqual([660, false]);
     limit.accept(661);
-    expect([limit.capacity, tries(limit, 2), limit.most(minuteMs, false)]).toEqual([661, true, Number.POSITIVE_INFINITY]);
-    limit.accept(1_210);
-    expect([limit.capacity, tries(limit, 3)]).toEqual([1_200, false]);
+    // Once it is known to have been raised it is gone beyond for longer.
+    expect([limit.capacity, tries(limit, 2, 3_000), limit.most(minuteMs, false)]).toEqual([661, true, Number.POSITIVE_INFINITY]);
+    limit.accept(1_164);
+    expect([limit.capacity, tries(limit, 3, 3_000)]).toEqual([1_164, true]);
+    limit.accept(1_165);
+    expect([limit.capacity, limit.triesAt(4 * minuteMs)]).toEqual([1_200, Number.POSITIVE_INFINITY]);
   });
 });

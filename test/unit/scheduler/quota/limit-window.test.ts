@@ -100,6 +100,19 @@ describe("A fixed limit window:", () => {
     expect(gauge.capacity).toBe(capacity);
   });
 
+  it("a limit that was learned is gone beyond in a window's last moments, but never what is stated", () => {
+    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
+    const gauge = new FixedWindow({ ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } }, "u", clockOf(0, 0));
+    gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
+    gauge.end(gauge.begin(5, 60_100), 60_100, 60_110, 5, true);
+    gauge.end(gauge.begin(5, 80_000), 80_000, 80_010, 500, true);
+    expect(gauge.learnRefusal(80_100, 80_110)).toBe(true);
+    gauge.end(gauge.begin(5, 120_100), 120_100, 120_110, 5, true);
+    gauge.end(gauge.begin(5, 130_000), 130_000, 130_010, 1_160, true);
+    const until = (units: number, at: number): number | undefined => gauge.blockedUntil(units, at, () => gauge.capacity);
+    expect([gauge.capacity, until(40, 176_000), until(40, 177_500), until(41, 177_500)]).toEqual([1_160, 177_000, undefined, 180_000]);
+  });
+
   describe("an answer of two possible windows", () => {
     const usesOf = (used: number | undefined, counted = true, divided = false): [number, number] => {
       const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
