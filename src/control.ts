@@ -11,7 +11,7 @@ export {
   mergeUpdates,
   ordersOverMax,
   rowsMax,
-} from "./control/control-document.ts";
+} from "./engine/control/control-document.ts";
 export {
   type AccountPositionRow,
   type BalanceRow,
@@ -39,9 +39,9 @@ export {
   type Unrecorded,
   type UserMoneyRow,
   userKey,
-} from "./control/control-rows.ts";
-export { actionSchemas, type ControlAction, type ControlResult, type ControlSource, readAction } from "./control/control-source.ts";
-export { EngineSource, type SteeredRun } from "./control/engine-source.ts";
-export { EngineView, type WatchedAccount, type WatchedRun } from "./control/engine-view.ts";
-export { type ControlOptions, controlOptions } from "./control/server/control-options.ts";
-export { type ControlPlace, openControlRoom, takePlace } from "./control/server/control-room.ts";
+} from "./engine/control/control-rows.ts";
+export { actionSchemas, type ControlAction, type ControlResult, type ControlSource, readAction } from "./engine/control/control-source.ts";
+export { EngineSource, type SteeredRun } from "./engine/control/engine-source.ts";
+export { EngineView, type WatchedAccount, type WatchedRun } from "./engine/control/engine-view.ts";
+export { type ControlOptions, controlOptions } from "./engine/control/server/control-options.ts";
+export { type ControlPlace, openControlRoom, takePlace } from "./engine/control/server/control-room.ts";

@@ -74,11 +74,16 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "report/html": ["contract", "report"],
   "report/store": ["journal", "orders", "report", "venue"],
   report: ["clock", "contract", "journal", "market", "market/tape", "venue", "orders"],
+  "engine/control": ["contract", "journal", "market", "orders", "orders/state", "host"],
+  "engine/control/page": ["engine/control", "report/html"],
+  "engine/control/relay": ["clock", "journal", "engine/control"],
+  "engine/control/server": ["clock", "host", "engine/control", "engine/control/page"],
   backtest: ["clock", "contract", "market", "market/tape", "venue", "client", "client/transport", "host", "engine", "report"],
   "backtest/testkit": ["clock", "contract", "journal", "market/tape", "venue", "client", "orders", "host", "engine", "backtest"],
   "backtest/serve": ["clock", "contract", "market", "market/tape", "venue", "venue/server", "backtest"],
   "backtest/sweep": ["clock", "contract", "market", "market/tape", "host", "report", "report/html", "backtest"],
   "verify/session": ["clock", "contract", "journal", "market", "market/tape", "client", "scheduler/shared", "host", "engine", "backtest"],
+  "verify/playback": ["clock", "contract", "journal", "market", "orders", "scheduler/quota", "host", "engine/control", "verify/session"],
   "verify/compare": ["contract", "journal", "market/tape", "client", "host", "report", "backtest", "verify/session"],
   "verify/probe": ["clock", "contract", "client"],
   "verify/conformance": ["clock", "contract", "client", "client/transport", "verify/probe"],
@@ -122,11 +127,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "backtest",
     "backtest/sweep",
   ],
-  "control/page": ["control", "report/html"],
-  control: ["contract", "journal", "market", "orders", "orders/state", "host"],
-  "control/playback": ["clock", "contract", "journal", "market", "orders", "scheduler/quota", "host", "control", "verify/session"],
-  "control/relay": ["clock", "journal", "control"],
-  "control/server": ["clock", "host", "control", "control/page"],
   entries: ["*"],
   cli: ["*"],
 };
@@ -157,16 +157,16 @@ const offeredToTests: Readonly<Record<string, string>> = {
 
 const roomOf = (file: string): string => {
   if (packageEntries.includes(file)) return "entries";
-  const [, first = "", second = ""] = file.split("/");
-  const inner = `${first}/${second}`;
-  return inner in rooms ? inner : first.replace(/\.ts$/, "");
+  const folders = file.split("/").slice(1, -1);
+  while (folders.length > 1 && !(folders.join("/") in rooms)) folders.pop();
+  return folders.length > 0 ? folders.join("/") : file.slice("src/".length).replace(/\.ts$/, "");
 };
 
 const banned: readonly (readonly [RegExp, string, readonly string[]])[] = [
   [
     /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\bperformance\.now\(/,
     "use the Clock",
-    ["src/clock/system-clock.ts", "src/host/virtual-globals.ts", "src/control/page/client/browser-clock.js"],
+    ["src/clock/system-clock.ts", "src/host/virtual-globals.ts", "src/engine/control/page/client/browser-clock.js"],
   ],
   [/\bMath\.random\(|\brandomUUID\(/, "use the seeded Random", ["src/random.ts", "src/host/virtual-globals.ts"]],
   [/from "ajv"/, "use contract/validate.ts", ["src/contract/validate.ts"]],
@@ -233,6 +233,14 @@ describe("The source tree", () => {
       if (idle.length > 0) wrong.push(`${room} does not import ${idle.join(", ")}: take it from its row in test/tidy.test.ts`);
     }
     expect(wrong).toEqual([]);
+  });
+
+  it("has at most fourteen rooms, each with its line on the map", () => {
+    const folders = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(folders.length, "a fifteenth room: find the one it belongs to").toBeLessThanOrEqual(14);
+    const map = readFileSync(join(root, "src/README.md"), "utf8");
+    const missing = Object.keys(rooms).filter((room) => room !== "entries" && !new RegExp(`^${room} +\\S+\\.ts `, "m").test(map));
+    expect(missing).toEqual([]);
   });
 
   it("has no import cycle, type imports included", () => {

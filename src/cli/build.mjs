@@ -27,6 +27,6 @@ for (const project of ["tsconfig.build.json", "tsconfig.shipped.json"]) {
   execFileSync(process.execPath, [compiler, "-p", project], { cwd: root, stdio: ["ignore", 2, 2] });
 }
 // The clients of pages are written as browsers run them.
-for (const client of ["report/html/client", "control/page/client"]) {
+for (const client of ["report/html/client", "engine/control/page/client"]) {
   cpSync(`${root}src/${client}`, `${root}dist/${client}`, { recursive: true, filter: (path) => !path.endsWith(".json") });
 }

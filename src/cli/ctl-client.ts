@@ -4,10 +4,10 @@
  * Invariants: a token is sent only to the address it was found with and is in no message; requests have a timeout.
  */
 import { readFileSync } from "node:fs";
-import type { ControlUpdate } from "../control/control-document.ts";
-import type { ControlRows, SectionName } from "../control/control-rows.ts";
-import type { ControlAction, ControlResult } from "../control/control-source.ts";
-import { runningPorts } from "../control/port-file.ts";
+import type { ControlUpdate } from "../engine/control/control-document.ts";
+import type { ControlRows, SectionName } from "../engine/control/control-rows.ts";
+import type { ControlAction, ControlResult } from "../engine/control/control-source.ts";
+import { runningPorts } from "../engine/control/port-file.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { Event } from "../journal/events.ts";
 

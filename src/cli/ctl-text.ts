@@ -3,9 +3,10 @@
  *
  * Invariants: pure; no line is wider than asked; foreign words are made printable; the latest rows come last.
  */
-import type { ControlUpdate } from "../control/control-document.ts";
-import type { ByCurrency } from "../control/control-rows.ts";
+
 import { abs, isPositive, isZero } from "../decimal.ts";
+import type { ControlUpdate } from "../engine/control/control-document.ts";
+import type { ByCurrency } from "../engine/control/control-rows.ts";
 import type { Event } from "../journal/events.ts";
 import { cut, padEnd, padStart, printable, widthOf } from "../report/ansi.ts";
 import { rowsOf } from "./ctl-client.ts";

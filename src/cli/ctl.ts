@@ -3,11 +3,11 @@
  *
  * Invariants: finds the engine of this user on this machine by itself; with --json stdout holds one document; exit code 0: done, 1: the
  * engine refused or has not finished, 2: wrong command or unknown engine; irreversible actions need an explicit option.
- * Not here: the API (control/server), the texts (ctl-text.ts).
+ * Not here: the API (engine/control/server), the texts (ctl-text.ts).
  */
 import type { Command } from "commander";
-import type { ControlUpdate } from "../control/control-document.ts";
-import type { ControlAction, ControlResult } from "../control/control-source.ts";
+import type { ControlUpdate } from "../engine/control/control-document.ts";
+import type { ControlAction, ControlResult } from "../engine/control/control-source.ts";
 import { SluiceError } from "../errors.ts";
 import { CtlClient, rowsOf, type Whereabouts } from "./ctl-client.ts";
 import { closingText, fillsText, ordersText, statusText, storyText, type ToClose } from "./ctl-text.ts";

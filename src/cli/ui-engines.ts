@@ -3,14 +3,14 @@
  *
  * Invariants: only addresses of the command line, of its file of links and of the port files of this user are asked; tokens of engines stay
  * in this process, and the browser has one of the page's own; stopping the page stops no engine.
- * Not here: recorded runs (ui.ts), what passes between the ports (control/relay/).
+ * Not here: recorded runs (ui.ts), what passes between the ports (engine/control/relay/).
  */
 import { readFileSync, statSync } from "node:fs";
 import { Subject } from "rxjs";
 import { every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { runningPorts } from "../control/port-file.ts";
-import type { PortLink } from "../control/relay/upstream-port.ts";
+import { runningPorts } from "../engine/control/port-file.ts";
+import type { PortLink } from "../engine/control/relay/upstream-port.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import { type CliIo, printable } from "./io.ts";
 
@@ -26,9 +26,9 @@ export const isLink = (word: string): boolean => /^https?:/i.test(word);
 
 export const showEngines = async (words: readonly string[], flags: Flags, io: CliIo): Promise<void> => {
   const [{ EngineRelay }, { readLink }, { takePlace }] = await Promise.all([
-    import("../control/relay/engine-relay.ts"),
-    import("../control/relay/upstream-port.ts"),
-    import("../control/server/control-room.ts"),
+    import("../engine/control/relay/engine-relay.ts"),
+    import("../engine/control/relay/upstream-port.ts"),
+    import("../engine/control/server/control-room.ts"),
   ]);
   const given = [...words, ...(flags.links === undefined ? [] : linksIn(flags.links))].map(readLink);
   const isFinding = given.length === 0;

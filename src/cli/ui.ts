@@ -4,7 +4,7 @@
  *
  * Invariants: nothing is traded and nothing of the run is written; the page is reached from this machine alone, by the link that is
  * printed; with --json stdout holds one line and nothing else; it ends with Ctrl-C.
- * Not here: what is played (control/playback/), the port (control/server/).
+ * Not here: what is played (verify/playback/), the port (engine/control/server/).
  */
 import { statSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
@@ -12,12 +12,12 @@ import type { Command } from "commander";
 import { Subject } from "rxjs";
 import { every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import type { SourceKind } from "../control/control-rows.ts";
-import type { Timeline } from "../control/playback/timeline.ts";
+import type { SourceKind } from "../engine/control/control-rows.ts";
 import { SluiceError } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { packageVersion } from "../host/package-version.ts";
+import type { Timeline } from "../verify/playback/timeline.ts";
 import { simulateBounds, simulateDefaults } from "../verify/simulation/simulate-config.ts";
 import { type CliIo, printable } from "./io.ts";
 import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
@@ -64,8 +64,8 @@ const open = async (what: readonly string[], flags: Flags, io: CliIo): Promise<v
 const show = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
   const timeline = await timelineOf(path, flags, io);
   const [{ PlaybackSource }, { takePlace }] = await Promise.all([
-    import("../control/playback/playback-source.ts"),
-    import("../control/server/control-room.ts"),
+    import("../verify/playback/playback-source.ts"),
+    import("../engine/control/server/control-room.ts"),
   ]);
   const clock = createSystemClock();
   const source = new PlaybackSource(timeline, clock);
@@ -120,8 +120,8 @@ const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeli
   }
   if ([".ndjson", ".jsonl", ".json"].includes(extname(path))) {
     const [{ readEvents }, { timelineOfEvents }] = await Promise.all([
-      import("../control/playback/event-file.ts"),
-      import("../control/playback/event-timeline.ts"),
+      import("../verify/playback/event-file.ts"),
+      import("../verify/playback/event-timeline.ts"),
     ]);
     io.err(
       "Prices, books and the limits of the quota are not in a file of events, and not shown. A config's backtest or a session has more.\n",
@@ -133,13 +133,13 @@ const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeli
   return simulated(path, seed, flags, facts("simulation", `, seed ${seed}`), io);
 };
 
-type Facts = Parameters<typeof import("../control/playback/view-recorder.ts").createRunRecorder>[0];
+type Facts = Parameters<typeof import("../verify/playback/view-recorder.ts").createRunRecorder>[0];
 
 const sessionTimeline = async (path: string, facts: Facts): Promise<Timeline> => {
   const [{ timelineOfEvents }, { RecordedQuota }, { readSessionRun }] = await Promise.all([
-    import("../control/playback/event-timeline.ts"),
-    import("../control/playback/recorded-quota.ts"),
-    import("../control/playback/session-run.ts"),
+    import("../verify/playback/event-timeline.ts"),
+    import("../verify/playback/recorded-quota.ts"),
+    import("../verify/playback/session-run.ts"),
   ]);
   const { events, header, quota, ...market } = readSessionRun(path);
   const strategies = header.strategies.map((one) => ({ ...one, user: one.user ?? header.users[0]?.uid ?? "" }));
@@ -149,7 +149,7 @@ const sessionTimeline = async (path: string, facts: Facts): Promise<Timeline> =>
 const backtested = async (path: string, { fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {
   const config = checkConfig(await loadConfigFile(path, { command: "backtest" }));
   const [{ createRunRecorder }, { runBacktest }, { readFixture }] = await Promise.all([
-    import("../control/playback/view-recorder.ts"),
+    import("../verify/playback/view-recorder.ts"),
     import("../backtest/runner.ts"),
     import("../market/tape/fixture.ts"),
   ]);
@@ -165,7 +165,7 @@ const backtested = async (path: string, { fixture }: Flags, facts: Facts, io: Cl
 const simulated = async (path: string, seed: number, { minutes, fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {
   const config = checkConfig(await loadConfigFile(path, { command: "simulate" }));
   const [{ createRunRecorder }, { traceSeed }] = await Promise.all([
-    import("../control/playback/view-recorder.ts"),
+    import("../verify/playback/view-recorder.ts"),
     import("../verify/simulation/simulate.ts"),
   ]);
   const recorder = createRunRecorder(facts, minutes * 60_000);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { concat, map, NEVER, of, timer } from "rxjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { judge, tokenHash } from "../../../src/control/server/request-guard.ts";
+import { judge, tokenHash } from "../../../src/engine/control/server/request-guard.ts";
 import { far, strategy } from "../../support/harness/backtest.ts";
 import { type Answered, type Asked, type Controlled, readAnswer, startControlled, written } from "../../support/harness/control.ts";
 
@@ -117,8 +117,8 @@ describe("The control port refuses what does not come from its own page or its o
     ["files above the page", 404, "PATH_UNKNOWN", () => ({ path: "/assets/../../../../etc/passwd" })],
     ["files above the page, encoded", 404, "PATH_UNKNOWN", () => ({ path: "/assets/%2e%2e/%2e%2e/%2e%2e/etc/passwd" })],
     ["files above the page, encoded twice", 404, "PATH_UNKNOWN", () => ({ path: "/assets/..%252f..%252fetc%252fpasswd" })],
-    ["files above the page with a zero byte", 404, "PATH_UNKNOWN", () => ({ path: "/assets/control/page/client/%00" })],
-    ["the sources of the package", 404, "PATH_UNKNOWN", () => ({ path: "/assets/control/port-file.ts" })],
+    ["files above the page with a zero byte", 404, "PATH_UNKNOWN", () => ({ path: "/assets/engine/control/page/client/%00" })],
+    ["the sources of the package", 404, "PATH_UNKNOWN", () => ({ path: "/assets/engine/control/port-file.ts" })],
     ["anything else", 404, "PATH_UNKNOWN", () => ({ path: "/package.json" })],
   ])("%s: %i %s", async (_, status, code, request) => {
     const answer = await room.ask(request(room.port));

@@ -131,7 +131,7 @@ describe("The production dependency tree", () => {
     const known = [...required, "sluice"];
     // Loaded by those who ask for them, who are told what to install where they are missing.
     const optional = {
-      "/src/control/server/": ["hono", "@hono/node-server"],
+      "/src/engine/control/server/": ["hono", "@hono/node-server"],
       "/src/scheduler/shared/": ["ioredis"],
       "/src/engine/": ["ioredis"],
       "/src/backtest/sweep/workers/": ["ioredis", "bullmq", "pg", "aws4fetch"],

@@ -3,13 +3,13 @@
  * tried at any rate and with any content.
  *
  * Invariants: equal seeds give equal rows; listens on loopback only; nothing goes on after `close`.
- * Not here: the port of an engine (src/control/server).
+ * Not here: the port of an engine (src/engine/control/server).
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ControlDocument, type ControlUpdate } from "../../../src/control/control-document.ts";
-import type { EngineRow, OrderRow } from "../../../src/control/control-rows.ts";
-import { pageFiles } from "../../../src/control/server/page-files.ts";
+import { ControlDocument, type ControlUpdate } from "../../../src/engine/control/control-document.ts";
+import type { EngineRow, OrderRow } from "../../../src/engine/control/control-rows.ts";
+import { pageFiles } from "../../../src/engine/control/server/page-files.ts";
 
 const barMs = 60_000;
 export const longId = "a-client-order-id-or-a-name-that-is-as-long-as-eighty-characters-and-not-any-less".slice(0, 80);
