@@ -1,11 +1,13 @@
 /**
- * Config of one engine of the soak: more placements always waiting than there is quota for, and six cancels a minute.
+ * Config of one engine of the soak: more placements always waiting than there is quota for, or three every 20 s, and six cancels a minute.
  *
  * Invariants: what is placed rests far from the market or is canceled at once by the service, so that nothing is ever executed.
  */
 
-import { catchError, defer, EMPTY, interval, map, mergeMap, range, repeat, startWith } from "rxjs";
+import { catchError, defer, EMPTY, interval, map, mergeMap, range, repeat, startWith, switchMap } from "rxjs";
 import { defineConfig, defineStrategy, fromEnv, live } from "sluice";
+import { createContract } from "../../../src/contract/contract.ts";
+import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 
 const instId = "BTC-USDT-SWAP";
 const waiting = 6;
@@ -25,6 +27,21 @@ const saturate = defineStrategy({
     ),
 });
 
+/** Three placements at once every 20 s. */
+const bursts = defineStrategy({
+  name: "bursts",
+  options: { type: "object", additionalProperties: false, properties: {} },
+  run: ({ orders }) =>
+    interval(20_000).pipe(
+      switchMap(() => range(0, 3)),
+      mergeMap((lane) =>
+        defer(() => orders.place({ instId, side: "buy", ordType: "ioc", px: String(90_000 + lane), notional: "100" })).pipe(
+          catchError(() => EMPTY),
+        ),
+      ),
+    ),
+});
+
 /** Wants an order for five seconds and none for five: each time a placement, and a cancel that is urgent. */
 const comeAndGo = defineStrategy({
   name: "come-and-go",
@@ -38,12 +55,32 @@ const comeAndGo = defineStrategy({
     ),
 });
 
+const contract = createContract();
 const env = (name: string): string => process.env[name] ?? "";
 
+const requests = Number(env("SOAK_ADDRESS_REQUESTS"));
+const uid = env("SOAK_UID");
+
 export default defineConfig({
-  service: live({ environment: "testnet", baseUrl: env("SLUICE_BASE_URL"), keys: [fromEnv("SLUICE")] }),
+  service: live({
+    environment: "testnet",
+    baseUrl: env("SLUICE_BASE_URL"),
+    push: env("SOAK_PUSH") !== "no",
+    ...(uid === "" ? { keys: [fromEnv("SLUICE")] } : { users: { [uid]: [fromEnv("SLUICE")] } }),
+  }),
   instance: env("SOAK_NAME"),
   journal: { dir: env("SOAK_JOURNAL") },
-  strategies: [saturate({}), comeAndGo({})],
-  quota: { shared: { store: { env: "SOAK_STORE" }, group: "soak", name: env("SOAK_MEMBER"), of: Number(env("SOAK_OF")) } },
+  strategies: [env("SOAK_LOAD") === "bursts" ? bursts({}) : saturate({}), comeAndGo({})],
+  quota: {
+    ...(requests !== 1_200 && {
+      layers: layersOf(contract).map((layer) => (layer.scope === "ip" ? { ...layer, capacity: requests } : layer)),
+    }),
+    shared: {
+      store: { env: "SOAK_STORE" },
+      group: "soak",
+      name: env("SOAK_MEMBER"),
+      share: Number(env("SOAK_SHARE")),
+      of: Number(env("SOAK_OF")),
+    },
+  },
 });

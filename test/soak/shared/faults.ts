@@ -6,6 +6,7 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { createRandom } from "../../../src/random.ts";
 import type { Group } from "./group.ts";
 
 export interface Scenario {
@@ -18,6 +19,10 @@ export interface Scenario {
   readonly sentinel?: true;
   /** What libfaketime makes of each engine's clocks. */
   readonly clocks?: readonly string[];
+  /** In place of so many engines that are alike. */
+  readonly engines?: readonly { readonly share?: number; readonly load?: "bursts" }[];
+  /** Each engine has a user of its own, and the address may send so many requests a minute, which are what is divided. */
+  readonly addressRequests?: number;
 }
 
 export const fakeTimeLibrary = [
@@ -28,8 +33,38 @@ const waited = (ms: number): Promise<void> => new Promise((resolve) => setTimeou
 const needsSentinel = (): string | undefined => (spawnSync("redis-sentinel", ["--version"]).status === 0 ? undefined : "redis-sentinel");
 const needsFakeTime = (): string | undefined => (fakeTimeLibrary === undefined ? "libfaketime" : undefined);
 
+/** For seven minutes something happens to an engine or to the store every 5 to 25 s, at moments that the seed decides, and is over after at most 20 s. */
+const atRandom = (seed: string): Scenario => {
+  const random = createRandom(`soak/${seed}`);
+  const list: { readonly at: number; readonly run: (group: Group) => unknown }[] = [];
+  const busyUntil = new Map<number | "store", number>();
+  for (let at = 20; at < 420; at += random.whole(5, 25)) {
+    const who = random.next() < 0.3 ? "store" : random.whole(0, 3);
+    const until = at + random.whole(1, 20);
+    if ((busyUntil.get(who) ?? 0) >= at) continue;
+    busyUntil.set(who, until);
+    const dies = random.next() < 0.5;
+    if (who === "store") {
+      list.push({ at, run: (group) => (dies ? group.killStore() : group.signalStore("SIGSTOP")) });
+      list.push({ at: until, run: (group) => (dies ? group.startStore() : group.signalStore("SIGCONT")) });
+    } else {
+      list.push({ at, run: (group) => (dies ? group.kill(who) : group.signal(who, "SIGSTOP")) });
+      list.push({ at: until, run: (group) => (dies ? group.start(who) : group.signal(who, "SIGCONT")) });
+    }
+  }
+  return { title: "engines and store killed and stopped at random moments", seconds: 490, faults: list };
+};
+
 export const faults: Readonly<Record<string, Scenario>> = {
   none: { title: "no fault", seconds: 190, faults: [] },
+  light: {
+    title: "one busy engine beside three light ones",
+    seconds: 250,
+    engines: [{}, { load: "bursts" }, { load: "bursts" }, { load: "bursts" }],
+    faults: [],
+  },
+  shares: { title: "two engines with shares of 3 to 1", seconds: 250, engines: [{ share: 3 }, { share: 1 }], faults: [] },
+  address: { title: "three users behind one address", seconds: 250, engines: [{}, {}, {}], addressRequests: 300, faults: [] },
   kill: {
     title: "engine killed for 60 s, another for 2 s",
     seconds: 200,
@@ -122,4 +157,5 @@ export const faults: Readonly<Record<string, Scenario>> = {
       { at: 130, run: (group) => group.halt(undefined) },
     ],
   },
+  random: atRandom(process.env["SOAK_SEED"] ?? "1"),
 };

@@ -17,10 +17,16 @@ import { fakeTimeLibrary, type Scenario } from "./faults.ts";
 interface Minute {
   readonly minute: number;
   readonly weight: number;
+  readonly requests: number;
   readonly refused: Readonly<Record<string, number>>;
+  /** Placements by key. */
+  readonly orders: Readonly<Record<string, number>>;
+  /** Client order ids that came before. */
+  readonly twice: number;
 }
 
 interface Key {
+  readonly uid: string;
   readonly apiKey: string;
   readonly secretKey: string;
   readonly passphrase: string;
@@ -37,6 +43,7 @@ export class Group {
   readonly anomalies: Record<string, number> = {};
   readonly #size: number;
   readonly #scenario: Scenario;
+  readonly #isPlain: boolean;
   readonly #scratch = mkdtempSync(join(tmpdir(), "sluice-shared-"));
   readonly #engines = new Map<number, ChildProcess>();
   readonly #others: ChildProcess[] = [];
@@ -47,13 +54,18 @@ export class Group {
   #storeUrl = "";
   #isClosing = false;
 
-  constructor(size: number, scenario: Scenario) {
+  /** `isPlain`: the service is the one of another making. */
+  constructor(size: number, scenario: Scenario, isPlain: boolean) {
     this.#size = size;
     this.#scenario = scenario;
+    this.#isPlain = isPlain;
   }
 
   async open(): Promise<void> {
-    const venue = spawn(process.execPath, ["--import", "tsx", here("venue.ts"), String(this.#size + 1)], {
+    const { addressRequests } = this.#scenario;
+    const wants = [String(this.#size + 1), ...(addressRequests === undefined ? [] : ["each", String(addressRequests)])];
+    const program = this.#isPlain ? [here("plain-service.mjs")] : ["--import", "tsx", here("venue.ts")];
+    const venue = spawn(process.execPath, [...program, ...wants], {
       cwd: root,
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -85,7 +97,10 @@ export class Group {
 
   start(index: number, member = `engine-${index}`): void {
     const key = this.#keys[index] as Key;
-    const clock = this.#scenario.clocks?.[index];
+    const { clocks, engines, addressRequests } = this.#scenario;
+    const clock = clocks?.[index];
+    const { share = 1, load = "" } = engines?.[index] ?? {};
+    const of = engines?.reduce((sum, one) => sum + (one.share ?? 1), 0) ?? this.#size;
     const child = spawn(process.execPath, [sluice, "run", here("engine.ts"), "--json"], {
       cwd: root,
       env: {
@@ -99,7 +114,12 @@ export class Group {
         SOAK_MEMBER: member,
         SOAK_JOURNAL: join(this.#scratch, `journal-${index}`),
         SOAK_STORE: this.#storeUrl,
-        SOAK_OF: String(this.#size),
+        SOAK_OF: String(of),
+        SOAK_SHARE: String(share),
+        SOAK_LOAD: load,
+        SOAK_PUSH: this.#isPlain ? "no" : "yes",
+        SOAK_UID: addressRequests === undefined ? "" : key.uid,
+        SOAK_ADDRESS_REQUESTS: String(addressRequests ?? 1_200),
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -197,8 +217,8 @@ export class Group {
   }
 }
 
-export const openGroup = async (size: number, scenario: Scenario): Promise<Group> => {
-  const group = new Group(size, scenario);
+export const openGroup = async (size: number, scenario: Scenario, isPlain: boolean): Promise<Group> => {
+  const group = new Group(size, scenario, isPlain);
   try {
     await group.open();
   } catch (error) {

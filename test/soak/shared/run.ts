@@ -3,9 +3,11 @@
  *
  * Every scenario has its own service, store and engines, all on loopback; each engine has more placements waiting than there is quota
  * for, and six cancels a minute. The service counts: what it refused, and how much of each whole minute was used. Exit code 1 when it
- * refused a call. Needs redis-server; scenarios that need redis-sentinel or libfaketime are left out with a word where they are missing.
+ * refused a call or saw a client order id twice. Needs redis-server; scenarios that need redis-sentinel or libfaketime are left out with a word where they are missing.
  *
- *   npm run soak:shared -- [--only kill,pause] [--engines 4] [--minutes 3] [--json FILE]
+ * With `--service plain` the service is one of another making, which shares no code with the engines and loses answers.
+ *
+ *   npm run soak:shared -- [--only kill,pause] [--engines 4] [--minutes 3] [--service venue|plain] [--json FILE]
  */
 import { appendFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     engines: { type: "string", default: "4" },
     minutes: { type: "string" },
+    service: { type: "string", default: "venue" },
     json: { type: "string" },
   },
 });
@@ -29,6 +32,9 @@ export interface Outcome {
   readonly usedPct: number;
   readonly leastPct: number;
   readonly refused: Readonly<Record<string, number>>;
+  /** Placements in whole minutes by engine, and client order ids that came twice. */
+  readonly orders: readonly number[];
+  readonly twice: number;
   readonly urgent: number;
   readonly urgentMsP50: number;
   readonly urgentMsP99: number;
@@ -40,7 +46,9 @@ const quantile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
 const play = async (scenario: Scenario): Promise<Outcome> => {
-  const group = await openGroup(Number(values.engines), scenario);
+  const { engines, addressRequests } = scenario;
+  const size = engines?.length ?? Number(values.engines);
+  const group = await openGroup(size, scenario, values.service === "plain");
   try {
     await group.trading();
     const startedAt = Date.now();
@@ -55,7 +63,7 @@ const play = async (scenario: Scenario): Promise<Outcome> => {
     const first = Math.floor(startedAt / 60_000) + 1;
     const last = Math.floor(Date.now() / 60_000) - 1;
     const minutes = group.minutes.filter(({ minute }) => minute >= first && minute <= last);
-    const used = minutes.map(({ weight }) => (100 * weight) / 1_200);
+    const used = minutes.map(({ weight, requests }) => 100 * (addressRequests === undefined ? weight / 1_200 : requests / addressRequests));
     const refused: Record<string, number> = {};
     for (const one of group.minutes)
       for (const [layer, many] of Object.entries(one.refused)) if (many > 0) refused[layer] = (refused[layer] ?? 0) + many;
@@ -66,6 +74,8 @@ const play = async (scenario: Scenario): Promise<Outcome> => {
       usedPct: used.reduce((sum, one) => sum + one, 0) / Math.max(1, used.length),
       leastPct: Math.min(...used),
       refused,
+      orders: Array.from({ length: size }, (_, index) => minutes.reduce((sum, { orders }) => sum + (orders[`key-${index}`] ?? 0), 0)),
+      twice: group.minutes.reduce((sum, one) => sum + one.twice, 0),
       urgent: urgent.length,
       urgentMsP50: quantile(urgent, 0.5),
       urgentMsP99: quantile(urgent, 0.99),
@@ -83,7 +93,7 @@ const counts = (of: Readonly<Record<string, number>>): string =>
     .join(", ") || "0";
 const seconds = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
 const rowOf = (one: Outcome): string =>
-  `| ${one.scenario} | ${one.minutes} | ${one.usedPct.toFixed(1)} % | ${one.leastPct.toFixed(1)} % | ${counts(one.refused)} | ${seconds(one.urgentMsP50)} / ${seconds(one.urgentMsP99)} | ${one.urgent} | ${counts(one.anomalies)} | ${one.load.toFixed(1)} |`;
+  `| ${one.scenario} | ${one.minutes} | ${one.usedPct.toFixed(1)} % | ${one.leastPct.toFixed(1)} % | ${counts(one.refused)} | ${one.orders.join(" ")} | ${one.twice} | ${seconds(one.urgentMsP50)} / ${seconds(one.urgentMsP99)} | ${one.urgent} | ${counts(one.anomalies)} | ${one.load.toFixed(1)} |`;
 
 if (redisServer === undefined) throw new Error("redis-server is not installed. Install it (apt-get install redis-server) and start again.");
 const wanted = values.only?.split(",");
@@ -91,7 +101,7 @@ const unknown = wanted?.filter((name) => !(name in faults)) ?? [];
 if (unknown.length > 0) throw new Error(`There is no scenario ${unknown.join(", ")}. Use: ${Object.keys(faults).join(", ")}.`);
 let isRefused = false;
 process.stdout.write(
-  "| scenario | whole minutes | weight used | least minute | refused | urgent waited p50 / p99 | urgent | anomalies | load |\n|---|---:|---:|---:|---:|---:|---:|---|---:|\n",
+  "| scenario | whole minutes | used | least minute | refused | orders by engine | ids twice | urgent waited p50 / p99 | urgent | anomalies | load |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|\n",
 );
 for (const [name, scenario] of Object.entries(faults)) {
   if (wanted !== undefined && !wanted.includes(name)) continue;
@@ -101,7 +111,7 @@ for (const [name, scenario] of Object.entries(faults)) {
     continue;
   }
   const outcome = await play(scenario);
-  isRefused ||= Object.keys(outcome.refused).length > 0;
+  isRefused ||= Object.keys(outcome.refused).length > 0 || outcome.twice > 0;
   process.stdout.write(`${rowOf(outcome)}\n`);
   if (values.json !== undefined) appendFileSync(values.json, `${JSON.stringify(outcome)}\n`);
 }
