@@ -281,7 +281,9 @@ class ForeignLease extends SluiceError {
   constructor(record: LeaseRecord, { owner }: Candidate) {
     super(
       "CONFIG_INVALID",
-      `config.standby: the lease of this name in this group belongs to another engine (${record.owner}, held by ${record.name}), and this one is ${owner}. Give each engine its own \`instance\`, or each account its own standby.group.`,
+      record.released
+        ? `config.standby: ${record.name}, which ended in order, held the lease of this name in this group last and is another engine (${record.owner}); the copy of its journal is kept for it. This one is ${owner}: give it an \`instance\` of its own, or another standby.group and an empty journal.dir.`
+        : `config.standby: the lease of this name in this group belongs to another engine (${record.owner}, held by ${record.name}), and this one is ${owner}. Give each engine its own \`instance\`, or each account its own standby.group.`,
     );
   }
 }

@@ -29,6 +29,8 @@ export class LeaseProcess {
   readonly deposedBy: string[] = [];
   /** This process alone does not reach the store. */
   isCutOff = false;
+  /** Why it must never take the lease. */
+  refusal = "";
   isStopped = false;
   isDead = false;
   wallOffset = 0;
@@ -78,7 +80,9 @@ export class LeaseProcess {
       toleranceMs,
       onTurn: () => undefined,
       onDeposed: (by) => this.deposedBy.push(by),
-      onForeign: () => undefined,
+      onForeign: ({ message }) => {
+        this.refusal = message;
+      },
     });
     this.lease.start();
   }

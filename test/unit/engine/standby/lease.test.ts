@@ -215,6 +215,20 @@ describe("A lease", () => {
     await pass(60_000);
     expect(mine.standing).toBe("over");
     expect(store.record?.name).toBe("other");
+    expect(mine.refusal).toMatch(/belongs to another engine .*held by other\), .* Give each engine its own `instance`/);
+  });
+
+  it("says what to do where another engine of the same name has ended in order", async () => {
+    const { pass, join, store } = world();
+    const epoch = await store.take({ name: "other", session: "x", owner: "old address / user / main" }, undefined);
+    await store.release({ epoch: epoch ?? 0, session: "x" });
+    const mine = join("mine");
+    await pass(1_000);
+    expect(mine.standing).toBe("over");
+    expect(mine.refusal).toMatch(
+      /^config\.standby: other, which ended in order, .* `instance` of its own, or another standby\.group and an empty journal\.dir/,
+    );
+    expect(mine.refusal).not.toContain("held by");
   });
 });
 
