@@ -5,8 +5,10 @@
  * Not here: which events halt what, and the status line (run-progress.ts).
  */
 import { SluiceError } from "../errors.ts";
+import type { QuotaConfig } from "../host/config.ts";
+import { shownAddress } from "../scheduler/shared/store-address.ts";
 import { printable } from "./io.ts";
-import { haltWords, type Tally } from "./run-progress.ts";
+import { haltWords, isGroupHalt, type Tally } from "./run-progress.ts";
 
 /** Without a journal a halt ends with its process. */
 export const remedyOf = (config: unknown): string =>
@@ -20,9 +22,20 @@ export const isSteered = (config: unknown): boolean => {
   );
 };
 
+/** The command by which a group of engines that a config joins is resumed; undefined where it joins none. */
+export const groupResumeOf = (config: unknown): string | undefined => {
+  const { shared } = (config as { readonly quota?: Pick<QuotaConfig, "shared"> }).quota ?? {};
+  if (shared === undefined) return undefined;
+  const store = typeof shared.store === "string" ? shownAddress(shared.store) : `env:${shared.store.env}`;
+  return `sluice halt --everywhere ${quoted(printable(store))} --group ${quoted(printable(shared.group))} --resume`;
+};
+
 /** What a halt means and how it ends; undefined where nothing is halted. */
-export const haltAdvice = ({ halted, remedy }: Tally, path: string, steered = false): string | undefined => {
+export const haltAdvice = (tally: Tally, path: string, steered = false, groupResume?: string): string | undefined => {
+  const { halted, remedy } = tally;
   if (halted.size === 0) return undefined;
+  if (isGroupHalt(tally) && groupResume !== undefined)
+    return `Every engine of the group is halted. To resume all of them: look, and from any machine\n  ${groupResume}`;
   const isAll = halted.has("");
   const whom = isAll ? "No order" : `No order of ${[...halted.keys()].map(printable).join(", ")}`;
   const flag = remedy.includes("--resume") ? " --resume" : "";
@@ -33,7 +46,7 @@ export const haltAdvice = ({ halted, remedy }: Tally, path: string, steered = fa
 };
 
 /** A word as a shell takes it. */
-const quoted = (word: string): string => (/^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const quoted = (word: string): string => (/^[\w.:/,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** The end of a run in which something failed, which ended halted, or in which no order was accepted. */
 export const failWith = (tally: Tally, failed: string): void => {

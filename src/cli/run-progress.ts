@@ -5,6 +5,7 @@
  * Not here: the line of status (status-line.ts), when and where lines are written (run.ts, backtest.ts).
  */
 
+import { groupHaltPrefix } from "../host/operator-view.ts";
 import type { Event, EventOf, EventType } from "../journal/events.ts";
 import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
 import type { Progress } from "../report/report.ts";
@@ -127,21 +128,30 @@ const noteAnomaly = (tally: Tally, kind: string): void => {
 
 const noteHalt = ({ halted, started }: Tally, strategy: string, reason: string | undefined): void => {
   if (reason === undefined) halted.delete(strategy);
-  else halted.set(strategy, started ? reason : `${reason} (previous run)`);
+  else halted.set(strategy, started ? reason : `${reason}${ofPrevious}`);
 };
+
+const ofPrevious = " (previous run)";
 
 /** The reason that an engine gives for the mode in which it stops. */
 const ownStop = "stop";
 
+/** All engines of the group were halted together, while this one ran. */
+export const isGroupHalt = ({ halted }: Tally): boolean => {
+  const reason = halted.get("") ?? "";
+  return reason.startsWith(groupHaltPrefix) && !reason.endsWith(ofPrevious);
+};
+
 /** What is halted and why, in one line; undefined where nothing is. With a width the reason is cut, so that the remedy stays. */
-export const haltWords = ({ halted, remedy }: Tally, width = Number.POSITIVE_INFINITY): string | undefined => {
+export const haltWords = (tally: Tally, width = Number.POSITIVE_INFINITY): string | undefined => {
+  const { halted, remedy } = tally;
   const all = halted.get("");
   const [[strategy, its] = ["", ""]] = halted;
   if (halted.size === 0) return undefined;
   const many = `${halted.size} strategies`;
   const [whom, why] = all !== undefined ? ["", all] : halted.size > 1 ? [` ${many}`, [...halted.keys()].join(", ")] : [` ${strategy}`, its];
   const head = `HALTED${printable(whom)}: `;
-  const tail = `; ${remedy}`;
+  const tail = `; ${isGroupHalt(tally) ? "resume the group" : remedy}`;
   return `${head}${cut(printable(why), Math.max(1, width - widthOf(head) - widthOf(tail)))}${tail}`;
 };
 

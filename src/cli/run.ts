@@ -22,7 +22,7 @@ import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type DashboardFlags, portOf, withDashboard } from "./dashboard-plugin.ts";
 import { endings, runToEnd } from "./engine-run.ts";
-import { failWith, haltAdvice, isSteered, remedyOf } from "./halts.ts";
+import { failWith, groupResumeOf, haltAdvice, isSteered, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { secondsOf } from "./option-values.ts";
 import { Reachability } from "./reachability.ts";
@@ -151,7 +151,7 @@ const runOnce = async ({ path, flags, io, parts, clock, config, screen, stopping
     orders,
     reach,
     asShown(screen, createContract(profileIn(config)).profile, service, flags),
-    (now) => haltAdvice(now, path, isSteered(config)),
+    (now) => haltAdvice(now, path, isSteered(config), groupResumeOf(config)),
   );
   if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
   const { reportOf } = await import("./run-report.ts");

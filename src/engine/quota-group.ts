@@ -9,6 +9,7 @@ import { firstValueFrom } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
+import { groupHaltPrefix } from "../host/operator-view.ts";
 import { packageVersion } from "../host/package-version.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
@@ -136,8 +137,8 @@ const switchOf = ({ accounts, journal, halt, decide }: GroupParts): SharedQuotaO
   return (reason) => {
     if (reason !== undefined) {
       const isHalted = accounts.all.every(({ orderManager }) => orderManager.mode === "halted");
-      halt(`everywhere: ${reason}`);
-      decide("halted", `everywhere: ${reason}`);
+      halt(`${groupHaltPrefix}${reason}`);
+      decide("halted", `${groupHaltPrefix}${reason}`);
       mark = isHalted ? undefined : decisionsOf(accounts);
     } else if (mark === decisionsOf(accounts)) {
       mark = undefined;

@@ -9,6 +9,9 @@ import type { CancelResult, OrderFilter } from "../orders/manual-orders.ts";
 import type { Position } from "../orders/positions.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 
+/** With this the reason of a halt begins that all engines of a group have received. */
+export const groupHaltPrefix = "everywhere: ";
+
 /** Current state of a strategy. */
 export interface StrategyView {
   /** Name in the config. */

@@ -1,7 +1,7 @@
 /** What a terminal advises at a halt. */
 import { describe, expect, it } from "vitest";
-import { haltAdvice, isSteered } from "../../../src/cli/halts.ts";
-import { count, createTally, type Tally } from "../../../src/cli/run-progress.ts";
+import { groupResumeOf, haltAdvice, isSteered } from "../../../src/cli/halts.ts";
+import { count, createTally, haltWords, type Tally } from "../../../src/cli/run-progress.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
 
 const tallied = (...bodies: readonly EventBody[]): Tally => {
@@ -9,6 +9,7 @@ const tallied = (...bodies: readonly EventBody[]): Tally => {
   for (const body of bodies) count(tally, { seq: 1, at: 1, ...body } as Event);
   return tally;
 };
+const started: EventBody = { type: "engine.started" } as EventBody;
 const all: EventBody = { type: "mode.changed", mode: "halted", reason: "enough" };
 const one = (strategy: string): EventBody => ({ type: "strategy.halted", strategy, reason: "enough" });
 
@@ -27,6 +28,23 @@ describe("The advice at a halt", () => {
   it("does not name it without a port, nor where nothing is halted", () => {
     expect(haltAdvice(tallied(all), "a.ts")).not.toContain("ctl");
     expect(haltAdvice(tallied(), "a.ts", true)).toBeUndefined();
+  });
+
+  it("names the command that resumes the group, where all of its engines were halted", () => {
+    const group = (reason: string): Tally => tallied(started, { ...all, reason });
+    const config = { quota: { shared: { store: { env: "STORE" }, group: "desk", of: 2 } } };
+    expect(haltAdvice(group("everywhere: maintenance"), "a.ts", true, groupResumeOf(config))).toBe(
+      "Every engine of the group is halted. To resume all of them: look, and from any machine\n  sluice halt --everywhere env:STORE --group desk --resume",
+    );
+    expect(haltWords(group("everywhere: maintenance"))).toBe("HALTED: everywhere: maintenance; resume the group");
+    // A reason of its own, and one that a journal has kept, are this engine's to end.
+    expect(haltAdvice(group("enough"), "a.ts", true, groupResumeOf(config))).toContain("sluice ctl resume");
+    expect(haltAdvice(tallied({ ...all, reason: "everywhere: maintenance" }), "a.ts", false, groupResumeOf(config))).toContain(
+      "sluice run a.ts",
+    );
+    const address = { quota: { shared: { store: "redis://:secret@10.0.0.5:6379", group: "my desk", of: 2 } } };
+    expect(groupResumeOf(address)).toBe("sluice halt --everywhere redis://10.0.0.5:6379 --group 'my desk' --resume");
+    expect(groupResumeOf({})).toBeUndefined();
   });
 
   it.each<[boolean, object]>([
