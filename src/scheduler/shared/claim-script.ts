@@ -88,13 +88,20 @@ local function row(key, field)
   return tonumber(held), tonumber(settled)
 end
 
-local function unspoken(befores, field, floor)
+local function underWayOf(befores, field)
   local underWay = 0
   for _, key in ipairs(befores) do
     local held, settled = row(key, field)
     if held then underWay = underWay + held - settled end
   end
-  return math.max(floor, underWay)
+  return underWay
+end
+
+local floors, ways = {}, {}
+local function keep(id, floor, underWay)
+  local name = string.match(id, '^(.*)#')
+  floors[name] = math.max(floors[name] or 0, floor)
+  ways[name] = (ways[name] or 0) + underWay
 end
 
 local function text(value) return string.format('%.0f', value) end
@@ -156,7 +163,7 @@ for index = 0, items - 1 do
 
   local foreign = tonumber(redis.call('HGET', window, '!f') or '0')
   local granted = row(window, id)
-  if not granted then foreign = math.max(0, foreign - math.max(0, has - unspoken(befores, id, floor)))
+  if not granted then foreign = math.max(0, foreign - math.max(0, has - math.max(floor, underWayOf(befores, id))))
   elseif has > granted then foreign = math.max(0, foreign - (has - granted)) end
 
   local others, silent, openAll, exitsAll, count, shares = 0, 0, openOrders, exitsPerHour, 1, 0
@@ -169,6 +176,7 @@ for index = 0, items - 1 do
       spoke[rows[place]] = held
     end
   end
+  floors, ways = {}, {}
   local isMember = {}
   for place = 1, #all, 2 do isMember[all[place]] = true end
   for place = 1, #all, 2 do
@@ -177,11 +185,11 @@ for index = 0, items - 1 do
     if string.sub(name, 1, 1) == '~' then
       local heard, floorThen = string.match(all[place + 1], '^[^|]+|[^|]+|([^|]+)|([^|]+)$')
       local whose = string.sub(name, 2)
-      if whose ~= id and not isMember[whose] and now - tonumber(heard) <= ${keptWindows} * windowMs then silent = silent + tonumber(floorThen) end
+      if whose ~= id and not isMember[whose] and now - tonumber(heard) <= ${keptWindows} * windowMs then keep(whose, tonumber(floorThen), 0) end
     elseif name == id then last = nil
     elseif tonumber(last) < number - ${keptWindows} - 2 then redis.call('HDEL', members, name)
     elseif tonumber(last) >= number - ${keptWindows} then
-      if not spoke[name] then silent = silent + unspoken(befores, name, tonumber(floorOf)) end
+      if not spoke[name] then keep(name, tonumber(floorOf), underWayOf(befores, name)) end
       openAll, exitsAll, count = openAll + tonumber(open), exitsAll + tonumber(rate), count + 1
       if isHungry == '1' and tonumber(last) >= number - 1 then
         shares = shares + tonumber(part)
@@ -190,6 +198,7 @@ for index = 0, items - 1 do
     end
   end
 
+  for name, floorOf in pairs(floors) do silent = silent + math.max(floorOf, ways[name]) end
   if not learning then foreign = math.max(foreign, used - has - others - silent) end
   local free = capacity - foreign - others - silent - has
   local forExits = math.max(0, math.min(exits, free))

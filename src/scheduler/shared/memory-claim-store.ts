@@ -23,6 +23,7 @@ import {
   silentMs,
   wholeMs,
 } from "./claim.ts";
+import { SilentUnits } from "./silent-units.ts";
 import { WindowBeginnings } from "./window-beginnings.ts";
 
 /** A member in one scope, by name and epoch. */
@@ -173,7 +174,7 @@ export class MemoryClaimStore implements ClaimStore {
     // What it brings and was not granted had looked like others' use.
     const granted = window.rows.get(id)?.held;
     if (granted === undefined || has > granted)
-      window.foreign = Math.max(0, window.foreign - Math.max(0, has - (granted ?? unspoken(scope, id, number, floor))));
+      window.foreign = Math.max(0, window.foreign - Math.max(0, has - (granted ?? Math.max(floor, underWayOf(scope, id, number)))));
     const sums = sumsOf(scope, window, id, item, at);
     if (!learning) window.foreign = Math.max(window.foreign, used - has - sums.others - sums.silent);
     const free = capacity - window.foreign - sums.others - sums.silent - has;
@@ -222,14 +223,14 @@ const windowOf = ({ windows }: Scope, number: number): Window => {
   return window;
 };
 
-/** What a member may have used of a window of which it said nothing: its floor, or what was under way from the two before. */
-const unspoken = ({ windows }: Scope, id: string, number: number, floor: number): number => {
+/** What may land in a window of what a member had under way in the two before. */
+const underWayOf = ({ windows }: Scope, id: string, number: number): number => {
   let underWay = 0;
   for (let back = 1; back <= keptWindows; back++) {
     const row = windows.get(number - back)?.rows.get(id);
     if (row !== undefined) underWay += row.held - row.settled;
   }
-  return Math.max(floor, underWay);
+  return underWay;
 };
 
 interface Sums {
@@ -245,11 +246,12 @@ interface Sums {
 
 const sumsOf = (scope: Scope, { rows }: Window, id: string, { window: number, windowMs }: ClaimItem, at: number): Sums => {
   const sums: Sums = { others: 0, silent: 0, openOrders: 0, exitsPerHour: 0, members: 0, shares: 0, hungry: [] };
+  const silent = new SilentUnits();
   for (const [name, { held }] of rows) if (name !== id) sums.others += held;
   for (const [name, member] of scope.members) {
     if (name === id || member.lastWindow < number - keptWindows) continue;
     const row = rows.get(name);
-    if (row === undefined) sums.silent += unspoken(scope, name, number, member.floor);
+    if (row === undefined) silent.add(name, member.floor, underWayOf(scope, name, number));
     sums.openOrders += member.openOrders;
     sums.exitsPerHour += member.exitsPerHour;
     sums.members++;
@@ -257,7 +259,9 @@ const sumsOf = (scope: Scope, { rows }: Window, id: string, { window: number, wi
     sums.shares += member.share;
     sums.hungry.push({ share: member.share, held: row?.held ?? 0, isHeard: at - member.heardAt <= silentMs });
   }
-  sums.silent += scope.beginnings.floors((name) => name !== id && !scope.members.has(name), windowMs, at);
+  for (const [name, floor] of scope.beginnings.floors(windowMs, at))
+    if (name !== id && !scope.members.has(name)) silent.add(name, floor, 0);
+  sums.silent = silent.sum;
   return sums;
 };
 

@@ -52,11 +52,9 @@ export class WindowBeginnings {
     return { astrayMs, isLost };
   }
 
-  /** Floors of those that `counts` picks and that were heard within the windows that are kept. */
-  floors(counts: (id: string) => boolean, windowMs: number, at: number): number {
-    let sum = 0;
-    for (const [id, { floor, heardAt }] of this.#said) if (counts(id) && at - heardAt <= keptWindows * windowMs) sum += floor;
-    return sum;
+  /** Floors of those that were heard within the windows that are kept. */
+  *floors(windowMs: number, at: number): Iterable<readonly [id: string, floor: number]> {
+    for (const [id, { floor, heardAt }] of this.#said) if (at - heardAt <= keptWindows * windowMs) yield [id, floor];
   }
 
   forget(id: string): void {

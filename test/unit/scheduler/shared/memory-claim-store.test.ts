@@ -111,6 +111,26 @@ describe("Claim store in memory", () => {
     expect(await granted("b", { window: 101, want: 0 })).toMatchObject({ free: 1_200, members: 1 });
   });
 
+  it("keeps one floor for all processes of a name that fell silent, and all that they had under way", async () => {
+    const { store, granted } = group();
+    for (const [has, settled] of [
+      [200, 150],
+      [100, 80],
+      [0, 0],
+    ] as const) {
+      const epoch = await store.register("a", false, []);
+      await granted("a", { has, settled, want: 0, floor: 600, hungry: 0 }, { epoch });
+    }
+    const epoch = await store.register("a", false, []);
+    expect(await granted("a", { window: 101, want: 0, floor: 600 }, { epoch })).toMatchObject({ free: 600 });
+    expect(await granted("b", { window: 101, want: 0, floor: 0 })).toMatchObject({ free: 600 });
+    // More was under way than a floor.
+    const { granted: granted2, store: other } = group();
+    for (let life = 0; life < 2; life++)
+      await granted2("a", { has: 300, want: 0, floor: 400, hungry: 0 }, { epoch: await other.register("a", false, []) });
+    expect(await granted2("b", { window: 101, want: 0 })).toMatchObject({ free: 600 });
+  });
+
   it("admits nobody whose share does not fit beside those of the others, until one of them leaves or has been silent for long", async () => {
     const { store, claim, granted, pass } = group();
     const epoch = await store.register("a", true, []);

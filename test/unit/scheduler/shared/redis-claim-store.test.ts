@@ -83,11 +83,11 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
       // One in ten comes again or late, one in ten is answered to nobody.
       const again = random.next() < 0.1 ? member.last[whole(member.last.length - 1)] : undefined;
       const { name, share } = member;
-      // Now and then one stops, or is started anew: what is said by its younger process is of another epoch.
-      if (member.spoke && random.next() < 0.01) {
+      // Now and then one stops or dies, and is started anew: what is said by its younger process is of another epoch.
+      if (member.spoke && random.next() < 0.02) {
         member.spoke = false;
         const going = [name, member.epoch, ["uid:u1", "ip:home"]] as const;
-        await Promise.all([lua.leave(...going), memory.leave(...going)]);
+        if (random.next() < 0.5) await Promise.all([lua.leave(...going), memory.leave(...going)]);
         member.epoch++;
       }
       // There is room for most of them.
