@@ -1,10 +1,10 @@
 /**
- * Config of one engine of the soak: more placements always waiting than there is quota for, or three every 20 s, and six cancels a minute.
+ * Config of one engine of the soak: more placements always waiting than there is quota for, or three every 20 s, and some five cancels a minute.
  *
  * Invariants: what is placed rests far from the market or is canceled at once by the service, so that nothing is ever executed.
  */
 
-import { catchError, defer, EMPTY, interval, map, mergeMap, range, repeat, startWith, switchMap } from "rxjs";
+import { catchError, defer, EMPTY, interval, mergeMap, range, repeat, switchMap, timer } from "rxjs";
 import { defineConfig, defineStrategy, fromEnv, live } from "sluice";
 import { createContract } from "../../../src/contract/contract.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
@@ -42,16 +42,15 @@ const bursts = defineStrategy({
     ),
 });
 
-/** Wants an order for five seconds and none for five: each time a placement, and a cancel that is urgent. */
+/** Lets an order rest for five seconds, cancels it, which is urgent, and places the next five seconds later. */
 const comeAndGo = defineStrategy({
   name: "come-and-go",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: () =>
-    interval(5_000).pipe(
-      startWith(-1),
-      map((step) =>
-        step % 2 === 0 ? [] : [{ slot: "one", instId, side: "buy", ordType: "post_only", px: "89000", notional: "100" } as const],
-      ),
+  run: ({ orders }) =>
+    defer(() => orders.place({ instId, side: "buy", ordType: "post_only", px: "89000", notional: "100", tag: "rests" })).pipe(
+      switchMap(({ phase }) => (phase === "live" ? timer(5_000).pipe(switchMap(() => orders.cancel({ tag: "rests" }))) : EMPTY)),
+      catchError(() => EMPTY),
+      repeat({ delay: 5_000 }),
     ),
 });
 

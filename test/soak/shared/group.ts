@@ -41,6 +41,10 @@ export class Group {
   readonly minutes: Minute[] = [];
   readonly urgentMs: number[] = [];
   readonly anomalies: Record<string, number> = {};
+  /** From the word of `sluice halt` until each engine had halted. */
+  readonly haltMs: number[] = [];
+  /** Placements that an engine sent while it was halted. */
+  sentHalted = 0;
   readonly #size: number;
   readonly #scenario: Scenario;
   readonly #isPlain: boolean;
@@ -52,6 +56,8 @@ export class Group {
   #keys: readonly Key[] = [];
   #store: OwnRedis | undefined;
   #storeUrl = "";
+  #saidHaltAt = Number.NaN;
+  readonly #halted = new Set<number>();
   #isClosing = false;
 
   /** `isPlain`: the service is the one of another making. */
@@ -160,7 +166,10 @@ export class Group {
     const how = reason === undefined ? ["--resume"] : ["--reason", reason];
     const child = spawn(process.execPath, [sluice, "halt", "--everywhere", this.#storeUrl, "--group", "soak", ...how], {
       cwd: root,
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    child.stdout.on("data", () => {
+      this.#saidHaltAt = Date.now();
     });
     await once(child, "exit");
   }
@@ -182,7 +191,17 @@ export class Group {
     if (line.includes('"action.sent"')) {
       const event = JSON.parse(line) as { readonly class: string; readonly waitedMs: number; readonly endpoint: string };
       if (urgentClasses.has(event.class)) this.urgentMs.push(event.waitedMs);
-      if (event.endpoint === "placeOrder") this.#trading.add(index);
+      if (event.endpoint !== "placeOrder") return;
+      this.#trading.add(index);
+      if (this.#halted.has(index)) this.sentHalted++;
+    } else if (line.includes('"mode.changed"')) {
+      const { mode } = JSON.parse(line) as { readonly mode: string };
+      if (mode !== "halted") this.#halted.delete(index);
+      else {
+        this.#halted.add(index);
+        // It may have heard of it before the command has read it back.
+        this.haltMs.push(Number.isNaN(this.#saidHaltAt) ? 0 : Date.now() - this.#saidHaltAt);
+      }
     } else if (line.includes('"anomaly"')) {
       const { what } = JSON.parse(line) as { readonly what: string };
       this.anomalies[what] = (this.anomalies[what] ?? 0) + 1;

@@ -30,7 +30,7 @@ const keys = names.map((name) => ({
   apiKey: name,
   secretKey: `${name} secret`,
   passphrase: `${name} phrase`,
-  uid: users === "each" ? `user of ${name}` : "desk",
+  uid: users === "each" ? `user-of-${name}` : "desk",
 }));
 const say = (what) => process.stdout.write(`${JSON.stringify(what)}\n`);
 const clock = () => Date.now() + 137;

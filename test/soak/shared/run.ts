@@ -3,7 +3,7 @@
  *
  * Every scenario has its own service, store and engines, all on loopback; each engine has more placements waiting than there is quota
  * for, and six cancels a minute. The service counts: what it refused, and how much of each whole minute was used. Exit code 1 when it
- * refused a call or saw a client order id twice. Needs redis-server; scenarios that need redis-sentinel or libfaketime are left out with a word where they are missing.
+ * refused a call or saw a client order id twice, or an engine placed while it was halted. Needs redis-server; scenarios that need redis-sentinel or libfaketime are left out with a word where they are missing.
  *
  * With `--service plain` the service is one of another making, which shares no code with the engines and loses answers.
  *
@@ -35,6 +35,9 @@ export interface Outcome {
   /** Placements in whole minutes by engine, and client order ids that came twice. */
   readonly orders: readonly number[];
   readonly twice: number;
+  /** Where all were halted: how long each took, and placements that it sent none the less. */
+  readonly haltMs: readonly number[];
+  readonly sentHalted: number;
   readonly urgent: number;
   readonly urgentMsP50: number;
   readonly urgentMsP99: number;
@@ -76,6 +79,8 @@ const play = async (scenario: Scenario): Promise<Outcome> => {
       refused,
       orders: Array.from({ length: size }, (_, index) => minutes.reduce((sum, { orders }) => sum + (orders[`key-${index}`] ?? 0), 0)),
       twice: group.minutes.reduce((sum, one) => sum + one.twice, 0),
+      haltMs: group.haltMs,
+      sentHalted: group.sentHalted,
       urgent: urgent.length,
       urgentMsP50: quantile(urgent, 0.5),
       urgentMsP99: quantile(urgent, 0.99),
@@ -92,8 +97,10 @@ const counts = (of: Readonly<Record<string, number>>): string =>
     .map(([what, many]) => `${what} ${many}`)
     .join(", ") || "0";
 const seconds = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
+const haltOf = ({ haltMs, sentHalted }: Outcome): string =>
+  haltMs.length === 0 ? "" : `; halted after ${haltMs.map(seconds).join(", ")}, ${sentHalted} placed meanwhile`;
 const rowOf = (one: Outcome): string =>
-  `| ${one.scenario} | ${one.minutes} | ${one.usedPct.toFixed(1)} % | ${one.leastPct.toFixed(1)} % | ${counts(one.refused)} | ${one.orders.join(" ")} | ${one.twice} | ${seconds(one.urgentMsP50)} / ${seconds(one.urgentMsP99)} | ${one.urgent} | ${counts(one.anomalies)} | ${one.load.toFixed(1)} |`;
+  `| ${one.scenario} | ${one.minutes} | ${one.usedPct.toFixed(1)} % | ${one.leastPct.toFixed(1)} % | ${counts(one.refused)} | ${one.orders.join(" ")} | ${one.twice} | ${seconds(one.urgentMsP50)} / ${seconds(one.urgentMsP99)} | ${one.urgent} | ${counts(one.anomalies)}${haltOf(one)} | ${one.load.toFixed(1)} |`;
 
 if (redisServer === undefined) throw new Error("redis-server is not installed. Install it (apt-get install redis-server) and start again.");
 const wanted = values.only?.split(",");
@@ -111,7 +118,7 @@ for (const [name, scenario] of Object.entries(faults)) {
     continue;
   }
   const outcome = await play(scenario);
-  isRefused ||= Object.keys(outcome.refused).length > 0 || outcome.twice > 0;
+  isRefused ||= Object.keys(outcome.refused).length > 0 || outcome.twice + outcome.sentHalted > 0;
   process.stdout.write(`${rowOf(outcome)}\n`);
   if (values.json !== undefined) appendFileSync(values.json, `${JSON.stringify(outcome)}\n`);
 }

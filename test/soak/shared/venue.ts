@@ -18,7 +18,7 @@ const permissions = ["read", "trade_futures", "trade_spot"];
 const minuteMs = 60_000;
 const contract = createContract();
 const names = Array.from({ length: Number(count) }, (_, index) => `key-${index}`);
-const uidOf = (name: string): string => (users === "each" ? `user of ${name}` : "desk");
+const uidOf = (name: string): string => (users === "each" ? `user-of-${name}` : "desk");
 const say = (what: unknown): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
 
 const venue = createVenue({
