@@ -34,6 +34,36 @@ describe("The system clock:", () => {
     expect(ran).toBe(false);
   });
 
+  it("a timer that is due runs in the next turn, before what is asked for later", async () => {
+    const clock = createSystemClock();
+    const ran: string[] = [];
+    await new Promise<void>((resolve) => {
+      // Within such a turn no time passes before the next one.
+      setImmediate(() => {
+        clock.setTimer(clock.now(), () => ran.push("first"));
+        clock.setTimer(clock.now(), () => ran.push("second"));
+        setImmediate(() => {
+          ran.push("turn");
+          resolve();
+        });
+      });
+    });
+    expect(ran).toEqual(["first", "second", "turn"]);
+  });
+
+  it("a timer that is due and set by one that was due waits for the platform's", async () => {
+    const clock = createSystemClock();
+    const count = (what: string): number => process.getActiveResourcesInfo().filter((name) => name === what).length;
+    const waits = await new Promise<number>((resolve) => {
+      clock.setTimer(clock.now(), () => {
+        const before = count("Timeout");
+        clock.setTimer(clock.now(), () => resolve(waiting));
+        const waiting = count("Timeout") - before;
+      });
+    });
+    expect(waits).toBe(1);
+  });
+
   it("a cancelled timer does not run", async () => {
     const clock = createSystemClock();
     let ran = false;
