@@ -173,7 +173,7 @@ class PlacementLog implements PlacementJournal {
     this.#senders.set(clOrdId, { uid, strategy });
     const intent = { uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() };
     this.#write({ type: "sent", ...intent, ...(planned !== undefined && { planned }) });
-    await log.commit().catch((error: unknown) => this.#fail(error));
+    await this.#durable(log);
     const reason = orderManager.leaves(clOrdId);
     if (reason === undefined) return;
     // It need not be resolved. If this record is lost, the next run looks and finds nothing.
@@ -191,15 +191,19 @@ class PlacementLog implements PlacementJournal {
     if (known !== undefined) {
       const larger = sz !== undefined && compare(sz, known.sz) > 0 ? sz : known.sz;
       this.#write({ type: "sent", ...known, px: px ?? known.px, sz: larger });
-      await log.commit().catch((error: unknown) => this.#fail(error));
+      await this.#durable(log);
     }
     const reason = this.#options.deskOf(uid).leaves(clOrdId ?? "");
     if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `The change of ${clOrdId} was not sent: ${reason}.`);
   }
 
-  #fail(error: unknown): never {
-    this.#failed = reasonOf(error);
-    throw error;
+  async #durable(log: WriteAheadLog): Promise<void> {
+    try {
+      await log.commit();
+    } catch (error) {
+      this.#failed = reasonOf(error);
+      throw error;
+    }
   }
 
   #decide(verdict: Verdict): void {

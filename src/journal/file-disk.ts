@@ -4,7 +4,7 @@
  * Invariants: a new file is written under a temporary name, flushed, renamed, and the folder flushed, so that a crash leaves all of
  * it or nothing; only the owner may access files and folder (0600, 0700), since they show what is traded.
  */
-import { constants } from "node:fs";
+import { constants, write } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
@@ -33,6 +33,20 @@ const whileOpen = async (path: string, flags: string, work: (handle: Awaited<Ret
 const writesThrough = process.platform === "linux";
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (writesThrough ? constants.O_DSYNC : 0);
 
+/** By callback: a promise of the file system's for each part costs twice the processor time of the write's own way there and back. */
+const appended = (file: number, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const writeFrom = (start: number): void => {
+      write(file, bytes, start, bytes.length - start, null, (error, written) => {
+        if (error !== null) reject(error);
+        // A write may take only part of what it is given.
+        else if (start + written < bytes.length) writeFrom(start + written);
+        else resolve();
+      });
+    };
+    writeFrom(0);
+  });
+
 const halfMade = ".new";
 
 export const fileDisk = async (folder: string): Promise<Disk> => {
@@ -50,10 +64,7 @@ export const fileDisk = async (folder: string): Promise<Disk> => {
     open: async (name): Promise<DiskFile> => {
       const handle = await open(pathOf(name), appending, 0o600);
       return {
-        append: async (bytes) => {
-          // A write may take only part of what it is given.
-          for (let from = 0; from < bytes.length; ) from += (await handle.write(bytes, from)).bytesWritten;
-        },
+        append: (bytes) => appended(handle.fd, bytes),
         sync: async () => (writesThrough ? undefined : handle.datasync()),
         close: async () => handle.close(),
       };

@@ -5,15 +5,14 @@
  * last line is distinguished from damage by what follows it.
  * Not here: files (write-ahead-log.ts), the records' meaning.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { assert } from "../errors.ts";
 
 /** The mark before the first line. */
 export const genesis = "0".repeat(24);
 
 /** 96 bits: no accident makes two texts alike. */
-export const markOf = (previous: string, text: string): string =>
-  createHash("sha256").update(previous).update("\n").update(text).digest("hex").slice(0, genesis.length);
+export const markOf = (previous: string, text: string): string => hash("sha256", `${previous}\n${text}`, "hex").slice(0, genesis.length);
 
 interface Line {
   readonly mark: string;

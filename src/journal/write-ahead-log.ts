@@ -158,7 +158,9 @@ class SegmentedLog implements WriteAheadLog {
   #number: number;
   #bytes: number;
   #waiting: string[] = [];
-  #flushing: Promise<void> | undefined;
+  #isFlushing = false;
+  /** The latest flush, ended or not. */
+  #flushing: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   #failure: SluiceError | undefined;
   #closed = false;
@@ -181,21 +183,18 @@ class SegmentedLog implements WriteAheadLog {
     this.#waiting.push(JSON.stringify(record));
   }
 
-  async commit(): Promise<void> {
-    // A commit during a flush shares the next one, as its record may have missed the current one.
-    if (this.#flushing !== undefined) {
-      const restart = async (): Promise<void> => {
-        this.#next = undefined;
-        return this.commit();
-      };
-      this.#next ??= this.#flushing.then(restart, restart);
-      return this.#next;
+  commit(): Promise<void> {
+    if (!this.#isFlushing) {
+      this.#flushing = this.#flush();
+      return this.#flushing;
     }
-    const mine = this.#flush().finally(() => {
-      if (this.#flushing === mine) this.#flushing = undefined;
-    });
-    this.#flushing = mine;
-    return mine;
+    // A commit during a flush shares the next one, as its record may have missed the current one.
+    const restart = (): Promise<void> => {
+      this.#next = undefined;
+      return this.commit();
+    };
+    this.#next ??= this.#flushing.then(restart, restart);
+    return this.#next;
   }
 
   async close(): Promise<void> {
@@ -211,6 +210,7 @@ class SegmentedLog implements WriteAheadLog {
 
   async #flush(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
+    this.#isFlushing = true;
     try {
       if (this.#waiting.length === 0) return;
       if (this.#bytes > this.#segmentBytes) await this.#rotate();
@@ -227,6 +227,8 @@ class SegmentedLog implements WriteAheadLog {
         `${this.#options.disk.name}: the journal cannot be written (${reason}). No order leaves without it; cancels do.`,
       );
       throw this.#failure;
+    } finally {
+      this.#isFlushing = false;
     }
   }
 
