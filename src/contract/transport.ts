@@ -65,19 +65,34 @@ export const observing = (
   sink: ResponseSink,
   onResponse: (response: WireResponse) => void,
   onFailed: (error: unknown) => void = () => undefined,
-): ResponseSink => ({
-  response: (response) => {
-    onResponse(response);
-    sink.response(response);
-  },
-  failed: (error) => {
-    onFailed(error);
-    sink.failed(error);
-  },
-  get closed() {
-    return sink.closed;
-  },
-});
+): ResponseSink => new ObservedSink(sink, onResponse, onFailed);
+
+/** A class, as an object with a getter is slow to make and every request makes one. */
+class ObservedSink implements ResponseSink {
+  readonly #sink: ResponseSink;
+  readonly #onResponse: (response: WireResponse) => void;
+  readonly #onFailed: (error: unknown) => void;
+
+  constructor(sink: ResponseSink, onResponse: (response: WireResponse) => void, onFailed: (error: unknown) => void) {
+    this.#sink = sink;
+    this.#onResponse = onResponse;
+    this.#onFailed = onFailed;
+  }
+
+  get closed(): boolean {
+    return this.#sink.closed;
+  }
+
+  response(response: WireResponse): void {
+    this.#onResponse(response);
+    this.#sink.response(response);
+  }
+
+  failed(error: unknown): void {
+    this.#onFailed(error);
+    this.#sink.failed(error);
+  }
+}
 
 /** One request for its own sake, such as a probe's: no scheduler, no repetition. */
 export const responseTo = (transport: Transport, request: WireRequest): Promise<WireResponse> =>

@@ -60,6 +60,8 @@ export const createServiceTime = (clock: Clock): ServiceTime => {
   /** Contradicts what is known and waits for a second opinion. */
   let doubted: Interval | undefined;
   let calendarOffset = 0;
+  /** The last stamp, which many answers of a second share. */
+  const last: { text: string | undefined; at: number | undefined } = { text: undefined, at: undefined };
 
   /** True when our calendar moved apart from the steady clock since the last answer: one of the two cannot be trusted. */
   const disturbed = (): boolean => {
@@ -90,7 +92,8 @@ export const createServiceTime = (clock: Clock): ServiceTime => {
 
   return {
     observe: (dateHeader, sentAt, receivedAt, refused = false) => {
-      const dateAt = readDate(dateHeader);
+      if (dateHeader !== last.text) Object.assign(last, { text: dateHeader, at: readDate(dateHeader) });
+      const dateAt = last.at;
       if (dateAt === undefined || !(receivedAt >= sentAt)) return;
       const fresh = { lo: dateAt - receivedAt, hi: dateAt + stepMs - sentAt, asOf: receivedAt };
       const isOutdated = refused && known !== undefined && meet(known, fresh) === undefined;
