@@ -6,7 +6,7 @@
  */
 import type { CountDoubt } from "./count-doubt.ts";
 import type { CountLag, StaleCounts } from "./count-lag.ts";
-import type { HeardCounts } from "./heard-counts.ts";
+import type { Heard, HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
 import type { OpenEnd } from "./open-end.ts";
 import type { ServerClock } from "./server-clock.ts";
@@ -64,7 +64,8 @@ export class CountEvidence {
   isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
     const { heard, lag, usage, doubt, stale, elsewhere } = this.#parts;
     const { lagging } = lag;
-    const before = heard.topBefore(window);
+    const { top, earlier } = heard;
+    const before = top !== undefined && top.window < window ? top : earlier;
     const goesOn = before !== undefined && before.window === window - 1 && used > before.used;
     // Most counts begin anew or go on in their own window, and nothing was doubted before them.
     if (!goesOn && !lagging && doubt.current === undefined) {
@@ -73,7 +74,7 @@ export class CountEvidence {
     }
     const ours = usage.used(window);
     const isFirst = heard.isFirst(window, sentAt);
-    const known = { before, top: heard.top, isFirst, lags: lagging };
+    const known = { before, top, isFirst, lags: lagging };
     const judgement = counted ? doubt.judge({ window, used, sentAt, receivedAt, ours: ours + elsewhere(window) }, known) : "believed";
     if (judgement === "confirmed") this.#settle(window, used, receivedAt);
     if (counted && judgement !== "doubted") heard.hear(sentAt, receivedAt, used, window, heardTo);
@@ -82,12 +83,15 @@ export class CountEvidence {
     return isStale;
   }
 
-  /** What the capacity lacks, by a count of what remains: of a key's second, what is not ours is the limit's doing rather than others'. */
-  learnMissing(window: number, used: number, at: number): void {
+  /**
+   * What the capacity lacks, by a count of what remains: of a key's second, what is not ours is the limit's doing rather than others'.
+   * `told` is the highest count the window was told before. Returns what is missing in all.
+   */
+  learnMissing(window: number, used: number, at: number, told: number): number {
     const { spec, usage } = this.#parts;
-    if (spec.header?.kind !== "remaining") return;
     if (spec.scope === "key") usage.learnMissing(window, used);
-    else usage.learnShortfall(window, used, this.#isYoung(window, at), spec.capacity * leapShare);
+    else usage.learnShortfall(window, used, told === 0 && this.#isYoung(window, at), spec.capacity * leapShare);
+    return usage.missing;
   }
 
   /** Counts were found to lag, or no longer: what was learned from them was misread. */
@@ -99,19 +103,17 @@ export class CountEvidence {
     if (lag.lagging) this.misread("counts are those from before the call they come with");
   }
 
-  learnBoundary(sentAt: number, receivedAt: number, used: number): void {
+  /** The count `used` fell below that of `before`: a window began in between. */
+  learnBoundary(before: Readonly<Heard>, receivedAt: number, used: number): void {
     const { clock, phase, heard, openEnd, lag, spec, usage } = this.#parts;
-    openEnd.refusedMs = 0;
-    const fall = heard.fallTo(used, sentAt, lag.lagging);
-    if (fall === undefined) return;
+    const { lagging } = lag;
     const { windowMs, scope, unit } = spec;
+    const afterAt = lagging ? before.beforeAt : before.sentAt;
     // What one layer was told says nothing of another's windows; the calendar goes with the finest.
-    if (scope === "key" && receivedAt - fall.afterAt < windowMs * spanShare) {
-      clock.observeBoundary(fall.afterAt, receivedAt, windowMs);
-    }
+    if (scope === "key" && receivedAt - afterAt < windowMs * spanShare) clock.observeBoundary(afterAt, receivedAt, windowMs);
     // A call may weigh nothing.
-    if (fall.used === used && (unit === "weight" || lag.lagging)) return;
-    if (!phase.fell(fall.afterAt, receivedAt, fall.first, fall.last)) {
+    if (before.used === used && (unit === "weight" || lagging)) return;
+    if (!phase.fell(afterAt, receivedAt, lagging ? before.first - 1 : before.first, before.last)) {
       this.misread("a window began where none was expected; from now on its counts are believed");
     }
     if (phase.openEnded === undefined) return;

@@ -5,7 +5,7 @@
  * one observation proves nothing, and a lag once found needs many to be denied. What others used says nothing either way.
  */
 import type { LayerSpec } from "./layers.ts";
-import type { WindowCounts } from "./window-usage.ts";
+import type { WindowCounts } from "./window-slots.ts";
 
 const proofsNeeded = 4;
 /** A count of the window before may by chance look right. */
@@ -66,8 +66,9 @@ const windowMsMax = 10_000;
 
 /** Units of the newest window whose answers told the count of another, and what its counts say of a lag. */
 export class StaleCounts {
+  /** Windows of the layer are compared: what is asked of others says nothing. */
+  readonly compares: boolean;
   readonly #lag: CountLag;
-  readonly #compares: boolean;
   readonly #windowMs: number;
   #window = Number.NaN;
   #units = 0;
@@ -82,7 +83,7 @@ export class StaleCounts {
   constructor(lag: CountLag, { unit, windowMs }: LayerSpec) {
     this.#lag = lag;
     this.#windowMs = windowMs;
-    this.#compares = unit === "requests" && windowMs < windowMsMax;
+    this.compares = unit === "requests" && windowMs < windowMsMax;
   }
 
   /** An answer of `window` told the count of another one. */
@@ -93,7 +94,7 @@ export class StaleCounts {
 
   /** The call that left at `sentAt` was told `used` of its window; `begun` have been sent in all, of which `open` are under way. */
   hear(sentAt: number, receivedAt: number, used: number | undefined, begun: number, open: number): void {
-    if (!this.#compares) return;
+    if (!this.compares) return;
     this.#told = Math.max(this.#told, used ?? Number.POSITIVE_INFINITY);
     if (open > 0) return;
     const count = begun - this.#begun;
@@ -109,6 +110,6 @@ export class StaleCounts {
   /** Nothing of `window` is under way. */
   observe(window: number, { settled, reported, unheard }: WindowCounts): void {
     const stale = this.#window === window ? this.#units : 0;
-    if (this.#compares && unheard === stale) this.#lag.observe(settled, this.#lag.lagging ? reported - 1 : reported);
+    if (this.compares && unheard === stale) this.#lag.observe(settled, this.#lag.lagging ? reported - 1 : reported);
   }
 }

@@ -24,6 +24,8 @@ export class FixedWindow implements LimitWindow {
   readonly scope: string;
   begun = 0;
   ambiguous = false;
+  missing = 0;
+  capacity: number;
   /** Other engines of ours use it as well: what is not this one's is no stranger's, but for `strangers`. */
   divided = false;
   /** Used by strangers of the window that runs, where it is divided. */
@@ -49,6 +51,7 @@ export class FixedWindow implements LimitWindow {
   constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), onMisread: OnMisread = () => undefined) {
     this.spec = spec;
     this.scope = scope;
+    this.capacity = spec.capacity;
     this.#lag = lag;
     this.#usage = new WindowUsage(spec.scope === "key" && spec.unit === "requests");
     this.#phase = new WindowPhase(spec.windowMs, clock);
@@ -63,14 +66,6 @@ export class FixedWindow implements LimitWindow {
 
   get open(): number {
     return this.#usage.open;
-  }
-
-  get capacity(): number {
-    return this.#limit.capacity;
-  }
-
-  get missing(): number {
-    return this.#usage.missing;
   }
 
   get unsteady(): boolean {
@@ -101,7 +96,7 @@ export class FixedWindow implements LimitWindow {
     // Whatever window it is, it cannot hold more than this.
     if (!known) return usage.open + units > this.capacity ? now + windowMs : undefined;
     if (first <= usage.closedThrough) return (usage.closedThrough + 1) * windowMs - lo;
-    const last = Math.max(latest, Math.min(usage.newest, first + 2));
+    const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
       const startAt = index * windowMs - lo;
       if (usage.used(index) + units <= ceiling(startAt + windowMs, startAt, now)) continue;
@@ -122,10 +117,11 @@ export class FixedWindow implements LimitWindow {
     const { windowMs } = this.spec;
     if (phase.openEnded !== undefined) return 0;
     const { known, lo, first, last: latest } = phase.at(now);
-    let room = this.#limit.capacity - usage.unlanded;
+    let room = this.capacity - (usage.isOurs ? usage.unlanded : usage.open);
     if (!known) return room;
-    if (this.#doubt.current !== undefined || first <= usage.closedThrough || this.#entry.isUnproved(first, now)) return 0;
-    const last = Math.max(latest, Math.min(usage.newest, first + 2));
+    const isNew = (this.#heard.top?.window ?? first) < first;
+    if (this.#doubt.current !== undefined || first <= usage.closedThrough || (isNew && this.#entry.isUnproved(first, now))) return 0;
+    const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
       const startAt = index * windowMs - lo;
       room = Math.min(room, floor(startAt + windowMs, startAt, now) - usage.used(index));
@@ -137,10 +133,9 @@ export class FixedWindow implements LimitWindow {
     this.begun += units;
     const phase = this.#phase;
     const { first } = phase.at(now);
-    const { top } = this.#heard;
     if (this.#doubt.current !== undefined) this.#doubt.noteBegun(now);
     if (phase.openEnded !== undefined) this.#openEnd.noteBegun(now, phase.openEnded.since);
-    else if (top !== undefined && top.window < first) this.#entry.noteBegun(first, now);
+    else if ((this.#heard.top?.window ?? first) < first) this.#entry.noteBegun(first, now);
     const { reported, unheard } = this.#usage.begin(first, units);
     return { units, first, knownThen: reported, unheardThen: unheard };
   }
@@ -160,7 +155,11 @@ export class FixedWindow implements LimitWindow {
     this.#landedAt = receivedAt;
     if (evidence.lagTurns !== this.#lag.turns) evidence.noteLag(receivedAt);
     const { lagging } = this.#lag;
-    if (used !== undefined && counted) evidence.learnBoundary(sentAt, receivedAt, used);
+    if (used !== undefined && counted) {
+      this.#openEnd.refusedMs = 0;
+      const before = this.#heard.fallTo(used, sentAt, lagging);
+      if (before !== undefined) evidence.learnBoundary(before, receivedAt, used);
+    }
     let first = Math.max(began, phase.at(sentAt).first);
     let last = Math.max(first, phase.at(receivedAt).last);
     let heardTo = last;
@@ -179,14 +178,16 @@ export class FixedWindow implements LimitWindow {
     const isOne = used !== undefined && first === last;
     const isTold = isOne && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
     if (used !== undefined && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
-    usage.end(began, first, last, units, isTold);
-    this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
+    const counts = usage.end(began, first, last, units, isTold);
+    if (this.#stale.compares) this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
     if (!isTold) return 0;
-    if (counted && !this.divided) evidence.learnMissing(first, used, receivedAt);
-    if (used > this.#limit.proven && counted && this.spec.header?.kind === "used") this.#limit.accept(used);
+    const { header } = this.spec;
+    if (counted && !this.divided && header?.kind === "remaining")
+      this.missing = evidence.learnMissing(first, used, receivedAt, counts.reported);
+    if (used > this.#limit.proven && counted && header?.kind === "used") this.capacity = this.#limit.accept(used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
     if (lagging) usage.adopt(first, used + units);
-    if (usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, usage.countsOf(first));
+    if (this.#stale.compares && usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, counts);
     return fresh;
   }
 
@@ -214,6 +215,7 @@ export class FixedWindow implements LimitWindow {
     if (this.#phase.first(sentAt) !== window || this.#entry.isUnproved(window, at)) return false;
     const likely = this.#usage.used(window) + this.#elsewhere(window);
     const verdict = this.#limit.refuse(this.#usage.countsOf(window).reported, likely, this.#usage.seesOthers, at);
+    this.capacity = this.#limit.capacity;
     if (verdict === "learned")
       this.#evidence.misread(`the service refused at ${this.capacity} of ${this.spec.capacity}: the limit has moved`);
     return verdict !== "unmoved";
@@ -275,8 +277,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   windowEndsAt(now: number): number {
-    const { known, last } = this.#phase.at(now);
-    return known ? Math.max(now, this.#phase.begins(last + 1, now)) : now;
+    return this.#phase.endsAt(now);
   }
 
   /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */

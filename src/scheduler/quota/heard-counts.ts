@@ -5,7 +5,7 @@
  * of answers only the last few are kept.
  */
 
-interface Heard {
+export interface Heard {
   sentAt: number;
   receivedAt: number;
   used: number;
@@ -18,18 +18,10 @@ interface Heard {
 
 /** The highest count of a window. */
 export interface Top {
-  readonly window: number;
-  readonly used: number;
+  window: number;
+  used: number;
   /** When it was last told. */
-  readonly at: number;
-}
-
-/** A window began after `afterAt`: the one after `first` or, if that is not certain, one up to the one after `last`. */
-interface Fall {
-  readonly afterAt: number;
-  readonly first: number;
-  readonly last: number;
-  readonly used: number;
+  at: number;
 }
 
 const heardKept = 16;
@@ -37,20 +29,16 @@ const heardKept = 16;
 export class HeardCounts {
   /** Of the newest window that told a count. */
   top: Top | undefined;
+  /** Of the newest window before that one. */
+  earlier: Top | undefined;
   readonly #heard: Heard[] = [];
   #oldest = 0;
-  #earlier: Top | undefined;
-
-  /** Of the newest window before `window` that told a count. */
-  topBefore(window: number): Top | undefined {
-    return this.top !== undefined && this.top.window < window ? this.top : this.#earlier;
-  }
 
   /**
    * The latest call whose count `used` does not exceed, though it was told before the call left at `sentAt`: a window began in
-   * between. Counts that lag are those of a call before.
+   * between. Counts that lag are those of a call before. Valid until the next count is heard.
    */
-  fallTo(used: number, sentAt: number, lags: boolean): Fall | undefined {
+  fallTo(used: number, sentAt: number, lags: boolean): Readonly<Heard> | undefined {
     let before: Heard | undefined;
     let afterAt = Number.NEGATIVE_INFINITY;
     for (const other of this.#heard) {
@@ -60,9 +48,7 @@ export class HeardCounts {
       before = other;
       afterAt = leftAt;
     }
-    return before === undefined
-      ? undefined
-      : { afterAt, first: lags ? before.first - 1 : before.first, last: before.last, used: before.used };
+    return before;
   }
 
   /** No call that surely landed in `window` was answered before one left at `sentAt`. */
@@ -72,7 +58,14 @@ export class HeardCounts {
   }
 
   hear(sentAt: number, receivedAt: number, used: number, first: number, last: number): void {
-    if (first === last) this.#raise(first, used, receivedAt);
+    const { top } = this;
+    if (first === last) {
+      if (top === undefined || first > top.window) this.#begin(first, used, receivedAt);
+      else if (first === top.window) {
+        if (used > top.used) top.used = used;
+        if (receivedAt > top.at) top.at = receivedAt;
+      }
+    }
     let beforeAt = Number.NEGATIVE_INFINITY;
     for (const other of this.#heard) if (other.receivedAt < sentAt && other.sentAt > beforeAt) beforeAt = other.sentAt;
     const oldest = this.#heard[this.#oldest];
@@ -91,8 +84,8 @@ export class HeardCounts {
   /** All that was heard turned out to be of window `index`. */
   renumber(index: number): void {
     for (const heard of this.#heard) heard.first = heard.last = index;
-    if (this.top !== undefined) this.top = { ...this.top, window: index };
-    this.#earlier = undefined;
+    if (this.top !== undefined) this.top.window = index;
+    this.earlier = undefined;
   }
 
   /** Nothing that was heard can be compared any more, but for the highest count. */
@@ -104,16 +97,12 @@ export class HeardCounts {
   forget(): void {
     this.drop();
     this.top = undefined;
-    this.#earlier = undefined;
+    this.earlier = undefined;
   }
 
-  #raise(window: number, used: number, at: number): void {
-    const top = this.top;
-    if (top === undefined || window > top.window) {
-      this.#earlier = top;
-      this.top = { window, used, at };
-    } else if (window === top.window && (used > top.used || at > top.at)) {
-      this.top = { window, used: Math.max(top.used, used), at: Math.max(top.at, at) };
-    }
+  /** The first count of a window. */
+  #begin(window: number, used: number, at: number): void {
+    this.earlier = this.top;
+    this.top = { window, used, at };
   }
 }

@@ -45,13 +45,14 @@ export class LearnedLimit {
     this.proven = stated;
   }
 
-  /** The service counted `used` of one window. */
-  accept(used: number): void {
-    if (used <= this.proven) return;
+  /** The service counted `used` of one window. Returns the limit as far as is known. */
+  accept(used: number): number {
+    if (used <= this.proven) return this.capacity;
     this.proven = used;
-    if (used <= this.capacity) return;
+    if (used <= this.capacity) return this.capacity;
     this.capacity = used > this.#stated * restoredShare ? this.#stated : used;
     if (used > this.#refused * raisedShare) this.#dueAt = Number.NEGATIVE_INFINITY;
+    return this.capacity;
   }
 
   /** A call was refused at `at` in a window that counted `used`, as it told itself, and at most `likely`. What may be others' doing is doubted soon. */

@@ -147,8 +147,15 @@ export class WindowPhase {
   /** How far the earliest and the latest possible instant of a beginning are apart. */
   widthMs(at: number): number {
     if (this.openEnded !== undefined) return 0;
-    const { lo, hi } = this.at(at);
+    const { lo, hi } = this.#bounds.at === at && this.#revision === this.calendar.revision ? this.#bounds : this.at(at);
     return hi - lo;
+  }
+
+  /** When the window that runs has ended for certain; `at` before anything was told. */
+  endsAt(at: number): number {
+    const { known, last, lo } = this.#bounds.at === at && this.#revision === this.calendar.revision ? this.#bounds : this.at(at);
+    if (!known) return at;
+    return Math.max(at, this.openEnded === undefined ? (last + 1) * this.#windowMs - lo : this.begins(last + 1, at));
   }
 
   /**

@@ -7,28 +7,7 @@
  * count, a number above what was answered proves that unanswered ones landed, and those count in no later window.
  * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
  */
-
-interface Slot {
-  index: number;
-  /** Weight of answered requests that landed, or may have landed, here. */
-  settled: number;
-  /** Highest use the service reported for this window. */
-  reported: number;
-  /** The part of `settled` that the service did not tell the use of this window with. */
-  unheard: number;
-  /** As much of it as is in `reported` beyond doubt: it was settled before the request left whose answer said so. */
-  included: number;
-  /** Unanswered weight whose earliest window is this one. */
-  open: number;
-  /** Use the service reported beyond all of ours, answered or not. */
-  foreign: number;
-  /** Use taken over from a window that turned out to run on: nobody's in particular. */
-  adopted: number;
-  /** What was reported and cannot be ours: missing of the capacity, or used before a start. */
-  lacked: number;
-}
-
-export type WindowCounts = Readonly<Pick<Slot, "settled" | "reported" | "unheard">>;
+import { type Slot, type WindowCounts, WindowSlots, windowsMax } from "./window-slots.ts";
 
 /** Of the window a request leaves in: use it has beyond doubt, and what the answer will include of what was not told. */
 interface Departure {
@@ -36,55 +15,50 @@ interface Departure {
   readonly unheard: number;
 }
 
-/** What is kept when all goes well, and what at most: an answer that took a minute may be of any of sixty seconds. */
+/** What is kept when all goes well. */
 const keptWindows = 4;
-const windowsMax = 128;
 /** For so long what was used once besides ours is expected again. */
 const strayWindows = 300;
 
 export class WindowUsage {
   /** No request leaves before the window after this one has surely begun. */
   closedThrough = Number.NEGATIVE_INFINITY;
-  #slots: Slot[] = [];
-  /** Unanswered weight from windows older than any kept. */
-  #carried = 0;
+  readonly windows = new WindowSlots();
   /** Unanswered weight in all. */
   open = 0;
-  /** The newest window anything is known of. */
-  newest = Number.NEGATIVE_INFINITY;
   /** The part of the capacity that the service has not got, as its answers tell. */
   missing = 0;
   /** Of some window more was reported than is ours. */
   seesOthers = false;
   /** The newest window in which something was missing that later was not: it was used, by others or by copies of ours. */
   #strayIn = Number.NEGATIVE_INFINITY;
-  readonly #isOurs: boolean;
+  /** Nobody else counts: what is reported beyond the answered requests are unanswered ones. */
+  readonly isOurs: boolean;
 
-  /** `isOurs` where nobody else counts: what is reported beyond the answered requests are unanswered ones. */
   constructor(isOurs = false) {
-    this.#isOurs = isOurs;
+    this.isOurs = isOurs;
   }
 
   /** Now and then something is used that is not ours. */
   get unsteady(): boolean {
-    return this.newest - this.#strayIn < strayWindows;
+    return this.windows.last - this.#strayIn < strayWindows;
   }
 
   /** Unanswered weight that is not proved to have landed. */
   get unlanded(): number {
-    return this.#isOurs ? this.#inFlight(Number.POSITIVE_INFINITY) : this.open;
+    return this.isOurs ? this.#inFlight(Number.POSITIVE_INFINITY) : this.open;
   }
 
   /** The window by which all unanswered weight begun by `began` has landed, as counts prove; infinite where they do not. */
   landedBy(began: number): number {
-    if (!this.#isOurs) return Number.POSITIVE_INFINITY;
-    const own = this.#slots.findLast((slot) => slot.index === began);
+    if (!this.isOurs) return Number.POSITIVE_INFINITY;
+    const own = this.windows.find(began);
     // What a window counts beyond the answered is laid to what was begun in it.
     if (own !== undefined && own.open > 0 && this.#landedIn(own, own.open) === own.open) return began;
-    let inFlight = this.#carried;
-    for (const slot of this.#slots) {
+    let inFlight = this.windows.carried;
+    for (const slot of this.windows.all) {
       inFlight += slot.open;
-      inFlight -= this.#landedIn(slot, inFlight);
+      if (inFlight > 0) inFlight -= this.#landedIn(slot, inFlight);
       if (slot.index >= began && inFlight === 0) return slot.index;
     }
     return Number.POSITIVE_INFINITY;
@@ -92,43 +66,43 @@ export class WindowUsage {
 
   /** Weight that may be counted in window `index` by the service: answered, reported and everything still in flight. */
   used(index: number): number {
-    let inFlight = this.#carried;
+    let inFlight = this.windows.carried;
     let known = this.missing;
     // Where nothing else is counted, the service's count lacks no answered request that is not in `settled`.
-    const isAlone = this.#isOurs && this.missing === 0 && !this.seesOthers && !this.unsteady;
-    const slots = this.#slots;
+    const isAlone = this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.#strayIn >= strayWindows;
+    const slots = this.windows.all;
     for (let position = 0; position < slots.length; position++) {
       const slot = slots[position] as Slot;
       if (slot.index > index) break;
       inFlight += slot.open;
       const unheard = isAlone ? 0 : slot.unheard - slot.included;
       if (slot.index === index) known = Math.max(slot.settled + this.missing, slot.reported + unheard);
-      else if (this.#isOurs) inFlight -= this.#landedIn(slot, inFlight);
+      else if (this.isOurs && inFlight > 0) inFlight -= this.#landedIn(slot, inFlight);
     }
     return known + inFlight;
   }
 
   /** Unanswered weight that left when `index` was the earliest it could reach. */
   openIn(index: number): number {
-    return this.#slots.findLast((slot) => slot.index === index)?.open ?? 0;
+    return this.windows.find(index)?.open ?? 0;
   }
 
   /** The service told a count of window `index`. */
   heard(index: number): boolean {
-    return (this.#slots.findLast((slot) => slot.index === index)?.reported ?? 0) > 0;
+    return (this.windows.find(index)?.reported ?? 0) > 0;
   }
 
   /** What is known of window `index`, apart from what is not answered. */
   countsOf(index: number): WindowCounts {
-    return this.#slot(index);
+    return this.windows.of(index);
   }
 
   /** Ours in window `index`: answered, and with everything under way that can land in it. */
   ownOf(index: number): { readonly begun: number; readonly settled: number; readonly reported: number } {
-    let begun = this.#carried;
+    let begun = this.windows.carried;
     let settled = 0;
     let reported = 0;
-    for (const slot of this.#slots) {
+    for (const slot of this.windows.all) {
       if (slot.index > index) break;
       begun += slot.open;
       if (slot.index === index) ({ settled, reported } = slot);
@@ -137,21 +111,21 @@ export class WindowUsage {
   }
 
   foreign(index: number): number {
-    return this.#slots.findLast((slot) => slot.index === index)?.foreign ?? 0;
+    return this.windows.find(index)?.foreign ?? 0;
   }
 
   /** A request leaves that lands in window `first` or later. Returns that window: to be read at once, it goes on changing. */
   begin(first: number, weight: number): Departure {
     this.open += weight;
-    const newest = this.#slots[this.#slots.length - 1];
+    const newest = this.windows.newest;
     if (newest !== undefined && newest.index === first) {
       newest.open += weight;
-      if (this.#slots.length > keptWindows) this.#prune(first);
+      if (this.windows.all.length > keptWindows) this.#prune(first);
       return newest;
     }
-    const slot = this.#slot(first);
+    const slot = this.windows.of(first);
     // A window older than all that are kept is forgotten at once; its weight would be lost with it.
-    if (first < (this.#slots[0] as Slot).index) this.#carried += weight;
+    if (first < (this.windows.all[0] as Slot).index) this.windows.carried += weight;
     else slot.open += weight;
     this.#prune(first);
     return slot;
@@ -159,24 +133,26 @@ export class WindowUsage {
 
   /**
    * The request begun at window `began` is answered: it landed somewhere in `first..last`. Unless it was `told` how much of that
-   * window was used with it, the service may have counted it after all that it reported.
+   * window was used with it, the service may have counted it after all that it reported. Returns the counts of the last one.
    */
-  end(began: number, first: number, last: number, weight: number, told = false): void {
-    const newest = this.#slots[this.#slots.length - 1];
+  end(began: number, first: number, last: number, weight: number, told = false): WindowCounts {
+    const newest = this.windows.newest;
     if (newest !== undefined && newest.index === began && first === began && last === began) {
       // Most land in the window they were begun in, and are answered in it.
       this.open -= weight;
       newest.open -= weight;
       newest.settled += weight;
       if (!told) newest.unheard += weight;
-      return;
+      return newest;
     }
     const to = first === last ? last : Math.max(first, Math.min(last, this.landedBy(began)));
     this.undo(began, weight);
-    for (let index = Math.max(first, to - windowsMax + 1); index <= to; index++) {
-      const slot = this.#slot(index);
+    let index = Math.max(first, to - windowsMax + 1);
+    for (;;) {
+      const slot = this.windows.of(index);
       slot.settled += weight;
       if (!told) slot.unheard += weight;
+      if (++index > to) return slot;
     }
   }
 
@@ -186,7 +162,7 @@ export class WindowUsage {
     const isTold = to === began && to < last;
     this.undo(began, weight);
     for (let index = Math.max(began, to - windowsMax + 1); index <= to; index++) {
-      const slot = this.#slot(index);
+      const slot = this.windows.of(index);
       if (began < index && index < last && this.#landedIn(slot, slot.open) > 0) continue;
       slot.settled += weight;
       if (!isTold) slot.unheard += weight;
@@ -196,9 +172,9 @@ export class WindowUsage {
   /** The request begun at window `began` never left. */
   undo(began: number, weight: number): void {
     this.open -= weight;
-    const oldest = this.#slots[0]?.index ?? Number.POSITIVE_INFINITY;
-    if (began < oldest) this.#carried -= weight;
-    else this.#slot(began).open -= weight;
+    const oldest = this.windows.all[0]?.index ?? Number.POSITIVE_INFINITY;
+    if (began < oldest) this.windows.carried -= weight;
+    else this.windows.of(began).open -= weight;
   }
 
   /**
@@ -206,10 +182,9 @@ export class WindowUsage {
    * left. Returns newly seen use by others.
    */
   report(index: number, used: number, unheard = 0): number {
-    const newest = this.#slots[this.#slots.length - 1];
-    const slot = newest !== undefined && newest.index === index ? newest : this.#slot(index);
+    const slot = this.windows.of(index);
     slot.reported = Math.max(slot.reported, used);
-    if (this.#isOurs) slot.lacked = Math.max(slot.lacked, this.missing, used - slot.settled - this.#inFlight(index));
+    if (this.isOurs) slot.lacked = Math.max(slot.lacked, this.missing, used - slot.settled - this.#inFlight(index));
     // A request from before a reset may bring more than there is.
     slot.included = Math.max(slot.included, Math.min(unheard, slot.unheard));
     const fresh = Math.max(0, used - slot.settled - this.open - slot.foreign - slot.adopted - this.missing);
@@ -221,15 +196,15 @@ export class WindowUsage {
 
   /** Window `index` is the one in which `used` was counted before, whoever used it. */
   adopt(index: number, used: number): void {
-    const slot = this.#slot(index);
+    const slot = this.windows.of(index);
     slot.reported = Math.max(slot.reported, used);
     slot.adopted = Math.max(slot.adopted, used - slot.settled - slot.foreign);
   }
 
   /** What was told to be left of window `index` besides `used` bounds what is missing: at least what is not ours, at most what has not landed for certain. */
   learnMissing(index: number, used: number): void {
-    const { settled, reported } = this.#slot(index);
-    const inFlight = this.#isOurs ? this.#inFlight(index) : this.open;
+    const { settled, reported } = this.windows.of(index);
+    const inFlight = this.isOurs ? this.#inFlight(index) : this.open;
     const before = this.missing;
     this.missing = Math.max(0, used - settled - inFlight, Math.min(before, Math.max(used, reported) - settled));
     if (this.missing < before) this.#strayIn = index;
@@ -240,7 +215,7 @@ export class WindowUsage {
    * first, `young` as it was, or went by more than a `leap` at once; the rest is others' use.
    */
   learnShortfall(index: number, used: number, young: boolean, leap: number): void {
-    const { settled, reported, foreign, adopted } = this.#slot(index);
+    const { settled, reported, foreign, adopted } = this.windows.of(index);
     const others = Math.max(0, used - settled - this.open - foreign - adopted);
     if (reported === 0 ? young : others - this.missing > leap) this.missing = others;
     this.missing = Math.max(0, Math.min(this.missing, used - settled));
@@ -248,52 +223,34 @@ export class WindowUsage {
 
   /** Windows lost their meaning: only what is in flight is kept, and counts in every window to come. */
   reset(): void {
-    this.#slots = [];
-    this.newest = Number.NEGATIVE_INFINITY;
-    this.#carried = this.open;
+    this.windows.forget(this.open);
     this.seesOthers = false;
     this.closedThrough = Number.NEGATIVE_INFINITY;
   }
 
-  #slot(index: number): Slot {
-    const slots = this.#slots;
-    let position = slots.length;
-    while (position > 0 && (slots[position - 1] as Slot).index > index) position--;
-    const near = slots[position - 1];
-    if (near !== undefined && near.index === index) return near;
-    const slot: Slot = { index, settled: 0, reported: 0, unheard: 0, included: 0, open: 0, foreign: 0, adopted: 0, lacked: 0 };
-    slots.splice(position, 0, slot);
-    this.newest = Math.max(this.newest, index);
-    if (slots.length > windowsMax) this.#forgetOldest();
-    return slot;
-  }
-
   /** Whatever leaves from now on cannot land before `first`; what a window was told may still tell where unanswered weight landed. */
   #prune(first: number): void {
-    while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) {
-      if (this.#isOurs && this.#carried + (this.#slots[0] as Slot).open > 0) return;
-      this.#forgetOldest();
+    const { windows } = this;
+    while (windows.all.length > keptWindows && (windows.all[0] as Slot).index < first - 1) {
+      if (this.isOurs && windows.carried + (windows.all[0] as Slot).open > 0) return;
+      windows.forgetOldest();
     }
   }
 
   /** Unanswered weight that can land in window `index`: begun by then, and not proved to have landed before. */
   #inFlight(index: number): number {
-    let inFlight = this.#carried;
-    for (const slot of this.#slots) {
+    let inFlight = this.windows.carried;
+    for (const slot of this.windows.all) {
       if (slot.index > index) break;
       inFlight += slot.open;
-      if (slot.index < index) inFlight -= this.#landedIn(slot, inFlight);
+      if (slot.index < index && inFlight > 0) inFlight -= this.#landedIn(slot, inFlight);
     }
     return inFlight;
   }
 
   /** Of the unanswered weight that can have landed in a window, what the service's count of it includes. */
   #landedIn({ adopted, lacked, reported, settled }: Slot, inFlight: number): number {
-    if (!this.#isOurs || adopted > 0) return 0;
+    if (!this.isOurs || adopted > 0) return 0;
     return Math.max(0, Math.min(inFlight, reported - settled - Math.max(lacked, this.missing)));
-  }
-
-  #forgetOldest(): void {
-    this.#carried += (this.#slots.shift() as Slot).open;
   }
 }

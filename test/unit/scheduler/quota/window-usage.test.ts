@@ -267,12 +267,12 @@ describe("Window usage:", () => {
 
   it("names the newest window anything is known of", () => {
     const counter = new WindowUsage();
-    expect(counter.newest).toBe(Number.NEGATIVE_INFINITY);
+    expect(counter.windows.last).toBe(Number.NEGATIVE_INFINITY);
     counter.begin(5, 1);
     counter.end(5, 6, 7, 1);
-    expect(counter.newest).toBe(7);
+    expect(counter.windows.last).toBe(7);
     counter.begin(6, 1);
-    expect(counter.newest).toBe(7);
+    expect(counter.windows.last).toBe(7);
   });
 
   it("an answer of a window before the one it was begun in is charged there as well", () => {
