@@ -66,6 +66,7 @@ export interface Purse {
 
 /** `base` and `entry` carry the sign of the position: positive long, negative short. */
 export interface Position {
+  readonly instId: string;
   base: Amount;
   entry: Amount;
   margin: Amount;
@@ -78,6 +79,8 @@ export interface Account {
   readonly uid: string;
   readonly purses: Map<string, Purse>;
   readonly positions: Map<string, Position>;
+  /** The same in the order in which they were opened. */
+  readonly held: Position[];
   /** By product; what is not in it has the default. */
   readonly leverage: Map<string, Amount>;
   readonly leverageDefault: Amount;
@@ -89,7 +92,8 @@ export interface Account {
   readonly orders: Order[];
   /** Completed orders in the order of their ends, from `first` on; those before were dropped. */
   readonly ended: { readonly orders: Order[]; first: number };
-  readonly open: Set<Order>;
+  /** Open orders in the order in which they came. */
+  readonly open: Order[];
   readonly byOrdId: Map<string, Order>;
   /** The latest order of each client id. */
   readonly byClOrdId: Map<string, Order>;
@@ -102,12 +106,13 @@ export const createAccount = (uid: string, balances: Readonly<Record<string, Amo
   ...defaults,
   purses: new Map(Object.entries(balances).map(([currency, total]) => [currency, { total, frozen: 0n }])),
   positions: new Map(),
+  held: [],
   leverage: new Map(),
   marginModes: new Map(),
   traded: {},
   orders: [],
   ended: { orders: [], first: 0 },
-  open: new Set(),
+  open: [],
   byOrdId: new Map(),
   byClOrdId: new Map(),
 });
@@ -119,4 +124,12 @@ export const purseOf = (account: Account, currency: string): Purse => {
     account.purses.set(currency, purse);
   }
   return purse;
+};
+
+/** Takes one out of a list that keeps its order; walking a list makes nothing, as walking a set or a map does. */
+export const takeOut = <T>(list: T[], one: T): void => {
+  const index = list.indexOf(one);
+  if (index < 0) return;
+  for (let next = index + 1; next < list.length; next++) list[next - 1] = list[next] as T;
+  list.pop();
 };

@@ -10,7 +10,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { InstType } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
-import type { Account, Order } from "./account.ts";
+import { type Account, type Order, takeOut } from "./account.ts";
 import { noteTraded, ratesFor, type Schedule } from "./fee-tiers.ts";
 import { baseOf, createProduct, type Product, priceOf, type VenueInstrument, worthOf } from "./instrument.ts";
 import type { MarginRules } from "./margin-rules.ts";
@@ -50,6 +50,8 @@ export class Exchange {
   readonly contract: Contract;
   readonly profile: Profile;
   readonly accounts: ReadonlyMap<string, Account>;
+  /** The same accounts as a list. */
+  readonly users: readonly Account[];
   readonly schedules: Readonly<Record<InstType, Schedule>>;
   readonly margins: MarginRules;
   readonly firstOrdId: bigint;
@@ -67,6 +69,7 @@ export class Exchange {
     this.contract = contract;
     this.profile = contract.profile;
     this.accounts = accounts;
+    this.users = [...accounts.values()];
     this.schedules = schedules;
     this.margins = margins;
     this.firstOrdId = firstOrdId;
@@ -86,7 +89,7 @@ export class Exchange {
     order.seq = this.#orderCount++;
     order.ordId = String(this.firstOrdId + BigInt(order.seq));
     account.orders.push(order);
-    account.open.add(order);
+    account.open.push(order);
     account.byOrdId.set(order.ordId, order);
     if (order.clOrdId !== "") account.byClOrdId.set(order.clOrdId, order);
     order.touched = true;
@@ -99,7 +102,8 @@ export class Exchange {
     order.updatedAt = at;
     setHold(order, 0n);
     close(order);
-    const market = this.markets.get(order.product.instId);
+    // An order without a price never rests.
+    const market = order.px === 0 ? undefined : this.markets.get(order.product.instId);
     if (market !== undefined) remove(market.book, order);
     if (!order.touched) this.#touch(order);
   }
@@ -110,11 +114,12 @@ export class Exchange {
     if (!order.touched) this.#touch(order);
   }
 
-  /** Products whose orders changed in this event. */
+  /** Products whose orders changed in this event, of which there is one at least. */
   changedMarkets(): readonly Market[] {
-    const changed: Market[] = [];
-    for (const { product } of this.touched) {
-      const market = this.marketOf(product.instId);
+    const { touched } = this;
+    const changed = [this.marketOf((touched[0] as Order).product.instId)];
+    for (let index = 1; index < touched.length; index++) {
+      const market = this.marketOf((touched[index] as Order).product.instId);
       if (!changed.includes(market)) changed.push(market);
     }
     return changed;
@@ -128,27 +133,35 @@ export class Exchange {
 
   #queueChanges(at: number): void {
     const touched = this.touched;
+    const fills = this.#fills;
     let last: Account | undefined;
-    for (const { account } of touched) {
-      if (account !== last && account.open.size > 0) this.#withdrawIdle(account, at);
+    // What is withdrawn is touched, too, and stands at the end.
+    for (let index = 0; index < touched.length; index++) {
+      const { account } = touched[index] as Order;
+      if (account !== last && account.open.length > 0) this.#withdrawIdle(account, at);
       last = account;
     }
     const { events } = this;
-    for (const fill of this.#fills) events.tell({ kind: "fill", fill });
+    for (let index = 0; index < fills.length; index++) events.tell({ kind: "fill", fill: fills[index] as Fill });
     const hasListeners = events.listeners.order.length > 0;
-    for (const order of touched) {
+    for (let index = 0; index < touched.length; index++) {
+      const order = touched[index] as Order;
       order.touched = false;
       if (hasListeners)
         events.tell({ kind: "order", uid: order.account.uid, record: Object.freeze(orderRecordOf(order, this.profile)), at });
     }
     // Taken out one by one, the arrays keep their room, which the next event needs again.
     while (touched.length > 0) touched.pop();
-    while (this.#fills.length > 0) this.#fills.pop();
+    while (fills.length > 0) fills.pop();
   }
 
   /** Reducing orders whose position is gone have nothing left to do. */
   #withdrawIdle({ open }: Account, at: number): void {
-    for (const order of open) if (order.reduceOnly && room(order) === 0) this.finish(order, "canceled", at);
+    for (let index = 0; index < open.length; ) {
+      const order = open[index] as Order;
+      if (order.reduceOnly && room(order) === 0) this.finish(order, "canceled", at);
+      else index++;
+    }
   }
 
   #touch(order: Order): void {
@@ -188,8 +201,8 @@ export class Exchange {
   };
 
   #withdrawAll(instId: string, at: number): void {
-    for (const account of this.accounts.values()) {
-      for (const order of account.open) if (order.product.instId === instId) this.finish(order, "canceled", at);
+    for (const { open } of this.users) {
+      for (const order of open.filter(({ product }) => product.instId === instId)) this.finish(order, "canceled", at);
     }
   }
 
@@ -242,7 +255,7 @@ export class Exchange {
 /** The order is over, and kept for a while (retention.ts). */
 const close = (order: Order): void => {
   const { open, ended } = order.account;
-  open.delete(order);
+  takeOut(open, order);
   ended.orders.push(order);
 };
 

@@ -26,9 +26,11 @@ const leastWorth = 1_000n;
 const behind = (exchange: Exchange, account: Account, { product }: Market, position: Position): Amount | undefined => {
   if (modeOf(account, product.instId) === "isolated") return position.margin;
   let stands = account.purses.get(product.quote)?.total ?? 0n;
-  for (const [instId, other] of account.positions) {
-    if (other === position || exchange.marketOf(instId).product.quote !== product.quote) continue;
-    if (modeOf(account, instId) === "cross") return undefined;
+  const { held } = account;
+  for (let index = 0; index < held.length; index++) {
+    const other = held[index] as Position;
+    if (other === position || exchange.marketOf(other.instId).product.quote !== product.quote) continue;
+    if (modeOf(account, other.instId) === "cross") return undefined;
     stands -= other.margin;
   }
   return stands;
@@ -46,24 +48,28 @@ const bandOf = ({ base, entry }: Position, margin: Amount, tick: Amount, mainten
     : { above: Number.NEGATIVE_INFINITY, below: edge - spareTicks };
 };
 
+/** A price that is not known is nowhere outside. */
+const isInside = (px: number | undefined, { above, below }: Band): boolean => px === undefined || (px > above && px < below);
+
 /** Whether all that a price may be made of next is inside already. */
-const holdsNow = ({ book, mark, product }: Market, { above, below }: Band): boolean => {
-  const [bid, ask] = [bestDisplayed(book.bids), bestDisplayed(book.asks)];
+const holdsNow = ({ book, mark, product }: Market, band: Band): boolean => {
+  const bid = bestDisplayed(book.bids);
+  const ask = bestDisplayed(book.asks);
   const last = book.lastPx > 0 ? book.lastPx : undefined;
   const marked = mark > 0n ? Number(mark / product.tick) : undefined;
   const known = (bid !== undefined && ask !== undefined) || last !== undefined;
   if (!known) return false;
-  for (const px of [bid, ask, last, marked]) if (px !== undefined && !(px > above && px < below)) return false;
-  return true;
+  return isInside(bid, band) && isInside(ask, band) && isInside(last, band) && isInside(marked, band);
 };
 
 /** Undefined where no band can be vouched for: several positions share their margin, or one is at the edge. */
 export const safeBand = (exchange: Exchange, market: Market): Band | undefined => {
-  const { margins, accounts } = exchange;
+  const { margins, users } = exchange;
   const { instId, tick } = market.product;
   let band = anyPrice;
   if (!margins.liquidates) return band;
-  for (const account of accounts.values()) {
+  for (let index = 0; index < users.length; index++) {
+    const account = users[index] as Account;
     const position = account.positions.get(instId);
     if (position === undefined) continue;
     const margin = behind(exchange, account, market, position);

@@ -20,7 +20,7 @@ import { payCurrencyOf } from "./settlement.ts";
 import type { Liquidation } from "./venue-events.ts";
 
 const withdraw = ({ account, exchange, at }: Case, fits: (order: Order) => boolean): void => {
-  for (const order of account.open) if (fits(order)) exchange.finish(order, "canceled", at);
+  for (const order of account.open.filter(fits)) exchange.finish(order, "canceled", at);
 };
 
 interface Case {
@@ -113,7 +113,9 @@ const nextLook = (everyMs: number, at: number): number => (everyMs > 0 ? (Math.f
 export const review = (exchange: Exchange, market: Market, at: number): void => {
   const { instId, quote } = market.product;
   let held = false;
-  for (const account of exchange.accounts.values()) {
+  const { users } = exchange;
+  for (let index = 0; index < users.length; index++) {
+    const account = users[index] as Account;
     if (!account.positions.has(instId)) continue;
     held = true;
     if (!exchange.margins.liquidates) continue;

@@ -48,7 +48,8 @@ export interface Standing {
 /** The cross positions of a currency, in the order in which they were opened. */
 export const crossPositions = (exchange: Exchange, account: Account, currency: string): Standing[] => {
   const found: Standing[] = [];
-  for (const [instId, position] of account.positions) {
+  for (const position of account.held) {
+    const { instId } = position;
     const market = exchange.marketOf(instId);
     if (market.product.quote !== currency || modeOf(account, instId) !== "cross") continue;
     found.push({ instId, market, position, profit: profitOf(market, position) });
@@ -60,7 +61,7 @@ export const crossPositions = (exchange: Exchange, account: Account, currency: s
 export const crossEquity = (exchange: Exchange, account: Account, currency: string, standings: readonly Standing[]): Amount => {
   let equity = account.purses.get(currency)?.total ?? 0n;
   for (const { profit } of standings) equity += profit;
-  for (const [instId, { margin }] of account.positions) {
+  for (const { instId, margin } of account.held) {
     if (modeOf(account, instId) === "isolated" && exchange.marketOf(instId).product.quote === currency) equity -= margin;
   }
   return equity;
@@ -68,11 +69,12 @@ export const crossEquity = (exchange: Exchange, account: Account, currency: stri
 
 /** Whether cross positions of a currency are short of what they need to stay open. */
 export const isCrossShort = (exchange: Exchange, account: Account, currency: string): boolean => {
+  const { held } = account;
   let spare = account.purses.get(currency)?.total ?? 0n;
-  for (const [instId, position] of account.positions) {
+  for (let index = 0; index < held.length; index++) {
+    const { instId, base, entry, margin } = held[index] as Position;
     const market = exchange.marketOf(instId);
     if (market.product.quote !== currency) continue;
-    const { base, entry, margin } = position;
     if (modeOf(account, instId) === "isolated") spare -= margin;
     else {
       const worth = worthNow(market, base) ?? entry;
@@ -84,10 +86,12 @@ export const isCrossShort = (exchange: Exchange, account: Account, currency: str
 
 /** What open cross positions have lost together. */
 const openLossOf = (exchange: Exchange, account: Account, currency: string): Amount => {
+  const { held } = account;
   let profit = 0n;
-  for (const [instId, position] of account.positions) {
-    const market = exchange.marketOf(instId);
-    if (market.product.quote === currency && modeOf(account, instId) === "cross") profit += profitOf(market, position);
+  for (let index = 0; index < held.length; index++) {
+    const position = held[index] as Position;
+    const market = exchange.marketOf(position.instId);
+    if (market.product.quote === currency && modeOf(account, position.instId) === "cross") profit += profitOf(market, position);
   }
   return profit < 0n ? -profit : 0n;
 };
@@ -96,7 +100,7 @@ const openLossOf = (exchange: Exchange, account: Account, currency: string): Amo
 export const freeOf = (exchange: Exchange, account: Account, currency: string): Amount => {
   const purse = account.purses.get(currency);
   const available = purse === undefined ? 0n : purse.total - purse.frozen;
-  return account.positions.size === 0 || !exchange.margins.countsLoss ? available : available - openLossOf(exchange, account, currency);
+  return account.held.length === 0 || !exchange.margins.countsLoss ? available : available - openLossOf(exchange, account, currency);
 };
 
 export const balanceRecordsOf = (exchange: Exchange, account: Account, only?: string): BalanceRecord[] =>

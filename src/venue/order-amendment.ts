@@ -6,7 +6,7 @@
  * Not here: new orders (order-entry.ts), reading of sizes and prices (order-validation.ts).
  */
 import type { AmendBody } from "../contract/schemas.ts";
-import type { Account, Order } from "./account.ts";
+import { type Account, type Order, takeOut } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
 import { ratesFor } from "./fee-tiers.ts";
 import { freeOf } from "./margin.ts";
@@ -59,9 +59,9 @@ const reshape = (exchange: Exchange, { book }: Market, order: Order, next: Shape
   const keepsPlace = next.px === px && next.lots <= lots;
   Object.assign(order, next);
   // Counted without itself: what it would open is what the others leave.
-  account.open.delete(order);
+  takeOut(account.open, order);
   order.openingLots = Math.min(openingLotsOf(account, product, sign, next.lots - order.done), next.lots);
-  account.open.add(order);
+  account.open.push(order);
   const hold = orderHold(order, ratesFor(exchange.schedules[product.instType], account, product.instType, at));
   const currency = payCurrencyOf(product, sign);
   const more = hold - order.hold;

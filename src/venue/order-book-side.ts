@@ -6,7 +6,7 @@
  * A recording of best quotes alone shows one price and leaves the deeper ones unknown: an order resting there has an infinite
  * queue ahead until its price is shown, because assuming an empty queue would fill it too early.
  */
-import type { Order, Sign } from "./account.ts";
+import { type Order, type Sign, takeOut } from "./account.ts";
 import { advanced, type Matching } from "./queue-model.ts";
 
 /** Outside quantity, or a resting order, in the order in which a taker meets them. */
@@ -69,14 +69,13 @@ export const join = (half: OrderBookSide, order: Order): void => {
   const rank = half.sign * order.px;
   let index = half.orders.length;
   while (index > 0 && half.sign * (half.orders[index - 1] as Order).px < rank) index--;
-  half.orders.splice(index, 0, order);
+  if (index === half.orders.length) half.orders.push(order);
+  else half.orders.splice(index, 0, order);
   setBest(half);
 };
 
 export const leave = (half: OrderBookSide, order: Order): void => {
-  const index = half.orders.indexOf(order);
-  if (index < 0) return;
-  half.orders.splice(index, 1);
+  takeOut(half.orders, order);
   setBest(half);
 };
 

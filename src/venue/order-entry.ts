@@ -92,7 +92,7 @@ export const resultOf = ({ profile }: Exchange, ordId: string, clOrdId: string, 
 const modeProblem = ({ profile }: Exchange, account: Account, { instId, mgnMode }: PlaceBody): Refusal | undefined => {
   const mode = modeOf(account, instId);
   if (mgnMode === undefined || mgnMode === mode) return undefined;
-  const open = account.positions.has(instId) || [...account.open].some(({ product }) => product.instId === instId);
+  const open = account.positions.has(instId) || account.open.some(({ product }) => product.instId === instId);
   return open ? { code: profile.answers.parameterCode, msg: `mgnMode is ${mode} while there is a position or an order.` } : undefined;
 };
 
@@ -138,6 +138,12 @@ const cancelOne = (
   return resultOf(exchange, order.ordId, order.clOrdId);
 };
 
+/** Whether some elements name their order by the service's id and others by the client's. */
+const namesBothWays = (body: CancelBody): boolean =>
+  body.length > 1 &&
+  body.some(({ ordId }) => ordId !== undefined) &&
+  body.some(({ ordId, clOrdId }) => ordId === undefined && clOrdId !== undefined);
+
 export const cancelBatch = (
   exchange: Exchange,
   account: Account,
@@ -148,10 +154,14 @@ export const cancelBatch = (
   const { profile } = exchange;
   const { elementsMax, oneIdKind, envelopeCodeWhenMixed, envelopeCodeWhenAllFailed } = profile.cancelBatch;
   if (body.length > elementsMax) return badRequest(profile, `At most ${elementsMax} orders per call, got ${body.length}.`);
-  const kinds = new Set(body.flatMap(({ ordId, clOrdId }) => (ordId !== undefined ? "ordId" : clOrdId !== undefined ? "clOrdId" : [])));
-  if (oneIdKind && kinds.size > 1) return badRequest(profile, "Use either ordId or clOrdId in all elements of a call.");
-  const results = body.map((element) => cancelOne(exchange, account, element, at, unnamed));
-  const bad = results.filter((result) => (result["sCode"] ?? result["code"]) !== "0").length;
+  if (oneIdKind && namesBothWays(body)) return badRequest(profile, "Use either ordId or clOrdId in all elements of a call.");
+  const results: Readonly<Record<string, string>>[] = [];
+  let bad = 0;
+  for (const element of body) {
+    const result = cancelOne(exchange, account, element, at, unnamed);
+    if ((result["sCode"] ?? result["code"]) !== "0") bad++;
+    results.push(result);
+  }
   return done(profile, results, bad === 0 ? "0" : bad === results.length ? envelopeCodeWhenAllFailed : envelopeCodeWhenMixed);
 };
 

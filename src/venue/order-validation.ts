@@ -108,8 +108,10 @@ export const lotsOf = (
 
 /** Lots a new reducing order may take, beside those already promised to earlier ones. */
 const unpromisedLots = (account: Account, product: Product, sign: Sign): number => {
+  const { open } = account;
   let lots = reducibleLots(account, product, sign);
-  for (const order of account.open) {
+  for (let index = 0; index < open.length; index++) {
+    const order = open[index] as Order;
     if (order.reduceOnly && order.product.instId === product.instId && order.sign === sign) lots -= leftOf(order);
   }
   return lots;

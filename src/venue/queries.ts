@@ -107,7 +107,7 @@ const answerPage = (exchange: Exchange, orders: readonly Order[], query: PageQue
 export const listPending = (exchange: Exchange, account: Account, query: Infer<typeof schemas.pendingQuery>): Answer =>
   answerPage(
     exchange,
-    [...account.open],
+    account.open,
     query,
     ({ product }) =>
       (query.instType === undefined || product.instType === query.instType) &&
@@ -143,9 +143,10 @@ const shortened = (px: Amount): string => spell((px / shortUnit) * shortUnit);
 const averageOf = (position: Position): string => shortened(cut(magnitude(position.entry), one, magnitude(position.base)));
 
 export const positionRecordsOf = (exchange: Exchange, account: Account, only?: string): PositionRecord[] =>
-  [...account.positions]
-    .filter(([instId]) => only === undefined || instId === only)
-    .map(([instId, position]) => {
+  account.held
+    .filter(({ instId }) => only === undefined || instId === only)
+    .map((position) => {
+      const { instId } = position;
       const market = exchange.marketOf(instId);
       const { product } = market;
       const { emptyDecimal, szUnit } = exchange.profile.order;

@@ -7,7 +7,7 @@
  * Not here: what a position is worth and what is available (margin.ts), what becomes of one that is short of margin (liquidation.ts).
  */
 import type { MarginMode } from "../contract/profile.ts";
-import { type Account, type Order, type Position, type Purse, purseOf, type Sign } from "./account.ts";
+import { type Account, type Order, type Position, type Purse, purseOf, type Sign, takeOut } from "./account.ts";
 import { baseOf, type Product, worthOf } from "./instrument.ts";
 import { type Amount, cover, cut, magnitude, one, type Rates } from "./money.ts";
 import { leftOf } from "./order.ts";
@@ -28,8 +28,10 @@ export const reducibleLots = (account: Account, product: Product, sign: Sign): n
 /** Lots of an order that its user's position and earlier orders do not cover. */
 export const openingLotsOf = (account: Account, product: Product, sign: Sign, lots: number): number => {
   if (product.instType === "SPOT") return 0;
+  const { open } = account;
   let free = reducibleLots(account, product, sign);
-  for (const order of account.open) {
+  for (let index = 0; index < open.length; index++) {
+    const order = open[index] as Order;
     if (order.product.instId === product.instId && order.sign === sign) free -= leftOf(order) - Math.min(order.openingLots, leftOf(order));
   }
   return Math.max(0, lots - Math.max(0, free));
@@ -70,8 +72,9 @@ export const setMargin = (account: Account, product: Product, position: Position
 const positionOf = (account: Account, instId: string): Position => {
   let position = account.positions.get(instId);
   if (position === undefined) {
-    position = { base: 0n, entry: 0n, margin: 0n, extra: 0n, updatedAt: 0 };
+    position = { instId, base: 0n, entry: 0n, margin: 0n, extra: 0n, updatedAt: 0 };
     account.positions.set(instId, position);
+    account.held.push(position);
   }
   return position;
 };
@@ -96,7 +99,9 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
   if (opened > 0n) position.entry += sign === 1 ? paid : -paid;
   position.updatedAt = at;
   setMargin(account, product, position, purse);
-  if (position.base === 0n) account.positions.delete(product.instId);
+  if (position.base !== 0n) return;
+  account.positions.delete(product.instId);
+  takeOut(account.held, position);
 };
 
 /** Counts a fill on its order and moves the money; returns the fee as a positive cost. */

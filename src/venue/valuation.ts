@@ -65,17 +65,19 @@ export const equityOf = (exchange: Exchange, account: Account, named?: string): 
   const [first] = exchange.markets.values();
   const to = named ?? first?.product.quote;
   if (to === undefined) return 0n;
-  const owned = new Map<string, Amount>();
+  let equity = 0n;
+  /** What is owned in other currencies; each is converted as a whole, as what is converted is cut. */
+  const others = new Map<string, Amount>();
   const add = (currency: string, amount: Amount): void => {
-    owned.set(currency, (owned.get(currency) ?? 0n) + amount);
+    if (currency === to) equity += amount;
+    else others.set(currency, (others.get(currency) ?? 0n) + amount);
   };
   for (const [currency, { total }] of account.purses) add(currency, total);
-  for (const [instId, position] of account.positions) {
-    const market = exchange.marketOf(instId);
+  for (const position of account.held) {
+    const market = exchange.marketOf(position.instId);
     add(market.product.quote, profitOf(market, position));
   }
-  let equity = 0n;
-  for (const [currency, amount] of owned) {
+  for (const [currency, amount] of others) {
     const rate = amount === 0n ? undefined : rateAmong(exchange.markets, currency, to);
     if (rate !== undefined) equity += converted(amount, rate);
   }

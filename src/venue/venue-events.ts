@@ -56,12 +56,13 @@ export interface Liquidation {
   readonly at: number;
 }
 
+type FillListener = (fill: Fill) => void;
 export type OrderListener = (uid: string, record: Readonly<OrderRecord>, at: number) => void;
 
 /** Listeners by kind of news: replaced when one comes or goes, so that a delivery under way is not disturbed. */
 interface Listeners {
   readonly order: readonly OrderListener[];
-  readonly fill: readonly ((fill: Fill) => void)[];
+  readonly fill: readonly FillListener[];
   readonly funding: readonly ((funding: Funding) => void)[];
   readonly liquidation: readonly ((liquidation: Liquidation) => void)[];
 }
@@ -93,41 +94,43 @@ export class VenueEvents {
 
   /** Delivers what is queued, unless a delivery is under way already. */
   deliver(): void {
-    if (!this.#delivering && this.#queue.length > 0) this.together(undefined);
+    if (this.#delivering || this.#queue.length === 0) return;
+    this.#delivering = true;
+    try {
+      this.#deliverAll();
+    } finally {
+      this.#delivering = false;
+    }
   }
 
   /** Applies `events`, and delivers what they led to after the last of them. */
-  together(events: (() => void) | undefined): void {
-    const outermost = !this.#delivering;
+  together(events: () => void): void {
+    if (this.#delivering) {
+      events();
+      return;
+    }
     this.#delivering = true;
     try {
-      events?.();
-      if (!outermost) return;
-      // What a listener threw at is not delivered again; the rest waits for the next delivery.
-      while (this.#next < this.#queue.length) this.#pass(this.#queue[this.#next++] as News);
-      this.#next = 0;
-      // Taken out one by one, the array keeps its room, which the next event needs again.
-      while (this.#queue.length > 0) this.#queue.pop();
+      events();
+      this.#deliverAll();
     } finally {
-      if (outermost) this.#delivering = false;
+      this.#delivering = false;
     }
   }
 
-  #pass(news: News): void {
-    const { order, fill, funding, liquidation } = this.listeners;
-    switch (news.kind) {
-      case "order":
-        for (const listener of order) listener(news.uid, news.record, news.at);
-        break;
-      case "fill":
-        for (const listener of fill) listener(news.fill);
-        break;
-      case "funding":
-        for (const listener of funding) listener(news.funding);
-        break;
-      case "liquidation":
-        for (const listener of liquidation) listener(news.liquidation);
-        break;
+  /** What a listener threw at is not delivered again; the rest waits for the next delivery. */
+  #deliverAll(): void {
+    const queue = this.#queue;
+    while (this.#next < queue.length) {
+      const news = queue[this.#next++] as News;
+      const { order, fill, funding, liquidation } = this.listeners;
+      if (news.kind === "order") for (let one = 0; one < order.length; one++) (order[one] as OrderListener)(news.uid, news.record, news.at);
+      else if (news.kind === "fill") for (let one = 0; one < fill.length; one++) (fill[one] as FillListener)(news.fill);
+      else if (news.kind === "funding") for (const listener of funding) listener(news.funding);
+      else for (const listener of liquidation) listener(news.liquidation);
     }
+    this.#next = 0;
+    // Taken out one by one, the array keeps its room, which the next event needs again.
+    while (queue.length > 0) queue.pop();
   }
 }
