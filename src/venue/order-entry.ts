@@ -62,6 +62,18 @@ const execute = (exchange: Exchange, { market: { book }, order, offers }: Entry,
   else exchange.finish(order, order.ordType === "market" && satisfied && order.done > 0 ? "filled" : "canceled", at);
 };
 
+/**
+ * Whether what a market order may cost is certainly there; `free` is undefined where nothing has to be. It takes at most its value and
+ * as much again: no fee is larger, and no leverage below 1. What it sets aside is given back in the same event, so that it is reckoned
+ * only where it may be too much.
+ */
+const isPaidFor = ({ ordType, product, sign }: Order, { value }: Plan, free: Amount | undefined): boolean =>
+  ordType === "market" &&
+  value > 0n &&
+  (free === undefined || 2n * value <= free) &&
+  product.maxLeverage >= one &&
+  (product.instType === "SWAP" || sign === 1);
+
 /** Says why the order cannot be accepted; otherwise it has been executed. */
 const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefined => {
   const { answers } = exchange.profile;
@@ -70,14 +82,17 @@ const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefine
   const plan = planOf(entry);
   if (ordType === "post_only" && plan.lots > 0 && answers.postOnlyCode !== "")
     return { code: answers.postOnlyCode, msg: "A post-only order would have taken." };
-  const rates = ratesFor(exchange.schedules[product.instType], account, product.instType, at);
-  const hold = ordType === "market" ? marketHold(order, plan, rates) : orderHold(order, rates);
   const currency = payCurrencyOf(product, sign);
   const reduces = product.instType === "SWAP" && Math.min(order.openingLots, order.budget === undefined ? order.lots : plan.lots) === 0;
-  const free = reduces ? hold : freeOf(exchange, account, currency);
-  if (hold > free) return { code: answers.fundsCode, msg: `The order needs ${spell(hold)} ${currency}; ${spell(free)} is available.` };
+  const free = reduces ? undefined : freeOf(exchange, account, currency);
+  if (!isPaidFor(order, plan, free)) {
+    const rates = ratesFor(exchange.schedules[product.instType], account, product.instType, at);
+    const hold = ordType === "market" ? marketHold(order, plan, rates) : orderHold(order, rates);
+    if (free !== undefined && hold > free)
+      return { code: answers.fundsCode, msg: `The order needs ${spell(hold)} ${currency}; ${spell(free)} is available.` };
+    setHold(order, hold);
+  }
   exchange.register(order);
-  setHold(order, hold);
   execute(exchange, entry, plan, at);
   return undefined;
 };
