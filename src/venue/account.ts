@@ -28,6 +28,8 @@ export interface Order {
   readonly reduceOnly: boolean;
   readonly unit: SzUnit;
   sz: Amount;
+  /** The same as text. */
+  szText: string;
   /** Ticks; 0 for market orders, which have no price. */
   px: number;
   /** Lots wanted; fixed once accepted. Market orders sized in quote currency have no number of lots, only a budget. */
@@ -39,6 +41,8 @@ export interface Order {
   updatedAt: number;
   state: OrderState;
   done: number;
+  /** The price of all its executions, in ticks; 0 before the first, NaN where they differ. */
+  paidPx: number;
   value: Amount;
   cost: Amount;
   hold: Amount;

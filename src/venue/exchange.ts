@@ -12,10 +12,10 @@ import type { Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 import { type Account, type Order, takeOut } from "./account.ts";
 import { noteTraded, ratesFor, type Schedule } from "./fee-tiers.ts";
-import { baseOf, createProduct, type Product, priceOf, type VenueInstrument, worthOf } from "./instrument.ts";
+import { createProduct, type Product, type VenueInstrument, worthOf } from "./instrument.ts";
 import type { MarginRules } from "./margin-rules.ts";
 import { type Book, createBook, type OnFill, remove } from "./matching-engine.ts";
-import { type Amount, one, spell } from "./money.ts";
+import { type Amount, one, spell, spellSteps } from "./money.ts";
 import { feeText, isOpen, leftOf, orderRecordOf, sideOf } from "./order.ts";
 import type { Matching } from "./queue-model.ts";
 import { dropOld } from "./retention.ts";
@@ -100,7 +100,7 @@ export class Exchange {
   finish(order: Order, state: "filled" | "canceled", at: number): void {
     order.state = state;
     order.updatedAt = at;
-    setHold(order, 0n);
+    if (order.hold !== 0n) setHold(order, 0n);
     close(order);
     // An order without a price never rests.
     const market = order.px === 0 ? undefined : this.markets.get(order.product.instId);
@@ -178,6 +178,7 @@ export class Exchange {
     const { instId, instType } = product;
     const schedule = this.schedules[instType];
     const value = worthOf(product, px, lots);
+    order.paidPx = order.done === 0 || order.paidPx === px ? px : Number.NaN;
     const cost = settle(order, lots, value, ratesFor(schedule, account, instType, at), liquidity, at);
     if (schedule.steps.length > 0) noteTraded(schedule, account, instType, value, at);
     if (instType === "SWAP") this.marketOf(instId).lookAt = at;
@@ -191,8 +192,8 @@ export class Exchange {
       ordId: order.ordId,
       clOrdId: order.clOrdId,
       side: sideOf(order.sign),
-      px: priceOf(product, px),
-      qty: spell(baseOf(product, lots)),
+      px: spellSteps(px, product.steps.tick),
+      qty: spellSteps(lots, product.steps.lot),
       fee: feeText(costText, this.profile),
       cost: costText,
       liquidity,

@@ -10,7 +10,7 @@ import { shortFields } from "../contract/documents/published.ts";
 import { type InstType, parseInstId } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
-import { type Amount, one, readAmount, spell } from "./money.ts";
+import { type Amount, one, readAmount, type Step, spell, stepOf } from "./money.ts";
 
 /** An instrument of the embedded exchange. `tickSize` is in quote currency, the sizes in base currency, all decimal text. */
 export interface VenueInstrument {
@@ -34,11 +34,15 @@ export interface Product {
   readonly minBase: Amount;
   readonly contractValue: Amount;
   readonly maxLeverage: Amount;
+  /** The least that may be wanted, in lots. */
+  readonly minLots: number;
   /** Step of the book's prices and of its quantities. */
   readonly tick: Amount;
   readonly lot: Amount;
   /** Quote currency of one lot at a price of one tick. */
   readonly cell: Amount;
+  /** The three as what they are spelled by. */
+  readonly steps: { readonly tick: Step; readonly lot: Step; readonly cell: Step };
 }
 
 interface Grid {
@@ -72,6 +76,8 @@ export const createProduct = (listing: VenueInstrument, grid?: Grid): Product =>
       `tickSize times lotSize (${listing.lotSize}) must have at most 18 fraction digits`,
     );
   }
+  const minBase = positive(listing, "minSize", listing.lotSize);
+  const cell = (kept.tick * kept.lot) / one;
   return {
     listing: { ...listing },
     instId: listing.instId,
@@ -80,12 +86,14 @@ export const createProduct = (listing: VenueInstrument, grid?: Grid): Product =>
     quote,
     tickRule,
     lotRule,
-    minBase: positive(listing, "minSize", listing.lotSize),
+    minBase,
+    minLots: Number((minBase + kept.lot - 1n) / kept.lot),
     contractValue: positive(listing, "contractValue", "1"),
     maxLeverage: positive(listing, "maxLeverage", maxLeverageDefault),
     tick: kept.tick,
     lot: kept.lot,
-    cell: (kept.tick * kept.lot) / one,
+    cell,
+    steps: { tick: stepOf(kept.tick), lot: stepOf(kept.lot), cell: stepOf(cell) },
   };
 };
 
@@ -94,7 +102,6 @@ export const worthOf = (product: Product, px: number, lots: number): Amount => {
   return (cells <= Number.MAX_SAFE_INTEGER ? BigInt(cells) : BigInt(px) * BigInt(lots)) * product.cell;
 };
 export const baseOf = (product: Product, lots: number): Amount => BigInt(lots) * product.lot;
-export const priceOf = (product: Product, px: number): string => spell(BigInt(px) * product.tick);
 
 /** The record as published, in the spelling the profile names. */
 export const instrumentRecordOf = (product: Product, profile: Profile): Readonly<Record<string, string>> => {

@@ -5,7 +5,7 @@
  * fraction digits is refused, never cut.
  * Not here: ticks and lots, the plain integers the books match in (instrument.ts).
  */
-import { isDecimal } from "../decimal.ts";
+import { formatCount, isDecimal } from "../decimal.ts";
 
 export type Amount = bigint;
 
@@ -51,10 +51,22 @@ const readLong = (text: unknown): Amount | undefined => {
 /** What stands before the digits of an amount below one, by their number. */
 const leading = Array.from({ length: places + 1 }, (_, digits) => `0.${"0".repeat(places - digits)}`);
 
+/** The amount that was spelled last: an execution's fee is that of its order, too. */
+let latest = 0n;
+let latestText = "0";
+
 /** Shortest decimal text of an amount. */
 export const spell = (value: Amount): string => {
+  if (value !== latest) {
+    latestText = value < 0n ? `-${digitsOf(-value)}` : digitsOf(value);
+    latest = value;
+  }
+  return latestText;
+};
+
+/** Of an amount that is not negative. */
+const digitsOf = (value: Amount): string => {
   if (value === 0n) return "0";
-  if (value < 0n) return `-${spell(-value)}`;
   const digits = String(value);
   const dot = digits.length - places;
   let end = digits.length;
@@ -62,6 +74,31 @@ export const spell = (value: Amount): string => {
   if (dot <= 0) return leading[digits.length] + digits.slice(0, end);
   return end === dot ? digits.slice(0, dot) : `${digits.slice(0, dot)}.${digits.slice(dot, end)}`;
 };
+
+/** A step, and how many units of its last decimal place it is: infinitely many where a number does not hold them. */
+export interface Step {
+  readonly amount: Amount;
+  readonly units: number;
+  readonly places: number;
+}
+
+export const stepOf = (amount: Amount): Step => {
+  let units = amount;
+  let digits: number = places;
+  for (; digits > 0 && units % 10n === 0n; digits--) units /= 10n;
+  return { amount, units: units <= Number.MAX_SAFE_INTEGER ? Number(units) : Number.POSITIVE_INFINITY, places: digits };
+};
+
+/** Decimal text of so many steps, a whole number that is not negative. */
+export const spellSteps = (count: number, step: Step): string => {
+  const units = count * step.units;
+  return units <= Number.MAX_SAFE_INTEGER ? formatCount(units, step.places) : spell(BigInt(count) * step.amount);
+};
+
+const shortestForm = /^(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/;
+
+/** `spell(value)` of a value that was read from `text`. */
+export const spellAgain = (value: Amount, text: string): string => (shortestForm.test(text) ? text : spell(value));
 
 export const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
 export const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -44,18 +44,20 @@ const changeOrder = (exchange: Exchange, order: Order, body: AmendBody, at: numb
   const sz = body.sz === undefined ? order.sz : (readAmount(body.sz) ?? 0n);
   const lots = lotsOf(exchange, order, sz, px);
   if (typeof lots !== "number") return lots;
-  if (lots > order.done) return reshape(exchange, market, order, { px, sz, lots }, at);
+  const szText = body.sz === undefined ? order.szText : spell(sz);
+  if (lots > order.done) return reshape(exchange, market, order, { px, sz, szText, lots }, at);
   order.sz = sz;
+  order.szText = szText;
   exchange.finish(order, order.done > 0 ? "filled" : "canceled", at);
   return undefined;
 };
 
-type Shape = Pick<Order, "px" | "sz" | "lots">;
+type Shape = Pick<Order, "px" | "sz" | "szText" | "lots">;
 
 /** Gives the order another shape if its user can pay for it. */
 const reshape = (exchange: Exchange, { book }: Market, order: Order, next: Shape, at: number): Refusal | undefined => {
   const { account, product, sign } = order;
-  const { px, sz, lots, openingLots } = order;
+  const { px, sz, szText, lots, openingLots } = order;
   const keepsPlace = next.px === px && next.lots <= lots;
   Object.assign(order, next);
   // Counted without itself: what it would open is what the others leave.
@@ -67,7 +69,7 @@ const reshape = (exchange: Exchange, { book }: Market, order: Order, next: Shape
   const more = hold - order.hold;
   const free = freeOf(exchange, account, currency);
   if (more > 0n && more > free) {
-    Object.assign(order, { px, sz, lots, openingLots });
+    Object.assign(order, { px, sz, szText, lots, openingLots });
     const msg = `The change needs ${spell(more)} ${currency} more; ${spell(free)} is available.`;
     return { code: exchange.profile.answers.fundsCode, msg };
   }

@@ -177,9 +177,11 @@ export const bestDisplayed = (half: OrderBookSide): number | undefined => {
 export const offersOf = (half: OrderBookSide, rankMin: number, room: (order: Order) => number, taker: unknown): Offer[] => {
   const { sign, orders, quotePx } = half;
   if (orders.length === 0 || half.best < rankMin) {
+    // Best quotes alone, which is most recordings: one price or none.
+    if (!half.levelled)
+      return half.quoteQty > 0 && sign * quotePx >= rankMin ? [{ px: quotePx, lots: half.quoteQty, maker: undefined }] : [];
     const displayed = bestDisplayed(half);
     if (displayed === undefined || sign * displayed < rankMin) return [];
-    if (!half.levelled) return [{ px: displayed, lots: half.quoteQty, maker: undefined }];
   }
   const prices = new Set<number>();
   for (const px of half.levels.keys()) if (sign * px >= rankMin) prices.add(px);

@@ -11,18 +11,23 @@ import type { Account, Order, Sign } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
 import { baseOf, type Product, worthOf } from "./instrument.ts";
 import { offersFor } from "./matching-engine.ts";
-import { type Amount, one, readAmount, spell } from "./money.ts";
-import { isOpen, leftOf, signOf } from "./order.ts";
+import { type Amount, one, readAmount, spell, spellAgain } from "./money.ts";
+import { isOpen, leftOf } from "./order.ts";
 import type { Offer } from "./order-book-side.ts";
-import { isRefusal, type Refusal } from "./responses.ts";
+import type { Refusal } from "./responses.ts";
 import { openingLotsOf, reducibleLots } from "./settlement.ts";
 
 const countMax = BigInt(Number.MAX_SAFE_INTEGER);
 const knownTypes: readonly string[] = ["limit", "market", "post_only", "ioc", "fok"] satisfies readonly OrdType[];
 
-export const tradable = ({ markets, profile }: Exchange, instId: string): Market | Refusal => {
-  const market = markets.get(instId);
-  return market?.listed ? market : { code: profile.answers.instrumentCode, msg: `${instId} is not tradable.` };
+const untradable = ({ profile }: Exchange, instId: string): Refusal => ({
+  code: profile.answers.instrumentCode,
+  msg: `${instId} is not tradable.`,
+});
+
+export const tradable = (exchange: Exchange, instId: string): Market | Refusal => {
+  const market = exchange.markets.get(instId);
+  return market?.listed ? market : untradable(exchange, instId);
 };
 
 /** Made once for a profile: it is asked for with every order. */
@@ -42,13 +47,14 @@ export const clientIdProblem = ({ profile }: Exchange, account: Account, clOrdId
   return { code: profile.answers.duplicateCode, msg: "clOrdId is already in use." };
 };
 
-const wordProblem = ({ profile }: Exchange, body: PlaceBody, product: Product): Refusal | undefined => {
-  const wrong = (msg: string): Refusal => ({ code: profile.answers.parameterCode, msg });
-  const { sides, ordTypes } = profile.order;
-  if (!sides.includes(body.side) || (body.side !== "buy" && body.side !== "sell")) return wrong(`side is one of ${sides.join(", ")}.`);
-  if (!ordTypes.includes(body.ordType) || !knownTypes.includes(body.ordType)) return wrong(`ordType is one of ${ordTypes.join(", ")}.`);
-  if (body.ordType !== "market" && body.px === undefined) return wrong(`px is required for ${body.ordType} orders.`);
-  if (body.reduceOnly === true && product.instType === "SPOT") return wrong("reduceOnly is for contracts.");
+const badWord = ({ profile }: Exchange, msg: string): Refusal => ({ code: profile.answers.parameterCode, msg });
+
+const wordProblem = (exchange: Exchange, { side, ordType, px, reduceOnly }: PlaceBody, product: Product): Refusal | undefined => {
+  const { sides, ordTypes } = exchange.profile.order;
+  if (!sides.includes(side) || (side !== "buy" && side !== "sell")) return badWord(exchange, `side is one of ${sides.join(", ")}.`);
+  if (!ordTypes.includes(ordType) || !knownTypes.includes(ordType)) return badWord(exchange, `ordType is one of ${ordTypes.join(", ")}.`);
+  if (ordType !== "market" && px === undefined) return badWord(exchange, `px is required for ${ordType} orders.`);
+  if (reduceOnly === true && product.instType === "SPOT") return badWord(exchange, "reduceOnly is for contracts.");
   return undefined;
 };
 
@@ -70,11 +76,12 @@ const readLots = (product: Product, unit: SzUnit, sz: Amount, px: number): bigin
   return scaled % (lotRule * one) === 0n ? scaled / (lot * one) : undefined;
 };
 
+const badSize = ({ profile }: Exchange, msg: string): Refusal => ({ code: profile.answers.sizeCode, msg });
+
 /** Gives the order its lots, or its budget where money is to be spent at whatever the book asks. */
-const sizeProblem = ({ profile }: Exchange, order: Order, offers: readonly Offer[]): Refusal | undefined => {
+const sizeProblem = (exchange: Exchange, order: Order, offers: readonly Offer[]): Refusal | undefined => {
   const { product, unit, sz, px } = order;
-  const wrong = (msg: string): Refusal => ({ code: profile.answers.sizeCode, msg });
-  if (sz <= 0n) return wrong("sz is a positive decimal with at most 18 fraction digits.");
+  if (sz <= 0n) return badSize(exchange, "sz is a positive decimal with at most 18 fraction digits.");
   const budgeted = unit === "quote_notional" && px === 0;
   const probe = budgeted ? (offers[0]?.px ?? 0) : px;
   if (budgeted) {
@@ -84,10 +91,9 @@ const sizeProblem = ({ profile }: Exchange, order: Order, offers: readonly Offer
     if (probe === 0) return undefined;
   }
   const lots = readLots(product, unit, sz, probe);
-  if (lots === undefined) return wrong(`sz is not a multiple of the lot (${spell(product.lotRule)} ${product.base}).`);
-  if (lots === 0n || lots > countMax || lots * product.lot < product.minBase) {
-    return wrong(`sz is too small or too large; the minimum is ${spell(product.minBase)} ${product.base}.`);
-  }
+  if (lots === undefined) return badSize(exchange, `sz is not a multiple of the lot (${spell(product.lotRule)} ${product.base}).`);
+  if (lots === 0n || lots > countMax || Number(lots) < product.minLots)
+    return badSize(exchange, `sz is too small or too large; the minimum is ${spell(product.minBase)} ${product.base}.`);
   if (!budgeted) order.lots = Number(lots);
   return undefined;
 };
@@ -128,10 +134,14 @@ const positionProblem = ({ profile }: Exchange, order: Order): Refusal | undefin
   return order.lots > 0 ? undefined : { code: profile.answers.positionCode, msg: "There is no position to reduce." };
 };
 
-type Draft = Pick<Order, "account" | "product" | "sign" | "ordType" | "clOrdId" | "reduceOnly" | "unit" | "sz" | "px">;
+type Draft = Pick<Order, "account" | "product" | "sign" | "ordType" | "clOrdId" | "reduceOnly" | "unit" | "sz" | "szText" | "px">;
 
 /** Written out, because putting objects together costs more than matching the order. */
-const orderOf = ({ account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, px }: Draft, lots: number, at: number): Order => ({
+const orderOf = (
+  { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, szText, px }: Draft,
+  lots: number,
+  at: number,
+): Order => ({
   seq: -1,
   ordId: "",
   clOrdId,
@@ -142,6 +152,7 @@ const orderOf = ({ account, product, sign, ordType, clOrdId, reduceOnly, unit, s
   reduceOnly,
   unit,
   sz,
+  szText,
   px,
   lots,
   budget: undefined,
@@ -150,6 +161,7 @@ const orderOf = ({ account, product, sign, ordType, clOrdId, reduceOnly, unit, s
   updatedAt: at,
   state: "live",
   done: 0,
+  paidPx: 0,
   value: 0n,
   cost: 0n,
   hold: 0n,
@@ -167,8 +179,8 @@ export interface Entry {
 }
 
 export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody, at: number, szUnit?: SzUnit): Entry | Refusal => {
-  const market = tradable(exchange, body.instId);
-  if (isRefusal(market)) return market;
+  const market = exchange.markets.get(body.instId);
+  if (market === undefined || !market.listed) return untradable(exchange, body.instId);
   const { product, book } = market;
   const clOrdId = body.clOrdId ?? "";
   const problem = wordProblem(exchange, body, product) ?? clientIdProblem(exchange, account, clOrdId);
@@ -178,7 +190,9 @@ export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody,
   if (typeof px !== "number") return px;
   const unit = szUnit ?? exchange.profile.order.szUnit[product.instType];
   const sz = readAmount(body.sz) ?? 0n;
-  const draft = { account, product, sign: signOf(body.side), ordType, clOrdId, reduceOnly: body.reduceOnly === true, unit, sz, px };
+  const szText = spellAgain(sz, body.sz);
+  const sign = body.side === "buy" ? 1 : -1;
+  const draft = { account, product, sign, ordType, clOrdId, reduceOnly: body.reduceOnly === true, unit, sz, szText, px } as const;
   const order = orderOf(draft, 0, at);
   const offers = offersFor(book, order);
   return sizeProblem(exchange, order, offers) ?? positionProblem(exchange, order) ?? { market, order, offers };
@@ -198,5 +212,9 @@ export const closingOrder = (exchange: Exchange, account: Account, market: Marke
   const offers = offersFor(book, { account, sign, px: 0, ordType });
   const worth = worthOf(product, offers[0]?.px ?? book.lastPx, lots);
   const sz = unit === "quote_notional" ? worth : unit === "base" ? base : (base * one) / product.contractValue;
-  return { market, order: orderOf({ account, product, sign, ordType, clOrdId, reduceOnly: true, unit, sz, px: 0 }, lots, at), offers };
+  return {
+    market,
+    order: orderOf({ account, product, sign, ordType, clOrdId, reduceOnly: true, unit, sz, szText: spell(sz), px: 0 }, lots, at),
+    offers,
+  };
 };

@@ -7,8 +7,8 @@
 import type { Profile, Side, SzUnit } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { Order, Sign } from "./account.ts";
-import { baseOf, priceOf } from "./instrument.ts";
-import { type Amount, cut, one, spell } from "./money.ts";
+import { baseOf } from "./instrument.ts";
+import { cut, one, spell, spellSteps } from "./money.ts";
 
 /** Fraction digits of `avgPx`, cut towards zero. */
 export const averagePlaces = 12;
@@ -20,9 +20,19 @@ export const leftOf = (order: Order): number => order.lots - order.done;
 
 const averageUnit = 10n ** BigInt(18 - averagePlaces);
 
-const filledOf = (order: Order, unit: SzUnit, base: Amount): Amount => {
-  if (unit === "quote_notional") return order.value;
-  return unit === "base" ? base : cut(base, one, order.product.contractValue);
+/** Of an order with executions. */
+const averageText = ({ product, done, paidPx, value }: Order): string => {
+  // Value over base comes out as the price itself, of which nothing is cut.
+  if (paidPx > 0 && product.steps.tick.places <= averagePlaces) return spellSteps(paidPx, product.steps.tick);
+  return spell(((value * one) / baseOf(product, done) / averageUnit) * averageUnit);
+};
+
+/** Of an order with executions, in a unit of `sz`. */
+const filledText = ({ product, done, paidPx, value }: Order, unit: SzUnit): string => {
+  if (unit === "base") return spellSteps(done, product.steps.lot);
+  if (unit === "contracts") return spell(cut(baseOf(product, done), one, product.contractValue));
+  const cells = paidPx * done;
+  return cells <= Number.MAX_SAFE_INTEGER ? spellSteps(cells, product.steps.cell) : spell(value);
 };
 
 const perMs = { ms: 1, s: 0.001, us: 1000 } as const;
@@ -48,21 +58,20 @@ export const feeText = (cost: string, profile: Profile): string => {
 /** `szUnit` is there only where `sz` is not in the profile's unit; what was executed always is. */
 export const orderRecordOf = (order: Order, profile: Profile): OrderRecord & { readonly szUnit?: SzUnit } => {
   const { product, done } = order;
-  const unit = profile.order.szUnit[product.instType];
-  const { emptyDecimal } = profile.order;
-  const base = baseOf(product, done);
+  const { szUnit, emptyDecimal } = profile.order;
+  const unit = szUnit[product.instType];
   const updatedAt = timeText(order.updatedAt, profile);
   const record = {
     instId: product.instId,
     ordId: order.ordId,
     clOrdId: order.clOrdId,
-    px: order.px === 0 ? emptyDecimal : priceOf(product, order.px),
-    sz: spell(order.sz),
+    px: order.px === 0 ? emptyDecimal : spellSteps(order.px, product.steps.tick),
+    sz: order.szText,
     ordType: order.ordType,
     side: order.sign === 1 ? "buy" : "sell",
     state: order.state,
-    avgPx: done === 0 ? emptyDecimal : spell(((order.value * one) / base / averageUnit) * averageUnit),
-    accFillSz: done === 0 ? "0" : spell(filledOf(order, unit, base)),
+    avgPx: done === 0 ? emptyDecimal : averageText(order),
+    accFillSz: done === 0 ? "0" : filledText(order, unit),
     fee: feeText(spell(order.cost), profile),
     createdAt: order.createdAt === order.updatedAt ? updatedAt : timeText(order.createdAt, profile),
     updatedAt,

@@ -50,8 +50,9 @@ export const orderHold = (order: Order, rates: Rates): Amount => {
   const { account, product, sign } = order;
   const left = leftOf(order);
   if (product.instType === "SPOT" && sign === -1) return baseOf(product, left);
-  const opening = worthOf(product, order.px, Math.min(left, order.openingLots));
-  return holdFor(account, product, sign, rates, worthOf(product, order.px, left), opening);
+  const value = worthOf(product, order.px, left);
+  const opening = order.openingLots >= left ? value : worthOf(product, order.px, order.openingLots);
+  return holdFor(account, product, sign, rates, value, opening);
 };
 
 export const setHold = (order: Order, hold: Amount): void => {
@@ -123,8 +124,9 @@ export const settle = (order: Order, lots: number, value: Amount, rates: Rates, 
   const complete = order.done === order.lots;
   order.state = complete ? "filled" : "partially_filled";
   // A market order's is taken back when it ends: it has no price that says what is left of it.
-  if (complete) setHold(order, 0n);
-  else if (order.ordType !== "market") setHold(order, orderHold(order, rates));
+  if (!complete) {
+    if (order.ordType !== "market") setHold(order, orderHold(order, rates));
+  } else if (order.hold !== 0n) setHold(order, 0n);
   return cost;
 };
 
