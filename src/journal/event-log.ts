@@ -7,7 +7,7 @@
  * Not here: what can happen (events.ts), keeping it on disk (plugins).
  */
 import { Observable } from "rxjs";
-import type { Event, EventBody, EventOf, EventType } from "./events.ts";
+import type { Event, EventBody, EventDraft, EventOf, EventType } from "./events.ts";
 
 type Sink = (event: Event) => void;
 
@@ -41,19 +41,30 @@ export class EventLog {
     return this.#seq;
   }
 
-  append(body: EventBody): void {
+  /** A draft becomes the event itself and belongs to the log from here on; any other body is copied behind a header. */
+  append(draft: EventDraft): void;
+  append(body: EventBody): void;
+  append(body: EventBody | EventDraft): void {
     const seq = ++this.#seq;
+    const route = this.#routes.get(body.type) ?? this.#routeOf(body.type);
+    // Not delivered now: who wants it then may be others.
+    if (route.length === 0 && !this.#delivering) return;
+    const at = this.#now();
+    let event: Event | undefined;
+    if ("seq" in body) {
+      body.seq = seq;
+      body.at = at;
+      event = body;
+    } else event = { seq, at, ...body };
     if (this.#delivering) {
-      this.#waiting.push({ seq, at: this.#now(), ...body });
+      this.#waiting.push(event);
       return;
     }
-    const route = this.#routes.get(body.type) ?? this.#routeOf(body.type);
-    if (route.length === 0) return;
     this.#delivering = true;
-    this.#waiting.push({ seq, at: this.#now(), ...body });
-    while (this.#waiting.length > 0) {
-      const event = this.#waiting.shift() as Event;
-      for (const attached of this.#routes.get(event.type) ?? this.#routeOf(event.type)) {
+    for (; event !== undefined; event = this.#waiting.shift()) {
+      const sinks: readonly Attached[] = this.#routes.get(event.type) ?? this.#routeOf(event.type);
+      for (let index = 0; index < sinks.length; index++) {
+        const attached = sinks[index] as Attached;
         try {
           attached.sink(event);
         } catch (error) {

@@ -46,6 +46,38 @@ describe("The event log:", () => {
     ]);
   });
 
+  it("takes a draft for the event itself, and copies any other body", () => {
+    const journal = new EventLog(() => 7);
+    const heard: Event[] = [];
+    journal.attach((event) => heard.push(event));
+    const draft = { seq: 0, at: 0, ...fact("a") };
+    const body = fact("b");
+    journal.append(draft);
+    journal.append(body);
+    expect(heard[0]).toBe(draft);
+    expect(heard[1]).not.toBe(body);
+    const header = (seq: number, what: string) => `{"seq":${seq},"at":7,"type":"anomaly","what":"${what}","detail":""}`;
+    expect(heard.map((event) => JSON.stringify(event))).toEqual([header(1, "a"), header(2, "b")]);
+  });
+
+  it("numbers and stamps a draft when it is appended, also while another is delivered", () => {
+    let now = 5;
+    const journal = new EventLog(() => now);
+    const heard: unknown[] = [];
+    journal.attach(({ seq, type }) => {
+      if (type === "anomaly" && seq === 1) {
+        journal.append({ seq: 0, at: 0, type: "engine.stopped", reason: "within" });
+        now = 6;
+      }
+    });
+    journal.attach(({ seq, at, type }) => heard.push([seq, at, type]));
+    journal.append({ seq: 0, at: 0, ...fact("a") });
+    expect(heard).toEqual([
+      [1, 5, "anomaly"],
+      [2, 5, "engine.stopped"],
+    ]);
+  });
+
   it("counts what nobody listens to", () => {
     const journal = new EventLog(() => 0);
     journal.append(fact("unheard"));
