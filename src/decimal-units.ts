@@ -4,7 +4,7 @@
  * Invariants: a sum has the text that adding one by one would give it, of any length; an even quotient is exact or undefined.
  * Not here: arithmetic on text (decimal.ts), positions at average cost (orders/average-cost.ts).
  */
-import { add, digitsOf, formatCount, readPlaces, safeMax } from "./decimal.ts";
+import { add, digitsOf, formatCount, readPlaces, safeMax, sub } from "./decimal.ts";
 
 /** A running sum of decimal text. What is added is read once; text is made when it is asked for. */
 export class RunningSum {
@@ -22,16 +22,20 @@ export class RunningSum {
     return this.#long ?? formatCount(this.#units, this.#places);
   }
 
-  add(text: string): void {
-    const digits = digitsOf(text);
-    const places = Math.max(readPlaces, this.#places);
-    const added = digits * 10 ** (places - readPlaces);
-    const units = this.#units * 10 ** (places - this.#places);
+  /** Adds the text, or with the sign -1 takes it away. */
+  add(text: string, sign: 1 | -1 = 1): void {
+    let added = sign * digitsOf(text);
+    let units = this.#units;
+    let places = this.#places;
+    if (readPlaces > places) {
+      units *= 10 ** (readPlaces - places);
+      places = readPlaces;
+    } else if (readPlaces < places) added *= 10 ** (places - readPlaces);
     // Magnitudes first: no sum of what was rounded passes for exact.
     if (this.#long === undefined && Math.abs(units) + Math.abs(added) <= safeMax) {
       this.#units = units + added;
       this.#places = places;
-    } else this.#long = add(this.text, text);
+    } else this.#long = sign === 1 ? add(this.text, text) : sub(this.text, text);
   }
 }
 

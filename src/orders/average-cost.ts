@@ -8,7 +8,7 @@
  * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), costs, trades (report/round-trips.ts).
  */
 import type { Side } from "../contract/profile.ts";
-import { decimal, digitsOf, div, mul, readPlaces, spellLong, sub } from "../decimal.ts";
+import { decimal, digitsOf, div, mul, readPlaces, safeMax, spellLong, sub } from "../decimal.ts";
 
 export interface Holding {
   /** Positive when long. */
@@ -37,12 +37,18 @@ const averagePlaces = 12;
 const tens = Array.from({ length: 64 }, (_, power) => 10n ** BigInt(power));
 const ten = (power: number): bigint => tens[power] ?? 10n ** BigInt(power);
 
-const wholeOf = (text: string): { readonly digits: bigint; readonly fraction: number } => {
+/** Fraction digits of what `digitsIn` read last: an object for each would cost more than reading it. */
+let fraction = 0;
+
+const digitsIn = (text: string): bigint => {
   const few = digitsOf(text);
-  if (Number.isSafeInteger(few)) return { digits: BigInt(few), fraction: readPlaces };
+  if (few <= safeMax && few >= -safeMax) {
+    fraction = readPlaces;
+    return BigInt(few);
+  }
   const dot = decimal(text, "a fill").indexOf(".");
-  if (dot < 0) return { digits: BigInt(text), fraction: 0 };
-  return { digits: BigInt(text.slice(0, dot) + text.slice(dot + 1)), fraction: text.length - dot - 1 };
+  fraction = dot < 0 ? 0 : text.length - dot - 1;
+  return BigInt(dot < 0 ? text : text.slice(0, dot) + text.slice(dot + 1));
 };
 
 export const createHolding = (): Holding => {
@@ -63,14 +69,6 @@ export const createHolding = (): Holding => {
 
 export const isFlat = ({ units }: Holding): boolean => units.qty === 0n;
 
-/** A fill in the units of a holding. */
-interface Part {
-  readonly bought: boolean;
-  /** Money for one unit of quantity. */
-  readonly price: bigint;
-  readonly size: bigint;
-}
-
 /** What was executed at one price. */
 interface HeldFill {
   readonly side: Side;
@@ -80,16 +78,22 @@ interface HeldFill {
 }
 
 export const addToHolding = ({ units }: Holding, { side, px, qty }: HeldFill): void => {
-  const [price, size] = [wholeOf(px), wholeOf(qty)];
-  if (size.fraction > units.qtyPlaces) refineQty(units, size.fraction);
-  if (price.fraction + units.qtyPlaces > units.moneyPlaces) refineMoney(units, price.fraction + units.qtyPlaces);
-  const part: Part = {
-    bought: side === "buy",
-    price: price.digits * ten(units.moneyPlaces - price.fraction - units.qtyPlaces),
-    size: size.digits * ten(units.qtyPlaces - size.fraction),
-  };
-  if (units.qty === 0n || units.qty > 0n === part.bought) enlarge(units, part);
-  else reduce(units, part);
+  let price = digitsIn(px);
+  const pricePlaces = fraction;
+  let size = digitsIn(qty);
+  if (fraction !== units.qtyPlaces) {
+    if (fraction > units.qtyPlaces) refineQty(units, fraction);
+    else size *= ten(units.qtyPlaces - fraction);
+  }
+  const moneyPlaces = pricePlaces + units.qtyPlaces;
+  if (moneyPlaces !== units.moneyPlaces) {
+    if (moneyPlaces > units.moneyPlaces) refineMoney(units, moneyPlaces);
+    else price *= ten(units.moneyPlaces - moneyPlaces);
+  }
+  const signed = side === "buy" ? size : -size;
+  const closing = units.qty !== 0n && units.qty > 0n !== signed > 0n ? reduce(units, price, signed) : 0n;
+  units.qty += signed;
+  units.entry += price * (signed + closing);
 };
 
 const refineQty = (units: Units, to: number): void => {
@@ -106,18 +110,16 @@ const refineMoney = (units: Units, to: number): void => {
   units.moneyPlaces = to;
 };
 
-/** Closes what it can, and opens the other side with the rest. */
-const reduce = (units: Units, part: Part): void => {
-  const { bought, price, size } = part;
-  const owned = units.qty < 0n ? -units.qty : units.qty;
-  const closing = size > owned ? owned : size;
+/** Takes what a fill closes out of entry value and profit, not out of the quantity; returns how much that is, with the holding's sign. */
+const reduce = (units: Units, price: bigint, signed: bigint): bigint => {
+  const { qty, entry } = units;
+  const isAll = qty > 0n ? -signed >= qty : -signed <= qty;
+  const closing = isAll ? qty : -signed;
   // All of it where nothing is left to round; else the share of what is closed.
-  const removed = size >= owned ? units.entry : shareOf(units.entry, closing, owned, units);
-  const value = price * closing;
-  units.realised += (bought ? -value : value) - removed;
+  const removed = isAll ? entry : shareOf(entry, closing, qty, units);
+  units.realised += price * closing - removed;
   units.entry -= removed;
-  units.qty += bought ? closing : -closing;
-  if (size > owned) enlarge(units, { ...part, size: size - closing });
+  return closing;
 };
 
 /** `part` of `whole` of an amount of money, cut at the 18th place. */
@@ -126,24 +128,21 @@ const shareOf = (money: bigint, part: bigint, whole: bigint, { moneyPlaces }: Un
   return ((money * part) / (whole * beyond)) * beyond;
 };
 
-const enlarge = (units: Units, { bought, price, size }: Part): void => {
-  const value = price * size;
-  units.qty += bought ? size : -size;
-  units.entry += bought ? value : -value;
-};
-
 export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string => sub(mul(qty, markPx), entry);
 
 /** A holding as an earlier one was. */
 export const holdingOf = ({ qty, entry, realised }: Pick<Holding, "qty" | "entry" | "realised">): Holding => {
   const held = createHolding();
   const { units } = held;
-  const [size, cost, gained] = [wholeOf(qty), wholeOf(entry), wholeOf(realised)];
-  refineQty(units, size.fraction);
-  refineMoney(units, Math.max(cost.fraction, gained.fraction));
-  units.qty = size.digits * ten(units.qtyPlaces - size.fraction);
-  units.entry = cost.digits * ten(units.moneyPlaces - cost.fraction);
-  units.realised = gained.digits * ten(units.moneyPlaces - gained.fraction);
+  const size = digitsIn(qty);
+  units.qty = size;
+  units.qtyPlaces = fraction;
+  const cost = digitsIn(entry);
+  const costPlaces = fraction;
+  const gained = digitsIn(realised);
+  refineMoney(units, Math.max(costPlaces, fraction));
+  units.entry = cost * ten(units.moneyPlaces - costPlaces);
+  units.realised = gained * ten(units.moneyPlaces - fraction);
   return held;
 };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { add, div, isPositive, mul, toStep } from "../../src/decimal.ts";
+import { add, div, isPositive, mul, sub, toStep } from "../../src/decimal.ts";
 import { evenQuotient, RunningSum } from "../../src/decimal-units.ts";
 
 /** Short and long ones, of either sign, with up to 12 fraction digits. */
@@ -28,6 +28,16 @@ describe("A running sum", () => {
       expect(summed(values)).toBe(values.reduce(add, "0"));
     });
     fc.assert(isSum);
+  });
+
+  it("takes away what was added, whatever its length", () => {
+    const isUndone = fc.property(fc.array(decimals, { maxLength: 8 }), decimals, (values, other) => {
+      const sum = new RunningSum();
+      for (const value of values) sum.add(value);
+      sum.add(other, -1);
+      expect(sum.text).toBe(sub(values.reduce(add, "0"), other));
+    });
+    fc.assert(isUndone);
   });
 
   it.each([

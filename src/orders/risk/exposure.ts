@@ -6,7 +6,7 @@
  * Not here: how a record becomes a telling (exposure-entry.ts), what is allowed (risk-limits.ts).
  */
 import type { Side } from "../../contract/profile.ts";
-import { compare, equal, isPositive, mul, neg, sub } from "../../decimal.ts";
+import { compare, equal, isPositive, mul, sub } from "../../decimal.ts";
 import { RunningSum } from "../../decimal-units.ts";
 
 /** One telling of one order. Amounts are decimal text. */
@@ -61,6 +61,8 @@ const flat: Holding = { position: "0", cash: "0", buying: "0", selling: "0" };
 /** Of orders that are over so many are remembered, so that a late repetition does not count. */
 const overMax = 4_096;
 
+type Traded = Pick<ExposureEntry, "side" | "filled" | "value" | "cost" | "reduceOnly">;
+
 /** A holding as it is added up; its text is made when somebody asks. */
 class HeldSums {
   #position = new RunningSum();
@@ -79,12 +81,23 @@ class HeldSums {
     return this.#holding;
   }
 
-  /** One telling, or what takes it away again. */
-  add(side: Side, { position, cash, left }: Pick<Delta, "position" | "cash" | "left">): void {
+  /** One telling; with the sign -1 what takes it away again. */
+  add({ side, filled, value, cost, reduceOnly }: Traded, left: string, sign: 1 | -1): void {
+    this.#holding = undefined;
+    const bought = side === "buy";
+    this.#position.add(filled, bought ? sign : (-sign as 1 | -1));
+    this.#cash.add(value, bought ? (-sign as 1 | -1) : sign);
+    if (cost !== "0") this.#cash.add(cost, -sign as 1 | -1);
+    if (left !== "0" && !reduceOnly) (bought ? this.#buying : this.#selling).add(left, sign);
+  }
+
+  /** What orders of previous runs did, and what other sums hold. */
+  join({ position, cash, buying, selling }: Holding): void {
     this.#holding = undefined;
     this.#position.add(position);
     this.#cash.add(cash);
-    if (left !== "0") (side === "buy" ? this.#buying : this.#selling).add(left);
+    this.#buying.add(buying);
+    this.#selling.add(selling);
   }
 
   /** What is held was closed at this price. */
@@ -136,46 +149,18 @@ const same = (a: ExposureEntry, b: ExposureEntry): boolean =>
   equal(a.filled, b.filled) &&
   equal(a.cost, b.cost);
 
-/** The part that may still be executed, in base currency. */
-const leftOf = ({ open, base, filled }: ExposureEntry): string => {
-  if (!open) return "0";
+/** The part of an open order that may still be executed, in base currency. */
+const leftOf = ({ base, filled }: ExposureEntry): string => {
   const left = sub(base, filled);
   return isPositive(left) ? left : "0";
 };
 
-/** What one telling changes. */
-interface Delta {
-  readonly position: string;
-  readonly cash: string;
-  readonly left: string;
-  /** In quote currency. */
-  readonly open: string;
-}
-
-const deltaOf = (fact: ExposureEntry): Delta => {
-  const { side, filled, value, cost, px, reduceOnly } = fact;
-  const buys = side === "buy";
-  const left = leftOf(fact);
-  return {
-    position: buys ? filled : neg(filled),
-    cash: sub(buys ? neg(value) : value, cost),
-    left: reduceOnly ? "0" : left,
-    open: px === "" || left === "0" ? "0" : mul(left, px),
-  };
-};
-
-const reversed = ({ position, cash, left, open }: Delta): Delta => ({
-  position: neg(position),
-  cash: neg(cash),
-  left: left === "0" ? left : neg(left),
-  open: open === "0" ? open : neg(open),
-});
-
 export const createExposure = (): Exposure => {
   const known = new Map<string, ExposureEntry>();
   const over = new Set<string>();
-  const inAll = newSums();
   const byStrategy = new Map<string, Sums>();
+  /** Of all strategies, from when it is first asked for: few configurations need it. */
+  let inAll: Sums | undefined;
 
   const sumsOf = (strategy: string): Sums => {
     let sums = byStrategy.get(strategy);
@@ -185,13 +170,20 @@ export const createExposure = (): Exposure => {
     }
     return sums;
   };
-  const applyTo = (sums: Sums, fact: ExposureEntry, delta: Delta): void => {
-    if (delta.open !== "0") sums.open.add(delta.open);
-    heldIn(sums, fact.instId).add(fact.side, delta);
+  const allSums = (): Sums => {
+    if (inAll !== undefined) return inAll;
+    inAll = newSums();
+    for (const { open, held } of byStrategy.values()) {
+      inAll.open.add(open.text);
+      for (const [instId, { holding }] of held) heldIn(inAll, instId).join(holding);
+    }
+    return inAll;
   };
-  const apply = (fact: ExposureEntry, delta: Delta): void => {
-    applyTo(inAll, fact, delta);
-    applyTo(sumsOf(fact.strategy), fact, delta);
+  const apply = (fact: ExposureEntry, sign: 1 | -1): void => {
+    const left = fact.open ? leftOf(fact) : "0";
+    const open = left === "0" || fact.px === "" ? "0" : mul(left, fact.px);
+    applyTo(sumsOf(fact.strategy), fact, left, open, sign);
+    if (inAll !== undefined) applyTo(inAll, fact, left, open, sign);
   };
   const retire = (id: string): void => {
     over.add(id);
@@ -200,28 +192,30 @@ export const createExposure = (): Exposure => {
     over.delete(oldest as string);
     known.delete(oldest as string);
   };
-  const of = (strategy: string | undefined): Sums | undefined => (strategy === undefined ? inAll : byStrategy.get(strategy));
+  const of = (strategy: string | undefined): Sums | undefined => (strategy === undefined ? allSums() : byStrategy.get(strategy));
 
   return {
     take: (fact) => {
       const before = known.get(fact.id);
       const now = before === undefined ? fact : joined(before, fact);
       if (before !== undefined && same(before, now)) return;
-      if (before !== undefined) apply(before, reversed(deltaOf(before)));
-      apply(now, deltaOf(now));
+      if (before !== undefined) apply(before, -1);
+      apply(now, 1);
       known.set(fact.id, now);
       if (!now.open) retire(fact.id);
     },
     inherit: (strategy, instId, { position, cash }) => {
-      for (const sums of [inAll, sumsOf(strategy)]) heldIn(sums, instId).add("buy", { position, cash, left: "0" });
+      const own = sumsOf(strategy);
+      for (const sums of inAll === undefined ? [own] : [own, inAll]) heldIn(sums, instId).join({ ...flat, position, cash });
     },
     close: (instId, px) => {
-      for (const { held } of [inAll, ...byStrategy.values()]) held.get(instId)?.close(px);
+      inAll?.held.get(instId)?.close(px);
+      for (const { held } of byStrategy.values()) held.get(instId)?.close(px);
     },
     forget: (id) => {
       const before = known.get(id);
       if (before === undefined || isPositive(before.filled)) return;
-      apply(before, reversed(deltaOf(before)));
+      apply(before, -1);
       known.delete(id);
       over.delete(id);
     },
@@ -230,4 +224,9 @@ export const createExposure = (): Exposure => {
     holdings: (strategy) => new Map([...(of(strategy)?.held ?? [])].map(([instId, { holding }]) => [instId, holding])),
     strategies: () => [...byStrategy.keys()],
   };
+};
+
+const applyTo = (sums: Sums, fact: ExposureEntry, left: string, open: string, sign: 1 | -1): void => {
+  if (open !== "0") sums.open.add(open, sign);
+  heldIn(sums, fact.instId).add(fact, left, sign);
 };

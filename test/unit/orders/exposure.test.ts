@@ -32,6 +32,23 @@ const folded = (...facts: readonly ExposureEntry[]) => {
   return exposure;
 };
 
+describe("Exposure of all strategies", () => {
+  it("counts what previous runs left and what was closed, before it is first asked for and after", () => {
+    const exposure = createExposure();
+    const change = (id: string): void => {
+      exposure.inherit("a", swap, { position: "1", cash: "-100" });
+      exposure.take(fact({ id, strategy: "b", filled: "2", value: "200", cost: "0.2", open: false }));
+      exposure.close(swap, "90");
+      exposure.inherit("b", swap, { position: "1.5", cash: "0" });
+    };
+    change("1");
+    expect(exposure.holding(swap)).toMatchObject({ position: "1.5", cash: "-30.2" });
+    change("2");
+    expect(exposure.holding(swap)).toMatchObject({ position: "1.5", cash: "74.6" });
+    expect(exposure.holding(swap)).toMatchObject({ position: exposure.holding(swap, "b").position });
+  });
+});
+
 describe("Exposure of a strategy:", () => {
   it.each<[string, readonly ExposureEntry[], string, string, string]>([
     ["an open order counts in full", [fact()], "200", "0", "2"],
@@ -136,7 +153,13 @@ it("Repetitions and any order of arrival give the sums of all orders at once", (
       const draw = (): number => chance.next().value ?? 0;
       const told = orders.flat().flatMap((one) => (draw() % 3 === 0 ? [one, one] : [one]));
       const shuffled = told.map((one) => ({ one, key: draw() })).sort((a, b) => a.key - b.key);
-      const exposure = folded(...shuffled.map(({ one }) => one));
+      // The sums of all strategies are kept from the first question on, whenever that is.
+      const exposure = createExposure();
+      const asksAt = draw() % shuffled.length;
+      for (const [index, { one }] of shuffled.entries()) {
+        if (index === asksAt) exposure.holding(swap);
+        exposure.take(one);
+      }
       for (const strategy of [undefined, "a", "b"]) {
         for (const instId of [swap, eth]) {
           const is = { open: exposure.openNotional(strategy), ...exposure.holding(instId, strategy) };
