@@ -20,7 +20,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ExitLimits } from "./exit-limits.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
 import { canceledElsewhere, endingOf, type Remainder, remainderOf } from "./remainder.ts";
-import { filledOf } from "./risk/exposure-entry.ts";
+import { type Execution, filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isResting, type TrackedOrder } from "./tracked-order.ts";
@@ -75,15 +75,15 @@ export class Exits {
   }
 
   /** An order changed. Of one that is over this decides whether its slot places another one; call it before the slot is considered. */
-  take(order: TrackedOrder): void {
+  take(order: TrackedOrder, executed: Execution, isOver: boolean): void {
     if (this.#retries.size > 0) this.grew(order.strategy, order.spec.instId);
-    const hasEnded = isEnded(order);
-    if (!hasEnded && this.#unprotected.size === 0) return;
+    if (!isOver && this.#unprotected.count === 0) return;
+    const hasEnded = isOver && isEnded(order);
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
     if (isResting(order)) this.#unprotected.end(slot);
     if (!hasEnded) return;
-    const left = this.#remainder(order);
+    const left = this.#remainder(order, executed);
     const isCanceled = order.phase === "canceled" && canRest(order.spec.ordType) && !this.#mayLackCover(order);
     if (left.kind === "exit" && (isForgotten(order) || isCanceled)) {
       this.#drop(slot);
@@ -92,13 +92,13 @@ export class Exits {
       return;
     }
     if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && (!slot.byHand || slot.reserved))) {
-      this.#follow(slot, order, left);
+      this.#follow(slot, order, left, executed);
       return;
     }
     this.#drop(slot);
     if (left.kind !== "differs") return;
     const { strategy, slot: name, spec, clOrdId, qty } = order;
-    const told = { strategy, slot: name, instId: spec.instId, clOrdId, qty, filledQty: filledOf(order, this.#rules), reason: left.reason };
+    const told = { strategy, slot: name, instId: spec.instId, clOrdId, qty, filledQty: executed.filled, reason: left.reason };
     this.#journal.append({ type: "order.inexact", ...told });
   }
 
@@ -138,7 +138,7 @@ export class Exits {
   release(order: TrackedOrder): void {
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
-    if (this.#unprotected.size > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined) this.#unprotected.end(own);
+    if (this.#unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined) this.#unprotected.end(own);
     if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
@@ -182,24 +182,24 @@ export class Exits {
     });
   }
 
-  #remainder(order: TrackedOrder): Remainder {
+  #remainder(order: TrackedOrder, executed: Execution): Remainder {
     const { instId, side, reduceOnly } = order.spec;
     // Of an order by amount that is no exit nothing is left to follow: its figures are not worked out.
     if (!reduceOnly && order.wish?.qty === undefined) return { kind: "none" };
-    const instrument = this.#instruments().get(instId);
+    const instrument = executed.instrument ?? this.#instruments().get(instId);
     if (instrument === undefined) return { kind: "none" };
     const inQuote = this.#profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
     const reducible = reduceOnly ? this.#limits.held(order.strategy, instId, side) : "0";
     const mayGrow = reduceOnly && this.#limits.mayGrow(order.strategy, instId, side);
-    return remainderOf({ order, filledQty: filledOf(order, this.#rules), instrument, inQuote, reducible, mayGrow });
+    return remainderOf({ order, filledQty: executed.filled, instrument, inQuote, reducible, mayGrow });
   }
 
-  #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { kind: "rest" | "exit" | "early" }>): void {
+  #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { qty: string }>, { filled }: Execution): void {
     const now = this.#clock.now();
     const { mark } = order;
     const reason = endingOf(order);
     const before = slot.rest?.mark === mark ? slot.rest.vain : 0;
-    const vain = kind === "early" || isPositive(filledOf(order, this.#rules)) ? 0 : before + 1;
+    const vain = kind === "early" || isPositive(filled) ? 0 : before + 1;
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
     const endsWithEntry = kind === "early" && order.phase !== "rejected";
     const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);

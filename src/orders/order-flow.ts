@@ -25,7 +25,7 @@ import { misplacedProtect } from "./protection/protect.ts";
 import { Protections } from "./protection/protections.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Refusals } from "./refusals.ts";
-import { filledOf } from "./risk/exposure-entry.ts";
+import { type EntrySource, type Execution, executionOf } from "./risk/exposure-entry.ts";
 import { type Approval, type Ruling, rule } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
 import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
@@ -56,6 +56,7 @@ export class OrderFlow {
   readonly #unknownOrders: UnknownOrders;
   readonly #options: OrderFlowOptions;
   readonly #specifications: Specifications;
+  readonly #source: EntrySource;
 
   constructor(options: OrderFlowOptions, onLoss: { strategy(name: string, reason: string): void; all(reason: string): void }) {
     const { clock, contract, gateway, journal, store, serviceNow } = options;
@@ -67,7 +68,8 @@ export class OrderFlow {
     const considered = (slot: Slot): void => {
       this.consider(slot);
     };
-    const source = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
+    const source: EntrySource = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
+    this.#source = source;
     this.positions = new Positions(source);
     this.lifecycle = new OrderLifecycle(journal, this.slots, this);
     this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), this.positions);
@@ -128,16 +130,17 @@ export class OrderFlow {
     slots.dropIfIdle(slot);
   }
 
-  book(order: TrackedOrder): FillBody | undefined {
-    const owner = this.risk.ownerOf(order);
-    const fill = this.positions.take(order, owner);
-    this.protections.take(order, owner);
-    return fill;
+  executed(order: TrackedOrder): Execution {
+    return executionOf(order, this.#source);
   }
 
-  filledQty(order: TrackedOrder): string {
-    const { contract, instruments } = this.#options;
-    return order.record === undefined ? "0" : filledOf(order, { profile: contract.profile, instruments });
+  book(order: TrackedOrder, executed: Execution): FillBody | undefined {
+    // Most changes are of orders that we placed and that have executed nothing: they are in nobody's books.
+    if (!executed.isAny && order.wish !== undefined && this.protections.isIdle) return undefined;
+    const owner = this.risk.ownerOf(order);
+    const fill = this.positions.take(order, owner, executed);
+    this.protections.take(order, owner);
+    return fill;
   }
 
   filled({ strategy }: FillBody): void {
@@ -146,12 +149,13 @@ export class OrderFlow {
   }
 
   /** An order changed and is not published yet. */
-  count(order: TrackedOrder): void {
-    this.#tellOpen();
-    this.risk.take(order);
-    this.exits.take(order);
-    this.exitTrims.take(order);
-    this.postOnly.take(order);
+  count(order: TrackedOrder, executed = this.executed(order), hasEnded = isOver(order)): void {
+    if (this.slots.openCount !== this.#openTold) this.#tellOpen();
+    // Without limits only what was executed matters: it says what a strategy holds.
+    if (executed.isAny || this.risk.isLimited) this.risk.take(order, executed);
+    this.exits.take(order, executed, hasEnded);
+    if (executed.isAny || order.wantedQty !== "") this.exitTrims.take(order);
+    if (order.spec.ordType === "post_only") this.postOnly.take(order);
     if (order.phase === "rejected") this.#options.onRejected?.(order);
   }
 
@@ -232,8 +236,9 @@ export class OrderFlow {
 
   /** An order is known better than before, such as its strategy or its instrument. */
   recount(order: TrackedOrder): void {
-    const fill = this.book(order);
-    this.risk.take(order);
+    const executed = this.executed(order);
+    const fill = this.book(order, executed);
+    if (executed.isAny || this.risk.isLimited) this.risk.take(order, executed);
     if (fill === undefined) return;
     this.exits.grew(fill.strategy, fill.instId);
     this.exitTrims.look(fill.instId);
@@ -243,13 +248,12 @@ export class OrderFlow {
 
   recountAll(): void {
     for (const order of this.slots.orders()) this.recount(order);
-    this.#tellOpen();
+    if (this.slots.openCount !== this.#openTold) this.#tellOpen();
   }
 
-  /** Most changes of orders leave their number as it is. */
+  /** The number of open orders has changed, as it does with few changes of orders. */
   #tellOpen(): void {
     const { openCount } = this.slots;
-    if (openCount === this.#openTold) return;
     this.#openTold = openCount;
     this.#options.onOpenOrders(openCount);
   }

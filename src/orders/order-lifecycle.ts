@@ -8,20 +8,21 @@
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { FillBody } from "./positions.ts";
+import { type Execution, noExecution } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
 
 /** What follows from transitions besides publication. */
 interface LifecycleOwner {
-  /** Books what was executed, before the change is journalled. */
-  book(order: TrackedOrder): FillBody | undefined;
+  /** What the order has executed so far. */
+  executed(order: TrackedOrder): Execution;
+  /** Books that, before the change is journalled. */
+  book(order: TrackedOrder, executed: Execution): FillBody | undefined;
   /** Before anything else learns of it: what is decided because of a change must count it. */
-  count(order: TrackedOrder): void;
+  count(order: TrackedOrder, executed: Execution, isOver: boolean): void;
   /** The slot holds no order any more, or another one. */
   consider(slot: Slot): void;
-  /** Executed so far, in base currency. */
-  filledQty(order: TrackedOrder): string;
   /** A fill was journalled and the order published. */
   filled(fill: FillBody): void;
   /** The order is over and its slot was considered. */
@@ -35,17 +36,13 @@ export class OrderLifecycle {
   readonly #slots: Slots;
   readonly #owner: LifecycleOwner;
   #listeners: readonly UpdateListener[] = [];
-  #changes = 0;
+  /** So many changes were published: while it stays the same, what was decided of orders holds. */
+  changes = 0;
 
   constructor(journal: EventLog, slots: Slots, owner: LifecycleOwner) {
     this.#journal = journal;
     this.#slots = slots;
     this.#owner = owner;
-  }
-
-  /** So many changes were published: while it stays the same, what was decided of orders holds. */
-  get changes(): number {
-    return this.#changes;
   }
 
   /** Calls `listener` with every change; the returned function ends that. */
@@ -69,15 +66,17 @@ export class OrderLifecycle {
   /** The order as it is. */
   publish(order: TrackedOrder): void {
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
-    this.#changes++;
-    const fill = this.#owner.book(order);
-    this.#journal.append({ type: "order.changed", strategy, slot, instId: spec.instId, clOrdId, phase, record, reason });
+    const { instId } = spec;
+    this.changes++;
+    const executed = record === undefined ? noExecution : this.#owner.executed(order);
+    const fill = this.#owner.book(order, executed);
+    this.#journal.append({ seq: 0, at: 0, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason });
     const ended = isOver(order);
     if (ended) this.#slots.close(order);
-    this.#owner.count(order);
+    this.#owner.count(order, executed, ended);
     if (fill !== undefined) this.#journal.append(fill);
     if (this.#listeners.length > 0) {
-      const update = updateOf(order, this.#owner.filledQty(order));
+      const update = updateOf(order, executed.filled);
       for (const listener of this.#listeners) listener(update, order);
     }
     if (fill !== undefined) this.#owner.filled(fill);

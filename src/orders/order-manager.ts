@@ -104,7 +104,7 @@ export class OrderManager {
 
   /** The order as it is now, for those who listen to it. */
   updateOf(order: TrackedOrder): OrderUpdate {
-    return updateOf(order, this.#flow.filledQty(order));
+    return updateOf(order, this.#flow.executed(order).filled);
   }
 
   /** What strategies hold by their own fills, at average cost. */

@@ -7,12 +7,12 @@
  */
 import { readInstId } from "../contract/inst-id.ts";
 import type { OrdType } from "../contract/profile.ts";
-import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, plain, sub, toStep } from "../decimal.ts";
+import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../decimal.ts";
 import { evenQuotient, RunningSum } from "../decimal-units.ts";
-import type { EventBody } from "../journal/events.ts";
+import type { EventDraft } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
-import { type EntrySource, type Executed, executionOf } from "./risk/exposure-entry.ts";
+import { type EntrySource, type Executed, type Execution, executionOf } from "./risk/exposure-entry.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 
 /** What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are not in it. */
@@ -40,7 +40,7 @@ export interface Position {
   readonly profit: string;
 }
 
-export type FillBody = Extract<EventBody, { readonly type: "fill" }>;
+export type FillBody = Extract<EventDraft, { readonly type: "fill" }>;
 
 interface Book {
   readonly strategy: string;
@@ -71,18 +71,17 @@ export class Positions {
   }
 
   /** Books what an order has executed since it was last looked at; `owner` is its strategy, empty while that is not known. */
-  take(order: TrackedOrder, owner: string): FillBody | undefined {
-    const { clOrdId, record, spec, wish } = order;
+  take(order: TrackedOrder, owner: string, now = executionOf(order, this.#source)): FillBody | undefined {
+    const { clOrdId, spec, wish } = order;
     const isRecovered = wish === undefined && !this.#seen.has(clOrdId);
     if (owner === "" || this.#over.has(clOrdId)) return undefined;
     if (wish === undefined) this.#seen.add(clOrdId);
-    const done = record === undefined || record.accFillSz === "" ? "0" : record.accFillSz;
-    if ((done === "0" || isZero(done)) && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
+    if (!now.isAny && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
       if (this.#seen.size > 0 && isOver(order)) this.#seen.delete(clOrdId);
       return undefined;
     }
     const book = this.#bookOf(owner, spec.instId);
-    const fill = this.#add(book, order, isRecovered);
+    const fill = this.#add(book, order, now, isRecovered);
     if (isOver(order)) {
       book.open.delete(clOrdId);
       this.#seen.delete(clOrdId);
@@ -175,31 +174,33 @@ export class Positions {
     for (const listener of this.#listeners) listener(strategy);
   }
 
-  #add(book: Book, order: TrackedOrder, isRecovered: boolean): FillBody | undefined {
+  #add(book: Book, order: TrackedOrder, now: Execution, isRecovered: boolean): FillBody | undefined {
     const { clOrdId, ordId, slot, spec, record } = order;
+    const { feeSign } = this.#source.profile.order;
     const before = book.open.get(clOrdId) ?? nothing;
-    const now = executionOf(order, this.#source);
     const isFirst = before === nothing;
-    const qty = isFirst ? plain(now.filled) : sub(now.filled, before.filled);
-    const cost = isFirst ? plain(now.cost) : sub(now.cost, before.cost);
-    if (!isPositive(qty)) {
+    const qty = isFirst ? now.filled : sub(now.filled, before.filled);
+    const cost = isFirst ? now.cost : sub(now.cost, before.cost);
+    if (qty === "0" || qty.startsWith("-")) {
       // The fee of what was executed has become known, or was corrected.
-      if (isZero(qty) && !isZero(cost)) {
+      if (qty === "0" && cost !== "0") {
         book.fees.add(cost);
         book.open.set(clOrdId, { ...before, cost: now.cost });
       }
       return undefined;
     }
     const value = isFirst ? now.value : sub(now.value, before.value);
-    const tick = this.#source.instruments().get(spec.instId)?.tickSize;
+    const tick = now.instrument?.tickSize;
     const onTick = tick === undefined ? undefined : evenQuotient(value, qty, tick);
     const px = onTick ?? pxOf(value, qty, now.filled, tick, record?.avgPx ?? "");
     addToHolding(book.holding, { side: spec.side, px, qty });
     book.fees.add(cost);
     // A price that comes out even gives the value again.
-    const booked = onTick === undefined ? mul(px, qty) : plain(value);
+    const booked = onTick === undefined ? mul(px, qty) : value;
     book.open.set(clOrdId, { filled: now.filled, value: isFirst ? booked : add(before.value, booked), cost: now.cost });
     return {
+      seq: 0,
+      at: 0,
       type: "fill",
       strategy: book.strategy,
       slot,
@@ -209,7 +210,7 @@ export class Positions {
       side: spec.side,
       px,
       qty,
-      fee: this.#source.profile.order.feeSign === "negative_is_cost" ? neg(cost) : cost,
+      fee: isFirst ? now.fee : feeSign === "negative_is_cost" ? neg(cost) : cost,
       cost,
       currency: currencyOf(spec.instId),
       liquidity: liquidityOf(spec.ordType as OrdType),

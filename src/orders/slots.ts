@@ -32,6 +32,8 @@ export class Slots {
   readonly #generation: IdGeneration;
   /** Sets taken so far. */
   #rounds = 0;
+  /** Open orders of all strategies. */
+  openCount = 0;
 
   constructor(ids: ClientOrderIds, generation: IdGeneration) {
     this.#ids = ids;
@@ -137,6 +139,7 @@ export class Slots {
     slot.order = order;
     slot.refused = false;
     this.#open.set(clOrdId, order);
+    this.openCount = this.#open.size;
     this.#count(slot.strategy, 1);
     return order;
   }
@@ -154,6 +157,7 @@ export class Slots {
     const own = this.#ids.read(order.clOrdId);
     if (own === undefined || this.#open.has(order.clOrdId)) return undefined;
     this.#open.set(order.clOrdId, order);
+    this.openCount = this.#open.size;
     this.#count(order.strategy, 1);
     const slot = this.#byHash.get(own.slotHash);
     if (slot !== undefined) this.#house(order, slot);
@@ -178,6 +182,7 @@ export class Slots {
   close(order: TrackedOrder): void {
     if (this.#open.get(order.clOrdId) !== order) return;
     this.#open.delete(order.clOrdId);
+    this.openCount = this.#open.size;
     this.#surplus.delete(order);
     this.#count(order.strategy, -1);
     if (order.strategy !== "") return;
@@ -213,11 +218,6 @@ export class Slots {
   /** Orders that are not over. */
   orders(): readonly TrackedOrder[] {
     return [...this.#open.values()].filter((order) => !isOver(order));
-  }
-
-  /** Open orders of all strategies. */
-  get openCount(): number {
-    return this.#open.size;
   }
 
   openCountOf(strategy: string): number {

@@ -12,18 +12,18 @@ export class UnprotectedPositions {
   /** With the instrument of the position. */
   readonly #slots = new Map<Slot, string>();
 
+  /** So many slots. */
+  count = 0;
+
   constructor(journal: EventLog) {
     this.#journal = journal;
-  }
-
-  get size(): number {
-    return this.#slots.size;
   }
 
   /** The exit that the slot wants is not in force. `qty`: base quantity of the position that it leaves open. */
   begin(slot: Slot, { instId, side }: WantedOrder, qty: string, reason: string): void {
     if (this.#slots.has(slot)) return;
     this.#slots.set(slot, instId);
+    this.count = this.#slots.size;
     this.#journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
   }
 
@@ -32,12 +32,16 @@ export class UnprotectedPositions {
     const instId = this.#slots.get(slot);
     if (instId === undefined) return;
     this.#slots.delete(slot);
+    this.count = this.#slots.size;
     this.#journal.append({ type: "position.protected", strategy: slot.strategy, slot: slot.name, instId });
   }
 
   /** The slot wants no exit any more: what protects a position is withdrawn when nothing is left of it, a strategy may hold on. */
   forget(slot: Slot): void {
     if (slot.reserved) this.end(slot);
-    else this.#slots.delete(slot);
+    else {
+      this.#slots.delete(slot);
+      this.count = this.#slots.size;
+    }
   }
 }

@@ -9,7 +9,7 @@
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { add, compare, div, equal, isDecimal, isPositive, mul, plain, sub, toStep } from "../decimal.ts";
+import { add, compare, digitsOf, div, equal, isDecimal, isPositive, mul, plain, sub, toStep } from "../decimal.ts";
 import type { Protect, WantedProtection } from "./protection/protect.ts";
 
 /**
@@ -151,6 +151,7 @@ const behind = (side: Side, best: string, tickSize: string): string => {
 const no = (reason: string): Specified => ({ ok: false, reason });
 
 const quotePlaces = 12;
+const amounts = ["px", "qty", "notional", "sz"] as const;
 
 /** `marketPx` is the best price of the other side; it is needed only to convert sizes of market orders and to rest at the touch. */
 export const specify = (
@@ -162,9 +163,11 @@ export const specify = (
   isBounded = false,
 ): Specified => {
   const { instId, side, ordType = "limit", reduceOnly = false } = wish;
-  for (const name of ["px", "qty", "notional", "sz"] as const) {
+  for (let index = 0; index < amounts.length; index++) {
+    const name = amounts[index] as (typeof amounts)[number];
     const value: unknown = wish[name];
-    if (value === undefined) continue;
+    // One reading tells both of nearly every amount.
+    if (value === undefined || digitsOf(value as string) > 0) continue;
     if (!isDecimal(value)) return no(`${name} ${JSON.stringify(value)} is not decimal text`);
     if (!isPositive(value)) return no(`${name} ${value} is not positive`);
   }

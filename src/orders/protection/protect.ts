@@ -136,6 +136,12 @@ export const isEmpty = ({ stopLoss, takeProfit, trailing }: Protect): boolean =>
 export const sameProtect = (a: Protect | undefined, b: Protect | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && fields.every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field])));
 
+/** The side that closes a position. */
+export const closes: Readonly<Record<PositionSide, Side>> = { long: "sell", short: "buy" };
+
+/** A whole position's protection among those of its strategy. */
+export const nameOf = ({ instId, side }: WantedProtection): string => (side === undefined ? instId : `${instId} ${side}`);
+
 /** Side of the order that closes what an entry opens. */
 export const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
 

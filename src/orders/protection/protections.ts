@@ -19,7 +19,7 @@ import { fitCoverage } from "./covered-part.ts";
 import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
 import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
 import { PriceTriggers, type TriggerPrices } from "./price-triggers.ts";
-import { exitOf, isEmpty, type PositionSide, type Protect, type WantedProtection } from "./protect.ts";
+import { closes, exitOf, isEmpty, nameOf, type Protect, type WantedProtection } from "./protect.ts";
 import { Protection } from "./protection.ts";
 
 interface ProtectionsOptions extends HeldProtectionOptions {
@@ -37,8 +37,6 @@ interface ProtectionsOwner {
 
 type Name = Protection["name"];
 
-const closes: Readonly<Record<PositionSide, Side>> = { long: "sell", short: "buy" };
-
 export class Protections {
   readonly #options: ProtectionsOptions;
   readonly #slots: Slots;
@@ -50,6 +48,8 @@ export class Protections {
   /** Orders of a previous run, by client order id. */
   readonly #planned = new Map<string, PlannedProtection>();
   readonly #changed = new Set<HeldProtection>();
+  /** Nothing is protected, and no order of a previous run may be: a change of an order without fills concerns nothing here. */
+  isIdle = true;
   #isRecovering = false;
 
   constructor(options: ProtectionsOptions, slots: Slots, positions: Positions, owner: ProtectionsOwner) {
@@ -100,7 +100,8 @@ export class Protections {
 
   /** An order has executed more, or has ended. Call it when the position is booked, before the change is recorded. */
   take(order: TrackedOrder, strategy: string): void {
-    if (strategy === "" || (order.wish?.protect === undefined && this.#held.size === 0 && this.#planned.size === 0)) return;
+    this.isIdle = this.#held.size === 0 && this.#planned.size === 0;
+    if (strategy === "" || (order.wish?.protect === undefined && this.isIdle)) return;
     const { clOrdId, spec } = order;
     // One of a previous run may have come to its end before a slot took it over.
     const slot = this.#planned.get(clOrdId)?.slot ?? order.slot;
@@ -180,6 +181,7 @@ export class Protections {
   /** An order of a previous run that may still execute. */
   expect(clOrdId: string, planned: PlannedProtection): void {
     this.#planned.set(clOrdId, planned);
+    this.isIdle = false;
   }
 
   /** What may be placed has changed. */
@@ -216,6 +218,7 @@ export class Protections {
     const held = this.#held.get(name.strategy);
     if (held === undefined) this.#held.set(name.strategy, [one]);
     else held.push(one);
+    this.isIdle = false;
     this.#changed.add(one);
     return one;
   }
@@ -294,5 +297,3 @@ export class Protections {
     for (const slot of this.#slots.ofStrategy(strategy)) if (slot.wish?.reduceOnly === true && !slot.reserved) this.#owner.consider(slot);
   }
 }
-
-const nameOf = ({ instId, side }: WantedProtection): string => (side === undefined ? instId : `${instId} ${side}`);

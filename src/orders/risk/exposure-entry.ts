@@ -8,7 +8,7 @@
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { Profile, Side } from "../../contract/profile.ts";
 import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
-import { abs, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../../decimal.ts";
+import { abs, compare, div, equal, isPositive, isZero, mul, neg, plain, sub, toStep } from "../../decimal.ts";
 import { evenQuotient } from "../../decimal-units.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import type { ExposureEntry, Holding } from "./exposure.ts";
@@ -40,40 +40,52 @@ const baseOf = (instId: string, sz: string, px: string, { profile, instruments }
 
 export type Executed = Pick<ExposureEntry, "filled" | "value" | "cost">;
 
-const nothing: Executed = { filled: "0", value: "0", cost: "0" };
-
-interface LastExecuted {
-  record: OrderRecord | undefined;
-  profile: Profile | undefined;
-  instrument: InstrumentRecord | undefined;
-  executed: Executed;
+/** What an order has executed by one record, with the instrument as it was then; texts in their shortest spelling. */
+export interface Execution extends Executed {
+  /** False while nothing was executed: there may be a cost even so. */
+  readonly isAny: boolean;
+  /** As in the record, with the sign of the profile. */
+  readonly fee: string;
+  readonly record: OrderRecord | undefined;
+  readonly profile: Profile | undefined;
+  readonly instrument: InstrumentRecord | undefined;
 }
 
-/** Of the record asked about last: one order's is asked about several times in a row. */
-const last: LastExecuted = { record: undefined, profile: undefined, instrument: undefined, executed: nothing };
-
-const executedOf = (instId: string, record: OrderRecord | undefined, rules: Rules): Executed => {
-  if (record === undefined) return nothing;
-  const { profile } = rules;
-  const instrument = rules.instruments().get(instId);
-  if (last.record !== record || last.profile !== profile || last.instrument !== instrument) {
-    last.executed = executedBy(instId, record, instrument, rules);
-    last.record = record;
-    last.profile = profile;
-    last.instrument = instrument;
-  }
-  return last.executed;
+export const noExecution: Execution = {
+  isAny: false,
+  filled: "0",
+  value: "0",
+  cost: "0",
+  fee: "0",
+  record: undefined,
+  profile: undefined,
+  instrument: undefined,
 };
 
-const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentRecord | undefined, rules: Rules): Executed => {
+/** Of the record asked about last: one order's is asked about several times in a row. */
+let last = noExecution;
+
+const executedOf = (instId: string, record: OrderRecord | undefined, rules: Rules): Execution => {
+  if (record === undefined) return noExecution;
+  const instrument = rules.instruments().get(instId);
+  if (last.record !== record || last.profile !== rules.profile || last.instrument !== instrument)
+    last = executedBy(instId, record, instrument, rules);
+  return last;
+};
+
+const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentRecord | undefined, rules: Rules): Execution => {
   const { profile } = rules;
-  const done = amount(record.accFillSz);
-  if (done === "0") return { filled: "0", value: "0", cost: costOf(record, profile) };
+  const { szUnit, feeSign } = profile.order;
+  const done = record.accFillSz;
+  const fee = record.fee === "" || record.fee === "0" ? "0" : plain(record.fee);
+  const cost = fee !== "0" && feeSign === "negative_is_cost" ? neg(fee) : fee;
+  if (done === "" || done === "0") return { isAny: false, filled: "0", value: "0", cost, fee, record, profile, instrument };
   const avgPx = amount(record.avgPx);
-  const inMoney = profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
+  const inMoney = szUnit[instTypeOf(instId)] === "quote_notional";
   const lotSize = inMoney ? instrument?.lotSize : undefined;
-  const filled = lotSize === undefined ? baseOf(instId, done, avgPx, rules) : lotsBought(instId, done, avgPx, lotSize, rules);
-  return { filled, value: inMoney ? done : mul(filled, avgPx), cost: costOf(record, profile) };
+  const filled = lotSize === undefined ? plain(baseOf(instId, done, avgPx, rules)) : lotsBought(instId, done, avgPx, lotSize, rules);
+  const value = inMoney ? plain(done) : mul(filled, avgPx);
+  return { isAny: filled !== "0" || !isZero(done), filled, value, cost, fee, record, profile, instrument };
 };
 
 /** What an amount of money bought at this price on average. */
@@ -101,11 +113,6 @@ const inLots = (raw: string, avgPx: string, lotSize: string): string => {
 /** The smallest step with so many fraction digits. */
 const stepOf = (digits: number): string => (digits === 0 ? "1" : `0.${"0".repeat(digits - 1)}1`);
 
-const costOf = ({ fee }: OrderRecord, { order }: Profile): string => {
-  const paid = amount(fee);
-  return order.feeSign === "negative_is_cost" ? neg(paid) : paid;
-};
-
 /** What an order did to position and money; undefined where nothing of it was executed. */
 export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined => {
   const { filled, value, cost } = executedOf(record.instId, record, rules);
@@ -114,21 +121,27 @@ export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined 
 };
 
 /** What an order has executed so far, in base and quote currency. */
-export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Executed => executedOf(spec.instId, record, rules);
+export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execution => executedOf(spec.instId, record, rules);
 
 /** Base currency executed by an order so far. */
 export const filledOf = ({ record, spec }: TrackedOrder, rules: Rules): string => executedOf(spec.instId, record, rules).filled;
 
-export const exposureEntryOf = (order: TrackedOrder, source: EntrySource): ExposureEntry => {
-  const { strategy, clOrdId, spec, record, phase, amendment, revision } = order;
+export const exposureEntryOf = (order: TrackedOrder, source: EntrySource, executed = executionOf(order, source)): ExposureEntry => {
+  const { strategy, clOrdId, spec, record, phase, amendment, revision, qty } = order;
   const { instId, side, sz, reduceOnly } = spec;
-  const avgPx = amount(record?.avgPx);
-  const px = spec.px !== "" ? spec.px : isPositive(avgPx) ? avgPx : (source.marketPx(instId, side) ?? "");
+  const { filled, value, cost } = executed;
+  const px = spec.px !== "" ? spec.px : (pxOf(record) ?? source.marketPx(instId, side) ?? "");
   const open = !isOver(order) && phase !== "planned";
-  const base = order.qty === "" ? baseOf(instId, sz, px, source) : order.qty;
-  const entry = { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, revision, ...executedOf(instId, record, source) };
+  const base = qty === "" ? baseOf(instId, sz, px, source) : qty;
+  const entry = { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, revision, filled, value, cost };
   // Until it is known which of the two it is, it counts as the larger one.
   if (amendment?.sent !== true || px === "") return entry;
   const larger = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b);
   return { ...entry, px: larger(px, amendment.spec.px), base: larger(base, amendment.qty) };
+};
+
+/** The average price of a record that has one. */
+const pxOf = (record: OrderRecord | undefined): string | undefined => {
+  const avgPx = record?.avgPx ?? "";
+  return avgPx !== "" && avgPx !== "0" && isPositive(avgPx) ? avgPx : undefined;
 };

@@ -8,13 +8,12 @@
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
-import { isZero } from "../../decimal.ts";
 import type { BookedPosition } from "../../journal/holdings.ts";
 import type { Slot } from "../slot.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import { type WantedOrder, wishMark } from "../wanted-order.ts";
 import { createExposure, type Holding } from "./exposure.ts";
-import { type EntrySource, exposureEntryOf } from "./exposure-entry.ts";
+import { type EntrySource, type Execution, exposureEntryOf } from "./exposure-entry.ts";
 import { createLossWatch } from "./loss-limits.ts";
 import type { Ruling } from "./pre-trade-checks.ts";
 import { limitsMoney, type RiskInput, type RiskRules } from "./risk-limits.ts";
@@ -42,16 +41,12 @@ interface OnLoss {
 
 const retriesWithin = 8;
 
-const hasFills = ({ record }: TrackedOrder): boolean => {
-  const done = record?.accFillSz ?? "";
-  return done !== "" && done !== "0" && !isZero(done);
-};
-
 export class RiskManager {
   readonly exposure = createExposure();
   /** How many wanted orders that found no room are tried again when an order has ended: it may have been larger than they are. */
   readonly retries: number;
-  readonly #limited: boolean;
+  /** Money is limited; otherwise only what was executed is to be taken. */
+  readonly isLimited: boolean;
   readonly #marketPx: RiskManagerOptions["marketPx"];
   readonly #source: EntrySource;
   readonly #losses: ReturnType<typeof createLossWatch>;
@@ -60,8 +55,8 @@ export class RiskManager {
   readonly #told = new WeakMap<Slot, { readonly mark: string; readonly limit: keyof RiskRules; readonly reason: string }>();
 
   constructor({ clock, contract, rules, instruments, marketPx }: RiskManagerOptions, onLoss: OnLoss) {
-    this.#limited = limitsMoney(rules);
-    this.retries = this.#limited ? retriesWithin : 1;
+    this.isLimited = limitsMoney(rules);
+    this.retries = this.isLimited ? retriesWithin : 1;
     this.#marketPx = marketPx;
     this.#source = { profile: contract.profile, instruments, marketPx };
     this.#losses = createLossWatch({
@@ -79,24 +74,22 @@ export class RiskManager {
   }
 
   /** An order is as it is now. */
-  take(order: TrackedOrder): void {
-    // Without limits only what was executed matters: it says what a strategy holds.
-    if (!this.#limited && !hasFills(order)) return;
+  take(order: TrackedOrder, executed: Execution): void {
     if (order.phase === "planned") {
       this.exposure.forget(order.clOrdId);
       return;
     }
     const { clOrdId, record, spec, strategy } = order;
-    const entry = exposureEntryOf(order, this.#source);
+    const entry = exposureEntryOf(order, this.#source, executed);
     this.exposure.take(strategy === "" ? { ...entry, strategy: this.ownerOf(order) } : entry);
     if (isOver(order)) this.#owners.delete(clOrdId);
-    if (this.#limited && record !== undefined && record.avgPx !== "") this.#losses.traded(spec.instId, record.avgPx);
+    if (this.isLimited && record !== undefined && record.avgPx !== "") this.#losses.traded(spec.instId, record.avgPx);
   }
 
   /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     for (const { strategy, instId, position, cash } of holdings) this.exposure.inherit(strategy, instId, { position, cash });
-    if (this.#limited) this.#losses.inherited(judged);
+    if (this.isLimited) this.#losses.inherited(judged);
   }
 
   /** Whose order it is, by its slot or by the journal; empty where neither tells. */
@@ -111,7 +104,7 @@ export class RiskManager {
 
   /** What the rules need to know of money; undefined where nothing is limited. */
   view({ strategy }: Slot, { instId, side }: WantedOrder): Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined {
-    if (!this.#limited) return undefined;
+    if (!this.isLimited) return undefined;
     const standing = (of?: string) => ({ openNotional: this.exposure.openNotional(of), holding: this.exposure.holding(instId, of) });
     return { strategy: standing(strategy), all: standing(), marketPx: this.#marketPx(instId, side) };
   }
@@ -119,7 +112,7 @@ export class RiskManager {
   /** The ruling in the words it was told in. */
   steady(slot: Slot, wish: WantedOrder, ruling: Ruling): Ruling {
     if (ruling.approved || ruling.limit === undefined) {
-      if (this.#limited) this.#told.delete(slot);
+      if (this.isLimited) this.#told.delete(slot);
       return ruling;
     }
     const { limit, reason } = ruling;
