@@ -116,7 +116,8 @@ class ServiceGateway implements Gateway {
   }
 
   keysFor(endpoint: EndpointName): readonly string[] {
-    return this.#account(this.contract.endpoints[endpoint].permission).keys;
+    const { permission } = this.contract.endpoints[endpoint];
+    return (this.#accounts.get(permission) ?? this.#account(permission)).keys;
   }
 
   byProduct(endpoint: EndpointName): boolean {
@@ -125,7 +126,7 @@ class ServiceGateway implements Gateway {
 
   submit<E extends EndpointName>(call: Call<E>): () => void {
     const { permission = this.contract.endpoints[call.endpoint].permission } = call;
-    const account = this.#account(permission);
+    const account = this.#accounts.get(permission) ?? this.#account(permission);
     if (account.keys.length > 0 || permission === "none") return this.#scheduler.submit(new CallAction(this, call, account));
     call.done(refusedHere(`no key of user ${this.#user.uid} has the permission "${permission}"`));
     return nothing;
@@ -175,15 +176,13 @@ class ServiceGateway implements Gateway {
     return outcome;
   }
 
+  /** Made once for each permission. */
   #account(permission: string): Account {
-    let account = this.#accounts.get(permission);
-    if (account === undefined) {
-      const { uid, ip, keys } = this.#user;
-      // Signing the public list costs weight 2 and brings the user's counters, which a start needs.
-      const able = keys.filter(({ permissions }) => permission === "none" || permissions.includes(permission));
-      account = { uid, ip, keys: able.map(({ name }) => name) };
-      this.#accounts.set(permission, account);
-    }
+    const { uid, ip, keys } = this.#user;
+    // Signing the public list costs weight 2 and brings the user's counters, which a start needs.
+    const able = keys.filter(({ permissions }) => permission === "none" || permissions.includes(permission));
+    const account = { uid, ip, keys: able.map(({ name }) => name) };
+    this.#accounts.set(permission, account);
     return account;
   }
 
@@ -191,7 +190,7 @@ class ServiceGateway implements Gateway {
     const status = ending.kind === "answered" ? ending.response.status : 0;
     const elapsedMs = ending.kind === "answered" ? ending.elapsedMs : 0;
     const code = outcome.kind === "rejected" ? outcome.code : "";
-    this.#journal.append({ type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
+    this.#journal.append({ seq: 0, at: 0, type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
     if (outcome.kind === "done" && outcome.problems.length > 0) this.#noteUnread(endpoint, outcome);
     const strange = unlistedIn(endpoint, outcome, this.contract.profile);
     if (strange === undefined || this.#unlisted.has(`${strange.status} ${strange.code}`)) return;

@@ -77,7 +77,9 @@ export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done
 export const unlistedIn = (endpoint: EndpointName, outcome: Outcome<unknown>, profile: Profile): Unlisted | undefined => {
   if (outcome.kind === "unknown") return outcome.unlisted;
   if (outcome.kind !== "done" || (endpoint !== "placeOrder" && endpoint !== "cancelBatch")) return undefined;
-  for (const { sCode, sMsg } of outcome.records as readonly ElementResult[]) {
+  const { records } = outcome as { readonly records: readonly ElementResult[] };
+  for (let index = 0; index < records.length; index++) {
+    const { sCode, sMsg } = records[index] as ElementResult;
     if (sCode !== "0" && elementVerdict(profile, sCode) === "unlisted") return { status: 200, code: sCode, msg: sMsg };
   }
   return undefined;

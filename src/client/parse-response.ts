@@ -11,7 +11,7 @@ import type { EndpointName } from "../contract/endpoints.ts";
 import { limitedStatus, limitHeaders } from "../contract/limits.ts";
 import type { Profile } from "../contract/profile.ts";
 import { verdictOn } from "../contract/rejections.ts";
-import { readState } from "../contract/schemas.ts";
+import { type ElementResult, readState } from "../contract/schemas.ts";
 import type { WireResponse } from "../contract/transport.ts";
 import { wireProblems } from "../contract/validate.ts";
 import type { Ids, Outcome } from "./outcome.ts";
@@ -19,7 +19,7 @@ import type { Ids, Outcome } from "./outcome.ts";
 type Raw = Readonly<Record<string, unknown>>;
 
 /** Other spellings of the same field (gaps G2, G9, G11); the first present wins. */
-const aliases: Readonly<Partial<Record<EndpointName, Readonly<Record<string, readonly string[]>>>>> = {
+const spellings: Readonly<Partial<Record<EndpointName, Readonly<Record<string, readonly string[]>>>>> = {
   instruments: {
     tickSize: ["tickSz"],
     lotSize: ["lotSz"],
@@ -45,6 +45,12 @@ const aliases: Readonly<Partial<Record<EndpointName, Readonly<Record<string, rea
   },
 };
 
+type Alias = readonly [name: string, others: readonly string[]];
+const aliases: Readonly<Partial<Record<string, readonly Alias[]>>> = Object.fromEntries(
+  Object.entries(spellings).map(([endpoint, names]) => [endpoint, Object.entries(names)]),
+);
+const noAliases: readonly Alias[] = [];
+
 const elementwise: readonly EndpointName[] = ["placeOrder", "amendOrder", "cancelBatch"];
 const orderLists: readonly EndpointName[] = ["getOrder", "pendingOrders", "orderHistory"];
 /** A server on the way timed out: the only 4xx status that does not mean the call was refused. */
@@ -59,9 +65,10 @@ const missing = /order\b.*\bnot (exist|found)|no such order/i;
 
 const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
 
-const renamed = (record: Raw, names: Readonly<Record<string, readonly string[]>>): Record<string, unknown> => {
+const renamed = (record: Raw, names: readonly Alias[]): Record<string, unknown> => {
   const copy: Record<string, unknown> = { ...record };
-  for (const [name, others] of Object.entries(names)) {
+  for (let index = 0; index < names.length; index++) {
+    const [name, others] = names[index] as Alias;
     if (copy[name] !== undefined) continue;
     const other = others.find((candidate) => copy[candidate] !== undefined);
     if (other !== undefined) copy[name] = copy[other];
@@ -69,9 +76,25 @@ const renamed = (record: Raw, names: Readonly<Record<string, readonly string[]>>
   return copy;
 };
 
+/**
+ * The results of elements whose four texts are all there under their own names: such need neither a check nor another spelling.
+ * Undefined where one is otherwise.
+ */
+const plainResults = (data: readonly unknown[]): readonly ElementResult[] | undefined => {
+  const results = new Array<ElementResult>(data.length);
+  for (let index = 0; index < data.length; index++) {
+    const item = data[index];
+    if (typeof item !== "object" || item === null) return undefined;
+    const { ordId, clOrdId, sCode, sMsg } = item as Raw;
+    if (typeof ordId !== "string" || typeof clOrdId !== "string" || typeof sCode !== "string" || typeof sMsg !== "string") return undefined;
+    results[index] = Object.freeze({ ordId, clOrdId, sCode, sMsg });
+  }
+  return results;
+};
+
 /** The record with its own spelling brought to ours; an element without a code succeeded if the whole call did. */
 const normal = (endpoint: EndpointName, record: Raw, envelopeCode: string, profile: Profile): Record<string, unknown> => {
-  const copy = renamed(record, aliases[endpoint] ?? {});
+  const copy = renamed(record, aliases[endpoint] ?? noAliases);
   if (elementwise.includes(endpoint)) {
     copy["sCode"] ??= envelopeCode;
     // Anything but a number or a text is no code: a list would read as its only element.
@@ -85,12 +108,17 @@ const normal = (endpoint: EndpointName, record: Raw, envelopeCode: string, profi
   return copy;
 };
 
+const noProblems: readonly string[] = [];
+
 const readRecords = <R>(
   endpoint: EndpointName,
   data: readonly unknown[],
   code: string,
   contract: Contract,
-): { records: R[]; problems: string[]; unread?: Ids[] } => {
+  at: number,
+): Extract<Outcome<R>, { readonly kind: "done" }> => {
+  const results = elementwise.includes(endpoint) ? plainResults(data) : undefined;
+  if (results !== undefined) return { kind: "done", records: results as readonly R[], problems: noProblems, at };
   const records: R[] = [];
   const problems: string[] = [];
   const unread: Ids[] = [];
@@ -113,7 +141,7 @@ const readRecords = <R>(
     // All readers share the record, so none may change it.
     else records.push(Object.freeze(record) as R);
   }
-  return problems.length === 0 ? { records, problems } : { records, problems, unread };
+  return problems.length === 0 ? { kind: "done", records, problems, at } : { kind: "done", records, problems, unread, at };
 };
 
 const idsOf = ({ ordId, clOrdId }: Raw): Ids => ({
@@ -175,7 +203,7 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
   }
   if (list !== undefined && list.length > 0 && isRead(endpoint, status, code, typeof body["msg"] === "string", list, profile)) {
-    return { kind: "done", at, ...readRecords<R>(endpoint, list, code, contract) };
+    return readRecords<R>(endpoint, list, code, contract, at);
   }
   if (code === "0" && status < 400) {
     if (elementwise.includes(endpoint)) return { kind: "unknown", message: `${endpoint}: success without a result` };
