@@ -3,7 +3,7 @@
  *
  * Invariants: exact, so that statistics over them are those of the trades themselves; a trade is added when it is closed for good.
  */
-import { compare, isPositive } from "../decimal.ts";
+import { compare } from "../decimal.ts";
 import { RunningSum } from "../decimal-units.ts";
 import { netOfTrade, type TradeSums } from "./trade-list.ts";
 
@@ -32,16 +32,19 @@ export class ClosedTrades {
   add(trade: TradeSums): void {
     const net = netOfTrade(trade, noMark);
     this.count++;
-    if (isPositive(net)) {
-      this.won++;
-      this.#profit.add(net);
-    } else if (net !== "0") {
+    // In its shortest spelling, as a difference is.
+    if (net.startsWith("-")) {
       this.lost++;
       this.#loss.add(net);
+    } else if (net !== "0") {
+      this.won++;
+      this.#profit.add(net);
     }
-    if (this.best === undefined || compare(net, this.best) > 0) this.best = net;
-    if (this.worst === undefined || compare(net, this.worst) < 0) this.worst = net;
-    this.note(trade.exitAt - trade.openedAt);
+    if (this.best === undefined || (net !== this.best && compare(net, this.best) > 0)) this.best = net;
+    if (this.worst === undefined || (net !== this.worst && compare(net, this.worst) < 0)) this.worst = net;
+    const ms = trade.exitAt - trade.openedAt;
+    this.ms += ms;
+    this.longestMs = Math.max(this.longestMs, ms);
   }
 
   /** Of several instruments or strategies together. */
@@ -59,10 +62,5 @@ export class ClosedTrades {
       sums.longestMs = Math.max(sums.longestMs, one.longestMs);
     }
     return sums;
-  }
-
-  private note(ms: number): void {
-    this.ms += ms;
-    this.longestMs = Math.max(this.longestMs, ms);
   }
 }

@@ -55,15 +55,19 @@ export class InstrumentSums {
     return this.#realised ?? this.#held.realised;
   }
 
-  /** `worth` is price times quantity of the fill. */
-  take(fill: TradeFill, at: number, rate: string, worth?: string): void {
-    const kept = keptAt(this.instId, { px: fill.px, rate });
+  /** `worth` is price times quantity of the fill. 1 where it opened a position that was flat, -1 where it closed one, else 0. */
+  take(fill: TradeFill, at: number, rate: string, worth?: string): -1 | 0 | 1 {
+    const { units } = this.#held;
+    const wasFlat = units.qty === 0n;
+    const kept = rate === "1" ? { px: fill.px, rate } : keptAt(this.instId, { px: fill.px, rate });
     const own = rate === "1" ? fill : { ...fill, px: kept.px, cost: inCurrency(fill.cost, rate) };
     this.#fees.add(own.cost);
     if (kept.rate === "1" && this.#realised === undefined) addToHolding(this.#held, own);
     else this.#addConverted(own, kept.rate);
     this.roundTrips.take(own, at, kept.rate, own === fill ? worth : undefined);
     this.lots?.take(own, at, kept.rate);
+    if ((units.qty === 0n) === wasFlat) return 0;
+    return wasFlat ? 1 : -1;
   }
 
   /** Counts a fill of this value. */

@@ -5,7 +5,7 @@
  * every charge is in exactly one trade, so that sums over trades lose nothing.
  * Not here: trades by lots (matched-lots.ts), what is told of a trade (trade-list.ts).
  */
-import { add, compare, mul, sub } from "../decimal.ts";
+import { add, compare, mul, plain, sub } from "../decimal.ts";
 import { assert } from "../errors.ts";
 import { ClosedTrades } from "./closed-trades.ts";
 import { costShare, isOpen, noteEntry, noteGain, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
@@ -30,8 +30,12 @@ export class RoundTrips {
     const { side, px, qty, cost } = fill;
     const buys = side === "buy";
     const trade = this.#open();
-    if (trade === undefined || trade.long === buys) {
-      enter(trade ?? this.#begin(buys, at, px), fill, { qty, value: worth ?? mul(px, qty), cost }, rate);
+    if (trade === undefined) {
+      this.#begin(buys, at, fill, { qty: plain(qty), value: worth ?? mul(px, qty), cost: plain(cost) }, rate);
+      return;
+    }
+    if (trade.long === buys) {
+      enter(trade, fill, { qty, value: worth ?? mul(px, qty), cost }, rate);
       return;
     }
     const isExact = qty === trade.left;
@@ -46,7 +50,7 @@ export class RoundTrips {
     trade.exitAt = at;
     noteOrder(trade.exits, fill);
     const rest = isExact ? "0" : sub(qty, closing);
-    if (rest !== "0") enter(this.#begin(buys, at, px), fill, { qty: rest, value: mul(px, rest), cost: sub(cost, share) }, rate);
+    if (rest !== "0") this.#begin(buys, at, fill, { qty: rest, value: mul(px, rest), cost: sub(cost, share) }, rate);
   }
 
   /** Charges what is held. */
@@ -74,14 +78,20 @@ export class RoundTrips {
     return last !== undefined && isOpen(last) ? last : undefined;
   }
 
-  #begin(long: boolean, at: number, px: string): TradeSums {
+  /** A fill, or the rest of one, opens the next trade. */
+  #begin(long: boolean, at: number, fill: TradeFill, { qty, value, cost }: Entered, rate: string): void {
     const trade = openTrade(long, at);
-    if (this.#looks) reach(trade, px);
+    trade.qty = qty;
+    trade.left = qty;
+    trade.entryValue = value;
+    trade.fees = cost;
+    if (rate !== "1") trade.converted = { gains: "0", entryLeft: value };
+    noteOrder(trade.entries, fill);
+    if (this.#looks) reach(trade, fill.px);
     const before = this.all.at(-1);
     if (before !== undefined) this.earlier.add(before);
     this.all.push(trade);
     while (this.all.length > this.#keptMax) this.all.shift();
-    return trade;
   }
 }
 
@@ -90,7 +100,7 @@ const reach = (trade: TradeSums, px: string): void => {
   trade.reached = { low: compare(px, low) < 0 ? px : low, high: compare(px, high) > 0 ? px : high };
 };
 
-/** The part of a fill that enters a trade, and its part of the fee. */
+/** The part of a fill that enters a trade, and its part of the fee; what a trade begins with is in its shortest spelling. */
 interface Entered {
   readonly qty: string;
   readonly value: string;

@@ -70,14 +70,11 @@ export class StrategySums {
     return found;
   }
 
-  /** Takes a fill at the rate of its quote currency; 1 where it opened a position that was flat, -1 where it closed one, else 0. */
-  take(instId: string, fill: TradeFill, at: number, rate: string, worth?: string): -1 | 0 | 1 {
-    const own = this.of(instId);
-    const before = own.isFlat;
-    own.take(fill, at, rate, worth);
-    if (own.isFlat === before) return 0;
-    this.#presence[before ? "opened" : "closed"](at);
-    return before ? 1 : -1;
+  /** Takes a fill of one of its instruments at the rate of its quote currency; 1 where it opened a position that was flat, -1 where it closed one, else 0. */
+  take(own: InstrumentSums, fill: TradeFill, at: number, rate: string, worth?: string): -1 | 0 | 1 {
+    const opened = own.take(fill, at, rate, worth);
+    if (opened !== 0) this.#presence[opened === 1 ? "opened" : "closed"](at);
+    return opened;
   }
 
   /** The time that counts is `ofMs` long. */

@@ -14,6 +14,7 @@ import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
 import { inCurrency } from "./converted-money.ts";
 import { Durations } from "./durations.ts";
 import { ExitGaps } from "./exit-gaps.ts";
+import type { InstrumentSums } from "./instrument-sums.ts";
 import { instrumentReports, instrumentsOf, tradeListsOf } from "./instrument-totals.ts";
 import { LiquiditySums } from "./liquidity-sums.ts";
 import type { InstrumentReport, Liquidity, PositionReport, StrategyReport } from "./report.ts";
@@ -161,13 +162,16 @@ export class TradeStatistics {
   }
 
   onEvent(event: Event): void {
-    if (event.type !== "fill") this.events++;
+    if (event.type === "fill") return;
+    this.events++;
     if (event.type === "action.sent") this.#countAction(event);
+    else if (event.type === "order.changed") this.#countOrder(event);
     else if (event.type === "action.held") {
       if (event.layer === "uid") this.#heldUntil = Math.max(this.#heldUntil, event.until);
-    } else if (event.type === "order.changed") this.#countOrder(event);
-    else if (event.type === "order.refused") this.#count(event.strategy, "refused");
-    else this.#gaps.onEvent(event);
+    } else if (event.type === "order.refused") {
+      const counts = this.#sums.get(event.strategy)?.counts;
+      if (counts !== undefined) counts.refused++;
+    } else if (event.type !== "action.answered") this.#gaps.onEvent(event);
   }
 
   /** `at` is the instant on the run's clock, from which the service's may be off; `strategy` whose it is, where that is told. */
@@ -210,14 +214,13 @@ export class TradeStatistics {
     sums.fills++;
     if (rate === undefined) return;
     const worth = mul(fill.px, fill.qty);
-    const value = inCurrency(worth, rate);
+    const value = rate === "1" ? worth : inCurrency(worth, rate);
     sums.volume.add(value);
-    sums.fees.add(inCurrency(fill.cost, rate));
+    sums.fees.add(rate === "1" ? fill.cost : inCurrency(fill.cost, rate));
     if (own !== undefined) {
       own.uid = fill.uid;
       this.#firstTraded ??= fill.instId;
-      this.#take(own, fill.instId, fill, at, rate, worth);
-      own.of(fill.instId).noteFill(value);
+      this.#take(own, fill.instId, fill, at, rate, worth).noteFill(value);
     }
     this.#closings.get(fill.ordId)?.(fill, at);
   }
@@ -259,8 +262,10 @@ export class TradeStatistics {
     this.waits.add(Math.round(waitedMs));
     this.lastWaitMs = waitedMs;
     if (exits.includes(kind) && at < this.#heldUntil) this.reserveUsed++;
-    this.#count(owner, "weight", weight);
-    this.#count(owner, "heldMs", waitedMs);
+    const own = this.#sums.get(owner);
+    if (own === undefined) return;
+    own.counts.weight += weight;
+    own.counts.heldMs += waitedMs;
   }
 
   #countOrder({ strategy, phase, clOrdId }: EventOf<"order.changed">): void {
@@ -275,14 +280,11 @@ export class TradeStatistics {
     if (this.#counted.keptMax !== undefined && finalPhases.includes(phase)) this.#owners.delete(clOrdId);
   }
 
-  #count(strategy: string, what: keyof StrategySums["counts"], by = 1): void {
-    const own = this.#sums.get(strategy);
-    if (own !== undefined) own.counts[what] += by;
-  }
-
-  #take(own: StrategySums, instId: string, fill: TradeFill, at: number, rate: string, worth?: string): void {
-    const opened = own.take(instId, fill, at, rate, worth);
+  #take(own: StrategySums, instId: string, fill: TradeFill, at: number, rate: string, worth?: string): InstrumentSums {
+    const sums = own.of(instId);
+    const opened = own.take(sums, fill, at, rate, worth);
     if (opened !== 0) this.#anyone[opened === 1 ? "opened" : "closed"](at);
+    return sums;
   }
 
   #markOf(prices: Prices): MarkOf {
