@@ -84,8 +84,8 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
     rules: { ...defaultRules, ...config.orders },
     refused,
     onLoss,
-    instruments: () => resources.instruments.current.value,
-    marketPx: (instId, side) => quotes.of(instId, side),
+    instruments: () => resources.instruments.settled,
+    marketPx: quotes.of.bind(quotes),
     prices: new PriceWatch(service.market, clock, resources.positions),
     priceSilenceMs: service.realTime === true || service.watchful === true ? priceSilenceMs : undefined,
     onProtection: (record) => {

@@ -90,15 +90,17 @@ export class OrderFlow {
   /** Takes the next step of a slot. */
   consider(slot: Slot): void {
     const { slots, exits, postOnly, cancellation } = this;
-    const mode = this.#modeOf(slot);
-    const wish = this.#wishOf(slot);
+    const { isActive } = this.modes;
+    const mode = isActive ? "active" : this.#modeOf(slot);
+    const wish = isActive && this.protections.isIdle ? slot.wish : this.#wishOf(slot);
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settledMark } = slot;
     const isFree = order === undefined || isOver(order);
-    const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && this.#holds(slot, wish);
+    const isOpen = wish !== undefined && (settledMark === undefined || !isSettled(wish, settledMark));
+    const waits = isFree && isOpen && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
-    const isAllowed = mayPlace(mode, wish) && !waits;
-    const mayAmend = isAllowed && order !== undefined && this.#changes?.mayChange(order, wish) === true;
+    const isAllowed = !waits && (isActive || mayPlace(mode, wish));
+    const mayAmend = isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
     const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: isAllowed, isExcess, mayAmend };
     const step = planSlot(view, this.#specifications.compare);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
@@ -122,7 +124,7 @@ export class OrderFlow {
       case "nothing":
     }
     if (slot.wish !== undefined && mode !== "halted") return;
-    this.lifecycle.dropSpare(slot);
+    if (slot.spare !== undefined) this.lifecycle.dropSpare(slot);
     if (slot.wish !== undefined) return;
     this.refusals.forget(slot);
     exits.forget(slot);
@@ -177,7 +179,7 @@ export class OrderFlow {
 
   rule(slot: Slot, wish: WantedOrder): Ruling {
     const { instruments, contract, rules, refused } = this.#options;
-    const rest = this.exits.remaining(slot, wish);
+    const rest = slot.rest === undefined ? wish : this.exits.remaining(slot, wish);
     const listed = instruments();
     const marketPx = this.#specifications.marketPxFor(rest);
     const ruling = rule({
@@ -191,11 +193,12 @@ export class OrderFlow {
       // What closes a position is not refused for want of room.
       openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),
       openInAll: slot.reserved ? 0 : this.slots.openCount,
-      risk: this.risk.view(slot, rest),
+      risk: this.risk.isLimited ? this.risk.view(slot, rest) : undefined,
       exit: wish.reduceOnly === true ? this.exitLimits.of(slot.strategy, wish.instId, wish.side) : undefined,
     });
     const misplaced = ruling.approved && wish.protect !== undefined ? this.#misplaced(wish, ruling.spec) : undefined;
-    return this.risk.steady(slot, wish, misplaced === undefined ? ruling : { approved: false, reason: misplaced });
+    const told = misplaced === undefined ? ruling : ({ approved: false, reason: misplaced } as const);
+    return this.risk.isLimited ? this.risk.steady(slot, wish, told) : told;
   }
 
   mayPlace(slot: Slot, wish: WantedOrder): boolean {
@@ -284,6 +287,8 @@ export class OrderFlow {
 
   /** It may not be placed yet, and is considered again when it may. */
   #holds(slot: Slot, wish: WantedOrder): boolean {
+    // What is no exit, and the rest of no order, waits for the market at most.
+    if (wish.reduceOnly !== true && slot.rest === undefined) return wish.ordType === "post_only" && this.postOnly.holds(slot, wish);
     this.protections.yieldTo(slot, wish);
     return this.exits.holds(slot, wish) || this.postOnly.holds(slot, wish);
   }

@@ -156,8 +156,7 @@ export class OrderManager {
     const { modes } = this.#flow;
     const before = modes.mode;
     if (mode === before) return;
-    modes.mode = mode;
-    modes.reason = reason;
+    modes.setAll(mode, reason);
     this.#options.journal.append({ type: "mode.changed", mode, reason });
     if (mode === "halted") this.#flow.protections.suspend(`trading is halted: ${reason}`);
     else if (before === "halted") this.#flow.protections.resume();

@@ -48,7 +48,7 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   const { wish, order, queued } = slot;
   if (order === undefined || isOver(order)) {
     if (wish === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
-    if (queued || isSettled(wish, slot.settledMark)) return nothing;
+    if (queued || (slot.settledMark !== undefined && isSettled(wish, slot.settledMark))) return nothing;
     return place;
   }
   if (!isResting(order)) return nothing;

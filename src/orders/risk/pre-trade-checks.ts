@@ -97,7 +97,9 @@ export const rule = (input: RuleInput): Ruling => {
     const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
     return { ...refused(reason), crowded: true };
   }
-  const result = sized(input, input.specified ?? specifyWish(wish, input.instruments, contract, input.marketPx));
+  const specified = input.specified ?? specifyWish(wish, input.instruments, contract, input.marketPx);
+  let result: Specified | SizedExit = specified;
+  if (input.exit !== undefined) result = sized(input, specified);
   if (!result.ok) return refused(result.reason);
   const { spec, baseQty } = result;
   const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });

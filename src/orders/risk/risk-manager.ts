@@ -102,9 +102,8 @@ export class RiskManager {
     if (strategy !== "") this.#owners.set(clOrdId, strategy);
   }
 
-  /** What the rules need to know of money; undefined where nothing is limited. */
-  view({ strategy }: Slot, { instId, side }: WantedOrder): Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined {
-    if (!this.isLimited) return undefined;
+  /** What the rules need to know of money. */
+  view({ strategy }: Slot, { instId, side }: WantedOrder): Pick<RiskInput, "strategy" | "all" | "marketPx"> {
     const standing = (of?: string) => ({ openNotional: this.exposure.openNotional(of), holding: this.exposure.holding(instId, of) });
     return { strategy: standing(strategy), all: standing(), marketPx: this.#marketPx(instId, side) };
   }
@@ -112,7 +111,7 @@ export class RiskManager {
   /** The ruling in the words it was told in. */
   steady(slot: Slot, wish: WantedOrder, ruling: Ruling): Ruling {
     if (ruling.approved || ruling.limit === undefined) {
-      if (this.isLimited) this.#told.delete(slot);
+      this.#told.delete(slot);
       return ruling;
     }
     const { limit, reason } = ruling;

@@ -12,12 +12,24 @@ export type Mode = "active" | "reducing" | "halted";
 const strictness: readonly Mode[] = ["active", "reducing", "halted"];
 
 export class TradingModes {
+  /** Neither all strategies nor any of them are in another mode than active, as it is nearly always. */
+  isActive = true;
   /** Of all strategies. */
-  mode: Mode = "active";
+  #mode: Mode = "active";
   /** Why all are in it. */
-  reason = "";
+  #reason = "";
   /** Strategies that are not active by themselves. */
   readonly #own = new Map<string, { readonly mode: Mode; readonly reason: string }>();
+
+  get mode(): Mode {
+    return this.#mode;
+  }
+
+  setAll(mode: Mode, reason: string): void {
+    this.#mode = mode;
+    this.#reason = reason;
+    this.isActive = mode === "active" && this.#own.size === 0;
+  }
 
   of(strategy: string): Mode {
     if (this.#own.size === 0) return this.mode;
@@ -32,18 +44,19 @@ export class TradingModes {
   setOwn(strategy: string, mode: Mode, reason: string): void {
     if (mode === "active") this.#own.delete(strategy);
     else this.#own.set(strategy, { mode, reason });
+    this.isActive = this.#mode === "active" && this.#own.size === 0;
   }
 
   /** Why a strategy is in its mode, by the one of the two that holds; empty while it is active. */
   reasonOf(strategy: string): string {
     const holds = this.of(strategy);
     if (holds === "active") return "";
-    return holds === this.mode ? this.reason : (this.#own.get(strategy)?.reason ?? "");
+    return holds === this.mode ? this.#reason : (this.#own.get(strategy)?.reason ?? "");
   }
 
   /** Why nothing of a strategy may be placed; undefined where something may. */
   haltOf(strategy: string): string | undefined {
-    if (this.mode === "halted") return `trading is halted: ${this.reason}`;
+    if (this.mode === "halted") return `trading is halted: ${this.#reason}`;
     return this.ownOf(strategy) === "halted" ? "the strategy is halted" : undefined;
   }
 

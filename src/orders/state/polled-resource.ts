@@ -31,8 +31,6 @@ const staleAfter = 3;
 const takenOverPart = 0.5;
 /** A read that failed is tried again after this, then after twice as long, never later than the timetable says. */
 const retryMs = 5_000;
-const always = (): boolean => true;
-const never = (): boolean => false;
 
 interface Listener<T> {
   /** How old the value may be for it. */
@@ -42,6 +40,8 @@ interface Listener<T> {
 
 export class PolledResource<T> {
   readonly value$: Observable<Snapshot<T>>;
+  /** As it was last emitted: what `touch` announced since is not in it. */
+  settled: T;
   readonly #clock: Clock;
   readonly #kept: () => boolean;
   readonly #read: ResourceOptions<T>["read"];
@@ -65,10 +65,11 @@ export class PolledResource<T> {
   #latest: (() => T) | undefined;
   #touchedAt = -1;
 
-  constructor({ clock, initial, freshMs, kept = never, read }: ResourceOptions<T>) {
+  constructor({ clock, initial, freshMs, kept = () => false, read }: ResourceOptions<T>) {
     this.#clock = clock;
     this.#kept = kept;
     this.#read = read;
+    this.settled = initial;
     this.#current = { value: initial, at: -1, stale: true, problem: "not read yet" };
     this.#holder = { freshMs: typeof freshMs === "number" ? () => freshMs : freshMs, emit: () => undefined };
     this.value$ = this.#watch(this.#holder.freshMs);
@@ -114,7 +115,7 @@ export class PolledResource<T> {
   }
 
   /** Reads now, if it is subscribed; otherwise at the next subscription. Not sent when `needed` says no by the time its slot opens. */
-  refresh(needed: () => boolean = always): void {
+  refresh(needed: () => boolean = () => true): void {
     if (this.#listeners.size === 0) this.#askedAt = Number.NEGATIVE_INFINITY;
     else this.#requests = [...this.#requests.filter((isNeeded) => isNeeded()), needed];
     this.#plan();
@@ -176,6 +177,7 @@ export class PolledResource<T> {
 
   #emit(snapshot: Snapshot<T>): void {
     this.#current = snapshot;
+    this.settled = snapshot.value;
     this.#latest = undefined;
     for (const listener of [...this.#listeners]) listener.emit(snapshot);
   }
