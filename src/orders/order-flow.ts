@@ -147,7 +147,7 @@ export class OrderFlow {
 
   filled({ strategy }: FillBody): void {
     this.positions.tell(strategy);
-    this.protections.act();
+    if (!this.protections.isIdle) this.protections.act();
   }
 
   /** An order changed and is not published yet. */
@@ -166,7 +166,7 @@ export class OrderFlow {
     this.#unknownOrders.settle(order);
     this.refusals.retryCrowded(this.risk.retries);
     this.exits.release(order);
-    this.protections.act();
+    if (!this.protections.isIdle) this.protections.act();
   }
 
   /** Compares an order with the latest wanted order of its slot, where that has changed since. */

@@ -8,7 +8,7 @@
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { FillBody } from "./positions.ts";
-import { type Execution, noExecution } from "./risk/exposure-entry.ts";
+import { type Execution, noExecution, tellsNothing } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
@@ -68,7 +68,7 @@ export class OrderLifecycle {
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
     const { instId } = spec;
     this.changes++;
-    const executed = record === undefined ? noExecution : this.#owner.executed(order);
+    const executed = record === undefined || tellsNothing(record) ? noExecution : this.#owner.executed(order);
     const fill = this.#owner.book(order, executed);
     this.#journal.append({ seq: 0, at: 0, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason });
     const ended = isOver(order);

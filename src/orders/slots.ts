@@ -21,8 +21,8 @@ const isNumbered = (name: string): boolean => name.startsWith("#");
 export class Slots {
   readonly #ids: ClientOrderIds;
   readonly #byStrategy = new Map<string, Map<string, Slot>>();
-  /** Of each strategy the slots of its last set, in the order of the set. */
-  readonly #declared = new Map<string, readonly Slot[]>();
+  /** Of each strategy the slots of its last set, in the order of the set; undefined where it was not taken to its end. */
+  readonly #declared = new Map<string, readonly Slot[] | undefined>();
   readonly #byHash = new Map<string, Slot>();
   readonly #open = new Map<string, TrackedOrder>();
   readonly #counts = new Map<string, number>();
@@ -59,9 +59,10 @@ export class Slots {
     checkNames(strategy, wanted);
     const round = ++this.#rounds;
     const changed: Slot[] = [];
-    const set: Slot[] = [];
-    this.#declared.delete(strategy);
-    for (const wish of wanted) {
+    const set = new Array<Slot>(wanted.length);
+    this.#declared.set(strategy, undefined);
+    for (let index = 0; index < wanted.length; index++) {
+      const wish = wanted[index] as WantedOrder;
       const slot = slots.get(wish.slot) ?? this.#create(strategy, wish.slot, "declared");
       if (slot.byHand) {
         const by = slot.reserved ? "an order that closes a protected position" : "an order placed by hand";
@@ -71,7 +72,7 @@ export class Slots {
       const before = slot.wish;
       slot.wish = wish;
       slot.round = round;
-      set.push(slot);
+      set[index] = slot;
       if (before !== undefined && sameWish(before, wish)) continue;
       // What came to its end is new when something else was wanted in between.
       if (before !== undefined) slot.settledMark = undefined;

@@ -62,6 +62,10 @@ export const noExecution: Execution = {
   instrument: undefined,
 };
 
+/** By this record nothing was executed, and nothing paid. */
+export const tellsNothing = ({ accFillSz, fee }: OrderRecord): boolean =>
+  (accFillSz === "0" || accFillSz === "") && (fee === "0" || fee === "");
+
 /** Of the record asked about last: one order's is asked about several times in a row. */
 let last = noExecution;
 
