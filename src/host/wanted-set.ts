@@ -37,15 +37,17 @@ export const takeWanted = (strategy: string, emitted: unknown): WantedSet => {
     const text = `${strategy}: \`desired\` emitted ${length} orders. A strategy has ${ordersMax} slots at most; want fewer at a time.`;
     throw new SluiceError("STRATEGY_FAILED", text);
   }
-  const orders: WantedOrder[] = [];
+  const orders = new Array<WantedOrder>(length);
+  let taken = 0;
   let protections = noProtections;
   for (let index = 0; index < length; index++) {
     const order: unknown = emitted[index];
     const quick = quickCopy(order);
-    if (quick !== undefined) orders.push(quick);
+    if (quick !== undefined) orders[taken++] = quick;
     else if (isProtection(order)) protections = withProtection(strategy, protections, order);
-    else orders.push(slowCopy(strategy, order, index));
+    else orders[taken++] = slowCopy(strategy, order, index);
   }
+  orders.length = taken;
   return { orders, protections };
 };
 
@@ -107,6 +109,8 @@ const quickCopy = (order: unknown): WantedOrder | undefined => {
   if (round !== undefined && typeof round !== "number" && typeof round !== "string") return undefined;
   // Seldom given: the slow way checks it, and hands it on.
   if (cross !== undefined) return undefined;
+  let fields = 0;
+  for (const _ in order) fields++;
   let given = needed.length;
   if (ordType !== undefined) given++;
   if (px !== undefined) given++;
@@ -118,7 +122,7 @@ const quickCopy = (order: unknown): WantedOrder | undefined => {
   if (round !== undefined) given++;
   if (tag !== undefined) given++;
   // As many fields as are known: then all of them are.
-  if (Object.keys(order).length !== given) return undefined;
+  if (fields !== given) return undefined;
   return { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag } as WantedOrder;
 };
 
