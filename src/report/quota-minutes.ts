@@ -138,8 +138,12 @@ export class QuotaMinutes {
   #countSecond(key: string, at: number): number {
     const second = Math.floor((at + this.#skewMs) / secondMs);
     const last = this.#seconds.get(key);
-    if (last?.second === second) return ++last.count;
-    this.#seconds.set(key, { second, count: 1 });
+    if (last === undefined) this.#seconds.set(key, { second, count: 1 });
+    else if (last.second === second) return ++last.count;
+    else {
+      last.second = second;
+      last.count = 1;
+    }
     return 1;
   }
 
