@@ -16,7 +16,7 @@ import type { ActionClass } from "../journal/events.ts";
 import type { Account, Action, Ending } from "../scheduler/action.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { decode, encode, inputProblem } from "./codec.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome, Unlisted } from "./outcome.ts";
 import { unlistedIn, unlistedText } from "./outcome.ts";
 import { SharedRead } from "./shared-read.ts";
 import type { ReadInParts } from "./split-read.ts";
@@ -172,7 +172,15 @@ class ServiceGateway implements Gateway {
   /** The outcome of a call, after it was journalled. */
   outcomeOf<E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> {
     const outcome = decode(this.contract, endpoint, ending, this.#clock.now());
-    if (ending.kind !== "dropped") this.#note(endpoint, ending, outcome);
+    if (ending.kind === "dropped") return outcome;
+    const isAnswered = ending.kind === "answered";
+    const status = isAnswered ? ending.response.status : 0;
+    const elapsedMs = isAnswered ? ending.elapsedMs : 0;
+    const code = outcome.kind === "rejected" ? outcome.code : "";
+    this.#journal.append({ seq: 0, at: 0, type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
+    if (outcome.kind === "done" && outcome.problems.length > 0) this.#noteUnread(endpoint, outcome);
+    const strange = unlistedIn(endpoint, outcome, this.contract.profile);
+    if (strange !== undefined) this.#noteUnlisted(endpoint, strange);
     return outcome;
   }
 
@@ -186,15 +194,10 @@ class ServiceGateway implements Gateway {
     return account;
   }
 
-  #note(endpoint: EndpointName, ending: Exclude<Ending, { kind: "dropped" }>, outcome: Outcome<unknown>): void {
-    const status = ending.kind === "answered" ? ending.response.status : 0;
-    const elapsedMs = ending.kind === "answered" ? ending.elapsedMs : 0;
-    const code = outcome.kind === "rejected" ? outcome.code : "";
-    this.#journal.append({ seq: 0, at: 0, type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
-    if (outcome.kind === "done" && outcome.problems.length > 0) this.#noteUnread(endpoint, outcome);
-    const strange = unlistedIn(endpoint, outcome, this.contract.profile);
-    if (strange === undefined || this.#unlisted.has(`${strange.status} ${strange.code}`)) return;
-    this.#unlisted.add(`${strange.status} ${strange.code}`);
+  #noteUnlisted(endpoint: EndpointName, strange: Unlisted): void {
+    const name = `${strange.status} ${strange.code}`;
+    if (this.#unlisted.has(name)) return;
+    this.#unlisted.add(name);
     this.#journal.append({ type: "anomaly", what: "answer.unlisted", detail: unlistedText(endpoint, strange, this.contract.profile) });
   }
 
