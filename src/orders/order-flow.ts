@@ -71,7 +71,7 @@ export class OrderFlow {
     const source: EntrySource = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
     this.#source = source;
     this.positions = new Positions(source);
-    this.lifecycle = new OrderLifecycle(journal, this.slots, this);
+    this.lifecycle = new OrderLifecycle(journal, this.slots, source, this);
     this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), this.positions);
     this.exits = new Exits(options, this.slots, this.exitLimits, this);
     this.exitTrims = new ExitTrims(clock, this.slots, this.exitLimits, considered);

@@ -8,16 +8,14 @@
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { FillBody } from "./positions.ts";
-import { type Execution, noExecution, tellsNothing } from "./risk/exposure-entry.ts";
+import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
 
 /** What follows from transitions besides publication. */
 interface LifecycleOwner {
-  /** What the order has executed so far. */
-  executed(order: TrackedOrder): Execution;
-  /** Books that, before the change is journalled. */
+  /** Books what was executed, before the change is journalled. */
   book(order: TrackedOrder, executed: Execution): FillBody | undefined;
   /** Before anything else learns of it: what is decided because of a change must count it. */
   count(order: TrackedOrder, executed: Execution, isOver: boolean): void;
@@ -34,12 +32,14 @@ export type UpdateListener = (update: OrderUpdate, order: TrackedOrder) => void;
 export class OrderLifecycle {
   readonly #journal: EventLog;
   readonly #slots: Slots;
+  readonly #source: EntrySource;
   readonly #owner: LifecycleOwner;
   #listeners: readonly UpdateListener[] = [];
   /** So many changes were published: while it stays the same, what was decided of orders holds. */
   changes = 0;
 
-  constructor(journal: EventLog, slots: Slots, owner: LifecycleOwner) {
+  constructor(journal: EventLog, slots: Slots, source: EntrySource, owner: LifecycleOwner) {
+    this.#source = source;
     this.#journal = journal;
     this.#slots = slots;
     this.#owner = owner;
@@ -68,7 +68,7 @@ export class OrderLifecycle {
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
     const { instId } = spec;
     this.changes++;
-    const executed = record === undefined || tellsNothing(record) ? noExecution : this.#owner.executed(order);
+    const executed = record === undefined ? noExecution : executionOf(order, this.#source);
     const fill = this.#owner.book(order, executed);
     this.#journal.append({ seq: 0, at: 0, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason });
     const ended = isOver(order);

@@ -63,14 +63,12 @@ export const noExecution: Execution = {
 };
 
 /** By this record nothing was executed, and nothing paid. */
-export const tellsNothing = ({ accFillSz, fee }: OrderRecord): boolean =>
-  (accFillSz === "0" || accFillSz === "") && (fee === "0" || fee === "");
+const tellsNothing = ({ accFillSz, fee }: OrderRecord): boolean => (accFillSz === "0" || accFillSz === "") && (fee === "0" || fee === "");
 
 /** Of the record asked about last: one order's is asked about several times in a row. */
 let last = noExecution;
 
-const executedOf = (instId: string, record: OrderRecord | undefined, rules: Rules): Execution => {
-  if (record === undefined) return noExecution;
+const executedOf = (instId: string, record: OrderRecord, rules: Rules): Execution => {
   const instrument = rules.instruments().get(instId);
   if (last.record !== record || last.profile !== rules.profile || last.instrument !== instrument)
     last = executedBy(instId, record, instrument, rules);
@@ -125,10 +123,11 @@ export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined 
 };
 
 /** What an order has executed so far, in base and quote currency. */
-export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execution => executedOf(spec.instId, record, rules);
+export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execution =>
+  record === undefined || tellsNothing(record) ? noExecution : executedOf(spec.instId, record, rules);
 
 /** Base currency executed by an order so far. */
-export const filledOf = ({ record, spec }: TrackedOrder, rules: Rules): string => executedOf(spec.instId, record, rules).filled;
+export const filledOf = (order: TrackedOrder, rules: Rules): string => executionOf(order, rules).filled;
 
 export const exposureEntryOf = (order: TrackedOrder, source: EntrySource, executed = executionOf(order, source)): ExposureEntry => {
   const { strategy, clOrdId, spec, record, phase, amendment, revision, qty } = order;
