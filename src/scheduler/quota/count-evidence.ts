@@ -60,6 +60,13 @@ export class CountEvidence {
     openEnd.enter(at, usage.used(index));
   }
 
+  /** The window that ran on has ended for certain: the one after it runs on from `at`. */
+  outlast(at: number): void {
+    const { phase, usage, openEnd } = this.#parts;
+    phase.runOn((phase.openEnded?.index ?? 0) + 1, at);
+    openEnd.enter(at, usage.missing);
+  }
+
   /** Whether a count told in `window` is another's, as far as can be seen; takes note of it. */
   isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
     const { heard, lag, usage, doubt, stale, elsewhere } = this.#parts;

@@ -12,11 +12,11 @@ import { CountLag, StaleCounts } from "./count-lag.ts";
 import { HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
 import { LearnedLimit } from "./learned-limit.ts";
-import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
+import { type Ceiling, type LimitWindow, newWindowTicket, type WindowTicket } from "./limit-window.ts";
 import { OpenEnd } from "./open-end.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { WindowEntry } from "./window-entry.ts";
-import { WindowPhase } from "./window-phase.ts";
+import { type OpenEnded, WindowPhase } from "./window-phase.ts";
 import { WindowUsage } from "./window-usage.ts";
 
 export class FixedWindow implements LimitWindow {
@@ -129,15 +129,19 @@ export class FixedWindow implements LimitWindow {
     return room;
   }
 
-  begin(units: number, now: number): WindowTicket {
+  begin(units: number, now: number, ticket = newWindowTicket()): WindowTicket {
     this.begun += units;
     const phase = this.#phase;
-    const { first } = phase.at(now);
+    const { first } = phase.kept.at === now && phase.revision === phase.calendar.revision ? phase.kept : phase.at(now);
     if (this.#doubt.current !== undefined) this.#doubt.noteBegun(now);
     if (phase.openEnded !== undefined) this.#openEnd.noteBegun(now, phase.openEnded.since);
     else if ((this.#heard.top?.window ?? first) < first) this.#entry.noteBegun(first, now);
     const { reported, unheard } = this.#usage.begin(first, units);
-    return { units, first, knownThen: reported, unheardThen: unheard };
+    ticket.units = units;
+    ticket.first = first;
+    ticket.knownThen = reported;
+    ticket.unheardThen = unheard;
+    return ticket;
   }
 
   again({ units, first }: WindowTicket): void {
@@ -157,7 +161,7 @@ export class FixedWindow implements LimitWindow {
     const { lagging } = this.#lag;
     if (used !== undefined && counted) {
       this.#openEnd.refusedMs = 0;
-      const before = this.#heard.fallTo(used, sentAt, lagging);
+      const before = used <= this.#heard.highest ? this.#heard.fallTo(used, sentAt, lagging) : undefined;
       if (before !== undefined) evidence.learnBoundary(before, receivedAt, used);
     }
     let first = Math.max(began, phase.at(sentAt).first);
@@ -284,14 +288,9 @@ export class FixedWindow implements LimitWindow {
   #blockedInOpenEnd(units: number, now: number, ceiling: Ceiling): number | undefined {
     const usage = this.#usage;
     const { windowMs } = this.spec;
-    let { index, since } = this.#phase.openEnded as { readonly index: number; readonly since: number };
     // Whatever was counted a window's length ago is so no longer.
-    if (usage.open === 0 && now - this.#landedAt >= windowMs) {
-      index++;
-      since = now;
-      this.#phase.runOn(index, now);
-      this.#openEnd.enter(now, usage.missing);
-    }
+    if (usage.open === 0 && now - this.#landedAt >= windowMs) this.#evidence.outlast(now);
+    const { index, since } = this.#phase.openEnded as OpenEnded;
     if (index <= usage.closedThrough) return Math.max(now + 1, this.#landedAt + windowMs);
     const most = ceiling(since + windowMs, since, now);
     return this.#openEnd.blockedUntil(usage.used(index) + units, most, { landedAt: this.#landedAt, since, now, isAlone: usage.open === 0 });

@@ -31,6 +31,8 @@ export class HeardCounts {
   top: Top | undefined;
   /** Of the newest window before that one. */
   earlier: Top | undefined;
+  /** No count that was heard is higher. */
+  highest = Number.NEGATIVE_INFINITY;
   readonly #heard: Heard[] = [];
   #oldest = 0;
 
@@ -41,13 +43,16 @@ export class HeardCounts {
   fallTo(used: number, sentAt: number, lags: boolean): Readonly<Heard> | undefined {
     let before: Heard | undefined;
     let afterAt = Number.NEGATIVE_INFINITY;
+    let highest = Number.NEGATIVE_INFINITY;
     for (const other of this.#heard) {
+      if (other.used > highest) highest = other.used;
       if (other.receivedAt >= sentAt || other.used < used) continue;
       const leftAt = lags ? other.beforeAt : other.sentAt;
       if (leftAt <= afterAt) continue;
       before = other;
       afterAt = leftAt;
     }
+    this.highest = highest;
     return before;
   }
 
@@ -66,6 +71,7 @@ export class HeardCounts {
         if (receivedAt > top.at) top.at = receivedAt;
       }
     }
+    if (used > this.highest) this.highest = used;
     let beforeAt = Number.NEGATIVE_INFINITY;
     for (const other of this.#heard) if (other.receivedAt < sentAt && other.sentAt > beforeAt) beforeAt = other.sentAt;
     const oldest = this.#heard[this.#oldest];
@@ -91,6 +97,7 @@ export class HeardCounts {
   /** Nothing that was heard can be compared any more, but for the highest count. */
   drop(): void {
     this.#heard.length = 0;
+    this.highest = Number.NEGATIVE_INFINITY;
     this.#oldest = 0;
   }
 

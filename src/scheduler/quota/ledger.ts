@@ -7,18 +7,18 @@
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
-import { Allowances, nameOf } from "./allowance.ts";
+import { Allowances } from "./allowance.ts";
 import type { Division } from "./division.ts";
 import { FixedWindow } from "./fixed-window.ts";
 import { type Answer, dateOf, holdMsOf, isSilent, usedOf, withArrivingName } from "./headers.ts";
-import { type Charge, extraOf, type LayerSpec } from "./layers.ts";
+import type { Charge, LayerSpec } from "./layers.ts";
 import type { LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
 import { defaultReserve, type Rank, type ReservePolicy } from "./reserve.ts";
 import { passingBelow, type RetryAt, retryAtOf } from "./retry-at.ts";
 import { RoundTripTime } from "./round-trip-time.ts";
-import { type Measure, type Route, Routes, strike, type Ticket } from "./routes.ts";
+import { type Measure, type Route, Routes, strike, type Ticket, ticketOf } from "./routes.ts";
 import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
 import { Weights } from "./weights.ts";
 
@@ -174,6 +174,7 @@ class LayeredLedger {
     }
     this.#trips.observe(receivedAt - ticket.sentAt);
     const told = this.#place(ticket, answer, receivedAt);
+    if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
     if (ticket.probe) standing.back();
     if (status === limited)
       return this.#hold(standing, Math.max(strike(ticket, standing, this.#allowances, receivedAt), receivedAt + (holdMs ?? 0)));
@@ -194,6 +195,7 @@ class LayeredLedger {
     this.#epoch++;
     const { windows, standing } = ticket.route;
     for (const [index, gauge] of windows.entries()) gauge.lose(ticket.parts[index] as WindowTicket, now);
+    if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
     if (!ticket.probe) return;
     standing.back();
     // An address's own requests, such as opening a socket, are never answered to the ledger.
@@ -205,6 +207,7 @@ class LayeredLedger {
     this.#epoch++;
     const { windows, standing } = ticket.route;
     for (const [index, gauge] of windows.entries()) gauge.undo(ticket.parts[index] as WindowTicket);
+    if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
     if (ticket.probe) standing.back();
   }
 
@@ -246,33 +249,30 @@ class LayeredLedger {
 
   #begin(route: Route, charge: Charge, now: number, probe: boolean, elements: number): Ticket {
     if (charge.uid !== undefined) this.#weights.noteSent(charge.uid);
-    const { windows, last, units } = route;
-    if (
-      last !== undefined &&
-      route.lastEpoch === this.#epoch &&
-      last.sentAt === now &&
-      last.elements === elements &&
-      last.probe === probe
-    ) {
+    const { windows, units } = route;
+    const last = route.lastEpoch === this.#epoch ? route.last : undefined;
+    if (last?.sentAt === now && last.elements === elements && last.probe === probe) {
       for (let index = 0; index < windows.length; index++) (windows[index] as LimitWindow).again(last.parts[index] as WindowTicket);
+      last.calls++;
       return last;
     }
-    const parts: WindowTicket[] = [];
+    const ticket = ticketOf(route, charge, now, elements, probe);
     for (let index = 0; index < windows.length; index++) {
       const gauge = windows[index] as LimitWindow;
       const weighed = elements === charge.elements ? (units[index] as number) : this.#routes.unitsIn(gauge, charge, elements);
-      parts.push(gauge.begin(weighed, now));
+      ticket.parts[index] = gauge.begin(weighed, now, ticket.parts[index]);
     }
-    route.last = { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, elements, sentAt: now, route, parts, probe };
+    route.last = ticket;
     route.lastEpoch = this.#epoch;
-    return route.last;
+    return ticket;
   }
 
   /** Charges an answered call to the windows it landed in; true when the service told the use of a user's. */
-  #place({ charge, elements, parts, probe, route: { windows }, sentAt }: Ticket, { status, headers }: Answer, receivedAt: number): boolean {
+  #place(ticket: Ticket, { status, headers }: Answer, receivedAt: number): boolean {
+    const { charge, elements, parts, probe, route, sentAt } = ticket;
     let told = false;
-    for (let index = 0; index < windows.length; index++) {
-      const gauge = windows[index] as LimitWindow;
+    for (let index = 0; index < parts.length; index++) {
+      const gauge = route.windows[index] as LimitWindow;
       const used = usedOf(gauge.spec, headers);
       const fresh = gauge.end(parts[index] as WindowTicket, sentAt, receivedAt, used, status < 400);
       if (used === undefined || gauge.spec.scope === "key") continue;
@@ -280,12 +280,12 @@ class LayeredLedger {
         told ||= gauge.spec.scope === "uid";
         continue;
       }
-      this.#allowances.noteUse(nameOf(gauge), receivedAt, probe ? 0 : fresh);
+      this.#allowances.noteUse(route.names[index] as string, receivedAt, probe ? 0 : fresh);
       if (gauge.spec.scope === "ip") continue;
       told = true;
       const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
       const isAlone = this.#division === undefined && gauge.open === 0 && !gauge.ambiguous && !gauge.lags;
-      this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, isAlone, extraOf(charge, elements));
+      this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, isAlone, (charge.elementWeight ?? 0) * elements);
     }
     return told;
   }

@@ -10,13 +10,15 @@ import type { LayerSpec } from "./layers.ts";
 export type Ceiling = (endAt: number, startAt: number, at: number) => number;
 
 export interface WindowTicket {
-  readonly units: number;
-  readonly first: number;
+  units: number;
+  first: number;
   /** Use of the first window that was beyond doubt when the call left: ours may be a lost call's, or have landed beside it. */
-  readonly knownThen: number;
+  knownThen: number;
   /** What had been settled in it by then without the service's word: the answer's count includes it. */
-  readonly unheardThen: number;
+  unheardThen: number;
 }
+
+export const newWindowTicket = (): WindowTicket => ({ units: 0, first: 0, knownThen: 0, unheardThen: 0 });
 
 export interface LimitWindow {
   readonly spec: LayerSpec;
@@ -29,7 +31,8 @@ export interface LimitWindow {
   room(now: number, floor: Ceiling): number;
   /** All units that were ever begun. */
   readonly begun: number;
-  begin(units: number, now: number): WindowTicket;
+  /** A call leaves; a ticket that is not needed any more may be given to be written anew. */
+  begin(units: number, now: number, ticket?: WindowTicket): WindowTicket;
   /** One more call that leaves at the same instant and of which the same is known. */
   again(ticket: WindowTicket): void;
   /**

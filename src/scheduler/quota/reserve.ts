@@ -43,19 +43,18 @@ export const defaultReserve: ReservePolicy = {
 /** Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent calls expected. */
 export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number => {
   if (remMs <= policy.lendMs) return 0;
-  const calls = likelyExits(policy, remMs, ratePerMs);
+  const expected = ratePerMs * remMs;
+  const calls = 1 + expected + policy.confidence * Math.sqrt(expected);
   // An exit takes back one order at least, and each order that rests may have to be.
   const elements = policy.elementWeight * Math.max(open, calls);
   return policy.exitWeight * Math.max(Math.ceil(open / policy.ordersPerExit), calls) + elements;
 };
 
 /** Requests held back for exits, as `exitReserve` does weight. */
-export const exitCallsOf = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number =>
-  remMs <= policy.lendMs ? 0 : Math.max(Math.ceil(open / policy.ordersPerExit), likelyExits(policy, remMs, ratePerMs));
-
-const likelyExits = (policy: ReservePolicy, remMs: number, ratePerMs: number): number => {
+export const exitCallsOf = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number => {
+  if (remMs <= policy.lendMs) return 0;
   const expected = ratePerMs * remMs;
-  return 1 + expected + policy.confidence * Math.sqrt(expected);
+  return Math.max(Math.ceil(open / policy.ordersPerExit), 1 + expected + policy.confidence * Math.sqrt(expected));
 };
 
 /** Weight to cancel `open` orders once. */

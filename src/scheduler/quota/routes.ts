@@ -1,8 +1,8 @@
 /**
  * What a charge touches, looked up once, and what is spent on the calls that take that way.
  *
- * Invariants: a route is good until a window or a probe state is replaced; a ticket never changes, so calls that leave alike share
- * one: a burst would otherwise hold thousands of equal ones.
+ * Invariants: a route is good until a window or a probe state is replaced; a ticket does not change while a call is under way on it, so
+ * calls that leave alike share one: a burst would otherwise hold thousands of equal ones. Its parts are used again when all have ended.
  */
 import { type Allowances, nameOf } from "./allowance.ts";
 import type { OnMisread } from "./count-evidence.ts";
@@ -31,6 +31,8 @@ export interface Measure {
 
 export interface Route {
   readonly windows: readonly LimitWindow[];
+  /** Under which name what is known of each window's client is kept. */
+  readonly names: readonly string[];
   /** One list a rank, one entry a window. */
   readonly measures: Readonly<Record<Rank, readonly Measure[]>>;
   readonly standing: ProbeState;
@@ -40,9 +42,11 @@ export interface Route {
   /** Of the call that took it last, and the epoch in which it did. */
   last: Ticket | undefined;
   lastEpoch: number;
+  /** Parts of tickets whose calls have all ended. */
+  readonly spare: WindowTicket[][];
 }
 
-/** What was spent on one call. It is leave to send as well, and does not expire. */
+/** What was spent on one call, or on several alike. It is leave to send as well, and does not expire. */
 export interface Ticket {
   readonly granted: true;
   readonly charge: Charge;
@@ -52,9 +56,17 @@ export interface Ticket {
   readonly sentAt: number;
   readonly route: Route;
   /** One per window of the route. */
-  readonly parts: readonly WindowTicket[];
+  readonly parts: WindowTicket[];
   readonly probe: boolean;
+  /** So many have not ended. */
+  calls: number;
 }
+
+/** A ticket for a call that leaves now; its parts are to be written. */
+export const ticketOf = (route: Route, charge: Charge, now: number, elements: number, probe: boolean): Ticket => {
+  const parts = route.spare.pop() ?? [];
+  return { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, elements, sentAt: now, route, parts, probe, calls: 1 };
+};
 
 interface RoutesOptions {
   readonly layers: readonly LayerSpec[];
@@ -136,7 +148,8 @@ export class Routes {
       }));
     const measures = { emergency: of("emergency"), exit: of("exit"), ordinary: of("ordinary") };
     const standing = this.#standingOf(charge);
-    const route: Route = { windows, measures, standing, units: [], lessons: Number.NaN, last: undefined, lastEpoch: 0 };
+    const names = windows.map(nameOf);
+    const route: Route = { windows, names, measures, standing, units: [], lessons: Number.NaN, last: undefined, lastEpoch: 0, spare: [] };
     this.#known.set(charge, route);
     return route;
   }

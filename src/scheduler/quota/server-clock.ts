@@ -89,7 +89,8 @@ class ObservedClock implements ServerClock {
     bounds.hi = Number.POSITIVE_INFINITY;
     const stamps = this.#stamps;
     if (stamps !== undefined) {
-      const drifted = this.#drifted(at - stamps.asOf);
+      const age = Math.abs(at - stamps.asOf);
+      const drifted = this.#drift * age + this.#slew * Math.max(0, age - freshMs);
       bounds.lo = stamps.lo - drifted - this.#dateSlackMs;
       bounds.hi = stamps.hi + drifted + this.#dateSlackMs;
     }

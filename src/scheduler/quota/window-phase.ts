@@ -29,7 +29,7 @@ interface PhaseBounds {
 }
 
 /** A window that runs until a count falls. */
-interface OpenEnded {
+export interface OpenEnded {
   readonly index: number;
   readonly since: number;
 }
@@ -56,9 +56,10 @@ export class WindowPhase {
   #named: number | undefined;
   #trustsCalendar = true;
   #conflictsThen = 0;
-  // Many questions are asked of one instant; they hold until the calendar or this scope learns something.
-  readonly #bounds: PhaseBounds = { at: Number.NaN, known: false, lo: 0, hi: 0, first: 0, last: 0 };
-  #revision = 0;
+  /** What is known of the instant asked last. Many questions are asked of one; they hold until the calendar or this scope learns something. */
+  readonly kept: PhaseBounds = { at: Number.NaN, known: false, lo: 0, hi: 0, first: 0, last: 0 };
+  /** That of the calendar as of which they hold. */
+  revision = 0;
 
   constructor(windowMs: number, calendar: ServerClock) {
     this.#windowMs = windowMs;
@@ -71,11 +72,11 @@ export class WindowPhase {
 
   /** What is known of `at`; valid until the next question. */
   at(at: number): Readonly<PhaseBounds> {
-    const bounds = this.#bounds;
+    const bounds = this.kept;
     const calendar = this.calendar;
-    if (bounds.at === at && this.#revision === calendar.revision) return bounds;
+    if (bounds.at === at && this.revision === calendar.revision) return bounds;
     bounds.at = at;
-    this.#revision = calendar.revision;
+    this.revision = calendar.revision;
     const own = this.#own;
     const { near, far } = calendar;
     const told = near.at === at ? near : far.at === at ? far : undefined;
@@ -147,13 +148,13 @@ export class WindowPhase {
   /** How far the earliest and the latest possible instant of a beginning are apart. */
   widthMs(at: number): number {
     if (this.openEnded !== undefined) return 0;
-    const { lo, hi } = this.#bounds.at === at && this.#revision === this.calendar.revision ? this.#bounds : this.at(at);
+    const { lo, hi } = this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
     return hi - lo;
   }
 
   /** When the window that runs has ended for certain; `at` before anything was told. */
   endsAt(at: number): number {
-    const { known, last, lo } = this.#bounds.at === at && this.#revision === this.calendar.revision ? this.#bounds : this.at(at);
+    const { known, last, lo } = this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
     if (!known) return at;
     return Math.max(at, this.openEnded === undefined ? (last + 1) * this.#windowMs - lo : this.begins(last + 1, at));
   }
@@ -193,7 +194,7 @@ export class WindowPhase {
     this.#own = undefined;
     this.proofs = 0;
     this.#trustsCalendar = false;
-    this.#bounds.at = Number.NaN;
+    this.kept.at = Number.NaN;
   }
 
   /** Our clock was disturbed: nothing learned before holds. */
@@ -202,7 +203,7 @@ export class WindowPhase {
     this.openEnded = undefined;
     this.proofs = 0;
     this.#trustsCalendar = true;
-    this.#bounds.at = Number.NaN;
+    this.kept.at = Number.NaN;
   }
 
   #begin(index: number, afterAt: number, byAt: number): void {
@@ -212,7 +213,7 @@ export class WindowPhase {
     this.#trustsCalendar = false;
     this.proofs = 1;
     this.#named = index;
-    this.#bounds.at = Number.NaN;
+    this.kept.at = Number.NaN;
   }
 
   #mayBegin(index: number, afterAt: number, byAt: number): boolean {
@@ -225,7 +226,7 @@ export class WindowPhase {
     const own = this.#own;
     if (index !== this.#named) this.proofs++;
     this.#named = index;
-    this.#bounds.at = Number.NaN;
+    this.kept.at = Number.NaN;
     if (own === undefined) {
       this.#conflictsThen = this.calendar.conflicts;
       this.#own = { ...proven, asOf: byAt };

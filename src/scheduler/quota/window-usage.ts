@@ -182,7 +182,8 @@ export class WindowUsage {
    * left. Returns newly seen use by others.
    */
   report(index: number, used: number, unheard = 0): number {
-    const slot = this.windows.of(index);
+    const { newest } = this.windows;
+    const slot = newest?.index === index ? newest : this.windows.of(index);
     slot.reported = Math.max(slot.reported, used);
     if (this.isOurs) slot.lacked = Math.max(slot.lacked, this.missing, used - slot.settled - this.#inFlight(index));
     // A request from before a reset may bring more than there is.
@@ -215,7 +216,8 @@ export class WindowUsage {
    * first, `young` as it was, or went by more than a `leap` at once; the rest is others' use.
    */
   learnShortfall(index: number, used: number, young: boolean, leap: number): void {
-    const { settled, reported, foreign, adopted } = this.windows.of(index);
+    const { newest } = this.windows;
+    const { settled, reported, foreign, adopted } = newest?.index === index ? newest : this.windows.of(index);
     const others = Math.max(0, used - settled - this.open - foreign - adopted);
     if (reported === 0 ? young : others - this.missing > leap) this.missing = others;
     this.missing = Math.max(0, Math.min(this.missing, used - settled));

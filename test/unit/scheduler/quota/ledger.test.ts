@@ -80,6 +80,23 @@ describe("A proxy's page", () => {
   });
 });
 
+describe("A ticket", () => {
+  it("is shared by calls that leave alike, and its parts are used again when the last of them has ended", () => {
+    const ledger = warm();
+    const what = charge();
+    const [first, second] = [ledger.spend(what, noon + 20_000), ledger.spend(what, noon + 20_000)];
+    expect(second).toBe(first);
+    ledger.settle(first, answer(noon + 20_040, { uid: 10 }), noon + 20_050);
+    const third = ledger.spend(what, noon + 20_060);
+    expect(third.parts).not.toBe(second.parts);
+    ledger.lose(second, noon + 20_070);
+    const fourth = ledger.spend(what, noon + 20_080);
+    expect([fourth.parts === second.parts, fourth === second, fourth.sentAt]).toEqual([true, false, noon + 20_080]);
+    ledger.release(third);
+    expect(ledger.spend(what, noon + 20_090).parts).toBe(third.parts);
+  });
+});
+
 describe("The start of the ledger", () => {
   it("is quiet, then one call probes, then all is open", () => {
     const ledger = make({ quietMs: 1_050 });
