@@ -63,7 +63,7 @@ export class Lanes {
     const entry = new QueuedAction(order, action, lane, share, now);
     lane.queue.push(entry, key, order);
     // What is not the new head leaves the order of the lanes alone.
-    if (this.#sorted && lane.queue.head() === entry) this.#sorted = false;
+    if (this.#sorted && (lane.queue.size === 1 || lane.queue.head() === entry)) this.#sorted = false;
     this.count++;
     return entry;
   }
@@ -140,15 +140,24 @@ export class Lanes {
     ready.length = 0;
     for (let index = 0; index < this.#lanes.length; index++) {
       const lane = this.#lanes[index] as Lane;
-      if (lane.queue.size === 0 || lane.queue.head() === undefined) continue;
+      if (lane.queue.size > 0) ready.push(lane);
+    }
+    // One lane has no order, and most often there is but one.
+    if (ready.length > 1) this.#rank(ready);
+    this.#sorted = true;
+    this.#turns = this.#ledger.turns;
+  }
+
+  #rank(ready: Lane[]): void {
+    for (let index = 0; index < ready.length; index++) {
+      const lane = ready[index] as Lane;
+      // What was withdrawn is skipped, so that the key is that of one that waits.
+      lane.queue.head();
       // A call sent blind should be the lightest one: it must not be the one that overruns the minute.
       lane.order = this.#ledger.probing(lane.charges[0] as Charge) ? lane.weight - 1_000 : classRules[lane.class].order;
       lane.key = lane.queue.headKey();
-      ready.push(lane);
     }
-    if (ready.length > 1) ready.sort(compare);
-    this.#sorted = true;
-    this.#turns = this.#ledger.turns;
+    ready.sort(compare);
   }
 
   /** The best lane has lost its head: the others stay in order. */

@@ -67,11 +67,11 @@ export class QueuedAction implements Queued, ResponseSink {
   readonly submittedAt: number;
   sentAt: number;
   /** While it is under way. */
-  lease: Lease | undefined = undefined;
+  lease: Lease | undefined;
   /** It was withdrawn, or told its end: its owner is not called any more. */
-  over = false;
+  over: boolean;
   /** It is no longer in its lane: sent, dropped or withdrawn. */
-  removed = false;
+  removed: boolean;
 
   constructor(order: number, action: Action, lane: Lane, share: Share, now: number) {
     this.order = order;
@@ -80,6 +80,9 @@ export class QueuedAction implements Queued, ResponseSink {
     this.share = share;
     this.submittedAt = now;
     this.sentAt = now;
+    this.lease = undefined;
+    this.over = false;
+    this.removed = false;
   }
 
   response(response: WireResponse): void {

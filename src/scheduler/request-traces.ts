@@ -14,6 +14,8 @@ const stateForm = /^[\x20-\x7e]{1,512}$/;
 const isOf = (form: RegExp, value: unknown): value is string => typeof value === "string" && form.test(value);
 
 export class RequestTraces {
+  /** Some tracer follows: while none does, nothing need be told here. */
+  active = false;
   #tracer: RequestTracer | undefined;
 
   /** Follows actions from here on; the returned function ends that. */
@@ -22,8 +24,11 @@ export class RequestTraces {
       throw new SluiceError("CONFIG_INVALID", "Another plugin traces requests already: leave one of them out.");
     }
     this.#tracer = tracer;
+    this.active = true;
     return () => {
-      if (this.#tracer === tracer) this.#tracer = undefined;
+      if (this.#tracer !== tracer) return;
+      this.#tracer = undefined;
+      this.active = false;
     };
   }
 

@@ -99,7 +99,7 @@ export class Scheduler {
     }
     const now = this.#clock.now();
     const entry = lanes.add(action, now);
-    this.traces.submitted(entry.order);
+    if (this.traces.active) this.traces.submitted(entry.order);
     if (classRules[action.class].rank !== "ordinary") this.#ledger.noteExit(now);
     if (action.deadlineAt !== undefined) {
       this.#clock.setTimer(action.deadlineAt, () => {
@@ -134,11 +134,12 @@ export class Scheduler {
     try {
       this.#askedAt = now;
       this.#noticeSteps(now);
+      // The first turn is at this instant; what leaves may take its time.
+      let at: number | undefined = now;
       do {
         this.#again = false;
-        while (lanes.count > 0 && this.#pumpOne()) {
-          // one action a turn
-        }
+        while (lanes.count > 0 && this.#pumpOne(at)) at = undefined;
+        at = undefined;
       } while (this.#again);
       if (lanes.count === 0) this.#wakeup.at(never);
     } finally {
@@ -147,8 +148,8 @@ export class Scheduler {
   }
 
   /** Sends the best action that fits. False when none does; the wake-up is set then. */
-  #pumpOne(): boolean {
-    const at = this.#clock.now();
+  #pumpOne(known: number | undefined): boolean {
+    const at = known ?? this.#clock.now();
     if (at - this.#askedAt > instantMs) this.#askedAt = at;
     const now = this.#askedAt;
     const ready = this.#lanes.ready();
@@ -255,7 +256,7 @@ export class Scheduler {
     const weight = stated + extraOf(lease.charge, lease.elements);
     const waitedMs = now - entry.submittedAt;
     this.#journal.append({ type: "action.sent", action: entry.order, endpoint, class: kind, owner, weight, key, waitedMs });
-    this.#inFlight.send(this.traces.leaving(entry.order, request), lease, entry);
+    this.#inFlight.send(this.traces.active ? this.traces.leaving(entry.order, request) : request, lease, entry);
   }
 
   #drop(entry: QueuedAction, reason: "withdrawn" | "deadline"): void {
@@ -264,7 +265,7 @@ export class Scheduler {
   }
 
   #finish(entry: QueuedAction, ending: Ending): void {
-    this.traces.ended(entry.order);
+    if (this.traces.active) this.traces.ended(entry.order);
     if (entry.over) return;
     entry.over = true;
     entry.action.done(ending);
