@@ -252,7 +252,9 @@ interface Service {
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly image: string;
   readonly command?: readonly string[];
+  readonly read_only?: string;
   readonly volumes: readonly string[];
+  readonly tmpfs?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -278,6 +280,18 @@ describe.each(["compose.yaml", "group.compose.yaml"])("The compose file %s", (fi
     }
   });
 
+  it("gives each container whose file system is read-only a place for its temporary files and its health", () => {
+    const temporary = /TMPDIR=(\S+)/.exec(instructions.map(([, text]) => text).join(" "))?.[1] ?? "none";
+    for (const [name, { image, read_only, volumes, tmpfs = [] }] of Object.entries(compose.services)) {
+      if (image !== "sluice" || read_only !== "true") continue;
+      const writable = [
+        ...volumes.filter((volume) => !volume.endsWith(":ro")).map((volume) => volume.split(":")[1]),
+        ...tmpfs.map((one) => one.split(":")[0]),
+      ];
+      expect(writable, name).toContain(temporary);
+    }
+  });
+
   it("has no key and no value that the compose specification does not know", () => {
     const texts = { type: "array", items: { type: "string" } };
     const flag = { enum: ["true", "false"] };
@@ -291,6 +305,7 @@ describe.each(["compose.yaml", "group.compose.yaml"])("The compose file %s", (fi
         profiles: texts,
         ports: texts,
         volumes: texts,
+        tmpfs: texts,
         cap_drop: texts,
         security_opt: texts,
         env_file: texts,
