@@ -12,6 +12,7 @@ import type { Division, DivisionFacts } from "../quota/division.ts";
 import type { FixedWindow } from "../quota/fixed-window.ts";
 import type { Ceiling, LimitWindow } from "../quota/limit-window.ts";
 import type { Rank } from "../quota/reserve.ts";
+import { AloneState } from "./alone-state.ts";
 import { type ClaimReply, type Enrolled, NotSent } from "./claim.ts";
 import { nextPoll, nextStatement, waits } from "./claim-schedule.ts";
 import { isDivided } from "./divided-windows.ts";
@@ -50,9 +51,7 @@ export class SharedQuota implements Division {
   #startedAt: number;
   #timer: Timer | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
-  /** The store has been silent for too long; it goes on alone until the window ends in which the store answers again. */
-  #alone = false;
-  #aloneUntil: number | undefined;
+  readonly #alone = new AloneState();
 
   constructor(options: SharedQuotaOptions) {
     this.#options = options;
@@ -89,7 +88,7 @@ export class SharedQuota implements Division {
     const { share, of, address } = this.#options;
     const name = `${window.spec.name}:${window.spec.scope === "ip" ? address : window.scope}`;
     const held = new HeldUnits(name, window, this.#facts as DivisionFacts, share / of);
-    held.divided = !this.#alone;
+    held.divided = !this.#alone.isAlone;
     this.#scopes.set(window, held);
     this.#plan();
   }
@@ -106,7 +105,7 @@ export class SharedQuota implements Division {
       const most = window.usedIn(index) - window.ownOf(index).begun + own;
       return Math.min(
         most,
-        this.#alone || this.#isMute || this.#scopes.get(window)?.isApart === true
+        this.#alone.isAlone || this.#isMute || this.#scopes.get(window)?.isApart === true
           ? alone(endAt, startAt, at)
           : Math.min(window.paced(at), window.capacity - blind),
       );
@@ -116,15 +115,17 @@ export class SharedQuota implements Division {
   /** Most units of ours that window `index` may have. */
   #most(window: FixedWindow, index: number, rank: Rank, at: number): number {
     if (this.#isMute) return rank === "ordinary" ? 0 : (this.#scopes.get(window)?.mostAlone(index, rank, at) ?? 0);
-    if (this.#state === "starting" && at - this.#startedAt >= waits.patienceMs) this.#goAlone();
+    // It may be asked of an instant to come, so `at` does not tell how long the store has been silent.
+    if (this.#state === "starting" && this.#options.clock.now() - this.#startedAt >= waits.patienceMs) this.#goAlone();
     if (this.halt.reason !== undefined && rank === "ordinary") return 0;
     const held = this.#scopes.get(window);
     if (held?.isApart === true) return held.mostApart(index, rank, at);
-    const most = this.#alone ? undefined : held?.most(index, rank, at, at - (this.#askedAt ?? at));
+    const most = this.#alone.isAlone ? undefined : held?.most(index, rank, at, at - (this.#askedAt ?? at));
+    if (most !== undefined && held !== undefined && this.#alone.keepsToPart(at)) return Math.min(most, held.mostAlone(index, rank, at));
     if (most !== undefined || held === undefined) return most ?? 0;
     if (this.#state === "doubt") this.#goAlone();
     // By itself it keeps to its part, so that others who are cut off as well do not meet it.
-    return this.#alone ? held.mostAlone(index, rank, at) : 0;
+    return this.#alone.isAlone ? held.mostAlone(index, rank, at) : 0;
   }
 
   lacks(window: LimitWindow, units: number, rank: Rank, at: number): void {
@@ -179,20 +180,17 @@ export class SharedQuota implements Division {
 
   /** The store has been silent for too long: the service's counts are all there is, and others' use is seen in them. */
   #goAlone(): void {
-    if (this.#alone) return;
-    this.#alone = true;
+    if (this.#alone.isAlone) return;
+    this.#alone.isAlone = true;
     for (const held of this.#scopes.values()) held.divided = false;
     this.#options.onAnomaly("quota.alone", aloneText);
   }
 
-  /** The others spend their parts of the window that runs as well: who asked for more would take what they keep for exits. */
+  /** The store answers. */
   #back(): void {
-    if (!this.#alone) return;
+    if (!this.#alone.isAlone) return;
     const now = this.#options.clock.now();
-    this.#aloneUntil ??= Math.max(now, ...[...this.#scopes.values()].map((held) => held.endsAt(now)));
-    if (now < this.#aloneUntil) return;
-    this.#aloneUntil = undefined;
-    this.#alone = false;
+    if (!this.#alone.endsBy(now, Math.max(now, ...[...this.#scopes.values()].map((held) => held.endsAt(now))))) return;
     this.#facts?.forgetOthers();
     for (const held of this.#scopes.values()) held.divided = true;
     this.#options.onAnomaly("quota.divided", "the store of the shared quota answers again");
@@ -235,7 +233,7 @@ export class SharedQuota implements Division {
         this.#state = "dividing";
       }
       const at = clock.now();
-      for (const held of this.#scopes.values()) stated.push(...held.state(at, this.#alone));
+      for (const held of this.#scopes.values()) stated.push(...held.state(at, this.#alone.isAlone));
       this.#saidAt = at;
       this.#askedAt = at;
       const items = stated.map(({ item }) => item);
@@ -278,6 +276,7 @@ export class SharedQuota implements Division {
     this.#onAnswer?.();
     if (reply.kind !== "granted") return;
     this.#state = "dividing";
+    this.#alone.noteGrant();
     for (const { what, detail } of enrolmentDoubts(this.#options, reply.enrolled ?? [])) onAnomaly(what, detail);
     this.#back();
     let refused = false;

@@ -104,6 +104,17 @@ describe("Engines that divide one quota", () => {
     expect(figuresOf(tally).utilisationPct).toBeGreaterThanOrEqual(98.5);
   });
 
+  it("four, one of which reaches the store late: it goes by its part until then, and divides from then on", async () => {
+    const told: string[] = [];
+    const onAnomaly = (member: string, what: string, _: string, at: number): void =>
+      void told.push(`${member} ${what} ${Math.round(at / 1_000)}`);
+    const cutOffOf = { "engine-1": [[0, 9_000]] } as const;
+    const { refused, byEngine } = await run({ engines: 4 }, { onAnomaly, cutOffOf }, 3);
+    expect(told).toEqual(["engine-1 quota.alone 5", "engine-1 quota.divided 9"]);
+    expect(refused).toBe(0);
+    expect(Math.min(...byEngine)).toBeGreaterThan(0.8 * Math.max(...byEngine));
+  });
+
   it("three users behind one address divide its requests", async () => {
     const { refused, utilisationPct } = await run({
       engines: 3,

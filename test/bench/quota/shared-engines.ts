@@ -16,13 +16,16 @@ export interface SharingTroubles {
   readonly hangs?: readonly (readonly [number, number])[];
   /** It cannot be reached, and has lost its memory afterwards. */
   readonly away?: readonly (readonly [number, number])[];
+  /** Engines that alone do not reach it, from and to. */
+  readonly cutOffOf?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
   /** Part of the statements that are carried out and not answered. */
   readonly lostShare?: number;
   readonly shareOf?: (member: string) => number;
   /** Told what an engine halted for. */
   readonly onHalt?: (member: string, reason: string | undefined) => void;
   readonly onFenced?: (member: string) => void;
-  readonly onAnomaly?: (member: string, what: string, detail: string) => void;
+  /** `at` is counted as those of failures are. */
+  readonly onAnomaly?: (member: string, what: string, detail: string, at: number) => void;
   /** Told of the store when it is made. */
   readonly onStore?: (store: MemoryClaimStore) => void;
 }
@@ -42,6 +45,7 @@ export const sharedQuotaOf = (given?: SharingTroubles): ((bench: Bench) => Share
       stores.set(group.cell, known);
       troubles.onStore?.(known.store);
     }
+    const { bornAt } = known;
     return new SharedQuota({
       clock,
       store: farStore(known, bench, troubles),
@@ -53,7 +57,7 @@ export const sharedQuotaOf = (given?: SharingTroubles): ((bench: Bench) => Share
       onHalt: (reason) => onHalt?.(group.member, reason),
       onFenced: () => onFenced?.(group.member),
       onFull: () => undefined,
-      onAnomaly: (what, detail) => troubles.onAnomaly?.(group.member, what, detail),
+      onAnomaly: (what, detail) => troubles.onAnomaly?.(group.member, what, detail, group.now() - bornAt),
     });
   };
 };
@@ -61,7 +65,7 @@ export const sharedQuotaOf = (given?: SharingTroubles): ((bench: Bench) => Share
 const farStore = (
   known: { readonly store: MemoryClaimStore; readonly bornAt: number; lost: number },
   { clock, random, group }: Bench,
-  { legMs = 0.35, hangs = [], away = [], lostShare = 0 }: SharingTroubles,
+  { legMs = 0.35, hangs = [], away = [], cutOffOf = {}, lostShare = 0 }: SharingTroubles,
 ): ClaimStore => {
   const { store } = known;
   const leg = (ms: number): Promise<void> =>
@@ -78,7 +82,7 @@ const farStore = (
       known.lost = ended;
       store.lose();
     }
-    if (isIn(away)) throw new NotSent("refused");
+    if (isIn(away) || isIn(cutOffOf[group.member] ?? [])) throw new NotSent("refused");
     await leg(random.exponential(legMs));
     const answer = isIn(hangs) ? undefined : await call();
     if (answer === undefined || (lostShare > 0 && random.next() < lostShare)) {

@@ -32,6 +32,8 @@ export interface Outcome {
   readonly usedPct: number;
   readonly leastPct: number;
   readonly refused: Readonly<Record<string, number>>;
+  /** In which minutes, counted from the first whole one. */
+  readonly refusedIn: readonly number[];
   /** Placements in whole minutes by engine, and client order ids that came twice. */
   readonly orders: readonly number[];
   readonly twice: number;
@@ -77,6 +79,7 @@ const play = async (scenario: Scenario): Promise<Outcome> => {
       usedPct: used.reduce((sum, one) => sum + one, 0) / Math.max(1, used.length),
       leastPct: Math.min(...used),
       refused,
+      refusedIn: group.minutes.filter((one) => Object.values(one.refused).some((many) => many > 0)).map(({ minute }) => minute - first),
       orders: Array.from({ length: size }, (_, index) => minutes.reduce((sum, { orders }) => sum + (orders[`key-${index}`] ?? 0), 0)),
       twice: group.minutes.reduce((sum, one) => sum + one.twice, 0),
       haltMs: group.haltMs,
