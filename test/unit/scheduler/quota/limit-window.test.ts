@@ -84,17 +84,18 @@ describe("A fixed limit window:", () => {
   );
 
   it.each([
-    ["while other engines of the group hold the rest", { window: 1, units: 700 }, 1_200],
-    ["of which others hold next to nothing", { window: 1, units: 50 }, 500],
-    ["of which they held the rest a minute ago", { window: 0, units: 700 }, 500],
-  ])("a refusal at 500 of 1,200 of a divided window, %s, leaves a limit of the right size", (_, held, capacity) => {
+    ["500, while other engines of the group hold the rest", 500, { window: 1, units: 700 }, 1_200],
+    ["500, of which others hold next to nothing", 500, { window: 1, units: 50 }, 500],
+    ["500, of which they held the rest a minute ago", 500, { window: 0, units: 700 }, 500],
+    ["1,150, which one that the store has not heard yet may have used up", 1_150, { window: 1, units: 20 }, 1_200],
+  ])("a refusal at %s, of 1,200 of a divided window leaves a limit of the right size", (_, used, held, capacity) => {
     const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
     const gauge = new FixedWindow({ ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } }, "u", clockOf(0, 0));
     gauge.divided = true;
     // A count that fell proves where minutes begin.
     gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
     gauge.end(gauge.begin(5, 60_100), 60_100, 60_110, 5, true);
-    gauge.end(gauge.begin(5, 80_000), 80_000, 80_010, 500, true);
+    gauge.end(gauge.begin(5, 80_000), 80_000, 80_010, used, true);
     gauge.heldElsewhere = held;
     gauge.learnRefusal(80_100, 80_110);
     expect(gauge.capacity).toBe(capacity);
