@@ -9,6 +9,7 @@
 import type { Division } from "./division.ts";
 import { ExitRate } from "./exit-rate.ts";
 import { ForeignUsage } from "./foreign-usage.ts";
+import { lateFrom, lateSlots, looksIn } from "./key-slots.ts";
 import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 import { exitCallsOf, exitCost, exitReserve, pacedShare, type Rank, type ReservePolicy } from "./reserve.ts";
@@ -29,13 +30,6 @@ interface Client {
   foreign: ForeignUsage | undefined;
 }
 
-/** Wider than this, one call a second is spent on narrowing the clock. */
-const clockWidthMs = 45;
-/** Nor can it be narrowed below the time a call takes there and back. */
-const tripsWide = 1.5;
-const lookEvery = 5;
-/** Where not all use is ours, the second last call of a second leaves so much earlier. */
-const strayMs = 150;
 /** In shorter windows a few slots serve the exits; in longer ones what is gone is gone for long. */
 const longMs = 10_000;
 /** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
@@ -162,7 +156,7 @@ export class Allowances {
     // However few there are, ordinary actions get one: its answer is what tells that there are more again.
     const kept = (): number => Math.max(1 + gauge.missing, most);
     if (scope === "key") {
-      if (least) return () => Math.min(Math.max(1 + gauge.missing, most), capacity - 1);
+      if (least) return () => Math.min(Math.max(1 + gauge.missing, most), capacity - 1) - (gauge.lags ? 1 : 0);
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
       return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept(), weight, at, endAt));
     }
@@ -235,18 +229,11 @@ export class Allowances {
   }
 
   #ordinaryKey(gauge: LimitWindow, kept: number, weight: LimitWindow | undefined, at: number, endAt: number): number {
-    const { capacity } = gauge.spec;
     const width = gauge.widthMs(at);
-    const lateAt = endAt - width - this.#trips.high;
-    if (at < lateAt - (gauge.unsteady ? strayMs : 0) || this.#weightBinds(weight, at, kept)) return kept;
-    // Whether something else was counted is told by one call before the last slot is used.
-    if (gauge.unsteady && (at < lateAt || gauge.open > 0)) return Math.max(kept, capacity - 1);
-    // The last slot is sent into the doubtful stretch, where its landing tells most about the boundary.
-    const { low, high } = this.#trips;
-    const finestMs = high < low * tripsWide ? Math.max(clockWidthMs, low * tripsWide) : clockWidthMs;
-    // Counts that lag never make it narrow: a look now and then keeps it from becoming wide.
-    if (gauge.lags && Math.floor(endAt / gauge.spec.windowMs) % lookEvery !== 0) return capacity;
-    return width > finestMs && at < endAt - width / 2 - this.#trips.low / 2 ? capacity - 1 : capacity;
+    const looks = gauge.lags && looksIn(gauge, endAt, width);
+    const early = looks ? kept - 1 : kept;
+    if (at < lateFrom(gauge, endAt, width, this.#trips.high) || this.#weightBinds(weight, at, kept)) return early;
+    return lateSlots(gauge, kept, at, endAt, this.#trips, looks);
   }
 
   /** Weight will run out before the key's seconds do, so its kept slots cost nothing and stay free for exits. */

@@ -69,7 +69,7 @@ export class CountEvidence {
 
   /** Whether a count told in `window` is another's, as far as can be seen; takes note of it. */
   isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
-    const { heard, lag, usage, doubt, stale, elsewhere } = this.#parts;
+    const { heard, lag, usage, doubt, stale, elsewhere, spec } = this.#parts;
     const { lagging } = lag;
     const { top, earlier } = heard;
     const before = top !== undefined && top.window < window ? top : earlier;
@@ -79,7 +79,8 @@ export class CountEvidence {
       if (counted) heard.hear(sentAt, receivedAt, used, window, heardTo);
       return false;
     }
-    const ours = usage.used(window);
+    // Of a key's second what is counted cannot be more than was sent; what may be counted twice would hide that.
+    const ours = lagging && spec.scope === "key" ? usage.ownOf(window).begun + usage.missing : usage.used(window);
     const isFirst = heard.isFirst(window, sentAt);
     const known = { before, top, isFirst, lags: lagging };
     const judgement = counted ? doubt.judge({ window, used, sentAt, receivedAt, ours: ours + elsewhere(window) }, known) : "believed";
@@ -101,13 +102,16 @@ export class CountEvidence {
     return usage.missing;
   }
 
-  /** Counts were found to lag, or no longer: what was learned from them was misread. */
-  noteLag(at: number): void {
-    const { lag, heard, phase } = this.#parts;
+  /** Counts were found to lag, or no longer: what was learned from them was misread. Returns what is missing in all. */
+  noteLag(at: number): number {
+    const { lag, heard, phase, usage } = this.#parts;
     this.lagTurns = lag.turns;
     heard.forget();
+    usage.missing = 0;
+    usage.strayIn = Number.NEGATIVE_INFINITY;
     this.runOn(phase.last(at), at);
     if (lag.lagging) this.misread("counts are those from before the call they come with");
+    return usage.missing;
   }
 
   /** The count `used` fell below that of `before`: a window began in between. */

@@ -157,7 +157,7 @@ export class FixedWindow implements LimitWindow {
     // No calendar was told: one window runs until a count falls.
     if (!phase.calendar.known && !phase.known) evidence.runOn(began, receivedAt);
     this.#landedAt = receivedAt;
-    if (evidence.lagTurns !== this.#lag.turns) evidence.noteLag(receivedAt);
+    if (evidence.lagTurns !== this.#lag.turns) this.missing = evidence.noteLag(receivedAt);
     const { lagging } = this.#lag;
     if (used !== undefined && counted) {
       this.#openEnd.refusedMs = 0;

@@ -46,7 +46,7 @@ export class HeardCounts {
     let highest = Number.NEGATIVE_INFINITY;
     for (const other of this.#heard) {
       if (other.used > highest) highest = other.used;
-      if (other.receivedAt >= sentAt || other.used < used) continue;
+      if (other.used < used || other.receivedAt > sentAt || (other.receivedAt === sentAt && !(lags && other.sentAt < sentAt))) continue;
       const leftAt = lags ? other.beforeAt : other.sentAt;
       if (leftAt <= afterAt) continue;
       before = other;

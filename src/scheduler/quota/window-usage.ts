@@ -31,7 +31,7 @@ export class WindowUsage {
   /** Of some window more was reported than is ours. */
   seesOthers = false;
   /** The newest window in which something was missing that later was not: it was used, by others or by copies of ours. */
-  #strayIn = Number.NEGATIVE_INFINITY;
+  strayIn = Number.NEGATIVE_INFINITY;
   /** Nobody else counts: what is reported beyond the answered requests are unanswered ones. */
   readonly isOurs: boolean;
 
@@ -41,7 +41,7 @@ export class WindowUsage {
 
   /** Now and then something is used that is not ours. */
   get unsteady(): boolean {
-    return this.windows.last - this.#strayIn < strayWindows;
+    return this.windows.last - this.strayIn < strayWindows;
   }
 
   /** Unanswered weight that is not proved to have landed. */
@@ -69,7 +69,7 @@ export class WindowUsage {
     let inFlight = this.windows.carried;
     let known = this.missing;
     // Where nothing else is counted, the service's count lacks no answered request that is not in `settled`.
-    const isAlone = this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.#strayIn >= strayWindows;
+    const isAlone = this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.strayIn >= strayWindows;
     const slots = this.windows.all;
     for (let position = 0; position < slots.length; position++) {
       const slot = slots[position] as Slot;
@@ -208,7 +208,7 @@ export class WindowUsage {
     const inFlight = this.isOurs ? this.#inFlight(index) : this.open;
     const before = this.missing;
     this.missing = Math.max(0, used - settled - inFlight, Math.min(before, Math.max(used, reported) - settled));
-    if (this.missing < before) this.#strayIn = index;
+    if (this.missing < before) this.strayIn = index;
   }
 
   /**
