@@ -6,7 +6,7 @@
  * calls and parses both answers.
  */
 import { createHmac } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { constants, mkdtempSync, openSync, rmSync, write } from "node:fs";
 import { Agent as HttpAgent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,6 +67,24 @@ const undici = () => {
   );
 };
 
+const scratch = () => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-live-"));
+  process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+};
+
+/** What no journal can do without: before each order a write of what its two lines come to, on the disk when it ends. */
+const undiciWithWrite = () => {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_DSYNC } = constants;
+  const file = openSync(join(scratch(), "bare"), O_WRONLY | O_APPEND | O_CREAT | O_DSYNC);
+  const lines = Buffer.alloc(420, "x");
+  const both = undici();
+  return async () => {
+    await new Promise((resolve, reject) => write(file, lines, 0, lines.length, null, (error) => (error ? reject(error) : resolve())));
+    await both();
+  };
+};
+
 const nodeHttp = () => {
   const agent = new HttpAgent({ keepAlive: true });
   const { hostname, port } = new URL(url);
@@ -115,13 +133,13 @@ const sluice = (journal) => async () => {
         ignoreElements(),
       ),
   })({});
-  const dir = mkdtempSync(join(tmpdir(), "sluice-live-"));
-  process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
   const config = defineConfig({
+    // Engines of one account that share a name would take each other's orders for their own.
+    instance: `b${process.pid % 1_000}`,
     service: live({ environment: "testnet", baseUrl: url, wsUrl, keys: [{ credentials: createCredentials(key) }] }),
     strategies: [strategy],
     quota: { layers: unlimited },
-    ...(journal ? { journal: { dir } } : {}),
+    ...(journal ? { journal: { dir: scratch() } } : {}),
   });
   const engine = createEngine(config);
   await engine.start();
@@ -132,7 +150,13 @@ const sluice = (journal) => async () => {
     });
 };
 
-const subjects = { undici, "node:http": nodeHttp, "sluice without journal": sluice(false), sluice: sluice(true) };
+const subjects = {
+  undici,
+  "undici and a bare write": undiciWithWrite,
+  "node:http": nodeHttp,
+  "sluice without journal": sluice(false),
+  sluice: sluice(true),
+};
 const act = await subjects[subject]();
 const measure = async ({ actions }) => {
   const from = process.cpuUsage();

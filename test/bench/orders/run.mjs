@@ -123,7 +123,7 @@ if (chosen.includes("requotes")) {
 if (chosen.includes("live")) {
   progress("live");
   const floor = "undici";
-  const found = await liveActions(now, [floor, "node:http", "sluice without journal", "sluice"], rounds, 500);
+  const found = await liveActions(now, [floor, "undici and a bare write", "node:http", "sluice without journal", "sluice"], rounds, 500);
   const before = old && (await liveActions(old, [floor, "sluice"], rounds, 500));
   for (const [subject, times] of Object.entries(found)) {
     const ratio = median(times.map((value, round) => value / found[floor][round]));
