@@ -36,6 +36,8 @@ class TapePlayer implements Player {
   readonly #simulated: Simulated;
   readonly #routes: readonly Route[];
   readonly #times: readonly Float64Array[];
+  /** When the row to be applied next is recorded. */
+  readonly #rowAt: Float64Array;
   /** When the row to be delivered next is due; a message does not overtake the one before it. */
   readonly #due: Float64Array;
   /** The latest instant at which something was delivered. */
@@ -47,6 +49,7 @@ class TapePlayer implements Player {
     this.#simulated = simulated;
     this.#routes = simulated.feed.routesOf(tape);
     this.#times = tape.series.map(({ at }) => at);
+    this.#rowAt = new Float64Array([this.#timeOf(0)]);
     this.#due = new Float64Array([this.#timeOf(0) + simulated.feedMs()]);
   }
 
@@ -59,14 +62,11 @@ class TapePlayer implements Player {
     const { feed } = this.#simulated;
     const stop = Math.min(this.#tape.length, this.rowsApplied + rows);
     let stopped = false;
-    let rowAt = this.#timeOf(this.rowsApplied);
     const pass = (): void => {
       stopped = this.#glideAll(untilAt, stop, paused) || this.#walk(untilAt, stop, paused);
-      rowAt = this.#timeOf(this.rowsApplied);
     };
     for (;;) {
-      // Timers apply no rows: between two passes the next row stays the same.
-      if (Math.min(rowAt, this.#due[0] as number, feed.nextBarAt) <= clock.nextAt()) stretch(pass);
+      if (Math.min(this.#rowAt[0] as number, this.#due[0] as number, feed.nextBarAt) <= clock.nextAt()) stretch(pass);
       if (stopped) return true;
       if (!clock.step(untilAt)) break;
       if (paused()) return true;
@@ -86,18 +86,20 @@ class TapePlayer implements Player {
     const simulated = this.#simulated;
     const { feed } = simulated;
     const due = this.#due;
-    let rowAt = this.#timeOf(this.rowsApplied);
+    const next = this.#rowAt;
     for (;;) {
+      const rowAt = next[0] as number;
       const feedAt = due[0] as number;
       const barAt = feed.nextBarAt;
       const nextAt = rowAt <= feedAt ? rowAt : feedAt;
       const at = nextAt <= barAt ? nextAt : barAt;
-      if (at > untilAt || at === infinity || clock.nextAt() < at) return false;
-      if (at === rowAt && this.rowsApplied === stop) return true;
-      clock.reach(at);
+      if (at > untilAt || at === infinity) return false;
+      if (at === rowAt && this.rowsApplied === stop) return clock.nextAt() >= at;
+      if (!clock.reach(at)) return false;
       if (at === rowAt) {
-        simulated.apply(this.rowsApplied++, at);
-        rowAt = this.#timeOf(this.rowsApplied);
+        const index = this.rowsApplied++;
+        next[0] = this.#timeOf(index + 1);
+        simulated.apply(index, at);
       } else if (at === barAt) feed.tick(at);
       else this.#deliver(at);
       if (paused()) return true;
@@ -117,7 +119,7 @@ class TapePlayer implements Player {
     for (;;) {
       const from = this.rowsApplied;
       // A caller that plays the rows of the first instant stops among them.
-      const quiet = this.#timeOf(from) > this.#tape.startAt ? this.#simulated.quietUntil(from, stop) : from;
+      const quiet = (this.#rowAt[0] as number) > this.#tape.startAt ? this.#simulated.quietUntil(from, stop) : from;
       if (quiet === from) return false;
       if (this.#glide(untilAt, quiet, paused)) return true;
       if (this.rowsApplied < quiet || quiet === stop) return false;
@@ -131,9 +133,9 @@ class TapePlayer implements Player {
     clock.beforeTimer = this.#catchUp;
     const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), paused);
     clock.beforeTimer = undefined;
-    const timerAt = clock.nextAt();
+    const reachedAt = Math.min(untilAt, clock.nextAt());
     let applied = this.#happened();
-    if (!stopped) while (applied < stop && this.#timeOf(applied) <= untilAt && this.#timeOf(applied) <= timerAt) applied++;
+    if (!stopped) while (applied < stop && this.#timeOf(applied) <= reachedAt) applied++;
     this.#applyTo(applied);
     return stopped;
   }
@@ -153,6 +155,7 @@ class TapePlayer implements Player {
     const from = this.rowsApplied;
     if (applied === from) return;
     this.rowsApplied = applied;
+    this.#rowAt[0] = this.#timeOf(applied);
     this.#simulated.applyLate(from, applied);
   }
 

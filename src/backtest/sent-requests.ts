@@ -11,23 +11,21 @@ import type { OpenBacktest } from "./backtest-service.ts";
 
 /** Latency is from submission by the strategy to acceptance at the service: what an action waited, and its way there. */
 export const watchSends = (
-  { simulated, clock, users }: OpenBacktest,
+  { simulated, users }: OpenBacktest,
   { endpoints }: Contract,
   tally: TradeStatistics,
   arrivedAs: (arrival: Arrival) => void,
 ): (() => RunReport["latency"]) => {
   const uids = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
-  simulated.watchSends(({ endpoint, key }) => {
-    const sentAt = clock.now();
-    const waited = tally.lastWaitMs;
-    return (arrivedAt, status) => {
+  simulated.watchSends({
+    waits: tally,
+    arrived: ({ endpoint, key, sentAt, waitedMs }, at, status) => {
       const uid = key === undefined ? undefined : uids.get(key);
-      arrivedAs({ at: arrivedAt, key, uid, weight: endpoints[endpoint].weight, status });
-      if (status === 200 && (endpoint === "cancelBatch" || endpoint === "placeOrder")) {
-        ms[endpoint].push(Math.round(waited + arrivedAt - sentAt));
-      }
-    };
+      arrivedAs({ at, key, uid, weight: endpoints[endpoint].weight, status });
+      if (status === 200 && (endpoint === "cancelBatch" || endpoint === "placeOrder"))
+        ms[endpoint].push(Math.round(waitedMs + at - sentAt));
+    },
   });
   return () => {
     const cancel = latenciesOf(ms.cancelBatch);

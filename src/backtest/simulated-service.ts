@@ -58,12 +58,26 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   follow(next: Tape): void;
   /** Applies the rows from `from` to before `to` at the idle service, each as of its own instant. */
   applyLate(from: number, to: number): void;
-  /** Called with every request as it leaves; what it returns is told the instant of arrival and the status. */
-  watchSends(watcher: (request: WireRequest) => (arrivedAt: number, status: number) => void): void;
+  /** Follows every request from now on; one watcher at a time. */
+  watchSends(watcher: SendWatcher): void;
   /** Delay of the feed for one event. */
   feedMs(): number;
   /** Charges no funding any more and leaves no timer. */
   stopFunding(): void;
+}
+
+/** A request under way, as the service takes it. */
+interface SentRequest extends WireRequest {
+  readonly ip: string;
+  readonly sentAt: number;
+  /** What its action had waited when it left. */
+  readonly waitedMs: number;
+}
+
+interface SendWatcher {
+  /** Its `lastWaitMs` is read as a request leaves. */
+  readonly waits: { readonly lastWaitMs: number };
+  arrived(request: SentRequest, at: number, status: number): void;
 }
 
 /** A user behind the one address all of them share, and its starting money by currency, decimal text. */
@@ -80,8 +94,6 @@ export const userOf = (uid: string, balances: SimulatedUser["balances"], keys = 
   balances,
   keys: Array.from({ length: keys }, (_, index) => ({ name: `${uid}-${index + 1}`, permissions: ["read", "trade_spot", "trade_futures"] })),
 });
-
-type Watcher = Parameters<Simulated["watchSends"]>[0];
 
 export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOptions, env: ServiceEnv, shiftMs = 0): Simulated => {
   const { contract, random, onError } = env;
@@ -131,7 +143,7 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   };
 };
 
-/** The way to the service and back; a watcher is told of every request twice, when it leaves and when it arrives. */
+/** The way to the service and back. What is noted of a request as it leaves travels with it. */
 const wireTo = (
   venue: Venue,
   clock: Clock,
@@ -139,29 +151,28 @@ const wireTo = (
   options: SimulatedOptions,
   quiet: SkipAhead,
 ): Pick<Simulated, "transport" | "watchSends"> => {
-  const arrivals = new Map<WireRequest, ReturnType<Watcher>>();
-  let watch: Watcher | undefined;
-  const transport = inProcess({
+  let watcher: SendWatcher | undefined;
+  const wire = inProcess({
     clock,
     latency,
     timeoutMs: options.timeoutMs,
     handle: (request, at) => {
-      const { method, path, query, body, key } = request;
       // Leverage, too, moves the price of a liquidation.
-      if (method !== "GET") quiet.disturb();
-      const response = venue.handle({ method, path, query, body, key, ip }, at + options.skewMs);
-      arrivals.get(request)?.(at, response.status);
-      arrivals.delete(request);
+      if (request.method !== "GET") quiet.disturb();
+      const sent = request as SentRequest;
+      const response = venue.handle(sent, at + options.skewMs);
+      watcher?.arrived(sent, at, response.status);
       return response;
     },
   });
   return {
-    transport: (request, sink) => {
-      if (watch !== undefined) arrivals.set(request, watch(request));
-      transport(request, sink);
+    transport: ({ endpoint, method, path, query, body, key }, sink) => {
+      const waitedMs = watcher?.waits.lastWaitMs ?? 0;
+      const sent: SentRequest = { endpoint, method, path, query, body, key, ip, sentAt: clock.now(), waitedMs };
+      wire(sent, sink);
     },
-    watchSends: (watcher) => {
-      watch = watcher;
+    watchSends: (next) => {
+      watcher = next;
     },
   };
 };

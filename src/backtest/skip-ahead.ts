@@ -7,8 +7,7 @@
  * funding is charged to holders of a position, and which price whole levels will show is not known beforehand.
  * Not here: what is made of it (player.ts, batched-rows.ts).
  */
-import { isActive } from "../contract/schemas.ts";
-import type { Series, Tape } from "../market/tape/tape.ts";
+import type { Series, Tape, TapeInstrument } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import { overlaps } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
@@ -43,11 +42,11 @@ export class SkipAhead {
   readonly #never: boolean;
   /** Whether an order leaves a mark on what is displayed. */
   readonly #lasting: boolean;
-  readonly #resting = new Set<string>();
   readonly #prices: readonly (Prices | undefined)[];
   readonly #played: readonly boolean[];
   /** Series whose prices have to stay inside a band, and the band; looked at only while there is a position. */
   readonly #watched: Uint8Array;
+  readonly #bands: ReturnType<Venue["safeBand"]>[];
   readonly #above: Float64Array;
   readonly #below: Float64Array;
   /** A bar is printed from the end of the one before it on. */
@@ -65,27 +64,20 @@ export class SkipAhead {
     this.#prices = series.map(pricesOf);
     this.#played = series.map((one) => plays(one));
     this.#watched = new Uint8Array(series.length);
+    this.#bands = Array.from(tape.instruments, () => undefined);
     this.#above = new Float64Array(series.length);
     this.#below = new Float64Array(series.length);
     this.#ahead = series.map(({ kind }) => (kind === "candle" ? 1 : 0));
     if (this.#never) return;
-    venue.onOrder((_, { ordId, state }) => {
-      if (isActive(state)) this.#resting.add(ordId);
-      else this.#resting.delete(ordId);
-      this.#state = "unknown";
-    });
-    venue.onFill(() => {
-      this.#state = "unknown";
-    });
-    venue.onFunding(() => {
-      this.#state = "unknown";
-    });
+    // What is filled is told as a change of its order, too.
+    venue.onOrder(this.disturb);
+    venue.onFunding(this.disturb);
   }
 
   /** Something happened at the service that may have changed more than prices. */
-  disturb(): void {
+  readonly disturb = (): void => {
     this.#state = "unknown";
-  }
+  };
 
   /** How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at a time. */
   until(from: number, to: number): number {
@@ -104,10 +96,13 @@ export class SkipAhead {
   }
 
   #judge(): "quiet" | "held" | "loud" {
-    if (this.#lasting || this.#resting.size > 0) return "loud";
-    const bands = this.#tape.instruments.map(({ instId }) => this.#venue.safeBand(instId));
+    if (this.#lasting || this.#venue.rests()) return "loud";
+    const { instruments, series } = this.#tape;
+    const bands = this.#bands;
+    for (let index = 0; index < bands.length; index++) bands[index] = this.#venue.safeBand((instruments[index] as TapeInstrument).instId);
     let held = false;
-    for (const [which, { instrument, kind }] of this.#tape.series.entries()) {
+    for (let which = 0; which < series.length; which++) {
+      const { instrument, kind } = series[which] as Series;
       const band = bands[instrument];
       if (band === undefined) return "loud";
       const free = band.above === Number.NEGATIVE_INFINITY && band.below === Number.POSITIVE_INFINITY;

@@ -59,6 +59,8 @@ export interface Venue {
   quote(instId: string, bidPx: number, bidQty: number, askPx: number, askQty: number, now: number): void;
   /** Absolute quantity at one price of the recorded book; 0 removes the price. `buy` is the bid side. */
   level(instId: string, side: Side, px: number, qty: number, now: number): void;
+  /** Whether any order of a user is open. */
+  rests(): boolean;
   /** Best prices of our users' own resting orders in ticks of the recording; infinitely far where none rests. */
   resting(instId: string): { readonly bidPx: number; readonly askPx: number };
   /**
@@ -188,7 +190,15 @@ const marketInput = (exchange: Exchange): Pick<Venue, "trade" | "quote" | "level
 /** What can be asked without a request. */
 const inspection = (
   exchange: Exchange,
-): Pick<Venue, "resting" | "lists" | "listing" | "truth" | "holdings" | "safeBand" | "equity" | "convert" | "markPx" | "fund"> => ({
+): Pick<
+  Venue,
+  "rests" | "resting" | "lists" | "listing" | "truth" | "holdings" | "safeBand" | "equity" | "convert" | "markPx" | "fund"
+> => ({
+  rests: () => {
+    const { users } = exchange;
+    for (let index = 0; index < users.length; index++) if ((users[index] as Account).open.length > 0) return true;
+    return false;
+  },
   resting: (instId) => {
     const { book, feedTick } = exchange.marketOf(instId);
     return { bidPx: book.bids.best / feedTick, askPx: -book.asks.best / feedTick };
@@ -203,7 +213,8 @@ const inspection = (
   safeBand: (instId) => {
     const market = exchange.marketOf(instId);
     const band = safeBand(exchange, market);
-    return band === undefined ? undefined : { above: band.above / market.feedTick, below: band.below / market.feedTick };
+    if (band === undefined || market.feedTick === 1) return band;
+    return { above: band.above / market.feedTick, below: band.below / market.feedTick };
   },
   equity: (uid, currency) => spell(equityOf(exchange, holderOf(exchange, uid), currency)),
   convert: (amount, from, to) => {
