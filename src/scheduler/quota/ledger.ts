@@ -20,6 +20,7 @@ import { passingBelow, type RetryAt, retryAtOf } from "./retry-at.ts";
 import { RoundTripTime } from "./round-trip-time.ts";
 import { type Measure, type Route, Routes, strike, type Ticket, ticketOf } from "./routes.ts";
 import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
+import { loseCall, UnplacedCalls, undoCall } from "./unanswered-calls.ts";
 import { Weights } from "./weights.ts";
 
 export type { Answer, LayerState, Rank, RetryAt as Refusal };
@@ -56,6 +57,7 @@ class LayeredLedger {
   readonly #routes: Routes;
   /** Rises with everything that happens to the ledger, but for calls that leave. */
   #epoch = 0;
+  readonly #unplaced = new UnplacedCalls();
   #disturbedAt: number;
 
   constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt, onAnomaly }: LedgerOptions) {
@@ -172,6 +174,7 @@ class LayeredLedger {
       const { charge, sentAt, probe, elements } = ticket;
       return this.settle(this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements), answer, receivedAt);
     }
+    if (this.clock.known) this.#unplaced.place(receivedAt);
     this.#trips.observe(receivedAt - ticket.sentAt);
     const told = this.#place(ticket, answer, receivedAt);
     if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
@@ -193,22 +196,19 @@ class LayeredLedger {
   /** No answer was read. */
   lose(ticket: Ticket, now: number): void {
     this.#epoch++;
-    const { windows, standing } = ticket.route;
-    for (const [index, gauge] of windows.entries()) gauge.lose(ticket.parts[index] as WindowTicket, now);
-    if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
-    if (!ticket.probe) return;
-    standing.back();
     // An address's own requests, such as opening a socket, are never answered to the ledger.
-    if (!this.clock.known && ticket.charge.uid !== undefined) standing.pause(now);
+    if (ticket.charge.uid === undefined && !this.clock.known && !this.#routes.dateless) this.#unplaced.keep(ticket, now);
+    else loseCall(ticket, now);
+    if (!ticket.probe) return;
+    ticket.route.standing.back();
+    if (!this.clock.known && ticket.charge.uid !== undefined) ticket.route.standing.pause(now);
   }
 
   /** The call never left: as if it had not been granted. */
   release(ticket: Ticket): void {
     this.#epoch++;
-    const { windows, standing } = ticket.route;
-    for (const [index, gauge] of windows.entries()) gauge.undo(ticket.parts[index] as WindowTicket);
-    if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
-    if (ticket.probe) standing.back();
+    undoCall(ticket);
+    if (ticket.probe) ticket.route.standing.back();
   }
 
   /** An exit was submitted: keeps the forecast of urgent demand. */

@@ -147,6 +147,24 @@ describe("The start of the ledger", () => {
     expect(ledger.ask(charge(), "ordinary", noon + 1).granted).toBe(true);
   });
 
+  it("counts requests of the address that left before the service told its time", () => {
+    const ledger = make();
+    const address: Charge = { ...charge(), uid: undefined, key: undefined, weight: 0 };
+    const used = (at: number) => ledger.state(at).find(({ layer }) => layer === "ip")?.used;
+    for (let sent = 0; sent < 5; sent++) ledger.lose(ledger.spend(address, noon + 10_000), noon + 10_000);
+    ledger.settle(ledger.spend(charge(), noon + 10_010), answer(noon + 10_030, { uid: 5, key: 1 }), noon + 10_050);
+    expect([used(noon + 10_060), used(noon + 61_060)]).toEqual([6, 0]);
+  });
+
+  it("holds no request of the address for longer than a minute while no time is told", () => {
+    const ledger = make();
+    const address: Charge = { ...charge(), uid: undefined, key: undefined, weight: 0 };
+    for (let now = noon; now < noon + 7_200_000; now += 1_000) {
+      expect(ledger.ask(address, "ordinary", now).granted).toBe(true);
+      ledger.lose(ledger.spend(address, now), now);
+    }
+  });
+
   it.each([
     ["before anything was answered", () => make()],
     [
