@@ -7,13 +7,22 @@
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
 import type { Division } from "./division.ts";
-import { ExitRate } from "./exit-rate.ts";
 import { ForeignUsage } from "./foreign-usage.ts";
-import { lateFrom, lateSlots, looksIn } from "./key-slots.ts";
 import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
-import { exitCallsOf, exitCost, exitReserve, pacedShare, type Rank, type ReservePolicy } from "./reserve.ts";
-import type { RoundTripTime } from "./round-trip-time.ts";
+import {
+  ExitRate,
+  exitCallsOf,
+  exitCost,
+  exitReserve,
+  lateFrom,
+  lateSlots,
+  looksIn,
+  pacedShare,
+  type Rank,
+  type ReservePolicy,
+} from "./reserve.ts";
+import type { RoundTripTime } from "./server-clock.ts";
 
 interface AllowancesOptions {
   readonly policy: ReservePolicy;

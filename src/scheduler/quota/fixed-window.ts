@@ -12,7 +12,7 @@ import { CountLag, StaleCounts } from "./count-lag.ts";
 import { HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
 import { LearnedLimit } from "./learned-limit.ts";
-import { type Ceiling, type LimitWindow, newWindowTicket, type WindowTicket } from "./limit-window.ts";
+import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import { OpenEnd } from "./open-end.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { WindowEntry } from "./window-entry.ts";
@@ -129,7 +129,7 @@ export class FixedWindow implements LimitWindow {
     return room;
   }
 
-  begin(units: number, now: number, ticket = newWindowTicket()): WindowTicket {
+  begin(units: number, now: number, ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 }): WindowTicket {
     this.begun += units;
     const phase = this.#phase;
     const { first } = phase.kept.at === now && phase.revision === phase.calendar.revision ? phase.kept : phase.at(now);

@@ -17,10 +17,8 @@ import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
 import { defaultReserve, type Rank, type ReservePolicy } from "./reserve.ts";
 import { passingBelow, type RetryAt, retryAtOf } from "./retry-at.ts";
-import { RoundTripTime } from "./round-trip-time.ts";
-import { type Measure, type Route, Routes, strike, type Ticket, ticketOf } from "./routes.ts";
-import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
-import { loseCall, UnplacedCalls, undoCall } from "./unanswered-calls.ts";
+import { loseCall, type Measure, type Route, Routes, strike, type Ticket, ticketOf, UnplacedCalls, undoCall } from "./routes.ts";
+import { createServerClock, driftPpmMost, RoundTripTime, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
 import { Weights } from "./weights.ts";
 
 export type { Answer, LayerState, Rank, RetryAt as Refusal };

@@ -18,8 +18,6 @@ export interface WindowTicket {
   unheardThen: number;
 }
 
-export const newWindowTicket = (): WindowTicket => ({ units: 0, first: 0, knownThen: 0, unheardThen: 0 });
-
 export interface LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;

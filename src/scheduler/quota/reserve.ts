@@ -3,9 +3,12 @@
  *
  * Invariants: exits (cancels, closes, emergencies) may use everything; ordinary actions leave what it takes to cancel all that
  * is open and to serve the urgent calls the rest of the window is likely to bring; what the rest of the window cannot need any
- * more is lent out, so that nothing is wasted.
+ * more is lent out, so that nothing is wasted. Where it is not known to some milliseconds where a key's seconds begin, a late call is
+ * sent into the doubtful stretch, because where it lands tells most.
  * Not here: what is used (window-usage.ts), others' use (foreign-usage.ts).
  */
+import type { LimitWindow } from "./limit-window.ts";
+import type { RoundTripTime } from "./server-clock.ts";
 
 /** Emergencies may use everything, exits nearly so, ordinary actions leave the reserve. */
 export type Rank = "emergency" | "exit" | "ordinary";
@@ -63,3 +66,84 @@ export const exitCost = (policy: ReservePolicy, open: number): number =>
 
 /** The part of `free` that even spending allows once `remMs` of `windowMs` remain; a little ahead, so that bursts are not cut small. */
 export const pacedShare = (capacity: number, remMs: number, windowMs: number): number => capacity * Math.min(1, 1 - remMs / windowMs + 0.1);
+
+/** How fast the forecast fades. */
+const memoryMs = 300_000;
+const rateLeast = 1 / 15_000;
+
+/** Forecast of exits: rises with each one asked for and fades over minutes, never quite to nothing. One instant has one rate, until another is asked for. */
+export class ExitRate {
+  // One instant is asked about many times over.
+  askedAt = Number.NaN;
+  /** Exits a millisecond that are to be expected, as of `askedAt`. */
+  rate = 0;
+  #mean = 0;
+  #lastAt: number;
+
+  constructor(startedAt: number) {
+    this.#lastAt = startedAt;
+  }
+
+  at(now: number): number {
+    if (now === this.askedAt) return this.rate;
+    this.askedAt = now;
+    this.rate = Math.max(this.#mean * Math.exp(-(now - this.#lastAt) / memoryMs), rateLeast);
+    return this.rate;
+  }
+
+  /** An exit was asked for. */
+  note(now: number): void {
+    const keep = Math.exp(-1 / 20);
+    this.#mean = this.at(now) * keep + (1 - keep) / Math.max(now - this.#lastAt, 1_000);
+    this.#lastAt = now;
+    this.askedAt = Number.NaN;
+  }
+}
+
+/** Wider than this, one call a second is spent on narrowing the clock. */
+const clockWidthMs = 45;
+/** Nor can it be narrowed below the time a call takes there and back. */
+const tripsWide = 1.5;
+/** Where counts lag, calls look in one second of so many; in more of them while the stretch is so much wider. */
+const lookEvery = 30;
+const lookEveryWide = 3;
+const widthsWide = 8;
+/** Where not all use is ours, the second last call of a second leaves so much earlier. */
+const strayMs = 150;
+
+/** Counts that lag tell where a call landed when the next one is answered: now and then one leaves early, and two look one after the other. */
+export const looksIn = ({ spec }: LimitWindow, endAt: number, widthMs: number): boolean => {
+  const every = widthMs > clockWidthMs * widthsWide ? lookEveryWide : lookEvery;
+  return widthMs > clockWidthMs && Math.floor(endAt / spec.windowMs) % every === 0;
+};
+
+/** A count that lags does not tell at once what is not ours. */
+const isUnsteady = ({ unsteady, lags }: LimitWindow): boolean => unsteady && !lags;
+
+/** When the slots kept for exits are lent, of the second that ends at `endAt` at the latest. */
+export const lateFrom = (gauge: LimitWindow, endAt: number, widthMs: number, highMs: number): number =>
+  endAt - widthMs - highMs - (isUnsteady(gauge) ? strayMs : 0);
+
+/** Slots that may be used from then on. */
+export const lateSlots = (
+  gauge: LimitWindow,
+  kept: number,
+  at: number,
+  endAt: number,
+  { low, high }: Pick<RoundTripTime, "low" | "high">,
+  looks: boolean,
+): number => {
+  const { capacity } = gauge.spec;
+  const width = gauge.widthMs(at);
+  // Whether something else was counted is told by one call before the last slot is used.
+  if (isUnsteady(gauge) && (at < endAt - width - high || gauge.open > 0)) return Math.max(kept, capacity - 1);
+  // The last slot is sent into the doubtful stretch, where its landing tells most about the boundary.
+  const looksAt = endAt - width / 2 - low / 2;
+  if (!gauge.lags) {
+    const finestMs = high < low * tripsWide ? Math.max(clockWidthMs, low * tripsWide) : clockWidthMs;
+    return width > finestMs && at < looksAt ? capacity - 1 : capacity;
+  }
+  if (!looks) return capacity;
+  if (at < looksAt) return kept;
+  return gauge.open > 0 ? kept - 1 : capacity;
+};

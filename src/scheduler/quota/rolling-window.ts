@@ -5,7 +5,7 @@
  * measured as the service's clock would, even if ours is fast.
  */
 import type { LayerSpec } from "./layers.ts";
-import { type Ceiling, type LimitWindow, newWindowTicket, type WindowTicket } from "./limit-window.ts";
+import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 
 export class RollingWindow implements LimitWindow {
   readonly spec: LayerSpec;
@@ -43,7 +43,7 @@ export class RollingWindow implements LimitWindow {
     return now < this.#shutUntil ? 0 : floor(now + this.#windowMs, now, now) - this.#answered - this.open;
   }
 
-  begin(units: number, _now = 0, ticket = newWindowTicket()): WindowTicket {
+  begin(units: number, _now = 0, ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 }): WindowTicket {
     this.begun += units;
     this.open += units;
     ticket.units = units;

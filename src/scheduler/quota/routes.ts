@@ -221,3 +221,36 @@ const soleSuspect = (
   const suspects = windows.filter((gauge, index) => !isFree(gauge, parts[index] as WindowTicket));
   return suspects.length === 1 ? suspects[0] : undefined;
 };
+
+/** What is opened of an address before the service told its time is held for no longer than any window lasts. */
+const windowMsMost = 60_000;
+
+/** It counts in the windows it may have landed in by `now`. */
+export const loseCall = (ticket: Ticket, now: number): void => {
+  for (const [index, gauge] of ticket.route.windows.entries()) gauge.lose(ticket.parts[index] as WindowTicket, now);
+  endCall(ticket);
+};
+
+/** It never left. */
+export const undoCall = (ticket: Ticket): void => {
+  for (const [index, gauge] of ticket.route.windows.entries()) gauge.undo(ticket.parts[index] as WindowTicket);
+  endCall(ticket);
+};
+
+const endCall = (ticket: Ticket): void => {
+  if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
+};
+
+export class UnplacedCalls {
+  readonly #tickets: Ticket[] = [];
+
+  keep(ticket: Ticket, now: number): void {
+    this.#tickets.push(ticket);
+    while ((this.#tickets[0] as Ticket).sentAt < now - windowMsMost) loseCall(this.#tickets.shift() as Ticket, now);
+  }
+
+  /** Windows have numbers now. */
+  place(now: number): void {
+    while (this.#tickets.length > 0) loseCall(this.#tickets.pop() as Ticket, now);
+  }
+}

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { CountLag } from "../../../../src/scheduler/quota/count-lag.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import { HeardCounts } from "../../../../src/scheduler/quota/heard-counts.ts";
-import { lateFrom, lateSlots, looksIn } from "../../../../src/scheduler/quota/key-slots.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import { lateFrom, lateSlots, looksIn } from "../../../../src/scheduler/quota/reserve.ts";
 import { gaugeOf } from "../../../support/harness/allowance.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 

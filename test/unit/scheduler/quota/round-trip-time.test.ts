@@ -1,7 +1,7 @@
 /** The marks of how long answers take: where they begin, how they follow, and where they settle. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/random.ts";
-import { RoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
+import { RoundTripTime } from "../../../../src/scheduler/quota/server-clock.ts";
 
 const marksAfter = (...answers: readonly number[]) => {
   const trips = new RoundTripTime();

@@ -10,8 +10,8 @@ import type { Ceiling, LimitWindow, WindowTicket } from "../../../../src/schedul
 import type { Rank } from "../../../../src/scheduler/quota/reserve.ts";
 import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
-import { RoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+import { RoundTripTime } from "../../../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
