@@ -112,6 +112,7 @@ class LayeredLedger {
   ask(charge: Charge, rank: Rank, now: number, offered = charge.elements): Verdict {
     const route = this.#routes.of(charge);
     const { standing, units: least } = route;
+    if (!standing.warm) this.#unplaced.place(now, this.clock.known);
     const early = standing.warm ? undefined : standing.blockedUntil(now, rank !== "ordinary");
     if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
     const measures = route.measures[rank];
@@ -172,7 +173,7 @@ class LayeredLedger {
       const { charge, sentAt, probe, elements } = ticket;
       return this.settle(this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements), answer, receivedAt);
     }
-    if (this.clock.known) this.#unplaced.place(receivedAt);
+    this.#unplaced.place(receivedAt, this.clock.known);
     this.#trips.observe(receivedAt - ticket.sentAt);
     const told = this.#place(ticket, answer, receivedAt);
     if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);

@@ -222,9 +222,6 @@ const soleSuspect = (
   return suspects.length === 1 ? suspects[0] : undefined;
 };
 
-/** What is opened of an address before the service told its time is held for no longer than any window lasts. */
-const windowMsMost = 60_000;
-
 /** It counts in the windows it may have landed in by `now`. */
 export const loseCall = (ticket: Ticket, now: number): void => {
   for (const [index, gauge] of ticket.route.windows.entries()) gauge.lose(ticket.parts[index] as WindowTicket, now);
@@ -241,16 +238,26 @@ const endCall = (ticket: Ticket): void => {
   if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
 };
 
+/**
+ * Requests of an address that nothing is read of, from before the service told its time. A window of the calendar has no number then, so
+ * they count in whichever runs until it has one, and for no longer than it lasts. A window that begins anywhere needs no number.
+ */
 export class UnplacedCalls {
-  readonly #tickets: Ticket[] = [];
+  #held: { readonly gauge: LimitWindow; readonly part: WindowTicket; readonly until: number }[] = [];
 
-  keep(ticket: Ticket, now: number): void {
-    this.#tickets.push(ticket);
-    while ((this.#tickets[0] as Ticket).sentAt < now - windowMsMost) loseCall(this.#tickets.shift() as Ticket, now);
+  keep({ route, parts }: Ticket, now: number): void {
+    for (const [index, gauge] of route.windows.entries()) {
+      const part = parts[index] as WindowTicket;
+      if (gauge instanceof FixedWindow) this.#held.push({ gauge, part, until: now + gauge.spec.windowMs });
+      else gauge.lose(part, now);
+    }
   }
 
-  /** Windows have numbers now. */
-  place(now: number): void {
-    while (this.#tickets.length > 0) loseCall(this.#tickets.pop() as Ticket, now);
+  /** Places those whose window has surely passed; all of them when windows have numbers now. */
+  place(now: number, isNumbered: boolean): void {
+    if (this.#held.length === 0) return;
+    const rest = isNumbered ? [] : this.#held.filter(({ until }) => now < until);
+    for (const { gauge, part, until } of this.#held) if (isNumbered || until <= now) gauge.lose(part, now);
+    this.#held = rest;
   }
 }

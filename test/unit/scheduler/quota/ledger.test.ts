@@ -156,6 +156,17 @@ describe("The start of the ledger", () => {
     expect([used(noon + 10_060), used(noon + 61_060)]).toEqual([6, 0]);
   });
 
+  it.each(["wall_clock", "sliding"] as const)(
+    "lets the first call go a second after a socket took the only request of a %s second",
+    (anchor) => {
+      const connect: LayerSpec = { name: "connect", scope: "ip", unit: "requests", capacity: 1, windowMs: 1_000, anchor, banMs: 0 };
+      const ledger = make({ layers: [...layers, connect] });
+      ledger.lose(ledger.spend({ ...charge(), uid: undefined, key: undefined, weight: 0 }, noon), noon);
+      const granted = (at: number): boolean => ledger.ask(charge(), "ordinary", at).granted;
+      expect([granted(noon + 900), granted(noon + 1_001)]).toEqual([false, true]);
+    },
+  );
+
   it("holds no request of the address for longer than a minute while no time is told", () => {
     const ledger = make();
     const address: Charge = { ...charge(), uid: undefined, key: undefined, weight: 0 };
