@@ -38,7 +38,7 @@ export const defaultReserve: ReservePolicy = {
   elementWeight: 0,
   keySlots: 2,
   lendMs: 375,
-  confidence: 3,
+  confidence: 4,
   probeUnits: 2,
   spending: "burst",
 };
@@ -67,17 +67,21 @@ export const exitCost = (policy: ReservePolicy, open: number): number =>
 /** The part of `free` that even spending allows once `remMs` of `windowMs` remain; a little ahead, so that bursts are not cut small. */
 export const pacedShare = (capacity: number, remMs: number, windowMs: number): number => capacity * Math.min(1, 1 - remMs / windowMs + 0.1);
 
-/** How fast the forecast fades. */
+/** How fast the forecast forgets. */
 const memoryMs = 300_000;
 const rateLeast = 1 / 15_000;
+/** Before anything was seen the least is expected, as if it had been seen for so long. */
+const priorMs = 60_000;
 
-/** Forecast of exits: rises with each one asked for and fades over minutes, never quite to nothing. One instant has one rate, until another is asked for. */
+/** Forecast of exits: how many were asked for in the time remembered, which fades over minutes; never quite none. */
 export class ExitRate {
   // One instant is asked about many times over.
   askedAt = Number.NaN;
   /** Exits a millisecond that are to be expected, as of `askedAt`. */
   rate = 0;
-  #mean = 0;
+  /** Exits and time, both fading, as of `#lastAt`. */
+  #exits = priorMs * rateLeast;
+  #spanMs = priorMs;
   #lastAt: number;
 
   constructor(startedAt: number) {
@@ -87,14 +91,16 @@ export class ExitRate {
   at(now: number): number {
     if (now === this.askedAt) return this.rate;
     this.askedAt = now;
-    this.rate = Math.max(this.#mean * Math.exp(-(now - this.#lastAt) / memoryMs), rateLeast);
+    const keep = Math.exp(-(now - this.#lastAt) / memoryMs);
+    this.rate = Math.max((this.#exits * keep) / (this.#spanMs * keep + memoryMs * (1 - keep)), rateLeast);
     return this.rate;
   }
 
   /** An exit was asked for. */
   note(now: number): void {
-    const keep = Math.exp(-1 / 20);
-    this.#mean = this.at(now) * keep + (1 - keep) / Math.max(now - this.#lastAt, 1_000);
+    const keep = Math.exp(-(now - this.#lastAt) / memoryMs);
+    this.#exits = this.#exits * keep + 1;
+    this.#spanMs = this.#spanMs * keep + memoryMs * (1 - keep);
     this.#lastAt = now;
     this.askedAt = Number.NaN;
   }

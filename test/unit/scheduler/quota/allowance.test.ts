@@ -1,5 +1,6 @@
 /** How much of a window each rank may use, in numbers worked out by hand from what is kept and for whom. */
 import { describe, expect, it } from "vitest";
+import { createRandom } from "../../../../src/random.ts";
 import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Rank } from "../../../../src/scheduler/quota/reserve.ts";
@@ -45,34 +46,44 @@ describe("In a user's minute ordinary actions leave", () => {
 });
 
 describe("The forecast of exits", () => {
-  const keep = Math.exp(-1 / 20);
   const least = 1 / 15_000;
   /** Exits a millisecond, from what is left free with half a minute to go. */
   const rate = (allowances: Allowances, at: number): number =>
     ((1_200 - 3 - ordinary(allowances, 30_000, gaugeOf(minute), at)) / 10 - 1) / 30_000;
 
-  it("rises with each exit, the more the sooner it follows, and a burst within a second counts as if it took one", () => {
+  it("is what was asked for in the time remembered, beside four exits in the minute before the start", () => {
     const allowances = stage();
     expect(rate(allowances, startedAt + 10_000)).toBeCloseTo(least, 12);
-    allowances.noteExit(startedAt + 10_000);
-    const first = least * keep + (1 - keep) / 10_000;
-    expect(rate(allowances, startedAt + 10_000)).toBeCloseTo(first, 12);
-    allowances.noteExit(startedAt + 10_000);
-    const next = first * keep + (1 - keep) / 1_000;
-    expect(rate(allowances, startedAt + 10_000)).toBeCloseTo(next, 12);
-    allowances.noteExit(startedAt + 12_500);
-    const third = next * Math.exp(-2_500 / 300_000) * keep + (1 - keep) / 2_500;
-    expect(rate(allowances, startedAt + 12_500)).toBeCloseTo(third, 12);
+    for (let exit = 0; exit < 4; exit++) allowances.noteExit(startedAt + 10_000);
+    const keep = Math.exp(-10_000 / 300_000);
+    const spanMs = 60_000 * keep + 300_000 * (1 - keep);
+    expect(rate(allowances, startedAt + 10_000)).toBeCloseTo((4 * keep + 4) / spanMs, 12);
+    const later = Math.exp(-20_000 / 300_000);
+    const laterMs = spanMs * later + 300_000 * (1 - later);
+    expect(rate(allowances, startedAt + 30_000)).toBeCloseTo(((4 * keep + 4) * later) / laterMs, 12);
   });
 
   it("fades over minutes, never quite to nothing", () => {
     const allowances = stage();
     for (let exit = 0; exit < 30; exit++) allowances.noteExit(startedAt + 10_000);
-    const high = rate(allowances, startedAt + 10_000);
-    expect(high).toBeGreaterThan(8 * least);
-    expect(rate(allowances, startedAt + 310_000)).toBeCloseTo(high / Math.E, 12);
-    expect(rate(allowances, startedAt + 70_000)).toBeCloseTo(high * Math.exp(-0.2), 12);
+    const [high, low] = [10_000, 610_000].map((ms) => rate(allowances, startedAt + ms)) as [number, number];
+    expect(high).toBeGreaterThan(6 * least);
+    expect(low).toBeLessThan(high / 4);
     expect(rate(allowances, startedAt + 3_600_000)).toBeCloseTo(least, 12);
+  });
+
+  it.each([6, 20, 120])("of %i exits a minute at random is within a fifth of that, in the mean and mostly each time", (perMinute) => {
+    const random = createRandom("exits");
+    const allowances = stage();
+    const ratios: number[] = [];
+    for (let at = startedAt; at < startedAt + 36_000_000; at += random.exponential(60_000 / perMinute)) {
+      allowances.noteExit(at);
+      if (at > startedAt + 900_000) ratios.push((rate(allowances, at) * 60_000) / perMinute);
+    }
+    const within = ratios.filter((ratio) => ratio > 0.8 && ratio < 1.2).length / ratios.length;
+    const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
+    expect(mean).toBeCloseTo(1, 1);
+    expect(within).toBeGreaterThan(0.8);
   });
 });
 

@@ -22,7 +22,7 @@ const policy: ReservePolicy = {
 
 describe("Requests held back for exits", () => {
   it.each([
-    ["one at hand and those expected", 10_000, 0, 1 / 10_000, 1 + 1 + 3],
+    ["one at hand and those expected", 10_000, 0, 1 / 10_000, 1 + 1 + 4],
     ["or as many as cancel all that rests", 10_000, 200, 1 / 10_000, 10],
     ["are lent in the end", 375, 200, 1 / 10_000, 0],
   ])("%s", (_, remMs, open, rate, calls) => {
