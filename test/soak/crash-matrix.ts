@@ -4,7 +4,13 @@
  *
  *   npx tsx test/soak/crash-matrix.ts [seeds=20] [first=1]
  */
+import { Dead } from "../support/harness/engine.ts";
 import { type CrashCase, crashStory } from "../support/scenarios/crash.ts";
+
+// What a life was doing when it died ends with its death, which nobody is left to hear of.
+process.on("unhandledRejection", (reason) => {
+  if (!(reason instanceof Dead)) throw reason;
+});
 
 const [seeds = 20, first = 1] = process.argv.slice(2).map(Number);
 const startedAt = process.cpuUsage();
