@@ -36,27 +36,36 @@ const unread = Symbol("never a value");
 class Field {
   readonly name: string;
   readonly required: boolean;
-  /** The latest text that fitted: most fields say the same many times in a row. */
+  readonly isFlag: boolean;
+  /** How long a text certainly fits: schemas count characters, of which it has at most as many as units, and at least half as many. */
+  readonly lengthMin: number;
+  readonly lengthMax: number;
+  /** Whether a text of that length may still not fit. */
+  readonly isRead: boolean;
+  /** The latest text that was read and fitted: many fields say the same many times in a row. */
   latest: unknown = unread;
   readonly #schema: FieldSchema;
   readonly #pattern: RegExp | undefined;
 
   constructor(name: string, schema: FieldSchema, required: boolean) {
+    const { type, enum: words, format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
     this.name = name;
     this.required = required;
+    this.isFlag = type === "boolean";
+    this.lengthMin = 2 * minLength - 1;
+    this.lengthMax = maxLength;
+    this.isRead = words !== undefined || format !== undefined || pattern !== undefined;
     this.#schema = schema;
-    this.#pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
+    this.#pattern = pattern === undefined ? undefined : new RegExp(pattern, "u");
   }
 
-  fits(value: unknown): boolean {
-    const { type, enum: words, format, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = this.#schema;
-    if (type === "boolean") return typeof value === "boolean";
-    if (typeof value !== "string" || (words !== undefined && !words.includes(value))) return false;
-    // Schemas count characters, of which a text has at most as many as units, and at least half as many.
-    if (value.length > maxLength || value.length < 2 * minLength - 1) return false;
-    if (format !== undefined && !hasFormat(value, format)) return false;
-    if (this.#pattern !== undefined && !this.#pattern.test(value)) return false;
-    if (value.length <= keptMax) this.latest = value;
+  /** Reads a text of a length that fits. */
+  fits(text: string): boolean {
+    const { enum: words, format } = this.#schema;
+    if (words !== undefined && !words.includes(text)) return false;
+    if (format !== undefined && !hasFormat(text, format)) return false;
+    if (this.#pattern !== undefined && !this.#pattern.test(text)) return false;
+    if (text.length <= keptMax) this.latest = text;
     return true;
   }
 }
@@ -90,7 +99,14 @@ const objectCheck = (schema: Schema): PlainCheck | undefined => {
     for (let index = 0; index < fields.length; index++) {
       const field = fields[index] as Field;
       const said = (value as Readonly<Record<string, unknown>>)[field.name];
-      if (said === undefined ? field.required : said !== field.latest && !field.fits(said)) return false;
+      if (said === undefined) {
+        if (field.required) return false;
+      } else if (typeof said !== "string") {
+        if (!field.isFlag || typeof said !== "boolean") return false;
+      } else if (said !== field.latest) {
+        if (field.isFlag || said.length < field.lengthMin || said.length > field.lengthMax) return false;
+        if (field.isRead && !field.fits(said)) return false;
+      }
     }
     return true;
   };

@@ -16,7 +16,7 @@ import { createProduct, type Product, type VenueInstrument, worthOf } from "./in
 import type { MarginRules } from "./margin-rules.ts";
 import { type Book, createBook, type OnFill, remove } from "./matching-engine.ts";
 import { type Amount, one, spell, spellSteps } from "./money.ts";
-import { feeText, isOpen, leftOf, orderRecordOf, sideOf } from "./order.ts";
+import { feeText, leftOf, orderRecordOf } from "./order.ts";
 import type { Matching } from "./queue-model.ts";
 import { dropOld } from "./retention.ts";
 import { reducibleLots, setHold, settle } from "./settlement.ts";
@@ -60,6 +60,7 @@ export class Exchange {
   readonly fund = new Map<string, Amount>();
   readonly events = new VenueEvents();
   readonly #matching: ExchangeOptions["matching"];
+  readonly #negatesCosts: boolean;
   #orderCount = 0;
   /** Orders that changed in this event. */
   readonly touched: Order[] = [];
@@ -74,6 +75,7 @@ export class Exchange {
     this.margins = margins;
     this.firstOrdId = firstOrdId;
     this.#matching = matching;
+    this.#negatesCosts = contract.profile.order.feeSign === "negative_is_cost";
   }
 
   marketOf(instId: string): Market {
@@ -182,7 +184,7 @@ export class Exchange {
     const cost = settle(order, lots, value, ratesFor(schedule, account, instType, at), liquidity, at);
     if (schedule.steps.length > 0) noteTraded(schedule, account, instType, value, at);
     if (instType === "SWAP") this.marketOf(instId).lookAt = at;
-    if (!isOpen(order)) close(order);
+    if (order.state === "filled") close(order);
     if (!order.touched) this.#touch(order);
     if (this.events.listeners.fill.length === 0) return;
     const costText = spell(cost);
@@ -191,10 +193,10 @@ export class Exchange {
       instId,
       ordId: order.ordId,
       clOrdId: order.clOrdId,
-      side: sideOf(order.sign),
+      side: order.sign === 1 ? "buy" : "sell",
       px: spellSteps(px, product.steps.tick),
       qty: spellSteps(lots, product.steps.lot),
-      fee: feeText(costText, this.profile),
+      fee: this.#negatesCosts ? feeText(costText, this.profile) : costText,
       cost: costText,
       liquidity,
       at,

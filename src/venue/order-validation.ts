@@ -123,15 +123,10 @@ const unpromisedLots = (account: Account, product: Product, sign: Sign): number 
   return lots;
 };
 
-/** Limits a reducing order to the position, or says which part of another one opens. */
-const positionProblem = ({ profile }: Exchange, order: Order): Refusal | undefined => {
-  const { account, product, sign, lots } = order;
-  if (!order.reduceOnly) {
-    order.openingLots = openingLotsOf(account, product, sign, lots);
-    return undefined;
-  }
-  order.lots = Math.min(lots, unpromisedLots(account, product, sign));
-  return order.lots > 0 ? undefined : { code: profile.answers.positionCode, msg: "There is no position to reduce." };
+/** Limits a reducing order to the position; false where there is none. */
+const fitsPosition = (order: Order): boolean => {
+  order.lots = Math.min(order.lots, unpromisedLots(order.account, order.product, order.sign));
+  return order.lots > 0;
 };
 
 type Draft = Pick<Order, "account" | "product" | "sign" | "ordType" | "clOrdId" | "reduceOnly" | "unit" | "sz" | "szText" | "px">;
@@ -195,7 +190,11 @@ export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody,
   const draft = { account, product, sign, ordType, clOrdId, reduceOnly: body.reduceOnly === true, unit, sz, szText, px } as const;
   const order = orderOf(draft, 0, at);
   const offers = offersFor(book, order);
-  return sizeProblem(exchange, order, offers) ?? positionProblem(exchange, order) ?? { market, order, offers };
+  const misfit = sizeProblem(exchange, order, offers);
+  if (misfit !== undefined) return misfit;
+  if (!order.reduceOnly) order.openingLots = openingLotsOf(account, product, sign, order.lots);
+  else if (!fitsPosition(order)) return { code: exchange.profile.answers.positionCode, msg: "There is no position to reduce." };
+  return { market, order, offers };
 };
 
 /** A market order over the whole position, whatever its size is in the unit of `sz`. */

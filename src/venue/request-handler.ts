@@ -113,15 +113,6 @@ const routeTable = ({ endpoints, profile }: Exchange["contract"], names: readonl
   return table;
 };
 
-/** A body nested deeper than the stack is the sender's doing as much as a wrong field is. */
-const problemsOf = (schema: object, input: unknown): readonly string[] => {
-  try {
-    return requestProblems(schema, input);
-  } catch {
-    return ["request: the body cannot be read."];
-  }
-};
-
 export class RequestHandler {
   readonly #exchange: Exchange;
   readonly #rateLimiter: RateLimiter;
@@ -178,7 +169,13 @@ export class RequestHandler {
     const permission = name === "placeOrder" ? this.#placePermission(request.body) : endpoint.permission;
     if (holder !== undefined && permission !== "none" && !holder.permissions.has(permission)) return forbidden(profile, permission);
     const input = endpoint.method === "GET" ? request.query : request.body;
-    const problems = problemsOf(endpoint.input, input);
+    let problems: readonly string[];
+    try {
+      problems = requestProblems(endpoint.input, input);
+    } catch {
+      // A body nested deeper than the stack is the sender's doing as much as a wrong field is.
+      problems = ["request: the body cannot be read."];
+    }
     if (problems.length > 0) return badRequest(profile, problems.join(" "));
     if (name === "instruments") return listInstruments(exchange, input as InputOf<"instruments">);
     if (holder === undefined) return unauthenticated(profile);
