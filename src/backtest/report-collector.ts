@@ -16,7 +16,6 @@ import { RestingOrders } from "../report/open-orders.ts";
 import type { PlotRecorder } from "../report/plot-recorder.ts";
 import { priceExtremes } from "../report/price-extremes.ts";
 import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, waitedIn } from "../report/quota-minutes.ts";
-import { RejectionReasons } from "../report/rejection-reasons.ts";
 import { hashOf, type RunReport, type StrategyReport } from "../report/report.ts";
 import type { RequestedData } from "../report/requested-data.ts";
 import { isAnnualised, returnSeries } from "../report/return-series.ts";
@@ -42,7 +41,6 @@ export interface ReportCollector {
 /** Everything that listened. */
 interface Heard {
   readonly tally: TradeStatistics;
-  readonly reasons: RejectionReasons;
   readonly minutes: QuotaMinutes;
   readonly asked: RequestedData;
   readonly resting: RestingOrders;
@@ -85,8 +83,8 @@ export const createReportCollector = (
         quota: quotaOf(service, heard, heard.minutes.used(service.tradesAt, endAt)),
         latency: heard.latency(),
         perStrategy: strategiesOf(engine, heard, marks),
-        turnedDown: heard.reasons.list(),
-        turnedDownMore: heard.reasons.more(),
+        turnedDown: heard.tally.reasons.list(),
+        turnedDownMore: heard.tally.reasons.more(),
         coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
         assumptions: [...assumptionsOf(service), ...isolationOf(config)],
       };
@@ -133,7 +131,6 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
     keepsLots: service.onDetails !== undefined,
     rateOf,
   });
-  const reasons = new RejectionReasons();
   const minutes = new QuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
   asked.watch(simulated.feed);
   const resting = new RestingOrders(contract.profile);
@@ -143,7 +140,6 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
   const count = (): void => {
     counting = true;
     engine.log.attach(tally.onEvent.bind(tally));
-    engine.log.on(["order.refused", "order.changed"], reasons.onEvent.bind(reasons));
     engine.log.on(["action.held", "action.sent"], minutes.onEvent.bind(minutes));
   };
   if (service.tradesAt === tape.startAt) count();
@@ -163,7 +159,7 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
     if (counting) minutes.arrived(arrival);
   };
   const latency = watchSends(service, contract, tally, arrived);
-  return { tally, reasons, minutes, asked, resting, rateOf, latency, begin, before: () => before };
+  return { tally, minutes, asked, resting, rateOf, latency, begin, before: () => before };
 };
 
 const strategiesOf = (

@@ -16,7 +16,6 @@ import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { positionLines, type RunDetails } from "./details.ts";
 import { DeepestFall } from "./equity.ts";
 import { RestingOrders } from "./open-orders.ts";
-import { RejectionReasons } from "./rejection-reasons.ts";
 import { hashOf, type RunReport, type StrategyReport } from "./report.ts";
 import { returnSeries } from "./return-series.ts";
 import { assumptionsOf } from "./run-assumptions.ts";
@@ -68,7 +67,6 @@ export class RunRecorder {
   readonly #startAt: number;
   readonly #tally: TradeStatistics;
   readonly #samples: RunSamples;
-  readonly #reasons = new RejectionReasons();
   readonly #quota: RunQuota;
   readonly #fills = new RunFills(keptMax);
   readonly #fall = new DeepestFall();
@@ -107,7 +105,6 @@ export class RunRecorder {
 
   onEvent(event: Event): void {
     this.#tally.onEvent(event);
-    this.#reasons.onEvent(event);
     this.#quota.onEvent(event);
     if (event.type === "fill") this.#filled(event);
   }
@@ -197,8 +194,8 @@ export class RunRecorder {
           } satisfies StrategyReport,
         ]),
       ),
-      turnedDown: this.#reasons.list(),
-      turnedDownMore: this.#reasons.more(),
+      turnedDown: this.#tally.reasons.list(),
+      turnedDownMore: this.#tally.reasons.more(),
       coverage: { gapMs: 0, series: [], missing: [] },
       assumptions: assumptionsOf({
         equity: this.#account === undefined ? "fills" : "account",

@@ -7,7 +7,7 @@
  * (attribution.ts).
  */
 import { abs, add, isPositive, isZero, mul, sub, sum } from "../decimal.ts";
-import type { ActionClass, Event, EventOf } from "../journal/events.ts";
+import type { ActionClass, Event } from "../journal/events.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
@@ -17,6 +17,7 @@ import { ExitGaps } from "./exit-gaps.ts";
 import type { InstrumentSums } from "./instrument-sums.ts";
 import { instrumentReports, instrumentsOf, tradeListsOf } from "./instrument-totals.ts";
 import { LiquiditySums } from "./liquidity-sums.ts";
+import { RejectionReasons } from "./rejection-reasons.ts";
 import type { InstrumentReport, Liquidity, PositionReport, StrategyReport } from "./report.ts";
 import { type MarkOf, StrategySums } from "./strategy-sums.ts";
 import type { Extremes, TradeFill, TradeLists } from "./trade-list.ts";
@@ -44,6 +45,8 @@ interface Counted {
 
 export class TradeStatistics {
   readonly liquidations: Liquidation[] = [];
+  /** Why orders came to nothing. */
+  readonly reasons = new RejectionReasons();
   /** Waiting times of actions sent. */
   readonly waits: Durations;
   /** How long the action sent last had waited. */
@@ -164,11 +167,31 @@ export class TradeStatistics {
   onEvent(event: Event): void {
     if (event.type === "fill") return;
     this.events++;
-    if (event.type === "action.sent") this.#countAction(event);
-    else if (event.type === "order.changed") this.#countOrder(event);
-    else if (event.type === "action.held") {
+    if (event.type === "order.changed") {
+      const { phase, strategy } = event;
+      if (phase === "rejected") this.reasons.onEvent(event);
+      const own = this.#sums.get(strategy);
+      if (own === undefined) return;
+      if (phase === "sent") {
+        own.counts.placed++;
+        this.#owners.set(event.clOrdId, own);
+        return;
+      }
+      if (phase === "filled" || phase === "canceled" || phase === "rejected") own.counts[phase]++;
+      if (this.#counted.keptMax !== undefined && finalPhases.includes(phase)) this.#owners.delete(event.clOrdId);
+    } else if (event.type === "action.sent") {
+      const { waitedMs, owner } = event;
+      this.waits.add(Math.round(waitedMs));
+      this.lastWaitMs = waitedMs;
+      if (event.at < this.#heldUntil && exits.includes(event.class)) this.reserveUsed++;
+      const own = this.#sums.get(owner);
+      if (own === undefined) return;
+      own.counts.weight += event.weight;
+      own.counts.heldMs += waitedMs;
+    } else if (event.type === "action.held") {
       if (event.layer === "uid") this.#heldUntil = Math.max(this.#heldUntil, event.until);
     } else if (event.type === "order.refused") {
+      this.reasons.onEvent(event);
       const counts = this.#sums.get(event.strategy)?.counts;
       if (counts !== undefined) counts.refused++;
     } else if (event.type !== "action.answered") this.#gaps.onEvent(event);
@@ -256,28 +279,6 @@ export class TradeStatistics {
     this.#closings.set(ordId, (fill, at) => {
       for (const part of shares(fill)) this.#take(holders[part.holder] as StrategySums, instId, { ...part, ordId }, at, rate);
     });
-  }
-
-  #countAction({ waitedMs, class: kind, at, owner, weight }: EventOf<"action.sent">): void {
-    this.waits.add(Math.round(waitedMs));
-    this.lastWaitMs = waitedMs;
-    if (exits.includes(kind) && at < this.#heldUntil) this.reserveUsed++;
-    const own = this.#sums.get(owner);
-    if (own === undefined) return;
-    own.counts.weight += weight;
-    own.counts.heldMs += waitedMs;
-  }
-
-  #countOrder({ strategy, phase, clOrdId }: EventOf<"order.changed">): void {
-    const own = this.#sums.get(strategy);
-    if (own === undefined) return;
-    if (phase === "sent") {
-      own.counts.placed++;
-      this.#owners.set(clOrdId, own);
-      return;
-    }
-    if (phase === "filled" || phase === "canceled" || phase === "rejected") own.counts[phase]++;
-    if (this.#counted.keptMax !== undefined && finalPhases.includes(phase)) this.#owners.delete(clOrdId);
   }
 
   #take(own: StrategySums, instId: string, fill: TradeFill, at: number, rate: string, worth?: string): InstrumentSums {

@@ -13,7 +13,6 @@ import { noDetails, type RunDetails } from "../details.ts";
 import { drawdownOf, type EquityPoint, thin } from "../equity.ts";
 import { exposureReport } from "../portfolio.ts";
 import { overTime, peaksIn, QuotaMinutes, waitedIn } from "../quota-minutes.ts";
-import { RejectionReasons } from "../rejection-reasons.ts";
 import { hashOf, latenciesOf, type RunReport, type StrategyReport } from "../report.ts";
 import { returnSeries } from "../return-series.ts";
 import { returnsOf } from "../returns.ts";
@@ -104,12 +103,10 @@ const fillOf = (row: Row): Fill => ({
 
 /** Orders are counted from events; an order whose placement is from before the span is told by its fill. */
 const listen = (events: readonly Event[], tally: TradeStatistics) => {
-  const reasons = new RejectionReasons();
   const minutes = new QuotaMinutes(0);
   const calls = { requests: 0, weight: 0, refused: 0 };
   for (const event of events) {
     tally.onEvent(event);
-    if (event.type === "order.refused" || event.type === "order.changed") reasons.onEvent(event);
     minutes.onEvent(event);
     if (event.type === "action.sent") {
       calls.requests++;
@@ -118,7 +115,7 @@ const listen = (events: readonly Event[], tally: TradeStatistics) => {
     }
     if (event.type === "action.answered" && event.status === 429) calls.refused++;
   }
-  return { reasons, minutes, calls };
+  return { minutes, calls };
 };
 
 const own = (tally: TradeStatistics, clOrdId: string, strategy: string): void => {
@@ -242,8 +239,8 @@ const reportOf = (counted: Counted): RunReport => {
     },
     latency: { p50: 0, p99: 0, cancel: latenciesOf([]), place: latenciesOf([]) },
     perStrategy: Object.fromEntries(names.map((name) => [name, strategyOf(counted, name)])),
-    turnedDown: heard.reasons.list(),
-    turnedDownMore: heard.reasons.more(),
+    turnedDown: tally.reasons.list(),
+    turnedDownMore: tally.reasons.more(),
     coverage: { gapMs: 0, series: [], missing: [] },
     assumptions: assumptionsOf(counted),
   };
