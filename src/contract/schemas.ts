@@ -258,8 +258,9 @@ export const balanceQuery = { type: "object", additionalProperties: false, prope
 
 export const positionsQuery = { type: "object", additionalProperties: false, properties: { instId } } as const satisfies JSONSchema;
 
-/** It rests; the other two states are final. */
-export const isActive = (state: OrderState): boolean => state === "live" || state === "partially_filled";
+/** Whether an order in this state rests; the other two states are final. A table, as orders are asked several times with each change. */
+export const activeIn: Readonly<Record<OrderState, boolean>> = { live: true, partially_filled: true, filled: false, canceled: false };
+export const isActive = (state: OrderState): boolean => activeIn[state];
 
 /** Later states win over earlier ones when two records of one order disagree. */
 export const rank: Readonly<Record<OrderState, number>> = { live: 0, partially_filled: 1, filled: 2, canceled: 2 };

@@ -14,7 +14,7 @@ import { elementVerdict } from "../contract/rejections.ts";
 import type { CancelBody, ElementResult } from "../contract/schemas.ts";
 import { isSluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
-import { isResting, type TrackedOrder } from "./tracked-order.ts";
+import { restsIn, type TrackedOrder } from "./tracked-order.ts";
 
 export type CancelEnd =
   /** The service accepted it; the order's record will show when it is gone. */
@@ -159,7 +159,7 @@ export class CancelBatcher {
   }
 
   #isNeeded(order: TrackedOrder): boolean {
-    if (order.canceling || !isResting(order)) return false;
+    if (order.canceling || !restsIn[order.phase]) return false;
     this.#owner.weigh(order);
     return order.cancelClass !== undefined;
   }

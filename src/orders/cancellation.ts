@@ -12,7 +12,7 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { CancelBatcher, type CancelEnd } from "./cancel-batcher.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
-import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 
 const urgencies: readonly (ActionClass | undefined)[] = [undefined, "place", "cancel", "emergency"];
@@ -49,13 +49,13 @@ export class Cancellation {
         lifecycle.transition(order, "canceling", order.reason);
       },
       end: (order, end) => {
-        if (!isOver(order)) this.#read(order, end);
+        if (!overIn[order.phase]) this.#read(order, end);
       },
     });
   }
 
   request(order: TrackedOrder, urgency: ActionClass, reason: string): void {
-    if (isOver(order)) return;
+    if (overIn[order.phase]) return;
     this.#weigh(order);
     if (!this.cancelable(order)) {
       // The service describes no way: asking would cost quota and change nothing. The order stays until it trades.
@@ -90,7 +90,7 @@ export class Cancellation {
   }
 
   #send(order: TrackedOrder): void {
-    if (order.cancelClass !== undefined && isResting(order)) this.#batcher.request(order);
+    if (order.cancelClass !== undefined && restsIn[order.phase]) this.#batcher.request(order);
   }
 
   #resumeIn(ms: number, order: TrackedOrder): void {

@@ -12,7 +12,7 @@
  */
 import { suits } from "./plan.ts";
 import type { Slot } from "./slot.ts";
-import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { type Specified, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 /** Whether `wish` may take the place of the slot's own without anything being done now. */
@@ -21,7 +21,7 @@ export const mayWait = ({ wish: before, order, queued }: Slot, wish: WantedOrder
   if (sameWish(before, wish)) return true;
   if (order === undefined) return queued !== undefined && isAlike(before, wish);
   if (queued !== undefined) return false;
-  if (!isResting(order)) return !isOver(order);
+  if (!restsIn[order.phase]) return !overIn[order.phase];
   // What an exit waits for goes before other replacements.
   return order.cancelClass !== undefined && (order.cancelClass !== "place" || wish.reduceOnly !== true);
 };
@@ -34,7 +34,7 @@ export const takeNote = (slot: Slot, wish: WantedOrder): void => {
   const { wish: before, order } = slot;
   slot.wish = wish;
   if (slot.settledMark !== undefined && before !== undefined && !sameWish(before, wish)) slot.settledMark = undefined;
-  if (order !== undefined && order.cancelClass !== undefined && isResting(order)) order.unweighed = true;
+  if (order !== undefined && order.cancelClass !== undefined && restsIn[order.phase]) order.unweighed = true;
 };
 
 /** Compares an order with the latest wanted order of its slot, if it was not yet: one that suits it after all may stay. */

@@ -23,7 +23,7 @@ import { canceledElsewhere, endingOf, type Remainder, remainderOf } from "./rema
 import { type Execution, filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { isResting, type TrackedOrder } from "./tracked-order.ts";
+import { restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
 import { canRest, type WantedOrder, wishMark } from "./wanted-order.ts";
 
@@ -81,7 +81,7 @@ export class Exits {
     const hasEnded = isOver && isEnded(order);
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
-    if (isResting(order)) this.#unprotected.end(slot);
+    if (restsIn[order.phase]) this.#unprotected.end(slot);
     if (!hasEnded) return;
     const left = this.#remainder(order, executed);
     const isCanceled = order.phase === "canceled" && canRest(order.spec.ordType) && !this.#mayLackCover(order);

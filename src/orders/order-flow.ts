@@ -31,7 +31,7 @@ import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
 import { Specifications } from "./specifications.ts";
-import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
 import { isSettled, type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
 
@@ -94,7 +94,7 @@ export class OrderFlow {
     const wish = isActive && this.protections.isIdle ? slot.wish : this.#wishOf(slot);
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settledMark } = slot;
-    const isFree = order === undefined || isOver(order);
+    const isFree = order === undefined || overIn[order.phase];
     const isOpen = wish !== undefined && (settledMark === undefined || !isSettled(wish, settledMark));
     const waits = isFree && isOpen && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
@@ -103,7 +103,7 @@ export class OrderFlow {
     const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: isAllowed, isExcess, mayAmend };
     const step = planSlot(view, this.#specifications.compare);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
-    if (wish !== undefined && order !== undefined && isResting(order) && stays) order.mark = wishMark(wish);
+    if (wish !== undefined && order !== undefined && restsIn[order.phase] && stays) order.mark = wishMark(wish);
     switch (step.kind) {
       case "place":
         this.#placements.place(slot);

@@ -11,7 +11,7 @@ import type { FillBody } from "./positions.ts";
 import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { isOver, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
+import { isOver, type OrderUpdate, overIn, type TrackedOrder, updateOf } from "./tracked-order.ts";
 
 /** What follows from transitions besides publication. */
 interface LifecycleOwner {
@@ -71,7 +71,7 @@ export class OrderLifecycle {
     const executed = record === undefined ? noExecution : executionOf(order, this.#source);
     const fill = this.#owner.book(order, executed);
     this.#journal.append({ seq: 0, at: 0, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason });
-    const ended = isOver(order);
+    const ended = overIn[order.phase];
     if (ended) this.#slots.close(order);
     this.#owner.count(order, executed, ended);
     if (fill !== undefined) this.#journal.append(fill);

@@ -19,7 +19,7 @@ import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
 import type { QueuedPlacement, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { isOver, type TrackedOrder } from "./tracked-order.ts";
+import { overIn, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import { isSettled, type WantedOrder } from "./wanted-order.ts";
 
@@ -207,7 +207,7 @@ export class Placements {
       if (verdict === "unlisted") order.verdict = wordsOf(sCode, sMsg);
       this.#unknownOrders.doubt(order, wordsOf(sCode, sMsg));
     } else if (ordId === "") this.#unknownOrders.doubt(order, "the answer to the placement cannot be read");
-    else if (!isOver(order)) this.#owner.accept(order, ordId);
+    else if (!overIn[order.phase]) this.#owner.accept(order, ordId);
   }
 
   /** A record outranks a reply: an order that was seen exists, whatever the answer says. */

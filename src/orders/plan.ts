@@ -8,7 +8,7 @@
 import { abs, compare, equal, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Mode } from "./risk/trading-mode.ts";
-import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 type CancelReason = "unwanted" | "replaced" | "more than is held";
@@ -46,12 +46,12 @@ const excess: Step = { kind: "cancel", reason: "more than is held" };
 /** `specify` turns the wanted order into the service's words; it is called only when marks differ. */
 export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specified): Step => {
   const { wish, order, queued } = slot;
-  if (order === undefined || isOver(order)) {
+  if (order === undefined || overIn[order.phase]) {
     if (wish === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
     if (queued || (slot.settledMark !== undefined && isSettled(wish, slot.settledMark))) return nothing;
     return place;
   }
-  if (!isResting(order)) return nothing;
+  if (!restsIn[order.phase]) return nothing;
   if (wish === undefined) return unwanted;
   if (slot.isExcess === true) return excess;
   // What it will be is not known yet; an exit waits for nothing.

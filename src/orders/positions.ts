@@ -13,7 +13,7 @@ import type { EventDraft } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
 import { type EntrySource, type Executed, type Execution, executionOf } from "./risk/exposure-entry.ts";
-import { isOver, type TrackedOrder } from "./tracked-order.ts";
+import { overIn, type TrackedOrder } from "./tracked-order.ts";
 
 /** What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are not in it. */
 export interface Position {
@@ -77,12 +77,12 @@ export class Positions {
     if (owner === "" || this.#over.has(clOrdId)) return undefined;
     if (wish === undefined) this.#seen.add(clOrdId);
     if (!now.isAny && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
-      if (this.#seen.size > 0 && isOver(order)) this.#seen.delete(clOrdId);
+      if (this.#seen.size > 0 && overIn[order.phase]) this.#seen.delete(clOrdId);
       return undefined;
     }
     const book = this.#bookOf(owner, spec.instId);
     const fill = this.#add(book, order, now, isRecovered);
-    if (isOver(order)) {
+    if (overIn[order.phase]) {
       book.open.delete(clOrdId);
       this.#seen.delete(clOrdId);
       this.#retire(clOrdId);

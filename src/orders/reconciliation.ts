@@ -17,7 +17,7 @@ import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { OrderStore } from "./state/order-store.ts";
-import { applyRecord, foundOrder, isOver, recalledOrder, type TrackedOrder } from "./tracked-order.ts";
+import { applyRecord, foundOrder, isOver, overIn, recalledOrder, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
 
@@ -89,7 +89,7 @@ export class Reconciliation {
     const known = order.record ?? this.#options.store.find({ ordId });
     if (known === undefined) this.#lifecycle.transition(order, "acked", "accepted");
     else if (order.record === undefined) this.#onRecord(order, known);
-    if (isOver(order) || order.record !== undefined) return;
+    if (overIn[order.phase] || order.record !== undefined) return;
     this.#unknownOrders.expect(order);
     this.#wake(order);
   }
@@ -149,7 +149,7 @@ export class Reconciliation {
     if (order.unweighed) this.#owner.weigh(order);
     if (!applyRecord(order, record)) return;
     this.#lifecycle.publish(order);
-    if (!isOver(order)) this.#wake(order);
+    if (!overIn[order.phase]) this.#wake(order);
   }
 
   readonly #onChange = (record: OrderRecord, previous: OrderRecord | undefined): void => {

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
-import { isActive, type OrderRecord } from "../contract/schemas.ts";
+import { activeIn, type OrderRecord } from "../contract/schemas.ts";
 import { equal } from "../decimal.ts";
 import type { ActionClass, OrderPhase } from "../journal/events.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
@@ -72,21 +72,38 @@ export interface TrackedOrder {
 
 export const finalPhases: readonly OrderPhase[] = ["filled", "canceled", "rejected", "absent"];
 
-export const isOver = ({ phase }: TrackedOrder): boolean =>
-  phase === "filled" || phase === "canceled" || phase === "rejected" || phase === "absent";
+// Tables, because a change of an order asks for its phase some ten times.
+const none = {
+  planned: false,
+  sent: false,
+  acked: false,
+  live: false,
+  partially_filled: false,
+  canceling: false,
+  unknown: false,
+  filled: false,
+  canceled: false,
+  rejected: false,
+  absent: false,
+} as const satisfies Record<OrderPhase, boolean>;
+type InPhase = Readonly<Record<OrderPhase, boolean>>;
 
-/** Rests at the service as far as we know, so that it can be canceled. */
-export const isResting = ({ phase }: TrackedOrder): boolean =>
-  phase === "acked" || phase === "live" || phase === "partially_filled" || phase === "canceling";
+/** Whether an order in this phase is over. */
+export const overIn: InPhase = { ...none, filled: true, canceled: true, rejected: true, absent: true };
+/** Whether it rests at the service as far as we know, so that it can be canceled. */
+export const restsIn: InPhase = { ...none, acked: true, live: true, partially_filled: true, canceling: true };
+
+export const isOver = ({ phase }: TrackedOrder): boolean => overIn[phase];
+export const isResting = ({ phase }: TrackedOrder): boolean => restsIn[phase];
 
 /** The phase after a record was seen. True when anything changed. */
 export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean => {
-  if (isOver(order)) return false;
   const { record: known, phase } = order;
+  if (overIn[phase]) return false;
   order.record = record;
   order.ordId = record.ordId;
   const isChanged = takeChange(order, record);
-  if (!isActive(record.state)) order.phase = record.state;
+  if (!activeIn[record.state]) order.phase = record.state;
   else order.phase = order.cancelSent ? "canceling" : record.state;
   return isChanged || phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
 };
@@ -200,5 +217,5 @@ export interface OrderUpdate {
 export const updateOf = (order: TrackedOrder, filledQty: string): OrderUpdate => {
   const { strategy, slot, clOrdId, ordId, phase, spec, record, reason } = order;
   const avgPx = filledQty === "0" ? "" : (record?.avgPx ?? "");
-  return Object.freeze({ strategy, slot, clOrdId, ordId, phase, isFinal: isOver(order), filledQty, avgPx, spec, record, reason });
+  return Object.freeze({ strategy, slot, clOrdId, ordId, phase, isFinal: overIn[phase], filledQty, avgPx, spec, record, reason });
 };

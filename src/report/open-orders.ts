@@ -6,7 +6,7 @@
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
-import { isActive } from "../contract/schemas.ts";
+import { activeIn } from "../contract/schemas.ts";
 import { isPositive, mul, sub, sum } from "../decimal.ts";
 import { inCurrency } from "./converted-money.ts";
 import type { OpenOrders } from "./report.ts";
@@ -21,7 +21,7 @@ export class RestingOrders {
   }
 
   onOrder(record: OrderRecord): void {
-    if (isActive(record.state)) this.#open.set(record.ordId, record);
+    if (activeIn[record.state]) this.#open.set(record.ordId, record);
     else this.#open.delete(record.ordId);
   }
 

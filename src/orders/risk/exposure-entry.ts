@@ -10,7 +10,7 @@ import type { Profile, Side } from "../../contract/profile.ts";
 import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
 import { abs, compare, div, equal, isPositive, isZero, mul, neg, plain, sub, toStep } from "../../decimal.ts";
 import { evenQuotient } from "../../decimal-units.ts";
-import { isOver, type TrackedOrder } from "../tracked-order.ts";
+import { overIn, type TrackedOrder } from "../tracked-order.ts";
 import type { ExposureEntry, Holding } from "./exposure.ts";
 
 export interface EntrySource {
@@ -134,7 +134,7 @@ export const exposureEntryOf = (order: TrackedOrder, source: EntrySource, execut
   const { instId, side, sz, reduceOnly } = spec;
   const { filled, value, cost } = executed;
   const px = spec.px !== "" ? spec.px : (pxOf(record) ?? source.marketPx(instId, side) ?? "");
-  const open = !isOver(order) && phase !== "planned";
+  const open = !overIn[order.phase] && phase !== "planned";
   const base = qty === "" ? baseOf(instId, sz, px, source) : qty;
   const entry = { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, revision, filled, value, cost };
   // Until it is known which of the two it is, it counts as the larger one.

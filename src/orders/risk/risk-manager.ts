@@ -10,7 +10,7 @@ import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import type { BookedPosition } from "../../journal/holdings.ts";
 import type { Slot } from "../slot.ts";
-import { isOver, type TrackedOrder } from "../tracked-order.ts";
+import { overIn, type TrackedOrder } from "../tracked-order.ts";
 import { type WantedOrder, wishMark } from "../wanted-order.ts";
 import { createExposure, type Holding } from "./exposure.ts";
 import { type EntrySource, type Execution, exposureEntryOf } from "./exposure-entry.ts";
@@ -82,7 +82,7 @@ export class RiskManager {
     const { clOrdId, record, spec, strategy } = order;
     const entry = exposureEntryOf(order, this.#source, executed);
     this.exposure.take(strategy === "" ? { ...entry, strategy: this.ownerOf(order) } : entry);
-    if (isOver(order)) this.#owners.delete(clOrdId);
+    if (overIn[order.phase]) this.#owners.delete(clOrdId);
     if (this.isLimited && record !== undefined && record.avgPx !== "") this.#losses.traded(spec.instId, record.avgPx);
   }
 

@@ -10,7 +10,7 @@ import type { CallOptions, Gateway } from "../../client/gateway.ts";
 import { failedReading, hiddenIn, type Outcome, type Reading, whyNot } from "../../client/outcome.ts";
 import { type WalkOptions, walkOrders } from "../../client/paging.ts";
 import type { Clock } from "../../clock/clock.ts";
-import { isActive, type OrderRecord } from "../../contract/schemas.ts";
+import { activeIn, type OrderRecord } from "../../contract/schemas.ts";
 import type { EventLog } from "../../journal/event-log.ts";
 import type { OrderStore } from "./order-store.ts";
 import { PolledResource } from "./polled-resource.ts";
@@ -80,7 +80,7 @@ export class OrderLists {
 
   readonly #take = ({ ordId, state }: OrderRecord, previous: OrderRecord | undefined): void => {
     const now = this.#clock.now();
-    const over = !isActive(state);
+    const over = !activeIn[state];
     if (over) this.#drop(ordId);
     else if (previous === undefined) this.#seenAt.set(ordId, now);
     this.pending.touch(this.#active, now);

@@ -7,7 +7,7 @@
  */
 
 import type { OrderRecord } from "../../contract/schemas.ts";
-import { isActive, rank } from "../../contract/schemas.ts";
+import { activeIn, rank } from "../../contract/schemas.ts";
 import { abs, compare } from "../../decimal.ts";
 
 /** `previous` is what was known of the order before. */
@@ -118,9 +118,9 @@ export class OrderStore {
     const record = Object.freeze(previous === undefined ? next : mergeRecords(previous, next));
     if (record === previous) return false;
     this.#name(record);
-    const wasActive = previous !== undefined && isActive(previous.state);
+    const wasActive = previous !== undefined && activeIn[previous.state];
     this.#records.set(record.ordId, record);
-    if (isActive(record.state)) this.#active.put(record);
+    if (activeIn[record.state]) this.#active.put(record);
     else if (wasActive || previous === undefined) this.#finish(record, wasActive);
     for (const listener of this.#listeners) listener(record, previous);
     return true;
@@ -129,7 +129,7 @@ export class OrderStore {
   /** The service does not know the order any more although no final record was seen. */
   forget(ordId: string): void {
     const record = this.#records.get(ordId);
-    if (record === undefined || !isActive(record.state)) return;
+    if (record === undefined || !activeIn[record.state]) return;
     this.#records.delete(ordId);
     this.#active.remove(ordId);
     this.#endings.delete(ordId);
@@ -140,7 +140,7 @@ export class OrderStore {
   /** The order was canceled: that it is in no list of open orders is news, however young it is. */
   ending(ordId: string): void {
     const record = this.#records.get(ordId);
-    if (record !== undefined && isActive(record.state)) this.#endings.add(ordId);
+    if (record !== undefined && activeIn[record.state]) this.#endings.add(ordId);
   }
 
   isEnding(ordId: string): boolean {
