@@ -9,12 +9,14 @@
 import type { DivisionFacts } from "../quota/division.ts";
 import type { FixedWindow } from "../quota/fixed-window.ts";
 import { ForeignUsage } from "../quota/foreign-usage.ts";
-import { exitCallsOf, exitReserve } from "../quota/reserve.ts";
+import { exitCallsOf, exitReserve, type ReservePolicy } from "../quota/reserve.ts";
 import type { ClaimItem, Grant } from "./claim.ts";
 
 /** The purse is given back so long before a window ends, and by an idle member sooner: others still have calls of a second to spend it on. */
 export const givesBackMs = 1_000;
 export const idleGivesBackMs = 1_500;
+/** Deviations more than one engine leaves: exits of another are seen with its next claim only, and those beyond its part are taken from all. */
+const groupConfidence = 1;
 const hourMs = 3_600_000;
 const foreignRisk = 0.005;
 /** Each member has calls under way that cross with a stranger's. */
@@ -27,6 +29,8 @@ const surpriseMost = 50;
 export class GroupReserve {
   readonly #gauge: FixedWindow;
   readonly #facts: DivisionFacts;
+  /** What all engines leave together. */
+  readonly #group: ReservePolicy;
   readonly #part: number;
   readonly #strangers = new ForeignUsage();
   #seen = { window: Number.NEGATIVE_INFINITY, units: 0 };
@@ -38,6 +42,7 @@ export class GroupReserve {
   constructor(gauge: FixedWindow, facts: DivisionFacts, part: number) {
     this.#gauge = gauge;
     this.#facts = facts;
+    this.#group = { ...facts.policy, confidence: facts.policy.confidence + groupConfidence };
     this.#part = part;
   }
 
@@ -64,7 +69,10 @@ export class GroupReserve {
       exitsPerHour: own.exitsPerHour / this.#part,
       members: 1,
     };
-    const reserve = Math.max(0, this.#exits(remMs, openOrders, exitsPerHour / hourMs) - members * this.purse(Number.POSITIVE_INFINITY));
+    const reserve = Math.max(
+      0,
+      this.#exits(remMs, openOrders, exitsPerHour / hourMs, this.#group) - members * this.purse(Number.POSITIVE_INFINITY),
+    );
     const margin = this.#strangers.margin(remMs, foreignRisk);
     const strangers = margin > 0 ? Math.min(capacity / 2, margin + (remMs > lateMs ? carefulPerMember : carefulLate) * members) : 0;
     return Math.ceil(reserve + strangers + (unit === "weight" ? this.#facts.policy.probeUnits : 0));
@@ -90,8 +98,8 @@ export class GroupReserve {
     return this.#gauge.spec.unit === "weight" ? exitWeight + elementWeight * ordersPerExit : 1;
   }
 
-  #exits(remMs: number, openOrders: number, rate: number): number {
-    const { policy } = this.#facts;
-    return this.#gauge.spec.unit === "weight" ? exitReserve(policy, remMs, openOrders, rate) : exitCallsOf(policy, remMs, openOrders, rate);
+  #exits(remMs: number, openOrders: number, rate: number, policy = this.#facts.policy): number {
+    const exits = this.#gauge.spec.unit === "weight" ? exitReserve : exitCallsOf;
+    return exits(policy, remMs, openOrders, rate);
   }
 }
