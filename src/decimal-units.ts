@@ -42,14 +42,31 @@ export class RunningSum {
 /** Steps finer than this are not tried: quotients elsewhere are cut there. */
 const placesMax = 12;
 
+/** Steps read before: instruments have few. */
+const known = new Map<string, { readonly unit: number; readonly places: number }>();
+const knownMax = 256;
+
+const stepOf = (text: string): { readonly unit: number; readonly places: number } => {
+  const step = { unit: digitsOf(text), places: readPlaces };
+  if (known.size >= knownMax) known.clear();
+  known.set(text, step);
+  return step;
+};
+
+/** The shortest text of a whole number of positive steps; undefined where it is no such number, or is not known to be. */
+export const stepsIn = (text: string, step: string): string | undefined => {
+  const { unit, places } = known.get(step) ?? stepOf(step);
+  const scaled = digitsOf(text) * 10 ** (places - readPlaces);
+  return unit > 0 && scaled % unit === 0 && Math.abs(scaled) <= safeMax ? formatCount(scaled, places) : undefined;
+};
+
 /** `a` over `by` where that is a whole number of positive steps, in the text `div` and `toStep` would give it; undefined where it is not, or is not known to be. */
 export const evenQuotient = (a: string, by: string, step: string): string | undefined => {
   const dividend = digitsOf(a);
   let shift = -readPlaces;
   const divisor = digitsOf(by);
   shift += readPlaces;
-  const unit = digitsOf(step);
-  const places = readPlaces;
+  const { unit, places } = known.get(step) ?? stepOf(step);
   shift += places;
   const over = shift > 0 ? dividend * 10 ** shift : dividend;
   const under = divisor * unit * (shift < 0 ? 10 ** -shift : 1);

@@ -45,6 +45,7 @@ export type FillBody = Extract<EventDraft, { readonly type: "fill" }>;
 interface Book {
   readonly strategy: string;
   readonly instId: string;
+  readonly currency: string;
   holding: Holding;
   fees: RunningSum;
   /** Of orders that are not over. */
@@ -80,7 +81,7 @@ export class Positions {
       if (this.#seen.size > 0 && overIn[order.phase]) this.#seen.delete(clOrdId);
       return undefined;
     }
-    const book = this.#bookOf(owner, spec.instId);
+    const book = this.#books.get(owner)?.get(spec.instId) ?? this.#bookOf(owner, spec.instId);
     const fill = this.#add(book, order, now, isRecovered);
     if (overIn[order.phase]) {
       book.open.delete(clOrdId);
@@ -191,7 +192,9 @@ export class Positions {
     }
     const value = isFirst ? now.value : sub(now.value, before.value);
     const tick = now.instrument?.tickSize;
-    const onTick = tick === undefined ? undefined : evenQuotient(value, qty, tick);
+    let onTick: string | undefined;
+    if (isFirst && now.px !== "") onTick = now.px;
+    else if (tick !== undefined) onTick = evenQuotient(value, qty, tick);
     const px = onTick ?? pxOf(value, qty, now.filled, tick, record?.avgPx ?? "");
     addToHolding(book.holding, { side: spec.side, px, qty });
     book.fees.add(cost);
@@ -212,21 +215,21 @@ export class Positions {
       qty,
       fee: isFirst ? now.fee : feeSign === "negative_is_cost" ? neg(cost) : cost,
       cost,
-      currency: currencyOf(spec.instId),
-      liquidity: liquidityOf(spec.ordType as OrdType),
+      currency: book.currency,
+      liquidity: liquidityOf[spec.ordType],
       position: book.holding.qty,
       recovered: isRecovered,
     };
   }
 
-  #positionOf({ instId, holding, fees: { text: fees } }: Book): Position {
+  #positionOf({ instId, currency, holding, fees: { text: fees } }: Book): Position {
     const { qty, realised } = holding;
     const avgPx = averagePxOf(holding);
     const isFlat = isZero(qty);
     const quoted = isFlat ? "0" : this.#source.marketPx(instId, isPositive(qty) ? "sell" : "buy");
     const unrealised = quoted === undefined || isFlat ? "0" : unrealisedOf(holding, quoted);
     const profit = sub(add(realised, unrealised), fees);
-    return Object.freeze({ instId, qty, avgPx, markPx: quoted ?? avgPx, currency: currencyOf(instId), unrealised, realised, fees, profit });
+    return Object.freeze({ instId, qty, avgPx, markPx: quoted ?? avgPx, currency, unrealised, realised, fees, profit });
   }
 
   #bookOf(strategy: string, instId: string): Book {
@@ -254,6 +257,7 @@ export class Positions {
 const emptyBook = (strategy: string, instId: string): Book => ({
   strategy,
   instId,
+  currency: currencyOf(instId),
   holding: createHolding(),
   fees: new RunningSum(),
   open: new Map(),
@@ -273,15 +277,10 @@ const pxOf = (value: string, qty: string, filled: string, tick: string | undefin
 
 const currencyOf = (instId: string): string => readInstId(instId)?.quote ?? "";
 
-const liquidityOf = (ordType: OrdType): "maker" | "taker" | undefined => {
-  switch (ordType) {
-    case "post_only":
-      return "maker";
-    case "market":
-    case "ioc":
-    case "fok":
-      return "taker";
-    case "limit":
-      return undefined;
-  }
+const liquidityOf: Readonly<Record<OrdType, "maker" | "taker" | undefined>> = {
+  post_only: "maker",
+  market: "taker",
+  ioc: "taker",
+  fok: "taker",
+  limit: undefined,
 };

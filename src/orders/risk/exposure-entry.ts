@@ -9,7 +9,7 @@ import { instTypeOf } from "../../contract/inst-id.ts";
 import type { Profile, Side } from "../../contract/profile.ts";
 import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
 import { abs, compare, div, equal, isPositive, isZero, mul, neg, plain, sub, toStep } from "../../decimal.ts";
-import { evenQuotient } from "../../decimal-units.ts";
+import { evenQuotient, stepsIn } from "../../decimal-units.ts";
 import { overIn, type TrackedOrder } from "../tracked-order.ts";
 import type { ExposureEntry, Holding } from "./exposure.ts";
 
@@ -44,6 +44,8 @@ export type Executed = Pick<ExposureEntry, "filled" | "value" | "cost">;
 export interface Execution extends Executed {
   /** False while nothing was executed: there may be a cost even so. */
   readonly isAny: boolean;
+  /** The price of all of it, where that is on the tick and comes out even; else empty. */
+  readonly px: string;
   /** As in the record, with the sign of the profile. */
   readonly fee: string;
   readonly record: OrderRecord | undefined;
@@ -55,15 +57,13 @@ export const noExecution: Execution = {
   isAny: false,
   filled: "0",
   value: "0",
+  px: "",
   cost: "0",
   fee: "0",
   record: undefined,
   profile: undefined,
   instrument: undefined,
 };
-
-/** By this record nothing was executed, and nothing paid. */
-const tellsNothing = ({ accFillSz, fee }: OrderRecord): boolean => (accFillSz === "0" || accFillSz === "") && (fee === "0" || fee === "");
 
 /** Of the record asked about last: one order's is asked about several times in a row. */
 let last = noExecution;
@@ -80,19 +80,23 @@ const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentR
   const { szUnit, feeSign } = profile.order;
   const done = record.accFillSz;
   const fee = record.fee === "" || record.fee === "0" ? "0" : plain(record.fee);
-  const cost = fee !== "0" && feeSign === "negative_is_cost" ? neg(fee) : fee;
-  if (done === "" || done === "0") return { isAny: false, filled: "0", value: "0", cost, fee, record, profile, instrument };
-  const avgPx = amount(record.avgPx);
+  let cost = fee;
+  if (fee !== "0" && feeSign === "negative_is_cost") cost = fee.startsWith("-") ? fee.slice(1) : `-${fee}`;
+  if (done === "" || done === "0") return { isAny: false, filled: "0", value: "0", px: "", cost, fee, record, profile, instrument };
+  const avgPx = record.avgPx === "" ? "0" : record.avgPx;
   const inMoney = szUnit[instTypeOf(instId)] === "quote_notional";
   const lotSize = inMoney ? instrument?.lotSize : undefined;
-  const filled = lotSize === undefined ? plain(baseOf(instId, done, avgPx, rules)) : lotsBought(instId, done, avgPx, lotSize, rules);
+  const even = lotSize === undefined ? undefined : evenQuotient(done, avgPx, lotSize);
+  // What an amount of money bought at a price to the last digit was bought at that price.
+  const px = even === undefined || instrument === undefined ? undefined : stepsIn(avgPx, instrument.tickSize);
+  let filled = even;
+  if (filled === undefined) {
+    const raw = baseOf(instId, done, avgPx, rules);
+    filled = lotSize === undefined ? plain(raw) : inLots(raw, avgPx, lotSize);
+  }
   const value = inMoney ? plain(done) : mul(filled, avgPx);
-  return { isAny: filled !== "0" || !isZero(done), filled, value, cost, fee, record, profile, instrument };
+  return { isAny: filled !== "0" || !isZero(done), filled, value, px: px ?? "", cost, fee, record, profile, instrument };
 };
-
-/** What an amount of money bought at this price on average. */
-const lotsBought = (instId: string, done: string, avgPx: string, lotSize: string, rules: Rules): string =>
-  evenQuotient(done, avgPx, lotSize) ?? inLots(baseOf(instId, done, avgPx, rules), avgPx, lotSize);
 
 /**
  * A quantity worked out from an amount and an average price that is cut off somewhere: what was traded is a whole number of lots, of those
@@ -123,8 +127,13 @@ export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined 
 };
 
 /** What an order has executed so far, in base and quote currency. */
-export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execution =>
-  record === undefined || tellsNothing(record) ? noExecution : executedOf(spec.instId, record, rules);
+export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execution => {
+  if (record === undefined) return noExecution;
+  const { accFillSz, fee } = record;
+  // Nothing was executed, and nothing paid.
+  if ((accFillSz === "0" || accFillSz === "") && (fee === "0" || fee === "")) return noExecution;
+  return executedOf(spec.instId, record, rules);
+};
 
 /** Base currency executed by an order so far. */
 export const filledOf = (order: TrackedOrder, rules: Rules): string => executionOf(order, rules).filled;
@@ -133,8 +142,10 @@ export const exposureEntryOf = (order: TrackedOrder, source: EntrySource, execut
   const { strategy, clOrdId, spec, record, phase, amendment, revision, qty } = order;
   const { instId, side, sz, reduceOnly } = spec;
   const { filled, value, cost } = executed;
-  const px = spec.px !== "" ? spec.px : (pxOf(record) ?? source.marketPx(instId, side) ?? "");
-  const open = !overIn[order.phase] && phase !== "planned";
+  const open = !overIn[phase] && phase !== "planned";
+  // Only what may still be executed is valued, or sized, by a price.
+  const isPriced = open || qty === "";
+  const px = spec.px !== "" || !isPriced ? spec.px : (pxOf(record) ?? source.marketPx(instId, side) ?? "");
   const base = qty === "" ? baseOf(instId, sz, px, source) : qty;
   const entry = { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, revision, filled, value, cost };
   // Until it is known which of the two it is, it counts as the larger one.

@@ -182,7 +182,7 @@ export const createExposure = (): Exposure => {
   const apply = (fact: ExposureEntry, sign: 1 | -1): void => {
     const left = fact.open ? leftOf(fact) : "0";
     const open = left === "0" || fact.px === "" ? "0" : mul(left, fact.px);
-    applyTo(sumsOf(fact.strategy), fact, left, open, sign);
+    applyTo(byStrategy.get(fact.strategy) ?? sumsOf(fact.strategy), fact, left, open, sign);
     if (inAll !== undefined) applyTo(inAll, fact, left, open, sign);
   };
   const retire = (id: string): void => {
@@ -228,5 +228,5 @@ export const createExposure = (): Exposure => {
 
 const applyTo = (sums: Sums, fact: ExposureEntry, left: string, open: string, sign: 1 | -1): void => {
   if (open !== "0") sums.open.add(open, sign);
-  heldIn(sums, fact.instId).add(fact, left, sign);
+  (sums.held.get(fact.instId) ?? heldIn(sums, fact.instId)).add(fact, left, sign);
 };
