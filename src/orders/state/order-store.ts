@@ -6,7 +6,7 @@
  * Not here: whose orders they are (orders/), reading listings (order-lists.ts).
  */
 
-import type { OrderRecord } from "../../contract/schemas.ts";
+import type { OrderRecord, OrderState } from "../../contract/schemas.ts";
 import { activeIn, rank } from "../../contract/schemas.ts";
 import { abs, compare } from "../../decimal.ts";
 
@@ -17,23 +17,21 @@ const finishedMax = 1_000;
 
 const filledOf = (record: OrderRecord): string => (record.accFillSz === "" ? "0" : record.accFillSz);
 const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
-const byTime = (a: OrderRecord, b: OrderRecord): number => Number(a.updatedAt) - Number(b.updatedAt);
 const fillsOf = (record: OrderRecord): string => `${record.avgPx}|${record.fee}|${record.accFillSz}`;
 const bodyOf = (record: OrderRecord): string =>
   [record.instId, record.clOrdId, record.px, record.sz, record.ordType, record.side, record.createdAt, record.updatedAt].join("|");
 
 /** Of two that say how the order ended, the one that traded to its end. */
-const standing = ({ state }: OrderRecord): number => rank[state] + (state === "filled" ? 0.5 : 0);
+const standing: Readonly<Record<OrderState, number>> = { ...rank, filled: rank.filled + 0.5 };
 
 // Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of arrival.
-const byState = (a: OrderRecord, b: OrderRecord): number => standing(a) - standing(b);
 const byFills = (a: OrderRecord, b: OrderRecord): number =>
-  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) ||
-  (sameFills(a, b) ? 0 : byFee(a, b) || byText(fillsOf(a), fillsOf(b)));
+  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) || byFee(a, b) || byText(fillsOf(a), fillsOf(b));
 /** Of two that tell the same fills, the one that tells what they cost: a fee of nothing may not have been reckoned yet. */
 const byFee = (a: OrderRecord, b: OrderRecord): number => compare(abs(feeOf(a)), abs(feeOf(b)));
 const feeOf = ({ fee }: OrderRecord): string => (fee === "" ? "0" : fee);
-const byBody = (a: OrderRecord, b: OrderRecord): number => byTime(a, b) || (sameBody(a, b) ? 0 : byText(bodyOf(a), bodyOf(b)));
+const byBody = (a: OrderRecord, b: OrderRecord): number =>
+  Number(a.updatedAt) - Number(b.updatedAt) || (sameBody(a, b) ? 0 : byText(bodyOf(a), bodyOf(b)));
 
 // The same without making texts: nearly all that is compared is alike.
 const sameFills = (a: OrderRecord, b: OrderRecord): boolean => a.avgPx === b.avgPx && a.fee === b.fee && a.accFillSz === b.accFillSz;
@@ -49,14 +47,14 @@ const sameBody = (a: OrderRecord, b: OrderRecord): boolean =>
 
 /** What two records of one order say together; `known` itself when `next` adds nothing. */
 export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord => {
-  const state = byState(next, known) > 0 ? next : known;
-  const fills = byFills(next, known) > 0 ? next : known;
+  const state = standing[next.state] > standing[known.state] ? next : known;
+  const fills = !sameFills(next, known) && byFills(next, known) > 0 ? next : known;
   const body = byBody(next, known) > 0 ? next : known;
   if (state === fills && fills === body) return state;
   const { instId, ordId, clOrdId, px, sz, ordType, side, createdAt, updatedAt } = body;
   const { avgPx, accFillSz, fee } = fills;
   const merged = { instId, ordId, clOrdId, px, sz, ordType, side, state: state.state, avgPx, accFillSz, fee, createdAt, updatedAt };
-  return isSame(merged, known) ? known : merged;
+  return state.state === known.state && isSame(merged, known) ? known : merged;
 };
 
 const isSame = (a: OrderRecord, b: OrderRecord): boolean => a.state === b.state && a.ordId === b.ordId && sameFills(a, b) && sameBody(a, b);
@@ -69,12 +67,14 @@ class SortedRecords {
   readonly records: OrderRecord[] = [];
 
   put(record: OrderRecord): void {
-    const index = this.#indexOf(record.ordId);
+    // Mostly it is the first one, or the newest of which something is told.
+    const isFirst = this.records.length === 0 || this.records[0]?.ordId === record.ordId;
+    const index = isFirst ? 0 : this.#indexOf(record.ordId);
     this.records.splice(index, this.records[index]?.ordId === record.ordId ? 1 : 0, record);
   }
 
   remove(ordId: string): void {
-    const index = this.#indexOf(ordId);
+    const index = this.records[0]?.ordId === ordId ? 0 : this.#indexOf(ordId);
     if (this.records[index]?.ordId === ordId) this.records.splice(index, 1);
   }
 

@@ -102,7 +102,7 @@ export class PolledResource<T> {
   release(): void {
     if (--this.#holds > 0) return;
     this.#listeners.delete(this.#holder);
-    if (this.#listeners.size === 0) this.#withdraw();
+    if (this.#listeners.size === 0 && this.#reading !== undefined) this.#withdraw();
   }
 
   /** Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read. */
@@ -193,13 +193,6 @@ export class PolledResource<T> {
     return least;
   }
 
-  /** When the next read is due by the timetable; what was never asked for is due at once, however long it would keep. */
-  #dueAt(interval: number): number {
-    if (this.#askedAt === Number.NEGATIVE_INFINITY) return this.#askedAt;
-    const pause = this.#failures === 0 ? interval : Math.min(interval, retryMs * 2 ** (this.#failures - 1));
-    return this.#askedAt + pause;
-  }
-
   /** Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans again. */
   #plan(): void {
     if (this.#listeners.size === 0) return;
@@ -220,7 +213,10 @@ export class PolledResource<T> {
       return this.#current.stale || this.#overdue ? Number.POSITIVE_INFINITY : this.#readAt + staleAfter * interval;
     }
     const now = this.#clock.now();
-    return this.#requests.length > 0 ? now : Math.max(now, this.#dueAt(interval));
+    // By the timetable; what was never asked for is due at once, however long it would keep.
+    if (this.#requests.length > 0 || this.#askedAt === Number.NEGATIVE_INFINITY) return now;
+    const pause = this.#failures === 0 ? interval : Math.min(interval, retryMs * 2 ** (this.#failures - 1));
+    return Math.max(now, this.#askedAt + pause);
   }
 
   #wake(): void {
