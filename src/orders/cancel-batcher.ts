@@ -44,31 +44,37 @@ interface Lane {
   gathering: boolean;
 }
 
+const noOrders: readonly TrackedOrder[] = [];
+
 /** One call, put together as it leaves. */
 class CancelCall implements Call<"cancelBatch"> {
-  readonly endpoint = "cancelBatch";
-  readonly class: ActionClass;
-  readonly owner = "engine";
-  readonly lane: Lane;
-  batch: readonly TrackedOrder[] = [];
-  readonly #batcher: CancelBatcher;
+  // Declared only: fields of their own would cost each call another one.
+  declare readonly endpoint: "cancelBatch";
+  declare readonly class: ActionClass;
+  declare readonly owner: string;
+  declare readonly lane: Lane;
+  declare batch: readonly TrackedOrder[];
+  declare private readonly batcher: CancelBatcher;
 
   constructor(batcher: CancelBatcher, lane: Lane) {
-    this.#batcher = batcher;
-    this.lane = lane;
+    this.batcher = batcher;
+    this.endpoint = "cancelBatch";
     this.class = lane.class;
+    this.owner = "engine";
+    this.lane = lane;
+    this.batch = noOrders;
   }
 
   elementsNow(): number {
-    return this.#batcher.elementsNow(this.lane);
+    return this.batcher.elementsNow(this.lane);
   }
 
   input(elementsMax: number): CancelBody | undefined {
-    return this.#batcher.fill(this, elementsMax);
+    return this.batcher.fill(this, elementsMax);
   }
 
   done(outcome: Outcome<ElementResult>): void {
-    this.#batcher.finish(this, outcome);
+    this.batcher.finish(this, outcome);
   }
 }
 
@@ -158,17 +164,13 @@ export class CancelBatcher {
     }
   }
 
-  #isNeeded(order: TrackedOrder): boolean {
-    if (order.canceling || !restsIn[order.phase]) return false;
-    this.#owner.weigh(order);
-    return order.cancelClass !== undefined;
-  }
-
   /** The next batch, of one kind of id throughout, since some services refuse a mixture; what is not needed leaves `orders`. */
   #choose(orders: ReadonlySet<TrackedOrder>, most: number, left: Set<TrackedOrder> | undefined): TrackedOrder[] {
     const batch: TrackedOrder[] = [];
     for (const order of orders) {
-      if (!this.#isNeeded(order)) {
+      const mayCancel = !order.canceling && restsIn[order.phase];
+      if (mayCancel && order.unweighed) this.#owner.weigh(order);
+      if (!mayCancel || order.cancelClass === undefined) {
         left?.delete(order);
         continue;
       }

@@ -56,7 +56,7 @@ export class Cancellation {
 
   request(order: TrackedOrder, urgency: ActionClass, reason: string): void {
     if (overIn[order.phase]) return;
-    this.#weigh(order);
+    if (order.unweighed) this.#weigh(order);
     if (!this.cancelable(order)) {
       // The service describes no way: asking would cost quota and change nothing. The order stays until it trades.
       if (order.reason !== uncancellable) this.#lifecycle.transition(order, order.phase, uncancellable);

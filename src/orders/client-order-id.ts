@@ -40,7 +40,7 @@ const letters = (text: string, count: number, seed: number): string =>
 
 export const createClientOrderIds = (instance: string): ClientOrderIds => {
   const prefix = `s${letters(instance, width.instance, 11)}`;
-  const check = (body: string): string => letters(body, width.check, 23);
+  const check = (body: string): string => sixOf(hash32(body, 23)).slice(0, width.check);
   return {
     slotHash: (strategy, slot) => letters(`${strategy}\u0000${slot}`, width.slot, 37),
     of: (slotHash, generation) => {

@@ -59,43 +59,44 @@ export class Exits {
   readonly #owner: ExitsOwner;
   readonly #rules: { readonly profile: Profile; readonly instruments: () => ReadonlyMap<string, InstrumentRecord> };
   readonly #waits = new Map<Slot, Wait>();
-  readonly #retries = new Set<Slot>();
-  readonly #unprotected: UnprotectedPositions;
+  /** Slots whose exit is to be placed again. */
+  readonly retries = new Set<Slot>();
+  readonly unprotected: UnprotectedPositions;
 
   constructor({ clock, contract, journal, instruments }: ExitsOptions, slots: Slots, limits: ExitLimits, owner: ExitsOwner) {
     this.#clock = clock;
     this.#profile = contract.profile;
     this.#journal = journal;
     this.#instruments = instruments;
-    this.#unprotected = new UnprotectedPositions(journal);
+    this.unprotected = new UnprotectedPositions(journal);
     this.#slots = slots;
     this.#limits = limits;
     this.#owner = owner;
     this.#rules = { profile: contract.profile, instruments };
   }
 
-  /** An order changed. Of one that is over this decides whether its slot places another one; call it before the slot is considered. */
+  /** An order is over, or changed while exits wait. Decides whether its slot places another one: call it before the slot is considered. */
   take(order: TrackedOrder, executed: Execution, isOver: boolean): void {
-    if (this.#retries.size > 0) this.grew(order.strategy, order.spec.instId);
-    if (!isOver && this.#unprotected.count === 0) return;
-    const hasEnded = isOver && isEnded(order);
+    if (this.retries.size > 0) this.grew(order.strategy, order.spec.instId);
+    if (!isOver && this.unprotected.count === 0) return;
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
-    if (restsIn[order.phase]) this.#unprotected.end(slot);
-    if (!hasEnded) return;
-    const left = this.#remainder(order, executed);
+    if (restsIn[order.phase]) this.unprotected.end(slot);
+    if (!isOver || !isEnded(order)) return;
+    const isWhole = order.qty === executed.filled && !order.spec.reduceOnly;
+    const left: Remainder = isWhole ? { kind: "none" } : this.#remainder(order, executed);
     const isCanceled = order.phase === "canceled" && canRest(order.spec.ordType) && !this.#mayLackCover(order);
     if (left.kind === "exit" && (isForgotten(order) || isCanceled)) {
       this.#drop(slot);
       const reason = isForgotten(order) ? "the service forgot it" : canceledElsewhere;
-      this.#unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
+      this.unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
       return;
     }
     if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && (!slot.byHand || slot.reserved))) {
       this.#follow(slot, order, left, executed);
       return;
     }
-    this.#drop(slot);
+    if (slot.rest !== undefined) this.#drop(slot);
     if (left.kind !== "differs") return;
     const { strategy, slot: name, spec, clOrdId, qty } = order;
     const told = { strategy, slot: name, instId: spec.instId, clOrdId, qty, filledQty: executed.filled, reason: left.reason };
@@ -136,16 +137,16 @@ export class Exits {
 
   /** An order is over and its slot was considered: what waited for it may go on. */
   release(order: TrackedOrder): void {
+    if (this.unprotected.count === 0 && this.#waits.size === 0 && this.retries.size === 0) return;
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
-    if (this.#unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined) this.#unprotected.end(own);
+    if (this.unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined) this.unprotected.end(own);
     if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
     // One that changed nothing at the service makes no room for others: two of them would hasten each other without end.
-    if (this.#retries.size === 0) return;
     const hasChanged = !isVain(order, filledOf(order, this.#rules));
-    for (const slot of this.#retries) {
+    for (const slot of this.retries) {
       const { rest } = slot;
       if (!hasChanged && rest?.lacksRoom !== true) continue;
       // What lacked room knows at once whether there is some now; what the service rejected has to ask.
@@ -161,19 +162,19 @@ export class Exits {
   refused(slot: Slot, wish: WantedOrder, reason: string): void {
     if (wish.reduceOnly !== true) return;
     const held = this.#limits.held(slot.strategy, wish.instId, wish.side);
-    if (isPositive(held)) this.#unprotected.begin(slot, wish, held, reason);
+    if (isPositive(held)) this.unprotected.begin(slot, wish, held, reason);
   }
 
   /** The slot wants nothing any more. */
   forget(slot: Slot): void {
     this.#drop(slot);
     this.#waits.delete(slot);
-    this.#unprotected.forget(slot);
+    this.unprotected.forget(slot);
   }
 
   #drop(slot: Slot): void {
     slot.rest = undefined;
-    if (this.#retries.size > 0) this.#retries.delete(slot);
+    if (this.retries.size > 0) this.retries.delete(slot);
   }
 
   #wakeAt(slot: Slot, at: number): void {
@@ -206,7 +207,7 @@ export class Exits {
     slot.rest = { mark, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
     order.goesOn = true;
     if (kind === "rest") return;
-    this.#retries.add(slot);
+    this.retries.add(slot);
     if (kind === "exit") this.#wakeAt(slot, at);
   }
 
@@ -225,7 +226,7 @@ export class Exits {
     const vain = lacksRoom ? before + 1 : 0;
     const at = lacksRoom ? this.#clock.now() + pauseMs(vain) : Number.POSITIVE_INFINITY;
     slot.rest = { mark, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
-    this.#retries.add(slot);
+    this.retries.add(slot);
     if (lacksRoom) this.#wakeAt(slot, at);
     else this.refused(slot, wish, lack.reason);
     return true;
@@ -233,7 +234,7 @@ export class Exits {
 
   /** What is held or under way of a product has changed: exits that wait for something to reduce leave as soon as there is. */
   grew(strategy: string, instId: string): void {
-    for (const slot of this.#retries) {
+    for (const slot of this.retries) {
       const { rest, wish } = slot;
       if (rest?.at !== Number.POSITIVE_INFINITY || wish?.instId !== instId) continue;
       const isDue = rest.qty === "" ? this.#lackOf(slot, wish) === undefined : slot.strategy === strategy && this.#isDue(slot, rest, wish);
@@ -259,7 +260,7 @@ export class Exits {
     const reducible = this.#limits.held(slot.strategy, wish.instId, wish.side);
     if (!isPositive(reducible)) {
       if (rest.qty === "" && rest.vain === 0) return true;
-      this.#unprotected.end(slot);
+      this.unprotected.end(slot);
       if (this.#limits.mayGrow(slot.strategy, wish.instId, wish.side)) {
         slot.rest = { ...rest, at: Number.POSITIVE_INFINITY, vain: 0, endsWithEntry: true };
         return false;
@@ -273,10 +274,10 @@ export class Exits {
     if (rest.isDoubtful === true && compare(this.#limits.net(wish.instId, wish.side), uncovered) >= 0) {
       slot.settledMark = rest.mark;
       this.#drop(slot);
-      this.#unprotected.begin(slot, wish, uncovered, canceledElsewhere);
+      this.unprotected.begin(slot, wish, uncovered, canceledElsewhere);
       return false;
     }
-    if (rest.vain > 0) this.#unprotected.begin(slot, wish, uncovered, rest.reason);
+    if (rest.vain > 0) this.unprotected.begin(slot, wish, uncovered, rest.reason);
     return true;
   }
 }

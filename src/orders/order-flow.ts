@@ -17,7 +17,7 @@ import type { OrderFlowOptions } from "./order-flow-options.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
 import { Placements } from "./placement.ts";
-import { planSlot, urgencyOf } from "./plan.ts";
+import { nothing, planSlot, urgencyOf } from "./plan.ts";
 import { type FillBody, Positions } from "./positions.ts";
 import { PostOnlyOrders } from "./post-only.ts";
 import { misplacedProtect } from "./protection/protect.ts";
@@ -33,7 +33,7 @@ import { Slots } from "./slots.ts";
 import { Specifications } from "./specifications.ts";
 import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
-import { isSettled, type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export class OrderFlow {
   readonly modes = new TradingModes();
@@ -64,10 +64,8 @@ export class OrderFlow {
     const ids = createClientOrderIds(options.instance);
     this.slots = new Slots(ids, new IdGeneration(clock.wallNow()));
     this.risk = new RiskManager(options, onLoss);
-    const considered = (slot: Slot): void => {
-      this.consider(slot);
-    };
-    const source: EntrySource = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
+    const considered = this.consider.bind(this);
+    const source = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
     this.#source = source;
     this.positions = new Positions(source);
     this.lifecycle = new OrderLifecycle(journal, this.slots, source, this);
@@ -79,29 +77,29 @@ export class OrderFlow {
     this.protections = new Protections(options, this.slots, this.positions, this);
     const resolver = new OrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
     this.#unknownOrders = new UnknownOrders(clock, store, resolver, this.lifecycle, this);
-    this.cancellation = new Cancellation(options, this.lifecycle, this.#unknownOrders, (order) => {
-      this.weigh(order);
-    });
+    this.cancellation = new Cancellation(options, this.lifecycle, this.#unknownOrders, this.weigh.bind(this));
     this.#placements = new Placements(options, this.slots, this.lifecycle, this.#unknownOrders, this);
     this.reconciliation = new Reconciliation(options, ids, this.slots, this.lifecycle, this.#unknownOrders, this.cancellation, this);
   }
 
   /** Takes the next step of a slot. */
   consider(slot: Slot): void {
-    const { slots, exits, postOnly, cancellation } = this;
+    const { cancellation } = this;
     const { isActive } = this.modes;
     const mode = isActive ? "active" : this.#modeOf(slot);
     const wish = isActive && this.protections.isIdle ? slot.wish : this.#wishOf(slot);
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settledMark } = slot;
     const isFree = order === undefined || overIn[order.phase];
-    const isOpen = wish !== undefined && (settledMark === undefined || !isSettled(wish, settledMark));
+    const isOpen = wish !== undefined && (settledMark === undefined || wishMark(wish) !== settledMark);
     const waits = isFree && isOpen && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
     const isAllowed = !waits && (isActive || mayPlace(mode, wish));
     const mayAmend = isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
     const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: isAllowed, isExcess, mayAmend };
-    const step = planSlot(view, this.#specifications.compare);
+    // Most slots that an order has left want nothing that is new.
+    const isIdle = isFree && !isOpen && !view.queued;
+    const step = isIdle ? nothing : planSlot(view, this.#specifications.compare);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
     if (wish !== undefined && order !== undefined && restsIn[order.phase] && stays) order.mark = wishMark(wish);
     switch (step.kind) {
@@ -126,9 +124,9 @@ export class OrderFlow {
     if (slot.spare !== undefined) this.lifecycle.dropSpare(slot);
     if (slot.wish !== undefined) return;
     this.refusals.forget(slot);
-    exits.forget(slot);
-    postOnly.forget(slot);
-    slots.dropIfIdle(slot);
+    this.exits.forget(slot);
+    this.postOnly.forget(slot);
+    this.slots.dropIfIdle(slot);
   }
 
   executed(order: TrackedOrder): Execution {
@@ -138,7 +136,7 @@ export class OrderFlow {
   book(order: TrackedOrder, executed: Execution): FillBody | undefined {
     // Most changes are of orders that we placed and that have executed nothing: they are in nobody's books.
     if (!executed.isAny && order.wish !== undefined && this.protections.isIdle) return undefined;
-    const owner = this.risk.ownerOf(order);
+    const owner = order.strategy === "" ? this.risk.ownerOf(order) : order.strategy;
     const fill = this.positions.take(order, owner, executed);
     this.protections.take(order, owner);
     return fill;
@@ -154,9 +152,9 @@ export class OrderFlow {
     if (this.slots.openCount !== this.#openTold) this.#tellOpen();
     // Without limits only what was executed matters: it says what a strategy holds.
     if (executed.isAny || this.risk.isLimited) this.risk.take(order, executed);
-    this.exits.take(order, executed, hasEnded);
+    if (hasEnded || this.exits.retries.size > 0 || this.exits.unprotected.count > 0) this.exits.take(order, executed, hasEnded);
     if (executed.isAny || order.wantedQty !== "") this.exitTrims.take(order);
-    if (order.spec.ordType === "post_only") this.postOnly.take(order);
+    if (order.spec.ordType === "post_only" && (order.phase === "rejected" || this.postOnly.series.size > 0)) this.postOnly.take(order);
     if (order.phase === "rejected") this.#options.onRejected?.(order);
   }
 

@@ -33,48 +33,61 @@ interface PlacementOwner {
   accept(order: TrackedOrder, ordId: string): void;
 }
 
-const classOf = ({ reduceOnly }: WantedOrder): ActionClass => (reduceOnly === true ? "close" : "place");
+/** How placements of one product leave: the permission they need, and the queues of entries and of exits. */
+interface Way {
+  readonly permission: string;
+  readonly place: string;
+  readonly close: string;
+}
+
+const nothing = (): void => undefined;
 
 /** One placement, from its ruling to the outcome of its request. */
 class Placement implements Call<"placeOrder">, QueuedPlacement {
-  readonly endpoint = "placeOrder";
-  readonly slot: Slot;
-  readonly wish: WantedOrder;
-  readonly class: ActionClass;
-  readonly owner: string;
-  readonly permission: string;
-  readonly instId: string;
+  // Declared only: fields of their own would cost each placement another call.
+  declare readonly endpoint: "placeOrder";
+  declare readonly slot: Slot;
+  declare readonly wish: WantedOrder;
+  declare readonly class: ActionClass;
+  declare readonly owner: string;
+  declare readonly permission: string;
+  declare readonly instId: string;
   /** Of the queue it waits in. */
-  readonly lane: string;
+  declare readonly lane: string;
   /** The approval of this turn and the number of order changes it counted; undefined once the turn has ended. */
-  approval: Approval | undefined;
-  readonly changes: number;
-  order: TrackedOrder | undefined = undefined;
-  ended = false;
-  withdraw: () => void = () => undefined;
-  readonly #placements: Placements;
+  declare approval: Approval | undefined;
+  declare readonly changes: number;
+  declare order: TrackedOrder | undefined;
+  declare ended: boolean;
+  declare withdraw: () => void;
+  declare private readonly placements: Placements;
 
-  constructor(placements: Placements, slot: Slot, wish: WantedOrder, approval: Approval, changes: number) {
-    this.#placements = placements;
+  constructor(placements: Placements, slot: Slot, wish: WantedOrder, way: Way, approval: Approval, changes: number) {
+    const isExit = wish.reduceOnly === true;
+    this.placements = placements;
+    this.endpoint = "placeOrder";
     this.slot = slot;
     this.wish = wish;
-    this.class = classOf(wish);
+    this.class = isExit ? "close" : "place";
     this.owner = slot.strategy;
-    this.permission = placements.permissionOf(wish);
+    this.permission = way.permission;
     this.instId = wish.instId;
-    this.lane = placements.laneIn(this.class, this.permission, wish.instId);
+    this.lane = isExit ? way.close : way.place;
     this.approval = approval;
     this.changes = changes;
+    this.order = undefined;
+    this.ended = false;
+    this.withdraw = nothing;
   }
 
   input(): PlaceBody | undefined {
-    this.order = this.#placements.decide(this);
+    this.order = this.placements.decide(this);
     return this.order === undefined ? undefined : bodyOf(this.order);
   }
 
   done(outcome: Outcome<ElementResult>): void {
     this.ended = true;
-    this.#placements.end(this, outcome);
+    this.placements.end(this, outcome);
   }
 }
 
@@ -87,6 +100,8 @@ export class Placements {
   readonly #lifecycle: OrderLifecycle;
   readonly #unknownOrders: UnknownOrders;
   readonly #owner: PlacementOwner;
+  /** Of products in which something was approved, which are those the service lists. */
+  readonly #ways = new Map<string, Way>();
 
   constructor(
     { clock, contract, gateway }: { readonly clock: Clock; readonly contract: Contract; readonly gateway: Gateway },
@@ -106,14 +121,17 @@ export class Placements {
   }
 
   /** The queue a placement of this wanted order belongs to. */
-  laneOf(wish: WantedOrder): string {
-    return this.laneIn(classOf(wish), this.permissionOf(wish), wish.instId);
+  laneOf({ instId, reduceOnly }: WantedOrder): string {
+    const { place, close } = this.#ways.get(instId) ?? this.#newWay(instId);
+    return reduceOnly === true ? close : place;
   }
 
   /** Queues differ in urgency and permission, and in the product where each is counted. */
-  laneIn(urgency: ActionClass, permission: string, instId: string): string {
-    const lane = `${urgency} ${permission}`;
-    return this.#byProduct ? `${lane} ${instId}` : lane;
+  #newWay(instId: string): Way {
+    const { permissions } = this.#contract.profile;
+    const permission = instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap;
+    const lane = this.#byProduct ? `${permission} ${instId}` : permission;
+    return { permission, place: `place ${lane}`, close: `close ${lane}` };
   }
 
   /** Queues a placement of the slot's wanted order, or refuses it. */
@@ -124,7 +142,12 @@ export class Placements {
       this.#owner.refuse(slot, wish, ruling);
       return;
     }
-    const placement = new Placement(this, slot, wish, ruling, this.#lifecycle.changes);
+    let way = this.#ways.get(wish.instId);
+    if (way === undefined) {
+      way = this.#newWay(wish.instId);
+      this.#ways.set(wish.instId, way);
+    }
+    const placement = new Placement(this, slot, wish, way, ruling, this.#lifecycle.changes);
     try {
       placement.withdraw = this.#gateway.submit(placement);
       placement.approval = undefined;
@@ -150,14 +173,10 @@ export class Placements {
   }
 
   end(placement: Placement, outcome: Outcome<ElementResult>): void {
-    if (placement.order !== undefined) this.#read(placement.order, outcome);
+    const { order } = placement;
+    if (order !== undefined) this.#read(order, outcome);
     else if (outcome.kind === "rejected") this.#fail(placement, outcome.msg);
     else placement.slot.queued = undefined;
-  }
-
-  permissionOf({ instId }: WantedOrder): string {
-    const { permissions } = this.#contract.profile;
-    return instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap;
   }
 
   #ruleAnew(slot: Slot, wish: WantedOrder): Approval | undefined {

@@ -49,7 +49,7 @@ export class PostOnlyOrders {
   /** Instruments whose waiting slots are looked at again by a timer. */
   readonly #looks = new Set<string>();
   /** Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again goes on with its series. */
-  readonly #series = new Map<string, Series>();
+  readonly series = new Map<string, Series>();
 
   constructor(options: PostOnlyOptions, slots: Slots, consider: (slot: Slot) => void) {
     this.#options = options;
@@ -57,18 +57,20 @@ export class PostOnlyOrders {
     this.#consider = consider;
   }
 
-  /** An order changed. */
+  /** An order changed; told while there is a series, and of every rejection. */
   take(order: TrackedOrder): void {
     const { phase, spec } = order;
     if (spec.ordType !== "post_only" || spec.reduceOnly) return;
     if (phase === "rejected") this.#rejected(order);
-    else if (this.#series.size > 0 && phase !== "planned" && phase !== "sent" && phase !== "unknown") this.#series.delete(keyOf(order));
+    else if (this.series.size > 0 && phase !== "planned" && phase !== "sent" && phase !== "unknown") this.series.delete(keyOf(order));
   }
 
   /** The slot may not place this yet; it is considered again when it may. */
   holds(slot: Slot, wish: WantedOrder): boolean {
     if (wish.ordType !== "post_only") return false;
-    return this.#isSlow(slot) || this.#isOutside(slot, wish);
+    return (
+      (this.series.size > 0 && this.#isSlow(slot)) || (wish.cross !== undefined && wish.cross !== "reject" && this.#isOutside(slot, wish))
+    );
   }
 
   /** A quote of the instrument has come. */
@@ -88,20 +90,20 @@ export class PostOnlyOrders {
     const { clock, contract, journal } = this.#options;
     if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true) return;
     const key = keyOf(order);
-    const count = (this.#series.get(key)?.count ?? 0) + 1;
+    const count = (this.series.get(key)?.count ?? 0) + 1;
     const late = count - freeRejections;
     const waitMs = late <= 0 ? 0 : Math.min(slowMsMax, slowMs * 2 ** (late - 1));
-    this.#series.delete(key);
-    this.#series.set(key, { order, count, until: clock.now() + waitMs, armed: false });
-    if (this.#series.size > seriesMax) this.#series.delete(this.#series.keys().next().value as string);
+    this.series.delete(key);
+    this.series.set(key, { order, count, until: clock.now() + waitMs, armed: false });
+    if (this.series.size > seriesMax) this.series.delete(this.series.keys().next().value as string);
     if (late !== 1) return;
     const { strategy, slot, spec, reason } = order;
     journal.append({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason });
   }
 
   #isSlow(slot: Slot): boolean {
-    if (this.#series.size === 0 || slot.byHand) return false;
-    const series = this.#series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
+    if (slot.byHand) return false;
+    const series = this.series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
     const { clock } = this.#options;
     if (series === undefined || clock.now() >= series.until) return false;
     if (series.armed) return true;
@@ -114,7 +116,6 @@ export class PostOnlyOrders {
   }
 
   #isOutside(slot: Slot, { cross, instId, side, px }: WantedOrder): boolean {
-    if (cross === undefined || cross === "reject") return false;
     const instrument = this.#options.instruments().get(instId);
     // What cannot be placed at all is refused in other words.
     if (instrument === undefined || !isDecimal(px)) return false;

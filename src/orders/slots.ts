@@ -141,7 +141,7 @@ export class Slots {
     slot.refused = false;
     this.#open.set(clOrdId, order);
     this.openCount = this.#open.size;
-    this.#count(slot.strategy, 1);
+    this.#counts.set(slot.strategy, (this.#counts.get(slot.strategy) ?? 0) + 1);
     return order;
   }
 
@@ -185,7 +185,7 @@ export class Slots {
     this.#open.delete(order.clOrdId);
     this.openCount = this.#open.size;
     this.#surplus.delete(order);
-    this.#count(order.strategy, -1);
+    this.#counts.set(order.strategy, (this.#counts.get(order.strategy) ?? 0) - 1);
     if (order.strategy !== "") return;
     for (const [hash, left] of this.#homeless) {
       if (!left.includes(order)) continue;
