@@ -66,9 +66,12 @@ class TapePlayer implements Player {
       stopped = this.#glideAll(untilAt, stop, paused) || this.#walk(untilAt, stop, paused);
     };
     for (;;) {
-      if (Math.min(this.#rowAt[0] as number, this.#due[0] as number, feed.nextBarAt) <= clock.nextAt()) stretch(pass);
-      if (stopped) return true;
-      if (!clock.step(untilAt)) break;
+      const rowsAt = Math.min(this.#rowAt[0] as number, this.#due[0] as number, feed.nextBarAt);
+      if (!clock.step(untilAt, rowsAt)) {
+        if (rowsAt <= clock.nextAt()) stretch(pass);
+        if (stopped) return true;
+        if (!clock.step(untilAt)) break;
+      }
       if (paused()) return true;
     }
     clock.advanceTo(Math.max(untilAt, clock.now()));

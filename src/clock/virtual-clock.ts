@@ -61,12 +61,12 @@ export class VirtualClock implements Clock {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Runs the next timer, if there is one at or before `limit`; tells whether it did. */
-  step(limit = Number.POSITIVE_INFINITY): boolean {
+  /** Runs the next timer, if there is one at or before `limit` and before `end`; tells whether it did. */
+  step(limit = Number.POSITIVE_INFINITY, end?: number): boolean {
     const heap = this.#heap;
     while (heap.length > 0) {
       const { at, run } = heap[0] as HeapTimer;
-      if (run !== undefined && at > limit) return false;
+      if (run !== undefined && (at > limit || (end !== undefined && at >= end))) return false;
       const timer = this.#pop();
       if (run === undefined) continue;
       // A cancel after the run must not be counted.

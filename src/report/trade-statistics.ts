@@ -199,7 +199,22 @@ export class TradeStatistics {
 
   /** `at` is the instant on the run's clock, from which the service's may be off; `strategy` whose it is, where that is told. */
   onFill(fill: Fill, at = fill.at, strategy?: string): void {
-    this.#fill(strategy === undefined ? this.#owners.get(fill.clOrdId) : this.#sums.get(strategy), fill, at);
+    const own = strategy === undefined ? this.#owners.get(fill.clOrdId) : this.#sums.get(strategy);
+    if (own !== undefined) own.counts.fills++;
+    const rate = this.#rateOf(fill.instId);
+    const sums = this.#liquidity[fill.liquidity];
+    sums.fills++;
+    if (rate === undefined) return;
+    const worth = fill.value ?? mul(fill.px, fill.qty);
+    const value = rate === "1" ? worth : inCurrency(worth, rate);
+    sums.volume.add(value);
+    sums.fees.add(rate === "1" ? fill.cost : inCurrency(fill.cost, rate));
+    if (own !== undefined) {
+      own.uid = fill.uid;
+      this.#firstTraded ??= fill.instId;
+      this.#take(own, fill.instId, fill, at, rate, worth).noteFill(value);
+    }
+    this.#closings.get(fill.ordId)?.(fill, at);
   }
 
   /** What a strategy held before the run is taken over at `px`: no fill of the run. */
@@ -228,24 +243,6 @@ export class TradeStatistics {
         const px = one.isFlat ? undefined : prices.get(one.instId, one.qty);
         if (px !== undefined) one.roundTrips.look(px);
       }
-  }
-
-  #fill(own: StrategySums | undefined, fill: Fill, at: number): void {
-    if (own !== undefined) own.counts.fills++;
-    const rate = this.#rateOf(fill.instId);
-    const sums = this.#liquidity[fill.liquidity];
-    sums.fills++;
-    if (rate === undefined) return;
-    const worth = mul(fill.px, fill.qty);
-    const value = rate === "1" ? worth : inCurrency(worth, rate);
-    sums.volume.add(value);
-    sums.fees.add(rate === "1" ? fill.cost : inCurrency(fill.cost, rate));
-    if (own !== undefined) {
-      own.uid = fill.uid;
-      this.#firstTraded ??= fill.instId;
-      this.#take(own, fill.instId, fill, at, rate, worth).noteFill(value);
-    }
-    this.#closings.get(fill.ordId)?.(fill, at);
   }
 
   onFunding(charged: Funding): void {

@@ -43,6 +43,10 @@ export interface Order {
   done: number;
   /** The price of all its executions, in ticks; 0 before the first, NaN where they differ. */
   paidPx: number;
+  /** That price, the value and the cost of all executions as the only fill told them; undefined where there are more, or it was not told. */
+  pxText: string | undefined;
+  valueText: string | undefined;
+  feeText: string | undefined;
   value: Amount;
   cost: Amount;
   hold: Amount;

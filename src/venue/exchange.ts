@@ -116,13 +116,19 @@ export class Exchange {
     if (!order.touched) this.#touch(order);
   }
 
+  /** The product whose order changed in this event, where it is but one order. */
+  onlyMarket(): Market | undefined {
+    const { touched } = this;
+    return touched.length === 1 ? this.markets.get((touched[0] as Order).product.instId) : undefined;
+  }
+
   /** Products whose orders changed in this event, of which there is one at least. */
   changedMarkets(): readonly Market[] {
     const { touched } = this;
-    const changed = [this.marketOf((touched[0] as Order).product.instId)];
-    for (let index = 1; index < touched.length; index++) {
-      const market = this.marketOf((touched[index] as Order).product.instId);
-      if (!changed.includes(market)) changed.push(market);
+    const changed: Market[] = [];
+    for (let index = 0; index < touched.length; index++) {
+      const market = this.markets.get((touched[index] as Order).product.instId);
+      if (market !== undefined && !changed.includes(market)) changed.push(market);
     }
     return changed;
   }
@@ -143,14 +149,14 @@ export class Exchange {
       if (account !== last && account.open.length > 0) this.#withdrawIdle(account, at);
       last = account;
     }
-    const { events } = this;
-    for (let index = 0; index < fills.length; index++) events.tell({ kind: "fill", fill: fills[index] as Fill });
-    const hasListeners = events.listeners.order.length > 0;
+    const { listeners, queue } = this.events;
+    for (let index = 0; index < fills.length; index++) queue.push({ kind: "fill", fill: fills[index] as Fill });
+    const hasListeners = listeners.order.length > 0;
     for (let index = 0; index < touched.length; index++) {
       const order = touched[index] as Order;
       order.touched = false;
       if (hasListeners)
-        events.tell({ kind: "order", uid: order.account.uid, record: Object.freeze(orderRecordOf(order, this.profile)), at });
+        queue.push({ kind: "order", uid: order.account.uid, record: Object.freeze(orderRecordOf(order, this.profile)), at });
     }
     // Taken out one by one, the arrays keep their room, which the next event needs again.
     while (touched.length > 0) touched.pop();
@@ -181,22 +187,36 @@ export class Exchange {
     const schedule = this.schedules[instType];
     const value = worthOf(product, px, lots);
     order.paidPx = order.done === 0 || order.paidPx === px ? px : Number.NaN;
-    const cost = settle(order, lots, value, ratesFor(schedule, account, instType, at), liquidity, at);
-    if (schedule.steps.length > 0) noteTraded(schedule, account, instType, value, at);
-    if (instType === "SWAP") this.marketOf(instId).lookAt = at;
+    const hasTiers = schedule.steps.length > 0;
+    const rates = hasTiers ? ratesFor(schedule, account, instType, at) : schedule.flat;
+    const cost = settle(order, lots, value, rates, liquidity, at);
+    if (hasTiers) noteTraded(schedule, account, instType, value, at);
+    const market = this.markets.get(instId);
+    if (instType === "SWAP" && market !== undefined) market.lookAt = at;
     if (order.state === "filled") close(order);
     if (!order.touched) this.#touch(order);
+    order.pxText = order.valueText = order.feeText = undefined;
     if (this.events.listeners.fill.length === 0) return;
     const costText = spell(cost);
+    const pxText = spellSteps(px, product.steps.tick);
+    const cells = px * lots;
+    const valueText = cells <= Number.MAX_SAFE_INTEGER ? spellSteps(cells, product.steps.cell) : spell(value);
+    const fee = this.#negatesCosts ? feeText(costText, this.profile) : costText;
+    if (order.done === lots) {
+      order.pxText = pxText;
+      order.valueText = valueText;
+      order.feeText = fee;
+    }
     this.#fills.push({
       uid: account.uid,
       instId,
       ordId: order.ordId,
       clOrdId: order.clOrdId,
       side: order.sign === 1 ? "buy" : "sell",
-      px: spellSteps(px, product.steps.tick),
+      px: pxText,
       qty: spellSteps(lots, product.steps.lot),
-      fee: this.#negatesCosts ? feeText(costText, this.profile) : costText,
+      value: valueText,
+      fee,
       cost: costText,
       liquidity,
       at,

@@ -8,7 +8,7 @@
 
 import type { SzUnit } from "../contract/profile.ts";
 import type * as schemas from "../contract/schemas.ts";
-import type { CancelBody, Infer, PlaceBody } from "../contract/schemas.ts";
+import { activeIn, type CancelBody, type Infer, type PlaceBody } from "../contract/schemas.ts";
 import type { Account, Order } from "./account.ts";
 import type { Exchange } from "./exchange.ts";
 import { ratesFor } from "./fee-tiers.ts";
@@ -16,7 +16,6 @@ import { baseOf, worthOf } from "./instrument.ts";
 import { freeOf, modeOf } from "./margin.ts";
 import { rest, take } from "./matching-engine.ts";
 import { type Amount, cover, one, type Rates, readAmount, spell } from "./money.ts";
-import { isOpen } from "./order.ts";
 import { clientIdProblem, closingOrder, type Entry, readOrder, tradable } from "./order-validation.ts";
 import { type Answer, badRequest, done, isRefusal, type Refusal, refused } from "./responses.ts";
 import { changeTerms, holdFor, orderHold, payCurrencyOf, setHold } from "./settlement.ts";
@@ -56,7 +55,7 @@ const execute = (exchange: Exchange, { market: { book }, order, offers }: Entry,
     return;
   }
   const satisfied = order.ordType === "post_only" ? false : take(book, order, offers, at);
-  if (!isOpen(order)) return;
+  if (!activeIn[order.state]) return;
   if (order.ordType === "limit" || order.ordType === "post_only") rest(book, order);
   // A budget is used up when the rest of it pays for no further lot.
   else exchange.finish(order, order.ordType === "market" && satisfied && order.done > 0 ? "filled" : "canceled", at);
@@ -82,8 +81,8 @@ const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefine
   const plan = planOf(entry);
   if (ordType === "post_only" && plan.lots > 0 && answers.postOnlyCode !== "")
     return { code: answers.postOnlyCode, msg: "A post-only order would have taken." };
-  const currency = payCurrencyOf(product, sign);
   const reduces = product.instType === "SWAP" && Math.min(order.openingLots, order.budget === undefined ? order.lots : plan.lots) === 0;
+  const currency = reduces ? "" : payCurrencyOf(product, sign);
   const free = reduces ? undefined : freeOf(exchange, account, currency);
   if (!isPaidFor(order, plan, free)) {
     const rates = ratesFor(exchange.schedules[product.instType], account, product.instType, at);
@@ -146,7 +145,7 @@ const cancelOne = (
   if (ordId === undefined && clOrdId === undefined) return refuse(answers.parameterCode, "ordId or clOrdId is required.");
   const spot = order === undefined ? !instId.endsWith("-SWAP") : order.product.instType === "SPOT";
   if (spot && !capabilities.cancelSpot) return refuse(answers.notContractCode, "Batch cancel takes contract orders only.");
-  if (order === undefined || (order.product.instId !== instId && instId !== unnamed) || !isOpen(order)) {
+  if (order === undefined || (order.product.instId !== instId && instId !== unnamed) || !activeIn[order.state]) {
     return refuse(answers.notCancelableCode, "The order does not exist or is already complete.");
   }
   exchange.finish(order, "canceled", at);

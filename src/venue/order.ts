@@ -5,7 +5,7 @@
  * Not here: where the order stands in the book (order-book-side.ts), what it does to money (settlement.ts).
  */
 import type { Profile, Side, SzUnit } from "../contract/profile.ts";
-import type { OrderRecord } from "../contract/schemas.ts";
+import { activeIn, type OrderRecord } from "../contract/schemas.ts";
 import type { Order, Sign } from "./account.ts";
 import { baseOf } from "./instrument.ts";
 import { cut, one, spell, spellSteps } from "./money.ts";
@@ -15,20 +15,21 @@ export const averagePlaces = 12;
 
 export const sideOf = (sign: Sign): Side => (sign === 1 ? "buy" : "sell");
 export const signOf = (side: string): Sign => (side === "buy" ? 1 : -1);
-export const isOpen = (order: Order): boolean => order.state === "live" || order.state === "partially_filled";
+export const isOpen = (order: Order): boolean => activeIn[order.state];
 export const leftOf = (order: Order): number => order.lots - order.done;
 
 const averageUnit = 10n ** BigInt(18 - averagePlaces);
 
 /** Of an order with executions. */
-const averageText = ({ product, done, paidPx, value }: Order): string => {
+const averageText = ({ product, done, paidPx, value, pxText }: Order): string => {
   // Value over base comes out as the price itself, of which nothing is cut.
-  if (paidPx > 0 && product.steps.tick.places <= averagePlaces) return spellSteps(paidPx, product.steps.tick);
+  if (paidPx > 0 && product.steps.tick.places <= averagePlaces) return pxText ?? spellSteps(paidPx, product.steps.tick);
   return spell(((value * one) / baseOf(product, done) / averageUnit) * averageUnit);
 };
 
 /** Of an order with executions, in a unit of `sz`. */
-const filledText = ({ product, done, paidPx, value }: Order, unit: SzUnit): string => {
+const filledText = ({ product, done, paidPx, value, valueText }: Order, unit: SzUnit): string => {
+  if (unit === "quote_notional" && valueText !== undefined) return valueText;
   if (unit === "base") return spellSteps(done, product.steps.lot);
   if (unit === "contracts") return spell(cut(baseOf(product, done), one, product.contractValue));
   const cells = paidPx * done;
@@ -72,7 +73,7 @@ export const orderRecordOf = (order: Order, profile: Profile): OrderRecord & { r
     state: order.state,
     avgPx: done === 0 ? emptyDecimal : averageText(order),
     accFillSz: done === 0 ? "0" : filledText(order, unit),
-    fee: feeText(spell(order.cost), profile),
+    fee: order.feeText ?? (order.cost === 0n ? "0" : feeText(spell(order.cost), profile)),
     createdAt: order.createdAt === order.updatedAt ? updatedAt : timeText(order.createdAt, profile),
     updatedAt,
   } as const;

@@ -18,6 +18,8 @@ export interface Fill {
   readonly px: string;
   /** In base currency. */
   readonly qty: string;
+  /** Price times quantity; left out where that is not told. */
+  readonly value?: string;
   /** In the sign of the profile. */
   readonly fee: string;
   /** The fee as a positive cost; a rebate is negative. */
@@ -75,7 +77,8 @@ type News =
 
 export class VenueEvents {
   readonly listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = { order: [], fill: [], funding: [], liquidation: [] };
-  readonly #queue: News[] = [];
+  /** What happened and was not delivered yet. */
+  readonly queue: News[] = [];
   #next = 0;
   #delivering = false;
 
@@ -89,12 +92,12 @@ export class VenueEvents {
   }
 
   tell(news: News): void {
-    this.#queue.push(news);
+    this.queue.push(news);
   }
 
   /** Delivers what is queued, unless a delivery is under way already. */
   deliver(): void {
-    if (this.#delivering || this.#queue.length === 0) return;
+    if (this.#delivering || this.queue.length === 0) return;
     this.#delivering = true;
     try {
       this.#deliverAll();
@@ -120,7 +123,7 @@ export class VenueEvents {
 
   /** What a listener threw at is not delivered again; the rest waits for the next delivery. */
   #deliverAll(): void {
-    const queue = this.#queue;
+    const { queue } = this;
     while (this.#next < queue.length) {
       const news = queue[this.#next++] as News;
       const { order, fill, funding, liquidation } = this.listeners;

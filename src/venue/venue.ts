@@ -241,10 +241,12 @@ export const createVenue = (options: VenueOptions): Venue => {
     handle: (request, now) => {
       const response = requests.answer(request, now);
       if (exchange.touched.length > 0) {
-        const changed = exchange.changedMarkets();
+        const only = exchange.onlyMarket();
+        const changed = only === undefined ? exchange.changedMarkets() : undefined;
         exchange.tell(now);
         // Users may have moved the market among themselves.
-        for (const market of changed) follow(exchange, market, now);
+        if (only !== undefined) follow(exchange, only, now);
+        else if (changed !== undefined) for (const market of changed) follow(exchange, market, now);
       }
       return response;
     },
