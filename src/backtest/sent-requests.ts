@@ -20,7 +20,7 @@ export const watchSends = (
   const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
   simulated.watchSends({
     waits: tally,
-    arrived: ({ endpoint, key, sentAt, waitedMs }, at, status) => {
+    arrived: ({ endpoint, key, waitedMs }, sentAt, at, status) => {
       const uid = key === undefined ? undefined : uids.get(key);
       arrivedAs({ at, key, uid, weight: endpoints[endpoint].weight, status });
       if (status === 200 && (endpoint === "cancelBatch" || endpoint === "placeOrder"))

@@ -69,7 +69,6 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
 /** A request under way, as the service takes it. */
 interface SentRequest extends WireRequest {
   readonly ip: string;
-  readonly sentAt: number;
   /** What its action had waited when it left. */
   readonly waitedMs: number;
 }
@@ -77,7 +76,7 @@ interface SentRequest extends WireRequest {
 interface SendWatcher {
   /** Its `lastWaitMs` is read as a request leaves. */
   readonly waits: { readonly lastWaitMs: number };
-  arrived(request: SentRequest, at: number, status: number): void;
+  arrived(request: SentRequest, sentAt: number, at: number, status: number): void;
 }
 
 /** A user behind the one address all of them share, and its starting money by currency, decimal text. */
@@ -156,19 +155,19 @@ const wireTo = (
     clock,
     latency,
     timeoutMs: options.timeoutMs,
-    handle: (request, at) => {
+    handle: (request, at, sentAt) => {
       // Leverage, too, moves the price of a liquidation.
       if (request.method !== "GET") quiet.disturb();
       const sent = request as SentRequest;
       const response = venue.handle(sent, at + options.skewMs);
-      watcher?.arrived(sent, at, response.status);
+      watcher?.arrived(sent, sentAt, at, response.status);
       return response;
     },
   });
   return {
     transport: ({ endpoint, method, path, query, body, key }, sink) => {
       const waitedMs = watcher?.waits.lastWaitMs ?? 0;
-      const sent: SentRequest = { endpoint, method, path, query, body, key, ip, sentAt: clock.now(), waitedMs };
+      const sent: SentRequest = { endpoint, method, path, query, body, key, ip, waitedMs };
       wire(sent, sink);
     },
     watchSends: (next) => {

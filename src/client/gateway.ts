@@ -171,13 +171,14 @@ class ServiceGateway implements Gateway {
 
   /** The outcome of a call, after it was journalled. */
   outcomeOf<E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> {
-    const outcome = decode(this.contract, endpoint, ending, this.#clock.now());
+    const now = this.#clock.now();
+    const outcome = decode(this.contract, endpoint, ending, now);
     if (ending.kind === "dropped") return outcome;
     const isAnswered = ending.kind === "answered";
     const status = isAnswered ? ending.response.status : 0;
     const elapsedMs = isAnswered ? ending.elapsedMs : 0;
     const code = outcome.kind === "rejected" ? outcome.code : "";
-    this.#journal.append({ seq: 0, at: 0, type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
+    this.#journal.append({ seq: 0, at: now, type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
     if (outcome.kind === "done" && outcome.problems.length > 0) this.#noteUnread(endpoint, outcome);
     const strange = unlistedIn(endpoint, outcome, this.contract.profile);
     if (strange !== undefined) this.#noteUnlisted(endpoint, strange);
@@ -225,17 +226,18 @@ const productOf = (input: unknown): string | undefined => {
 
 /** A call as the scheduler sees it. */
 class CallAction<E extends EndpointName> implements Action {
-  readonly endpoint: E;
-  readonly class: ActionClass;
-  readonly owner: string;
-  readonly weight: number;
-  readonly account: Account;
-  readonly instId: string | undefined;
-  readonly elements: number;
-  readonly elementWeight: number;
-  readonly #gateway: ServiceGateway;
-  readonly #call: Call<E>;
-  #problem: string | undefined;
+  // Declared only: fields of their own would cost each call another one.
+  declare readonly endpoint: E;
+  declare readonly class: ActionClass;
+  declare readonly owner: string;
+  declare readonly weight: number;
+  declare readonly account: Account;
+  declare readonly instId: string | undefined;
+  declare readonly elements: number;
+  declare readonly elementWeight: number;
+  declare private readonly gateway: ServiceGateway;
+  declare private readonly call: Call<E>;
+  declare private problem: string | undefined;
 
   constructor(gateway: ServiceGateway, call: Call<E>, account: Account) {
     const { endpoints, profile } = gateway.contract;
@@ -247,23 +249,24 @@ class CallAction<E extends EndpointName> implements Action {
     this.instId = call.instId;
     this.elements = call.elements ?? 1;
     this.elementWeight = call.endpoint === "cancelBatch" ? profile.weights.perCancelElement : 0;
-    this.#gateway = gateway;
-    this.#call = call;
+    this.gateway = gateway;
+    this.call = call;
+    this.problem = undefined;
   }
 
   elementsNow(): number {
-    return this.#call.elementsNow?.() ?? 1;
+    return this.call.elementsNow?.() ?? 1;
   }
 
   build(key: string | undefined, elementsMax: number): WireRequest | undefined {
-    const input = this.#call.input(elementsMax);
+    const input = this.call.input(elementsMax);
     if (input === undefined) return undefined;
-    const { contract } = this.#gateway;
-    this.#problem = inputProblem(contract, this.endpoint, input);
-    return this.#problem === undefined ? encode(contract, this.endpoint, input, key) : undefined;
+    const { contract } = this.gateway;
+    this.problem = inputProblem(contract, this.endpoint, input);
+    return this.problem === undefined ? encode(contract, this.endpoint, input, key) : undefined;
   }
 
   done(ending: Ending): void {
-    this.#call.done(this.#problem === undefined ? this.#gateway.outcomeOf(this.endpoint, ending) : refusedHere(this.#problem));
+    this.call.done(this.problem === undefined ? this.gateway.outcomeOf(this.endpoint, ending) : refusedHere(this.problem));
   }
 }

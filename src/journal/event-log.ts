@@ -49,13 +49,12 @@ export class EventLog {
     const route = this.#routes.get(body.type) ?? this.#routeOf(body.type);
     // Not delivered now: who wants it then may be others.
     if (route.length === 0 && !this.#delivering) return;
-    const at = this.#now();
     let event: Event | undefined;
     if ("seq" in body) {
       body.seq = seq;
-      body.at = at;
+      if (body.at === 0) body.at = this.#now();
       event = body;
-    } else event = { seq, at, ...body };
+    } else event = { seq, at: this.#now(), ...body };
     if (this.#delivering) {
       this.#waiting.push(event);
       return;

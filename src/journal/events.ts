@@ -209,7 +209,10 @@ export type EventBody =
       readonly detail: string;
     };
 
-/** An event whose header is still to be written: made so where it happens with every order, as `append` then need not copy it. */
+/**
+ * An event whose header is still to be written: made so where it happens with every order, as `append` then need not copy it. `at` is 0, or
+ * the instant of now where that was read already.
+ */
 export type EventDraft = EventBody & { seq: number; at: number };
 /** A numbered fact. `at` is milliseconds on the engine's clock. */
 export type Event = EventBody & { readonly seq: number; readonly at: number };

@@ -6,7 +6,7 @@
  * Not here: why an order changes (placement.ts, cancellation.ts, unknown-orders.ts), what its slot does next (order-manager.ts).
  */
 import type { EventLog } from "../journal/event-log.ts";
-import type { OrderPhase } from "../journal/events.ts";
+import type { EventDraft, OrderPhase } from "../journal/events.ts";
 import type { FillBody } from "./positions.ts";
 import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
@@ -70,11 +70,15 @@ export class OrderLifecycle {
     this.changes++;
     const executed = record === undefined ? noExecution : executionOf(order, this.#source);
     const fill = this.#owner.book(order, executed);
-    this.#journal.append({ seq: 0, at: 0, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason });
+    const change: EventDraft = { seq: 0, at: 0, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason };
+    this.#journal.append(change);
     const ended = overIn[order.phase];
     if (ended) this.#slots.close(order);
     this.#owner.count(order, executed, ended);
-    if (fill !== undefined) this.#journal.append(fill);
+    if (fill !== undefined) {
+      fill.at = change.at;
+      this.#journal.append(fill);
+    }
     if (this.#listeners.length > 0) {
       const update = updateOf(order, executed.filled);
       for (const listener of this.#listeners) listener(update, order);

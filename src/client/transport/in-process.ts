@@ -23,7 +23,7 @@ interface InProcessOptions {
   readonly clock: Clock;
   readonly latency: Latency;
   readonly timeoutMs: number;
-  readonly handle: (request: WireRequest, at: number) => WireResponse | undefined;
+  readonly handle: (request: WireRequest, at: number, sentAt: number) => WireResponse | undefined;
 }
 
 export const inProcess =
@@ -33,7 +33,7 @@ export const inProcess =
     const trip = latency.trip?.();
     clock.setTimer(sentAt + (trip?.entryMs ?? latency.entryMs()), () => {
       const arrivedAt = clock.now();
-      const response = handle(request, arrivedAt);
+      const response = handle(request, arrivedAt, sentAt);
       const answerAt = response === undefined ? sentAt + timeoutMs : arrivedAt + (trip?.responseMs ?? latency.responseMs());
       clock.setTimer(answerAt, () => {
         if (response !== undefined && answerAt - sentAt <= timeoutMs) sink.response(response);
