@@ -6,10 +6,11 @@
  * is converted when it is realised. What is converted is cut at the 18th place.
  * Not here: which fills are of which strategy (trade-statistics.ts), rates (backtest/conversion.ts).
  */
-import { add, mul, sub } from "../decimal.ts";
+import { add, mul, sub, sum } from "../decimal.ts";
 import { RunningSum } from "../decimal-units.ts";
 import { addToHolding, averagePxOf, createHolding, isFlat, unrealisedOf } from "../orders/average-cost.ts";
 import { inCurrency, keptAt, type Mark } from "./converted-money.ts";
+import { byLiquidity } from "./liquidity-sums.ts";
 import { MatchedLots } from "./matched-lots.ts";
 import type { PositionReport } from "./report.ts";
 import { RoundTrips } from "./round-trips.ts";
@@ -24,8 +25,10 @@ export class InstrumentSums {
   /** Only where they are asked for. */
   readonly lots: MatchedLots | undefined;
   readonly #held = createHolding();
-  readonly #fees = new RunningSum();
-  readonly #volume = new RunningSum();
+  /** Of its fills. */
+  readonly liquidity = byLiquidity();
+  /** Of fills that are not its own, and what was learned after a fill. */
+  readonly #otherFees = new RunningSum();
   /** Of what was converted; otherwise the holding's own. */
   #realised: string | undefined;
 
@@ -40,11 +43,12 @@ export class InstrumentSums {
   }
 
   get fees(): string {
-    return this.#fees.text;
+    const { maker, taker } = this.liquidity;
+    return sum([maker.fees.text, taker.fees.text, this.#otherFees.text]);
   }
 
   get volume(): string {
-    return this.#volume.text;
+    return add(this.liquidity.maker.volume.text, this.liquidity.taker.volume.text);
   }
 
   get isFlat(): boolean {
@@ -55,25 +59,22 @@ export class InstrumentSums {
     return this.#realised ?? this.#held.realised;
   }
 
-  /** `worth` is price times quantity of the fill. 1 where it opened a position that was flat, -1 where it closed one, else 0. */
-  take(fill: TradeFill, at: number, rate: string, worth?: string): -1 | 0 | 1 {
+  /**
+   * `worth` is price times quantity of the fill, `fees` where its cost is counted: with its liquidity, where it is its own. 1 where it
+   * opened a position that was flat, -1 where it closed one, else 0.
+   */
+  take(fill: TradeFill, at: number, rate: string, worth?: string, fees = this.#otherFees): -1 | 0 | 1 {
     const { units } = this.#held;
     const wasFlat = units.qty === 0n;
     const kept = rate === "1" ? { px: fill.px, rate } : keptAt(this.instId, { px: fill.px, rate });
     const own = rate === "1" ? fill : { ...fill, px: kept.px, cost: inCurrency(fill.cost, rate) };
-    this.#fees.add(own.cost);
+    fees.add(own.cost);
     if (kept.rate === "1" && this.#realised === undefined) addToHolding(this.#held, own);
     else this.#addConverted(own, kept.rate);
     this.roundTrips.take(own, at, kept.rate, own === fill ? worth : undefined);
     this.lots?.take(own, at, kept.rate);
     if ((units.qty === 0n) === wasFlat) return 0;
     return wasFlat ? 1 : -1;
-  }
-
-  /** Counts a fill of this value. */
-  noteFill(value: string): void {
-    this.fills++;
-    this.#volume.add(value);
   }
 
   /** Charges what is held with a share of its funding or of a liquidation's cost. */
@@ -86,7 +87,7 @@ export class InstrumentSums {
 
   /** A fee that became known, or was corrected, after the fill. */
   correctFees(cost: string): void {
-    if (this.roundTrips.correct(cost)) this.#fees.add(cost);
+    if (this.roundTrips.correct(cost)) this.#otherFees.add(cost);
   }
 
   unrealised(mark: Mark): string {

@@ -3,6 +3,7 @@
  *
  * Invariants: exact; text is made when it is asked for.
  */
+import { sum } from "../decimal.ts";
 import { RunningSum } from "../decimal-units.ts";
 import type { Liquidity } from "./report.ts";
 
@@ -11,7 +12,16 @@ export class LiquiditySums {
   readonly volume = new RunningSum();
   readonly fees = new RunningSum();
 
-  get told(): Liquidity {
-    return { fills: this.fills, volume: this.volume.text, fees: this.fees.text };
+  /** Of several instruments together. */
+  static joined(all: readonly LiquiditySums[]): Liquidity {
+    return {
+      fills: all.reduce((total, { fills }) => total + fills, 0),
+      volume: sum(all.map(({ volume }) => volume.text)),
+      fees: sum(all.map(({ fees }) => fees.text)),
+    };
   }
 }
+
+type ByLiquidity = Readonly<Record<"maker" | "taker", LiquiditySums>>;
+
+export const byLiquidity = (): ByLiquidity => ({ maker: new LiquiditySums(), taker: new LiquiditySums() });

@@ -114,7 +114,7 @@ export class QuotaMinutes {
   }
 
   #minuteOf(at: number): Minute {
-    const index = this.#indexOf(at);
+    const index = Math.floor((at + this.#skewMs) / minuteMs);
     let minute = this.#byMinute.get(index);
     if (minute === undefined) {
       if (this.#byMinute.size >= this.#keptMax) this.#join();

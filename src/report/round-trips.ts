@@ -29,7 +29,8 @@ export class RoundTrips {
   take(fill: TradeFill, at: number, rate = "1", worth?: string): void {
     const { side, px, qty, cost } = fill;
     const buys = side === "buy";
-    const trade = this.#open();
+    const last = this.all.at(-1);
+    const trade = last?.left === "0" ? undefined : last;
     if (trade === undefined) {
       this.#begin(buys, at, fill, { qty: plain(qty), value: worth ?? mul(px, qty), cost: plain(cost) }, rate);
       return;
@@ -45,7 +46,8 @@ export class RoundTrips {
     const value = closing === qty && worth !== undefined ? worth : mul(px, closing);
     noteGain(trade, value, entryShare(trade, closing), rate);
     trade.left = isExact ? "0" : sub(trade.left, closing);
-    trade.exitValue = add(trade.exitValue, value);
+    // Products are in their shortest spelling.
+    trade.exitValue = trade.exitValue === "0" ? value : add(trade.exitValue, value);
     trade.fees = add(trade.fees, share);
     trade.exitAt = at;
     noteOrder(trade.exits, fill);

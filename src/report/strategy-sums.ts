@@ -5,6 +5,7 @@
  * Not here: one instrument (instrument-sums.ts), which events and fills are this strategy's (trade-statistics.ts).
  */
 import { isZero, sum } from "../decimal.ts";
+import type { RunningSum } from "../decimal-units.ts";
 import { keptAt, type Mark } from "./converted-money.ts";
 import { InstrumentSums } from "./instrument-sums.ts";
 import type { PositionReport, StrategyReport } from "./report.ts";
@@ -71,8 +72,8 @@ export class StrategySums {
   }
 
   /** Takes a fill of one of its instruments at the rate of its quote currency; 1 where it opened a position that was flat, -1 where it closed one, else 0. */
-  take(own: InstrumentSums, fill: TradeFill, at: number, rate: string, worth?: string): -1 | 0 | 1 {
-    const opened = own.take(fill, at, rate, worth);
+  take(own: InstrumentSums, fill: TradeFill, at: number, rate: string, worth?: string, fees?: RunningSum): -1 | 0 | 1 {
+    const opened = own.take(fill, at, rate, worth, fees);
     if (opened !== 0) this.#presence[opened === 1 ? "opened" : "closed"](at);
     return opened;
   }

@@ -7,6 +7,7 @@
  * (attribution.ts).
  */
 import { abs, add, isPositive, isZero, mul, sub, sum } from "../decimal.ts";
+import type { RunningSum } from "../decimal-units.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
@@ -16,7 +17,7 @@ import { Durations } from "./durations.ts";
 import { ExitGaps } from "./exit-gaps.ts";
 import type { InstrumentSums } from "./instrument-sums.ts";
 import { instrumentReports, instrumentsOf, tradeListsOf } from "./instrument-totals.ts";
-import { LiquiditySums } from "./liquidity-sums.ts";
+import { byLiquidity, LiquiditySums } from "./liquidity-sums.ts";
 import { RejectionReasons } from "./rejection-reasons.ts";
 import type { InstrumentReport, Liquidity, PositionReport, StrategyReport } from "./report.ts";
 import { type MarkOf, StrategySums } from "./strategy-sums.ts";
@@ -64,7 +65,8 @@ export class TradeStatistics {
   readonly #anyone: Presence;
   readonly #gaps: ExitGaps;
   readonly #owners = new Map<string, StrategySums>();
-  readonly #liquidity = { maker: new LiquiditySums(), taker: new LiquiditySums() };
+  /** Of fills of no strategy, or of no value in the run's currency. */
+  readonly #liquidity = byLiquidity();
   /** How the fills of a liquidation's order are shared. */
   readonly #closings = new Map<string, (fill: Fill, at: number) => void>();
   #heldUntil = Number.NEGATIVE_INFINITY;
@@ -82,15 +84,16 @@ export class TradeStatistics {
   }
 
   get liquidity(): { readonly maker: Liquidity; readonly taker: Liquidity } {
-    return { maker: this.#liquidity.maker.told, taker: this.#liquidity.taker.told };
+    const all = [this.#liquidity, ...this.#all().flatMap((own) => own.instruments.map(({ liquidity }) => liquidity))];
+    return { maker: LiquiditySums.joined(all.map(({ maker }) => maker)), taker: LiquiditySums.joined(all.map(({ taker }) => taker)) };
   }
 
   get volume(): string {
-    return add(this.#liquidity.maker.volume.text, this.#liquidity.taker.volume.text);
+    return add(this.liquidity.maker.volume, this.liquidity.taker.volume);
   }
 
   get fees(): string {
-    return add(this.#liquidity.maker.fees.text, this.#liquidity.taker.fees.text);
+    return add(this.liquidity.maker.fees, this.liquidity.taker.fees);
   }
 
   /** By strategies' closing fills, before fees. */
@@ -202,17 +205,18 @@ export class TradeStatistics {
     const own = strategy === undefined ? this.#owners.get(fill.clOrdId) : this.#sums.get(strategy);
     if (own !== undefined) own.counts.fills++;
     const rate = this.#rateOf(fill.instId);
-    const sums = this.#liquidity[fill.liquidity];
+    const traded = own === undefined || rate === undefined ? undefined : own.of(fill.instId);
+    const sums = (traded?.liquidity ?? this.#liquidity)[fill.liquidity];
     sums.fills++;
     if (rate === undefined) return;
     const worth = fill.value ?? mul(fill.px, fill.qty);
-    const value = rate === "1" ? worth : inCurrency(worth, rate);
-    sums.volume.add(value);
-    sums.fees.add(rate === "1" ? fill.cost : inCurrency(fill.cost, rate));
-    if (own !== undefined) {
+    sums.volume.add(rate === "1" ? worth : inCurrency(worth, rate));
+    if (own === undefined || traded === undefined) sums.fees.add(rate === "1" ? fill.cost : inCurrency(fill.cost, rate));
+    else {
       own.uid = fill.uid;
       this.#firstTraded ??= fill.instId;
-      this.#take(own, fill.instId, fill, at, rate, worth).noteFill(value);
+      traded.fills++;
+      this.#take(own, traded, fill, at, rate, worth, sums.fees);
     }
     this.#closings.get(fill.ordId)?.(fill, at);
   }
@@ -222,7 +226,7 @@ export class TradeStatistics {
     const own = this.#sums.get(strategy);
     const rate = this.#rateOf(instId);
     if (own === undefined || rate === undefined || isZero(qty)) return;
-    this.#take(own, instId, { ordId: "", side: isPositive(qty) ? "buy" : "sell", px, qty: abs(qty), cost: "0" }, at, rate);
+    this.#take(own, own.of(instId), { ordId: "", side: isPositive(qty) ? "buy" : "sell", px, qty: abs(qty), cost: "0" }, at, rate);
   }
 
   /** Fees of a strategy in an instrument as they are known now, in its quote currency: what was learned after a fill counts as well. */
@@ -273,16 +277,15 @@ export class TradeStatistics {
     const costs = sharesOf(sub(fee, covered), quantities, side === "sell" ? qty : `-${qty}`);
     for (const [index, own] of holders.entries()) own.of(instId).charge("liquidation", costs[index] ?? "0");
     const shares = shareClosing(liquidation, quantities);
+    const held = holders.map((own) => [own, own.of(instId)] as const);
     this.#closings.set(ordId, (fill, at) => {
-      for (const part of shares(fill)) this.#take(holders[part.holder] as StrategySums, instId, { ...part, ordId }, at, rate);
+      for (const part of shares(fill)) this.#take(...(held[part.holder] as (typeof held)[number]), { ...part, ordId }, at, rate);
     });
   }
 
-  #take(own: StrategySums, instId: string, fill: TradeFill, at: number, rate: string, worth?: string): InstrumentSums {
-    const sums = own.of(instId);
-    const opened = own.take(sums, fill, at, rate, worth);
+  #take(own: StrategySums, traded: InstrumentSums, fill: TradeFill, at: number, rate: string, worth?: string, fees?: RunningSum): void {
+    const opened = own.take(traded, fill, at, rate, worth, fees);
     if (opened !== 0) this.#anyone[opened === 1 ? "opened" : "closed"](at);
-    return sums;
   }
 
   #markOf(prices: Prices): MarkOf {
