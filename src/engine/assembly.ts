@@ -78,8 +78,9 @@ export const assemble = (
   const byProduct = (endpoint: EndpointName): boolean => countsByProduct(layers, endpoint);
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets, byProduct });
   const quotes = new LastQuotes(service.market);
-  const refused = (isExit: boolean): string | undefined =>
+  const refusal = (isExit: boolean): string | undefined =>
     durable?.refused() ?? standby.refusal(isExit) ?? beating.refused() ?? service.ordersRefused?.();
+  const refused = ifAny([durable, config.standby, config.watchdog, service.ordersRefused], refusal);
   const onLoss = (reason: string): void => {
     durable?.decide("halted", reason);
     setMode(accounts, "halted", reason);
@@ -117,6 +118,9 @@ export const assemble = (
     onError,
   };
 };
+
+/** What is asked with every placement, left out where none of the parts that answer it is there. */
+const ifAny = <T>(parts: readonly unknown[], asked: T): T | undefined => (parts.some((part) => part !== undefined) ? asked : undefined);
 
 /** One request of an address and of no other. No answer to it is seen, so it counts wherever it may have landed. */
 const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined => {

@@ -4,7 +4,7 @@
  * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one user reaches another;
  * instruments are the same for all and are read once.
  */
-import { type Observable, takeUntil } from "rxjs";
+import { Observable, takeUntil } from "rxjs";
 import { createGateway, type Gateway } from "../client/gateway.ts";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -41,7 +41,7 @@ interface UserAccountParts {
   readonly contract: Contract;
   readonly service: OpenService;
   /** Reason why no order may be sent now; undefined when orders may be sent. */
-  readonly refused: (isExit: boolean) => string | undefined;
+  readonly refused: ((isExit: boolean) => string | undefined) | undefined;
   /** All strategies together have lost more than they may. */
   readonly onLoss: (reason: string) => void;
   /** What protects a position of a user changed: for the next run. */
@@ -65,7 +65,11 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
     contract,
     gateway,
     journal,
-    pushes$: user.pushes$.pipe(takeUntil(stopped$)),
+    // Without an operator between: every change of an order comes this way.
+    pushes$: new Observable((reader) => {
+      reader.add(stopped$.subscribe(() => reader.complete()));
+      return user.pushes$.subscribe(reader);
+    }),
     pushing$: user.pushing$.pipe(takeUntil(stopped$)),
     freshness: { ...defaultFreshness, ...config.freshness },
     listFixed: service.listFixed ?? false,

@@ -8,7 +8,7 @@
  * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), costs, trades (report/round-trips.ts).
  */
 import type { Side } from "../contract/profile.ts";
-import { decimal, digitsOf, div, mul, readPlaces, safeMax, spellLong, sub } from "../decimal.ts";
+import { decimal, digitsOf, div, formatCount, mul, readPlaces, safeMax, spellLong, sub } from "../decimal.ts";
 
 export interface Holding {
   /** Positive when long. */
@@ -56,7 +56,8 @@ export const createHolding = (): Holding => {
   return {
     units,
     get qty() {
-      return spellLong(units.qty, units.qtyPlaces);
+      const few = Number(units.qty);
+      return few <= safeMax && few >= -safeMax ? formatCount(few, units.qtyPlaces) : spellLong(units.qty, units.qtyPlaces);
     },
     get entry() {
       return spellLong(units.entry, units.moneyPlaces);

@@ -25,7 +25,7 @@ export interface OrderFlowOptions {
   readonly instance: string;
   readonly rules: RuleSet;
   /** Why no order may be sent now, or none but exits, in words; undefined when it may. */
-  readonly refused?: (isExit: boolean) => string | undefined;
+  readonly refused?: ((isExit: boolean) => string | undefined) | undefined;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;

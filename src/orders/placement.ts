@@ -174,8 +174,10 @@ export class Placements {
 
   end(placement: Placement, outcome: Outcome<ElementResult>): void {
     const { order } = placement;
-    if (order !== undefined) this.#read(order, outcome);
-    else if (outcome.kind === "rejected") this.#fail(placement, outcome.msg);
+    if (order !== undefined) {
+      if (outcome.kind === "done") this.#readElement(order, outcome.records[0]);
+      else this.#read(order, outcome);
+    } else if (outcome.kind === "rejected") this.#fail(placement, outcome.msg);
     else placement.slot.queued = undefined;
   }
 
@@ -192,11 +194,8 @@ export class Placements {
     this.#owner.refuse(slot, wish, { approved: false, reason });
   }
 
-  #read(order: TrackedOrder, outcome: Outcome<ElementResult>): void {
+  #read(order: TrackedOrder, outcome: Exclude<Outcome<ElementResult>, { readonly kind: "done" }>): void {
     switch (outcome.kind) {
-      case "done":
-        this.#readElement(order, outcome.records[0]);
-        return;
       case "rejected":
         this.#reject(order, wordsOf(outcome.code, outcome.msg));
         return;

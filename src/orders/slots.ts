@@ -55,8 +55,8 @@ export class Slots {
 
   /** The slots whose wanted order appeared, changed or disappeared. */
   replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[] {
-    const slots = this.#slotsOf(strategy);
-    checkNames(strategy, wanted);
+    const slots = this.#byStrategy.get(strategy) ?? this.#slotsOf(strategy);
+    if (wanted.length > 1) checkNames(strategy, wanted);
     const round = ++this.#rounds;
     const changed: Slot[] = [];
     const set = new Array<Slot>(wanted.length);

@@ -41,7 +41,7 @@ export class UnknownOrders {
   readonly #lifecycle: OrderLifecycle;
   readonly #owner: UnknownOrdersOwner;
   /** How to give each search up. */
-  readonly #searches = new Map<TrackedOrder, () => void>();
+  readonly searches = new Map<TrackedOrder, () => void>();
 
   constructor(clock: Clock, store: OrderStore, resolver: OrderResolver, lifecycle: OrderLifecycle, owner: UnknownOrdersOwner) {
     this.#clock = clock;
@@ -63,7 +63,7 @@ export class UnknownOrders {
 
   /** Looks once, and goes on looking when nothing was found. */
   ask(order: TrackedOrder): void {
-    if (this.#searches.has(order)) return;
+    if (this.searches.has(order)) return;
     const unseen = order.record === undefined;
     // Where a record was known only its end says more than the question.
     const needed = (): boolean => !isOver(order) && (!unseen || order.record === undefined);
@@ -85,9 +85,9 @@ export class UnknownOrders {
   }
 
   pursue(order: TrackedOrder): void {
-    if (isOver(order) || this.#searches.has(order)) return;
+    if (isOver(order) || this.searches.has(order)) return;
     const giveUp = this.#resolver.pursue(soughtOf(order), (evidence) => {
-      this.#searches.delete(order);
+      this.searches.delete(order);
       if (evidence.kind === "absent") {
         this.#endAbsent(order);
         return;
@@ -95,14 +95,14 @@ export class UnknownOrders {
       this.#store.merge(evidence.record);
       this.#owner.evidence(order);
     });
-    this.#searches.set(order, giveUp);
+    this.searches.set(order, giveUp);
   }
 
   /** Evidence came by another way. */
   settle(order: TrackedOrder): void {
-    if (this.#searches.size === 0) return;
-    this.#searches.get(order)?.();
-    this.#searches.delete(order);
+    if (this.searches.size === 0) return;
+    this.searches.get(order)?.();
+    this.searches.delete(order);
   }
 
   #endAbsent(order: TrackedOrder): void {

@@ -253,7 +253,7 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
     if (wish.qty !== undefined && unit === "base") return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
     return { ok: false, reason: `no quote of ${wish.instId} is known yet to turn the size into the service's unit` };
   }
-  const { qty, refused } = lotsOf(baseOf(wish, unit, px, contract), instrument, wish.instId);
+  const { qty, refused } = lotsOf(wish.qty ?? baseOf(wish, unit, px, contract), instrument, wish.instId);
   if (refused !== "") return { ok: false, reason: refused };
   if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: qty };
   switch (unit) {
@@ -275,7 +275,6 @@ const sizesOf = (wish: WantedOrder): string =>
   (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined).join(" and ") || "none";
 
 const baseOf = (wish: WantedOrder, unit: "quote_notional" | "base" | "contracts", px: string, contract: string): string => {
-  if (wish.qty !== undefined) return wish.qty;
   if (wish.notional !== undefined) return div(wish.notional, px, quotePlaces);
   const sz = wish.sz as string;
   return unit === "base" ? sz : unit === "contracts" ? mul(sz, contract) : div(sz, px, quotePlaces);

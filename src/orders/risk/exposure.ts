@@ -65,11 +65,16 @@ type Traded = Pick<ExposureEntry, "side" | "filled" | "value" | "cost" | "reduce
 
 /** A holding as it is added up; its text is made when somebody asks. */
 class HeldSums {
+  readonly #countsMoney: boolean;
   #position = new RunningSum();
   readonly #cash = new RunningSum();
   readonly #buying = new RunningSum();
   readonly #selling = new RunningSum();
   #holding: Holding | undefined = flat;
+
+  constructor(countsMoney: boolean) {
+    this.#countsMoney = countsMoney;
+  }
 
   get holding(): Holding {
     this.#holding ??= {
@@ -86,8 +91,10 @@ class HeldSums {
     this.#holding = undefined;
     const bought = side === "buy";
     this.#position.add(filled, bought ? sign : (-sign as 1 | -1));
-    this.#cash.add(value, bought ? (-sign as 1 | -1) : sign);
-    if (cost !== "0") this.#cash.add(cost, -sign as 1 | -1);
+    if (this.#countsMoney) {
+      this.#cash.add(value, bought ? (-sign as 1 | -1) : sign);
+      if (cost !== "0") this.#cash.add(cost, -sign as 1 | -1);
+    }
     if (left !== "0" && !reduceOnly) (bought ? this.#buying : this.#selling).add(left, sign);
   }
 
@@ -112,14 +119,15 @@ class HeldSums {
 interface Sums {
   readonly open: RunningSum;
   readonly held: Map<string, HeldSums>;
+  readonly countsMoney: boolean;
 }
 
-const newSums = (): Sums => ({ open: new RunningSum(), held: new Map() });
+const newSums = (countsMoney: boolean): Sums => ({ open: new RunningSum(), held: new Map(), countsMoney });
 
-const heldIn = ({ held }: Sums, instId: string): HeldSums => {
+const heldIn = ({ held, countsMoney }: Sums, instId: string): HeldSums => {
   let sums = held.get(instId);
   if (sums === undefined) {
-    sums = new HeldSums();
+    sums = new HeldSums(countsMoney);
     held.set(instId, sums);
   }
   return sums;
@@ -155,7 +163,8 @@ const leftOf = ({ base, filled }: ExposureEntry): string => {
   return isPositive(left) ? left : "0";
 };
 
-export const createExposure = (): Exposure => {
+/** Without `countsMoney` no `cash` is reckoned, only what is held: limits on money alone look at it. */
+export const createExposure = (countsMoney = true): Exposure => {
   const known = new Map<string, ExposureEntry>();
   const over = new Set<string>();
   const byStrategy = new Map<string, Sums>();
@@ -165,14 +174,14 @@ export const createExposure = (): Exposure => {
   const sumsOf = (strategy: string): Sums => {
     let sums = byStrategy.get(strategy);
     if (sums === undefined) {
-      sums = newSums();
+      sums = newSums(countsMoney);
       byStrategy.set(strategy, sums);
     }
     return sums;
   };
   const allSums = (): Sums => {
     if (inAll !== undefined) return inAll;
-    inAll = newSums();
+    inAll = newSums(countsMoney);
     for (const { open, held } of byStrategy.values()) {
       inAll.open.add(open.text);
       for (const [instId, { holding }] of held) heldIn(inAll, instId).join(holding);
@@ -185,9 +194,7 @@ export const createExposure = (): Exposure => {
     applyTo(byStrategy.get(fact.strategy) ?? sumsOf(fact.strategy), fact, left, open, sign);
     if (inAll !== undefined) applyTo(inAll, fact, left, open, sign);
   };
-  const retire = (id: string): void => {
-    over.add(id);
-    if (over.size <= overMax) return;
+  const forgetOldest = (): void => {
     const [oldest] = over;
     over.delete(oldest as string);
     known.delete(oldest as string);
@@ -202,7 +209,9 @@ export const createExposure = (): Exposure => {
       if (before !== undefined) apply(before, -1);
       apply(now, 1);
       known.set(fact.id, now);
-      if (!now.open) retire(fact.id);
+      if (now.open) return;
+      over.add(fact.id);
+      if (over.size > overMax) forgetOldest();
     },
     inherit: (strategy, instId, { position, cash }) => {
       const own = sumsOf(strategy);

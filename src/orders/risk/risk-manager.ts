@@ -12,7 +12,7 @@ import type { BookedPosition } from "../../journal/holdings.ts";
 import type { Slot } from "../slot.ts";
 import { overIn, type TrackedOrder } from "../tracked-order.ts";
 import { type WantedOrder, wishMark } from "../wanted-order.ts";
-import { createExposure, type Holding } from "./exposure.ts";
+import { createExposure, type Exposure, type Holding } from "./exposure.ts";
 import { type EntrySource, type Execution, exposureEntryOf } from "./exposure-entry.ts";
 import { createLossWatch } from "./loss-limits.ts";
 import type { Ruling } from "./pre-trade-checks.ts";
@@ -42,7 +42,7 @@ interface OnLoss {
 const retriesWithin = 8;
 
 export class RiskManager {
-  readonly exposure = createExposure();
+  readonly exposure: Exposure;
   /** How many wanted orders that found no room are tried again when an order has ended: it may have been larger than they are. */
   readonly retries: number;
   /** Money is limited; otherwise only what was executed is to be taken. */
@@ -56,6 +56,7 @@ export class RiskManager {
 
   constructor({ clock, contract, rules, instruments, marketPx }: RiskManagerOptions, onLoss: OnLoss) {
     this.isLimited = limitsMoney(rules);
+    this.exposure = createExposure(this.isLimited);
     this.retries = this.isLimited ? retriesWithin : 1;
     this.#marketPx = marketPx;
     this.#source = { profile: contract.profile, instruments, marketPx };

@@ -196,7 +196,11 @@ export class PolledResource<T> {
   /** Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans again. */
   #plan(): void {
     if (this.#listeners.size === 0) return;
-    const at = this.#nextAt();
+    const interval = this.#interval();
+    // As a rule the timetable alone counts, and a timer that is set already comes before it.
+    const isQuiet = this.#reading === undefined && this.#requests.length === 0 && this.#failures === 0;
+    if (isQuiet && this.#askedAt + interval >= this.#timerAt) return;
+    const at = this.#nextAt(interval);
     if (at >= this.#timerAt) return;
     this.#disarm();
     this.#timerAt = at;
@@ -207,8 +211,7 @@ export class PolledResource<T> {
     });
   }
 
-  #nextAt(): number {
-    const interval = this.#interval();
+  #nextAt(interval: number): number {
     if (this.#reading !== undefined) {
       return this.#current.stale || this.#overdue ? Number.POSITIVE_INFINITY : this.#readAt + staleAfter * interval;
     }
@@ -220,7 +223,7 @@ export class PolledResource<T> {
   }
 
   #wake(): void {
-    if (this.#listeners.size > 0 && this.#nextAt() <= this.#clock.now()) {
+    if (this.#listeners.size > 0 && this.#nextAt(this.#interval()) <= this.#clock.now()) {
       if (this.#reading === undefined) this.#start();
       else {
         this.#overdue = true;
