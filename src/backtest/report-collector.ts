@@ -15,7 +15,7 @@ import { type DetailsRecorder, recordDetails } from "../report/details.ts";
 import { RestingOrders } from "../report/open-orders.ts";
 import type { PlotRecorder } from "../report/plot-recorder.ts";
 import { priceExtremes } from "../report/price-extremes.ts";
-import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, waitedIn } from "../report/quota-minutes.ts";
+import { overTime, type QuotaMinute, QuotaMinutes, waitedIn } from "../report/quota-minutes.ts";
 import { hashOf, type RunReport, type StrategyReport } from "../report/report.ts";
 import type { RequestedData } from "../report/requested-data.ts";
 import { isAnnualised, returnSeries } from "../report/return-series.ts";
@@ -135,16 +135,16 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
   asked.watch(simulated.feed);
   const resting = new RestingOrders(contract.profile);
   // In a warm-up only what is asked for counts, because it is asked for at the start.
-  let counting = false;
+  const counted: { minutes: QuotaMinutes | undefined } = { minutes: undefined };
   let before: MeterReport | undefined;
   const count = (): void => {
-    counting = true;
+    counted.minutes = minutes;
     engine.log.attach(tally.onEvent.bind(tally));
     engine.log.on(["action.held", "action.sent"], minutes.onEvent.bind(minutes));
   };
   if (service.tradesAt === tape.startAt) count();
   const begin = (): void => {
-    if (counting) return;
+    if (counted.minutes !== undefined) return;
     before = simulated.venue.meterReport();
     count();
   };
@@ -155,10 +155,7 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
   simulated.venue.onOrder((_, record) => {
     resting.onOrder(record);
   });
-  const arrived = (arrival: Arrival): void => {
-    if (counting) minutes.arrived(arrival);
-  };
-  const latency = watchSends(service, contract, tally, arrived);
+  const latency = watchSends(service, contract, tally, counted);
   return { tally, minutes, asked, resting, rateOf, latency, begin, before: () => before };
 };
 

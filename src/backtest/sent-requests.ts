@@ -4,7 +4,7 @@
  * Invariants: only listens; what was not answered with 200 has no latency.
  */
 import type { Contract } from "../contract/contract.ts";
-import type { Arrival } from "../report/quota-minutes.ts";
+import type { QuotaMinutes } from "../report/quota-minutes.ts";
 import { latenciesOf, type RunReport } from "../report/report.ts";
 import type { TradeStatistics } from "../report/trade-statistics.ts";
 import type { OpenBacktest } from "./backtest-service.ts";
@@ -14,7 +14,7 @@ export const watchSends = (
   { simulated, users }: OpenBacktest,
   { endpoints }: Contract,
   tally: TradeStatistics,
-  arrivedAs: (arrival: Arrival) => void,
+  counted: { readonly minutes: QuotaMinutes | undefined },
 ): (() => RunReport["latency"]) => {
   const uids = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
@@ -22,7 +22,7 @@ export const watchSends = (
     waits: tally,
     arrived: ({ endpoint, key, waitedMs }, sentAt, at, status) => {
       const uid = key === undefined ? undefined : uids.get(key);
-      arrivedAs({ at, key, uid, weight: endpoints[endpoint].weight, status });
+      counted.minutes?.arrived({ at, key, uid, weight: endpoints[endpoint].weight, status });
       if (status === 200 && (endpoint === "cancelBatch" || endpoint === "placeOrder"))
         ms[endpoint].push(Math.round(waitedMs + at - sentAt));
     },

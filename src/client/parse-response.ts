@@ -117,8 +117,6 @@ const readRecords = <R>(
   contract: Contract,
   at: number,
 ): Extract<Outcome<R>, { readonly kind: "done" }> => {
-  const results = elementwise.includes(endpoint) ? plainResults(data) : undefined;
-  if (results !== undefined) return { kind: "done", records: results as readonly R[], problems: noProblems, at };
   const records: R[] = [];
   const problems: string[] = [];
   const unread: Ids[] = [];
@@ -203,7 +201,9 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
   }
   if (list !== undefined && list.length > 0 && isRead(endpoint, status, code, typeof body["msg"] === "string", list, profile)) {
-    return readRecords<R>(endpoint, list, code, contract, at);
+    const results = elementwise.includes(endpoint) ? plainResults(list) : undefined;
+    if (results === undefined) return readRecords<R>(endpoint, list, code, contract, at);
+    return { kind: "done", records: results as readonly R[], problems: noProblems, at };
   }
   if (code === "0" && status < 400) {
     if (elementwise.includes(endpoint)) return { kind: "unknown", message: `${endpoint}: success without a result` };

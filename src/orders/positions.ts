@@ -86,7 +86,8 @@ export class Positions {
     if (overIn[order.phase]) {
       book.open.delete(clOrdId);
       this.#seen.delete(clOrdId);
-      this.#retire(clOrdId);
+      this.#over.add(clOrdId);
+      if (this.#over.size > overMax) this.#forgetOldest();
     }
     return fill;
   }
@@ -246,9 +247,7 @@ export class Positions {
     return book;
   }
 
-  #retire(clOrdId: string): void {
-    this.#over.add(clOrdId);
-    if (this.#over.size <= overMax) return;
+  #forgetOldest(): void {
     const [oldest] = this.#over;
     this.#over.delete(oldest as string);
   }

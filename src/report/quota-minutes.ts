@@ -36,7 +36,7 @@ export interface QuotaOverTime {
   readonly spans: readonly QuotaMinute[];
 }
 
-export interface Arrival {
+interface Arrival {
   readonly at: number;
   readonly key: string | undefined;
   readonly uid: string | undefined;
@@ -94,7 +94,19 @@ export class QuotaMinutes {
   arrived({ at, key, uid, weight, status }: Arrival): void {
     const minute = this.#minuteOf(at);
     minute.requests++;
-    if (key !== undefined) minute.peakKey = Math.max(minute.peakKey, this.#countSecond(key, at));
+    if (key !== undefined) {
+      const second = Math.floor((at + this.#skewMs) / secondMs);
+      let last = this.#seconds.get(key);
+      if (last === undefined) {
+        last = { second, count: 0 };
+        this.#seconds.set(key, last);
+      } else if (last.second !== second) {
+        last.second = second;
+        last.count = 0;
+      }
+      last.count++;
+      if (last.count > minute.peakKey) minute.peakKey = last.count;
+    }
     if (status === 429) minute.refused++;
     else if (uid !== undefined) {
       minute.weight += weight;
@@ -133,18 +145,6 @@ export class QuotaMinutes {
 
   #indexOf(at: number): number {
     return Math.floor((at + this.#skewMs) / minuteMs);
-  }
-
-  #countSecond(key: string, at: number): number {
-    const second = Math.floor((at + this.#skewMs) / secondMs);
-    const last = this.#seconds.get(key);
-    if (last === undefined) this.#seconds.set(key, { second, count: 1 });
-    else if (last.second === second) return ++last.count;
-    else {
-      last.second = second;
-      last.count = 1;
-    }
-    return 1;
   }
 
   #grouped(startAt: number, endAt: number) {

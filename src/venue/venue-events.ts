@@ -95,12 +95,27 @@ export class VenueEvents {
     this.queue.push(news);
   }
 
-  /** Delivers what is queued, unless a delivery is under way already. */
+  /**
+   * Delivers what is queued, unless a delivery is under way already. What a listener threw at is not delivered again; the rest waits for
+   * the next one.
+   */
   deliver(): void {
-    if (this.#delivering || this.queue.length === 0) return;
+    const { queue } = this;
+    if (this.#delivering || queue.length === 0) return;
     this.#delivering = true;
     try {
-      this.#deliverAll();
+      while (this.#next < queue.length) {
+        const news = queue[this.#next++] as News;
+        const { order, fill, funding, liquidation } = this.listeners;
+        if (news.kind === "order")
+          for (let one = 0; one < order.length; one++) (order[one] as OrderListener)(news.uid, news.record, news.at);
+        else if (news.kind === "fill") for (let one = 0; one < fill.length; one++) (fill[one] as FillListener)(news.fill);
+        else if (news.kind === "funding") for (const listener of funding) listener(news.funding);
+        else for (const listener of liquidation) listener(news.liquidation);
+      }
+      this.#next = 0;
+      // Taken out one by one, the array keeps its room, which the next event needs again.
+      while (queue.length > 0) queue.pop();
     } finally {
       this.#delivering = false;
     }
@@ -115,25 +130,9 @@ export class VenueEvents {
     this.#delivering = true;
     try {
       events();
-      this.#deliverAll();
     } finally {
       this.#delivering = false;
     }
-  }
-
-  /** What a listener threw at is not delivered again; the rest waits for the next delivery. */
-  #deliverAll(): void {
-    const { queue } = this;
-    while (this.#next < queue.length) {
-      const news = queue[this.#next++] as News;
-      const { order, fill, funding, liquidation } = this.listeners;
-      if (news.kind === "order") for (let one = 0; one < order.length; one++) (order[one] as OrderListener)(news.uid, news.record, news.at);
-      else if (news.kind === "fill") for (let one = 0; one < fill.length; one++) (fill[one] as FillListener)(news.fill);
-      else if (news.kind === "funding") for (const listener of funding) listener(news.funding);
-      else for (const listener of liquidation) listener(news.liquidation);
-    }
-    this.#next = 0;
-    // Taken out one by one, the array keeps its room, which the next event needs again.
-    while (queue.length > 0) queue.pop();
+    this.deliver();
   }
 }
