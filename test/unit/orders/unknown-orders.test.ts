@@ -14,7 +14,7 @@ describe("A placement whose answer was lost", () => {
     const rig = ready({ push: false });
     rig.next("placeOrder", lostAnswer);
     rig.want(bid());
-    rig.run(26_000);
+    rig.run(25_000);
     expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
     rig.run(120_000);
     expect(rig.places()).toHaveLength(1);
@@ -38,7 +38,7 @@ describe("A placement whose answer was lost", () => {
     rig.want(bid());
     rig.run(30_000);
     rig.pushes$.next(rig.truth()[0] as OrderRecord);
-    rig.run(26_000);
+    rig.run(25_000);
     const asked = rig.count("getOrder");
     rig.run(60_000);
     expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
@@ -523,7 +523,7 @@ describe("The search for an order while ordinary quota is used up", () => {
     for (let call = 0; call < 400; call++) {
       rig.gateway.call("positions", {}, { class: "read", owner: "others" }).subscribe();
     }
-    rig.run(26_000);
+    rig.run(25_000);
     rig.next("placeOrder", lostAnswer);
     rig.want(bid(over));
     rig.run(120_000);
