@@ -43,11 +43,14 @@ export const defaultReserve: ReservePolicy = {
   spending: "burst",
 };
 
-/** Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent calls expected. */
-export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number => {
+/**
+ * Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent calls expected, `burst`
+ * at a time.
+ */
+export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number, burst = 1): number => {
   if (remMs <= policy.lendMs) return 0;
   const expected = ratePerMs * remMs;
-  const calls = 1 + expected + policy.confidence * Math.sqrt(expected);
+  const calls = 1 + expected + policy.confidence * Math.sqrt(expected * burst);
   // An exit takes back one order at least, and each order that rests may have to be.
   const elements = policy.elementWeight * Math.max(open, calls);
   return policy.exitWeight * Math.max(Math.ceil(open / policy.ordersPerExit), calls) + elements;
@@ -72,6 +75,9 @@ const memoryMs = 300_000;
 const rateLeast = 1 / 15_000;
 /** Before anything was seen the least is expected, as if it had been seen for so long. */
 const priorMs = 60_000;
+/** Exits no further apart are of one occasion, which the next may be like; more at a time than these would cost a minute's use. */
+const togetherMs = 50;
+const burstMost = 4;
 
 /** Forecast of exits: how many were asked for in the time remembered, which fades over minutes; never quite none. */
 export class ExitRate {
@@ -82,6 +88,9 @@ export class ExitRate {
   /** Exits and time, both fading, as of `#lastAt`. */
   #exits = priorMs * rateLeast;
   #spanMs = priorMs;
+  /** Exits of one occasion so far, and the squares of all occasions, which fade alike. */
+  #together = 0;
+  #squares = priorMs * rateLeast;
   #lastAt: number;
 
   constructor(startedAt: number) {
@@ -96,10 +105,17 @@ export class ExitRate {
     return this.rate;
   }
 
+  /** How many come at a time: of independent occasions the variance of the number of exits, in parts of its mean. */
+  get burst(): number {
+    return Math.min(burstMost, this.#squares / this.#exits);
+  }
+
   /** An exit was asked for. */
   note(now: number): void {
+    this.#together = now - this.#lastAt <= togetherMs ? this.#together + 1 : 1;
     const keep = Math.exp(-(now - this.#lastAt) / memoryMs);
     this.#exits = this.#exits * keep + 1;
+    this.#squares = this.#squares * keep + 2 * this.#together - 1;
     this.#spanMs = this.#spanMs * keep + memoryMs * (1 - keep);
     this.#lastAt = now;
     this.askedAt = Number.NaN;

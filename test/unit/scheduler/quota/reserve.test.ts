@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import {
   defaultReserve,
+  ExitRate,
   exitCallsOf,
   exitCost,
   exitReserve,
@@ -27,6 +28,25 @@ describe("Requests held back for exits", () => {
     ["are lent in the end", 375, 200, 1 / 10_000, 0],
   ])("%s", (_, remMs, open, rate, calls) => {
     expect(exitCallsOf({ ...defaultReserve, ordersPerExit: 20 }, remMs, open, rate)).toBe(calls);
+  });
+});
+
+describe("Exits that come several at a time", () => {
+  const burstOf = (...instants: readonly number[]): number => {
+    const rate = new ExitRate(0);
+    for (const at of instants) rate.note(at);
+    return rate.burst;
+  };
+
+  it("are told from those that come one by one, beside the four before the start", () => {
+    expect(burstOf(1_000, 1_051, 1_102)).toBe(1);
+    // Three on one occasion count nine where four single ones count four.
+    expect(burstOf(0, 50, 100)).toBeCloseTo((4 + 9) / (4 + 3), 2);
+  });
+
+  it("make the reserve larger, up to twice the deviations of single ones", () => {
+    expect(exitReserve(policy, 4_000, 0, 1 / 1_000, 4)).toBe(10 * (1 + 4 + 3 * 2 * 2));
+    expect(burstOf(...Array<number>(20).fill(0))).toBe(4);
   });
 });
 
