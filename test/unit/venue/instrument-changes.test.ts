@@ -207,6 +207,7 @@ describe("Listeners of the venue", () => {
         side: "buy",
         px: "60000",
         qty: "0.1",
+        value: "6000",
         fee: "-3",
         cost: "3",
         liquidity: "taker",
