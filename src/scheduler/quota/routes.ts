@@ -238,12 +238,18 @@ const endCall = (ticket: Ticket): void => {
   if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
 };
 
+interface HeldPart {
+  readonly gauge: LimitWindow;
+  readonly part: WindowTicket;
+  readonly until: number;
+}
+
 /**
  * Requests of an address that nothing is read of, from before the service told its time. A window of the calendar has no number then, so
  * they count in whichever runs until it has one, and for no longer than it lasts. A window that begins anywhere needs no number.
  */
 export class UnplacedCalls {
-  #held: { readonly gauge: LimitWindow; readonly part: WindowTicket; readonly until: number }[] = [];
+  #held: HeldPart[] = [];
 
   keep({ route, parts }: Ticket, now: number): void {
     for (const [index, gauge] of route.windows.entries()) {
@@ -256,8 +262,11 @@ export class UnplacedCalls {
   /** Places those whose window has surely passed; all of them when windows have numbers now. */
   place(now: number, isNumbered: boolean): void {
     if (this.#held.length === 0) return;
-    const rest = isNumbered ? [] : this.#held.filter(({ until }) => now < until);
-    for (const { gauge, part, until } of this.#held) if (isNumbered || until <= now) gauge.lose(part, now);
+    const rest: HeldPart[] = [];
+    for (const one of this.#held) {
+      if (isNumbered || one.until <= now) one.gauge.lose(one.part, now);
+      else rest.push(one);
+    }
     this.#held = rest;
   }
 }
