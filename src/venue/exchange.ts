@@ -16,7 +16,7 @@ import { createProduct, type Product, type VenueInstrument, worthOf } from "./in
 import type { MarginRules } from "./margin-rules.ts";
 import { type Book, createBook, type OnFill, remove } from "./matching-engine.ts";
 import { type Amount, one, spell, spellSteps } from "./money.ts";
-import { feeText, leftOf, orderRecordOf } from "./order.ts";
+import { feeText, leftOf, orderRecordOf, sideOf } from "./order.ts";
 import type { Matching } from "./queue-model.ts";
 import { dropOld } from "./retention.ts";
 import { reducibleLots, setHold, settle } from "./settlement.ts";
@@ -60,7 +60,6 @@ export class Exchange {
   readonly fund = new Map<string, Amount>();
   readonly events = new VenueEvents();
   readonly #matching: ExchangeOptions["matching"];
-  readonly #negatesCosts: boolean;
   #orderCount = 0;
   /** Orders that changed in this event. */
   readonly touched: Order[] = [];
@@ -75,7 +74,6 @@ export class Exchange {
     this.margins = margins;
     this.firstOrdId = firstOrdId;
     this.#matching = matching;
-    this.#negatesCosts = contract.profile.order.feeSign === "negative_is_cost";
   }
 
   marketOf(instId: string): Market {
@@ -114,12 +112,6 @@ export class Exchange {
   changed(order: Order, at: number): void {
     order.updatedAt = at;
     if (!order.touched) this.#touch(order);
-  }
-
-  /** The product whose order changed in this event, where it is but one order. */
-  onlyMarket(): Market | undefined {
-    const { touched } = this;
-    return touched.length === 1 ? this.markets.get((touched[0] as Order).product.instId) : undefined;
   }
 
   /** Products whose orders changed in this event, of which there is one at least. */
@@ -201,7 +193,7 @@ export class Exchange {
     const pxText = spellSteps(px, product.steps.tick);
     const cells = px * lots;
     const valueText = cells <= Number.MAX_SAFE_INTEGER ? spellSteps(cells, product.steps.cell) : spell(value);
-    const fee = this.#negatesCosts ? feeText(costText, this.profile) : costText;
+    const fee = feeText(costText, this.profile);
     if (order.done === lots) {
       order.pxText = pxText;
       order.valueText = valueText;
@@ -212,7 +204,7 @@ export class Exchange {
       instId,
       ordId: order.ordId,
       clOrdId: order.clOrdId,
-      side: order.sign === 1 ? "buy" : "sell",
+      side: sideOf(order.sign),
       px: pxText,
       qty: spellSteps(lots, product.steps.lot),
       value: valueText,

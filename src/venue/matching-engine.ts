@@ -70,7 +70,7 @@ const wanted = (book: Book, order: Order, px: number): number => {
 
 /** Matches an arriving order with its offers and tells whether it got all it wanted; the rest is left to the caller. */
 export const take = (book: Book, order: Order, offers: readonly Offer[], at: number): boolean => {
-  const half = order.sign === 1 ? book.asks : book.bids;
+  const half = against(book, order.sign);
   let px = order.px;
   for (const offer of offers) {
     px = offer.px;

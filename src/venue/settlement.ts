@@ -9,7 +9,7 @@
 import type { MarginMode } from "../contract/profile.ts";
 import { type Account, type Order, type Position, type Purse, purseOf, type Sign, takeOut } from "./account.ts";
 import { baseOf, type Product, worthOf } from "./instrument.ts";
-import { type Amount, cover, cut, one, type Rates } from "./money.ts";
+import { type Amount, cover, cut, magnitude, one, type Rates } from "./money.ts";
 import { leftOf } from "./order.ts";
 
 export const leverageOf = ({ leverage, leverageDefault }: Account, { instId, maxLeverage }: Product): Amount =>
@@ -65,7 +65,7 @@ export const setHold = (order: Order, hold: Amount): void => {
 /** Sets aside what stands behind a position as it is now. */
 export const setMargin = (account: Account, product: Product, position: Position, purse = purseOf(account, product.quote)): void => {
   const { entry, extra } = position;
-  const margin = cover(entry < 0n ? -entry : entry, one, leverageOf(account, product)) + extra;
+  const margin = cover(magnitude(entry), one, leverageOf(account, product)) + extra;
   const kept = margin < 0n ? 0n : margin;
   purse.frozen += kept - position.margin;
   position.margin = kept;
@@ -84,7 +84,7 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
   let opened = base;
   let paid = value;
   if (sign === 1 ? held < 0n : held > 0n) {
-    const size = held < 0n ? -held : held;
+    const size = magnitude(held);
     const closing = size < base ? size : base;
     const closedValue = closing === base ? value : cut(value, closing, base);
     const released = closing === size ? position.entry : cut(position.entry, closing, size);
@@ -106,9 +106,9 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
 /** Counts a fill on its order and moves the money; returns the fee as a positive cost. */
 export const settle = (order: Order, lots: number, value: Amount, rates: Rates, liquidity: "maker" | "taker", at: number): Amount => {
   const { account, product, sign } = order;
-  const base = BigInt(lots) * product.lot;
-  const cost = (value * rates[liquidity]) / one;
-  const purse = account.purses.get(product.quote) ?? purseOf(account, product.quote);
+  const base = baseOf(product, lots);
+  const cost = cut(value, rates[liquidity], one);
+  const purse = purseOf(account, product.quote);
   if (product.instType === "SWAP") settleSwap(order, purse, base, value, at);
   else {
     purseOf(account, product.base).total += sign === 1 ? base : -base;

@@ -241,12 +241,10 @@ export const createVenue = (options: VenueOptions): Venue => {
     handle: (request, now) => {
       const response = requests.answer(request, now);
       if (exchange.touched.length > 0) {
-        const only = exchange.onlyMarket();
-        const changed = only === undefined ? exchange.changedMarkets() : undefined;
+        const changed = exchange.changedMarkets();
         exchange.tell(now);
         // Users may have moved the market among themselves.
-        if (only !== undefined) follow(exchange, only, now);
-        else if (changed !== undefined) for (const market of changed) follow(exchange, market, now);
+        for (const market of changed) follow(exchange, market, now);
       }
       return response;
     },
