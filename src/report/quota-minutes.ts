@@ -126,7 +126,7 @@ export class QuotaMinutes {
   }
 
   #minuteOf(at: number): Minute {
-    const index = Math.floor((at + this.#skewMs) / minuteMs);
+    const index = this.#indexOf(at);
     let minute = this.#byMinute.get(index);
     if (minute === undefined) {
       if (this.#byMinute.size >= this.#keptMax) this.#join();
