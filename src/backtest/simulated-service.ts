@@ -5,7 +5,7 @@
  * pushes take the way back; bars become prints only inside the bar, so that nothing is filled by a price that is still to come.
  * Not here: who moves the clock (runner.ts, paper.ts).
  */
-import { NEVER, Observable, of, type Subscriber } from "rxjs";
+import { NEVER, type Observable, of, Subject } from "rxjs";
 import type { User } from "../client/gateway.ts";
 import type { OpenService, ServiceEnv } from "../client/service-port.ts";
 import { inProcess, type Latency } from "../client/transport/in-process.ts";
@@ -178,22 +178,16 @@ const wireTo = (
 
 /** Order records as one connection delivers them: after the way back, and in order. */
 const pushesOf = (venue: Venue, clock: Clock, latency: Latency, owner: string): Observable<OrderRecord> => {
-  // One connection has few readers: a list of them costs less than a subject.
-  const readers: Subscriber<OrderRecord>[] = [];
+  const pushes$ = new Subject<OrderRecord>();
   let lastAt = Number.NEGATIVE_INFINITY;
   venue.onOrder((uid, record) => {
     if (uid !== owner) return;
     lastAt = Math.max(lastAt, clock.now() + latency.responseMs());
     clock.setTimer(lastAt, () => {
-      for (let index = 0; index < readers.length; index++) (readers[index] as Subscriber<OrderRecord>).next(record);
+      pushes$.next(record);
     });
   });
-  return new Observable((reader) => {
-    readers.push(reader);
-    return () => {
-      readers.splice(readers.indexOf(reader), 1);
-    };
-  });
+  return pushes$;
 };
 
 const tiersText = (fees: Fees): string => (fees.tiers === undefined ? "" : ` (lower by 30-day volume in ${fees.tiers.length} tiers)`);

@@ -4,7 +4,7 @@
  * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one user reaches another;
  * instruments are the same for all and are read once.
  */
-import { Observable, takeUntil } from "rxjs";
+import { type Observable, takeUntil } from "rxjs";
 import { createGateway, type Gateway } from "../client/gateway.ts";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -65,11 +65,7 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
     contract,
     gateway,
     journal,
-    // Without an operator between: every change of an order comes this way.
-    pushes$: new Observable((reader) => {
-      reader.add(stopped$.subscribe(() => reader.complete()));
-      return user.pushes$.subscribe(reader);
-    }),
+    pushes$: user.pushes$.pipe(takeUntil(stopped$)),
     pushing$: user.pushing$.pipe(takeUntil(stopped$)),
     freshness: { ...defaultFreshness, ...config.freshness },
     listFixed: service.listFixed ?? false,

@@ -65,14 +65,14 @@ export const enter = (owner: Owner | undefined): Owner | undefined => {
   const before = here;
   depth++;
   here = owner;
-  if (owner !== bound || owner?.followed === true) bind(owner);
+  bind(owner);
   return before;
 };
 
 export const leave = (before: Owner | undefined): void => {
   depth--;
   here = before;
-  if (depth !== stretchDepth && (before !== bound || before?.followed === true)) bind(before);
+  if (depth !== stretchDepth) bind(before);
 };
 
 /** Who made a promise, of owners that are followed. */
