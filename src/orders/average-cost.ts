@@ -79,30 +79,17 @@ interface HeldFill {
 }
 
 export const addToHolding = ({ units }: Holding, { side, px, qty }: HeldFill): void => {
-  const fewOfPx = digitsOf(px);
-  let pricePlaces = readPlaces;
-  let price: bigint;
-  if (fewOfPx <= safeMax) price = BigInt(fewOfPx);
-  else {
-    price = digitsIn(px);
-    pricePlaces = fraction;
-  }
-  const fewOfQty = digitsOf(qty);
-  let sizePlaces = readPlaces;
-  let size: bigint;
-  if (fewOfQty <= safeMax) size = BigInt(fewOfQty);
-  else {
-    size = digitsIn(qty);
-    sizePlaces = fraction;
-  }
-  if (sizePlaces !== units.qtyPlaces) {
-    if (sizePlaces > units.qtyPlaces) refineQty(units, sizePlaces);
-    else size *= ten(units.qtyPlaces - sizePlaces);
+  let price = digitsIn(px);
+  const pricePlaces = fraction;
+  let size = digitsIn(qty);
+  if (fraction !== units.qtyPlaces) {
+    if (fraction > units.qtyPlaces) refineQty(units, fraction);
+    else size *= ten(units.qtyPlaces - fraction);
   }
   const moneyPlaces = pricePlaces + units.qtyPlaces;
   if (moneyPlaces !== units.moneyPlaces) {
     if (moneyPlaces > units.moneyPlaces) refineMoney(units, moneyPlaces);
-    else price *= tens[units.moneyPlaces - moneyPlaces] ?? ten(units.moneyPlaces - moneyPlaces);
+    else price *= ten(units.moneyPlaces - moneyPlaces);
   }
   const signed = side === "buy" ? size : -size;
   const closing = units.qty !== 0n && units.qty > 0n !== signed > 0n ? reduce(units, price, signed) : 0n;

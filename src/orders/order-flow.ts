@@ -17,7 +17,7 @@ import type { OrderFlowOptions } from "./order-flow-options.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
 import { Placements } from "./placement.ts";
-import { nothing, planSlot, urgencyOf } from "./plan.ts";
+import { planSlot, urgencyOf } from "./plan.ts";
 import { type FillBody, Positions } from "./positions.ts";
 import { PostOnlyOrders } from "./post-only.ts";
 import { misplacedProtect } from "./protection/protect.ts";
@@ -33,7 +33,7 @@ import { Slots } from "./slots.ts";
 import { Specifications } from "./specifications.ts";
 import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
-import { type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { isSettled, type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export class OrderFlow {
   readonly modes = new TradingModes();
@@ -91,15 +91,13 @@ export class OrderFlow {
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settledMark } = slot;
     const isFree = order === undefined || overIn[order.phase];
-    const isOpen = wish !== undefined && (settledMark === undefined || wishMark(wish) !== settledMark);
+    const isOpen = wish !== undefined && (settledMark === undefined || !isSettled(wish, settledMark));
     const waits = isFree && isOpen && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
     const isAllowed = !waits && (isActive || mayPlace(mode, wish));
     const mayAmend = isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
     const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: isAllowed, isExcess, mayAmend };
-    // Most slots that an order has left want nothing that is new.
-    const isIdle = isFree && !isOpen && !view.queued;
-    const step = isIdle ? nothing : planSlot(view, this.#specifications.compare);
+    const step = planSlot(view, this.#specifications.compare);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
     if (wish !== undefined && order !== undefined && restsIn[order.phase] && stays) order.mark = wishMark(wish);
     switch (step.kind) {

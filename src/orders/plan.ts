@@ -36,7 +36,7 @@ interface SlotView {
   readonly mayAmend?: boolean;
 }
 
-export const nothing: Step = { kind: "nothing" };
+const nothing: Step = { kind: "nothing" };
 const place: Step = { kind: "place" };
 const unqueue: Step = { kind: "unqueue" };
 const amend: Step = { kind: "amend" };

@@ -81,7 +81,7 @@ export class Positions {
       if (this.#seen.size > 0 && overIn[order.phase]) this.#seen.delete(clOrdId);
       return undefined;
     }
-    const book = this.#books.get(owner)?.get(spec.instId) ?? this.#bookOf(owner, spec.instId);
+    const book = this.#bookOf(owner, spec.instId);
     const fill = this.#add(book, order, now, isRecovered);
     if (overIn[order.phase]) {
       book.open.delete(clOrdId);

@@ -62,7 +62,7 @@ export class PostOnlyOrders {
     const { phase, spec } = order;
     if (spec.ordType !== "post_only" || spec.reduceOnly) return;
     if (phase === "rejected") this.#rejected(order);
-    else if (this.series.size > 0 && phase !== "planned" && phase !== "sent" && phase !== "unknown") this.series.delete(keyOf(order));
+    else if (phase !== "planned" && phase !== "sent" && phase !== "unknown") this.series.delete(keyOf(order));
   }
 
   /** The slot may not place this yet; it is considered again when it may. */

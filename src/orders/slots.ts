@@ -55,7 +55,7 @@ export class Slots {
 
   /** The slots whose wanted order appeared, changed or disappeared. */
   replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[] {
-    const slots = this.#byStrategy.get(strategy) ?? this.#slotsOf(strategy);
+    const slots = this.#slotsOf(strategy);
     if (wanted.length > 1) checkNames(strategy, wanted);
     const round = ++this.#rounds;
     const changed: Slot[] = [];
@@ -141,7 +141,7 @@ export class Slots {
     slot.refused = false;
     this.#open.set(clOrdId, order);
     this.openCount = this.#open.size;
-    this.#counts.set(slot.strategy, (this.#counts.get(slot.strategy) ?? 0) + 1);
+    this.#count(slot.strategy, 1);
     return order;
   }
 
@@ -185,7 +185,7 @@ export class Slots {
     this.#open.delete(order.clOrdId);
     this.openCount = this.#open.size;
     this.#surplus.delete(order);
-    this.#counts.set(order.strategy, (this.#counts.get(order.strategy) ?? 0) - 1);
+    this.#count(order.strategy, -1);
     if (order.strategy !== "") return;
     for (const [hash, left] of this.#homeless) {
       if (!left.includes(order)) continue;

@@ -100,7 +100,6 @@ export class UnknownOrders {
 
   /** Evidence came by another way. */
   settle(order: TrackedOrder): void {
-    if (this.searches.size === 0) return;
     this.searches.get(order)?.();
     this.searches.delete(order);
   }

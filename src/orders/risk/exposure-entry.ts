@@ -80,10 +80,9 @@ const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentR
   const { szUnit, feeSign } = profile.order;
   const done = record.accFillSz;
   const fee = record.fee === "" || record.fee === "0" ? "0" : plain(record.fee);
-  let cost = fee;
-  if (fee !== "0" && feeSign === "negative_is_cost") cost = fee.startsWith("-") ? fee.slice(1) : `-${fee}`;
+  const cost = fee !== "0" && feeSign === "negative_is_cost" ? neg(fee) : fee;
   if (done === "" || done === "0") return { isAny: false, filled: "0", value: "0", px: "", cost, fee, record, profile, instrument };
-  const avgPx = record.avgPx === "" ? "0" : record.avgPx;
+  const avgPx = amount(record.avgPx);
   const inMoney = szUnit[instTypeOf(instId)] === "quote_notional";
   const lotSize = inMoney ? instrument?.lotSize : undefined;
   const even = lotSize === undefined ? undefined : evenQuotient(done, avgPx, lotSize);

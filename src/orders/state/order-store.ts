@@ -67,14 +67,12 @@ class SortedRecords {
   readonly records: OrderRecord[] = [];
 
   put(record: OrderRecord): void {
-    // Mostly it is the first one, or the newest of which something is told.
-    const isFirst = this.records.length === 0 || this.records[0]?.ordId === record.ordId;
-    const index = isFirst ? 0 : this.#indexOf(record.ordId);
+    const index = this.#indexOf(record.ordId);
     this.records.splice(index, this.records[index]?.ordId === record.ordId ? 1 : 0, record);
   }
 
   remove(ordId: string): void {
-    const index = this.records[0]?.ordId === ordId ? 0 : this.#indexOf(ordId);
+    const index = this.#indexOf(ordId);
     if (this.records[index]?.ordId === ordId) this.records.splice(index, 1);
   }
 
