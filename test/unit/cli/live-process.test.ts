@@ -99,7 +99,7 @@ describe("The program against a service over the network:", () => {
   }, 30_000);
 
   it("run --seconds --cancel trades, ends soon and leaves no order", async () => {
-    const { code, out, err, tookMs } = await ended(start(["run", config, "--seconds", "2", "--cancel"], env));
+    const { code, out, err, tookMs } = await ended(start(["run", config, "--seconds", "3", "--cancel"], env));
     expect(out).toMatch(/Orders: [1-9]\d* placed/);
     expect(`${code}: ${err}`).toMatch(/^0: /);
     expect(tookMs).toBeLessThan(8_000);
