@@ -18,8 +18,9 @@ import type { UnknownOrders } from "./unknown-orders.ts";
 const urgencies: readonly (ActionClass | undefined)[] = [undefined, "place", "cancel", "emergency"];
 const repeatMs = 1_000;
 const repeatMsMax = 60_000;
-/** An accepted cancel that shows no effect for so long is asked for again. */
-const effectMs = 10_000;
+/** An accepted cancel that shows no effect for so long is asked about, and asked for again so long after that. */
+const effectMs = 8_000;
+const answerMs = 2_000;
 const uncancellable = "not wanted any more, but the service cannot cancel spot orders";
 
 export class Cancellation {
@@ -99,6 +100,13 @@ export class Cancellation {
     });
   }
 
+  /** The cancel may have taken effect where no list has told of it yet: one question costs less than one more cancel. */
+  #doubt(order: TrackedOrder): void {
+    if (isOver(order)) return;
+    if (order.cancelSent) this.#unknownOrders.ask(order);
+    this.#resumeIn(answerMs, order);
+  }
+
   #again(order: TrackedOrder): void {
     this.#resumeIn(Math.min(repeatMs * 2 ** order.denials, repeatMsMax), order);
     order.denials++;
@@ -117,7 +125,9 @@ export class Cancellation {
         order.denials = 0;
         order.mayBeCut = true;
         this.#unknownOrders.expect(order);
-        this.#resumeIn(effectMs, order);
+        this.#clock.setTimer(this.#clock.now() + effectMs, () => {
+          this.#doubt(order);
+        });
         return;
       case "denied":
         // Filled or canceled meanwhile, or something else: the record says which.

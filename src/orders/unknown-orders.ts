@@ -5,6 +5,7 @@
  * and its remaining queries are not sent.
  * Not here: what counts as evidence (order-resolver.ts).
  */
+import { finalize } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { OrderResolver } from "./order-resolver.ts";
@@ -23,9 +24,15 @@ const recordMs = 1_500;
 
 const isCanceling = ({ phase }: TrackedOrder): boolean => phase === "canceling";
 
+/** Orders that are being canceled and asked about at once with the rank of exits: a question weighs 5, the cancel that it may save 15. */
+const exitLooksMax = 2;
+
 /** What a stop covers, and what an exit may still close, depends on these. */
 const isUrgent = ({ wish, spec }: TrackedOrder): boolean =>
   wish?.protect !== undefined || wish?.reduceOnly === true || spec.reduceOnly === true;
+
+/** Whoever wants it canceled spends the reserve for exits on it. */
+const isExitOf = ({ cancelClass }: TrackedOrder): boolean => cancelClass === "cancel" || cancelClass === "emergency";
 
 const soughtOf = (order: TrackedOrder) => ({
   clOrdId: order.clOrdId,
@@ -42,6 +49,7 @@ export class UnknownOrders {
   readonly #owner: UnknownOrdersOwner;
   /** How to give each search up. */
   readonly searches = new Map<TrackedOrder, () => void>();
+  #exitLooks = 0;
 
   constructor(clock: Clock, store: OrderStore, resolver: OrderResolver, lifecycle: OrderLifecycle, owner: UnknownOrdersOwner) {
     this.#clock = clock;
@@ -67,13 +75,22 @@ export class UnknownOrders {
     const unseen = order.record === undefined;
     // Where a record was known only its end says more than the question.
     const needed = (): boolean => !isOver(order) && (!unseen || order.record === undefined);
-    this.#resolver.look(soughtOf(order), needed).subscribe((answer) => {
-      if (isOver(order)) return;
-      if (answer.kind === "found") {
-        this.#store.merge(answer.record);
-        this.#owner.evidence(order);
-      } else if (needed()) this.pursue(order);
-    });
+    const isExit = isExitOf(order) && this.#exitLooks < exitLooksMax;
+    if (isExit) this.#exitLooks++;
+    const sought = soughtOf(order);
+    const ended = (): void => {
+      if (isExit) this.#exitLooks--;
+    };
+    this.#resolver
+      .look(isExit ? { ...sought, isUrgent: true } : sought, needed)
+      .pipe(finalize(ended))
+      .subscribe((answer) => {
+        if (isOver(order)) return;
+        if (answer.kind === "found") {
+          this.#store.merge(answer.record);
+          this.#owner.evidence(order);
+        } else if (needed()) this.pursue(order);
+      });
   }
 
   /** The placement was not answered, or not so that it can be read. */

@@ -148,6 +148,34 @@ describe("An answer to a cancel", () => {
     expect(rig.count("cancelBatch")).toBe(2);
   });
 
+  it.each<[string, object, number]>([
+    ["accepted, and whose effect no list shows", { sCode: "0", sMsg: "" }, 8_100],
+    ["denied", { sCode: "51400", sMsg: "It is not open." }, 100],
+  ])("that was %s is asked about with the rank of exits before the cancel is repeated", (_, element, ms) => {
+    const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "pendingOrders" ? reply(500) : undefined) });
+    rig.want(bid());
+    rig.run(3_000);
+    rig.next("cancelBatch", garbled(200, { code: "0", msg: "", data: [{ ordId: "", clOrdId: "", ...element }] }));
+    rig.want();
+    rig.run(ms);
+    expect(rig.phases("bid").at(-1)).toBe("canceled");
+    expect(rig.count("cancelBatch")).toBe(1);
+    const classes = rig.events.flatMap((event) =>
+      event.type === "action.sent" && event.endpoint === "getOrder" && event.at > rig.clock.now() - ms ? [event.class] : [],
+    );
+    expect(classes).toEqual(["close"]);
+  });
+
+  it("that was accepted for many orders is asked about with the rank of exits for two of them only", () => {
+    const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "pendingOrders" ? reply(500) : undefined) });
+    rig.want(...three());
+    rig.run(3_000);
+    rig.want();
+    rig.run(8_100);
+    const asked = rig.events.flatMap((event) => (event.type === "action.sent" && event.endpoint === "getOrder" ? [event.class] : []));
+    expect(asked.slice(-3).sort()).toEqual(["close", "close", "resolve"]);
+  });
+
   it.each([
     ["a page", garbled(403, "<html>")],
     ["a code on no list", garbled(200, { code: "59999", msg: "try later", data: [] })],
