@@ -37,8 +37,8 @@ export interface Call<E extends EndpointName> extends CallOptions {
   readonly elements?: number;
   /** For a batch that is assembled when it is sent: the number of elements it would have now. The scheduler may ask for fewer. */
   elementsNow?(): number;
-  /** What to send as of now, of at most so many elements; undefined withdraws the call. */
-  input(elementsMax: number): InputOf<E> | undefined;
+  /** What to send as of `now`, of at most so many elements; undefined withdraws the call. */
+  input(elementsMax: number, now: number): InputOf<E> | undefined;
   /** Called once, perhaps before `submit` returns; not at all after a withdrawal. */
   done(outcome: Outcome<RecordOf<E>>): void;
 }
@@ -171,14 +171,14 @@ class ServiceGateway implements Gateway {
 
   /** The outcome of a call, after it was journalled. */
   outcomeOf<E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> {
-    const now = this.#clock.now();
-    const outcome = decode(this.contract, endpoint, ending, now);
-    if (ending.kind === "dropped") return outcome;
     const isAnswered = ending.kind === "answered";
+    const at = isAnswered ? ending.at : this.#clock.now();
+    const outcome = decode(this.contract, endpoint, ending, at);
+    if (ending.kind === "dropped") return outcome;
     const status = isAnswered ? ending.response.status : 0;
     const elapsedMs = isAnswered ? ending.elapsedMs : 0;
     const code = outcome.kind === "rejected" ? outcome.code : "";
-    this.#journal.append({ seq: 0, at: now, type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
+    this.#journal.append({ seq: 0, at, type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
     if (outcome.kind === "done" && outcome.problems.length > 0) this.#noteUnread(endpoint, outcome);
     const strange = unlistedIn(endpoint, outcome, this.contract.profile);
     if (strange !== undefined) this.#noteUnlisted(endpoint, strange);
@@ -258,8 +258,8 @@ class CallAction<E extends EndpointName> implements Action {
     return this.call.elementsNow?.() ?? 1;
   }
 
-  build(key: string | undefined, elementsMax: number): WireRequest | undefined {
-    const input = this.call.input(elementsMax);
+  build(key: string | undefined, elementsMax: number, now: number): WireRequest | undefined {
+    const input = this.call.input(elementsMax, now);
     if (input === undefined) return undefined;
     const { contract } = this.gateway;
     this.problem = inputProblem(contract, this.endpoint, input);

@@ -57,20 +57,21 @@ export class OrderLifecycle {
     };
   }
 
-  transition(order: TrackedOrder, phase: OrderPhase, reason: string): void {
+  /** `now` is for those who have read the clock already. */
+  transition(order: TrackedOrder, phase: OrderPhase, reason: string, now?: number): void {
     order.phase = phase;
     order.reason = reason;
-    this.publish(order);
+    this.publish(order, now);
   }
 
   /** The order as it is. */
-  publish(order: TrackedOrder): void {
+  publish(order: TrackedOrder, now = 0): void {
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
     const { instId } = spec;
     this.changes++;
     const executed = record === undefined ? noExecution : executionOf(order, this.#source);
     const fill = this.#owner.book(order, executed);
-    const change: EventDraft = { seq: 0, at: 0, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason };
+    const change: EventDraft = { seq: 0, at: now, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason };
     this.#journal.append(change);
     const ended = overIn[order.phase];
     if (ended) this.#slots.close(order);

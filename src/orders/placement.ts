@@ -8,7 +8,6 @@
  */
 import type { Call, Gateway } from "../client/gateway.ts";
 import type { Outcome } from "../client/outcome.ts";
-import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import { elementVerdict } from "../contract/rejections.ts";
@@ -80,8 +79,8 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
     this.withdraw = nothing;
   }
 
-  input(): PlaceBody | undefined {
-    this.order = this.placements.decide(this);
+  input(_: number, now: number): PlaceBody | undefined {
+    this.order = this.placements.decide(this, now);
     return this.order === undefined ? undefined : bodyOf(this.order);
   }
 
@@ -92,7 +91,6 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
 }
 
 export class Placements {
-  readonly #clock: Clock;
   readonly #contract: Contract;
   readonly #gateway: Gateway;
   readonly #byProduct: boolean;
@@ -104,13 +102,12 @@ export class Placements {
   readonly #ways = new Map<string, Way>();
 
   constructor(
-    { clock, contract, gateway }: { readonly clock: Clock; readonly contract: Contract; readonly gateway: Gateway },
+    { contract, gateway }: { readonly contract: Contract; readonly gateway: Gateway },
     slots: Slots,
     lifecycle: OrderLifecycle,
     unknownOrders: UnknownOrders,
     owner: PlacementOwner,
   ) {
-    this.#clock = clock;
     this.#contract = contract;
     this.#gateway = gateway;
     this.#byProduct = gateway.byProduct("placeOrder");
@@ -159,16 +156,16 @@ export class Placements {
   }
 
   /** What to send now that the placement may leave. */
-  decide({ slot, wish: ruledOn, approval, changes }: Placement): TrackedOrder | undefined {
+  decide({ slot, wish: ruledOn, approval, changes }: Placement, now: number): TrackedOrder | undefined {
     slot.queued = undefined;
     const { wish } = slot;
     if (wish === undefined || slot.order !== undefined) return undefined;
     const holds = wish === ruledOn && changes === this.#lifecycle.changes;
     const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wish);
     if (verdict === undefined) return undefined;
-    const order = this.#slots.open(slot, wish, verdict.spec, verdict.baseQty, this.#clock.now());
+    const order = this.#slots.open(slot, wish, verdict.spec, verdict.baseQty, now);
     if (verdict.exit !== undefined) ({ wantedQty: order.wantedQty, nets: order.nets } = verdict.exit);
-    this.#lifecycle.transition(order, "sent", "placed");
+    this.#lifecycle.transition(order, "sent", "placed", now);
     return order;
   }
 

@@ -32,15 +32,22 @@ export interface Action {
   /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */
   elementsNow?(): number;
   /**
-   * The request as of now, of at most `elementsMax` elements, or undefined when nobody needs it any more. Called once, when the
+   * The request as of `now`, of at most `elementsMax` elements, or undefined when nobody needs it any more. Called once, when the
    * slot has opened.
    */
-  build(key: string | undefined, elementsMax: number): WireRequest | undefined;
+  build(key: string | undefined, elementsMax: number, now: number): WireRequest | undefined;
   /** How it ended; called once, and not at all for an action that was withdrawn. */
   done(ending: Ending): void;
 }
 
 export type Ending =
-  | { readonly kind: "answered"; readonly response: WireResponse; readonly waitedMs: number; readonly elapsedMs: number }
+  | {
+      readonly kind: "answered";
+      readonly response: WireResponse;
+      /** When it was read. */
+      readonly at: number;
+      readonly waitedMs: number;
+      readonly elapsedMs: number;
+    }
   | { readonly kind: "lost"; readonly message: string; readonly waitedMs: number }
   | { readonly kind: "dropped"; readonly reason: "withdrawn" | "deadline" | "unwritten" };

@@ -179,7 +179,7 @@ export class Scheduler {
       if (grant === undefined) continue;
       if (grant.granted) {
         this.#lanes.take(lane);
-        this.#send(entry, grant);
+        this.#send(entry, grant, at);
         return true;
       }
       next = Math.min(next, grant.until);
@@ -231,32 +231,32 @@ export class Scheduler {
     lane.asking = false;
     lane.refusal = grant.granted ? undefined : grant;
     const entry = lane.queue.head();
+    const now = this.#clock.now();
     if (!grant.granted) this.#wakeup.by(grant.until);
-    else if (entry === undefined || this.#clock.now() > grant.expiresAt) this.#port.release(grant);
+    else if (entry === undefined || now > grant.expiresAt) this.#port.release(grant);
     else {
       this.#lanes.take(lane);
-      this.#send(entry, grant);
+      this.#send(entry, grant, now);
     }
     this.#pump(this.#clock.now());
   }
 
-  #send(entry: QueuedAction, lease: Lease): void {
-    const { action } = entry;
+  #send(entry: QueuedAction, lease: Lease, now: number): void {
+    const { action, order } = entry;
     const { endpoint, class: kind, owner, weight: stated } = action;
     const { key } = lease.charge;
-    const request = action.build(key, lease.elements);
+    const request = action.build(key, lease.elements, now);
     if (request === undefined) {
       this.#port.release(lease);
       this.#drop(entry, "withdrawn");
       return;
     }
-    const now = this.#clock.now();
     entry.sentAt = now;
     if (!this.#budgets.none && entry.lane.rank === "ordinary") this.#budgets.spend(owner, stated, now);
     const weight = stated + extraOf(lease.charge, lease.elements);
     const waitedMs = now - entry.submittedAt;
-    this.#journal.append({ type: "action.sent", action: entry.order, endpoint, class: kind, owner, weight, key, waitedMs });
-    this.#inFlight.send(this.traces.active ? this.traces.leaving(entry.order, request) : request, lease, entry);
+    this.#journal.append({ seq: 0, at: now, type: "action.sent", action: order, endpoint, class: kind, owner, weight, key, waitedMs });
+    this.#inFlight.send(this.traces.active ? this.traces.leaving(order, request) : request, lease, entry);
   }
 
   #drop(entry: QueuedAction, reason: "withdrawn" | "deadline"): void {

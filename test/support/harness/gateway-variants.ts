@@ -25,8 +25,8 @@ const cancelSingly = (gateway: Gateway, call: Call<"cancelBatch">): (() => void)
     endpoint: "cancelBatch",
     class: call.class,
     owner: call.owner,
-    input: () => {
-      const [head, ...rest] = call.input(Number.POSITIVE_INFINITY) ?? [];
+    input: (_, now) => {
+      const [head, ...rest] = call.input(Number.POSITIVE_INFINITY, now) ?? [];
       for (const element of rest) {
         const index = outcomes.push(undefined) - 1;
         gateway.submit({ endpoint: "cancelBatch", class: call.class, owner: call.owner, input: () => [element], done: note(index) });
