@@ -60,18 +60,19 @@ export interface Lane {
 }
 
 export class QueuedAction implements Queued, ResponseSink {
-  readonly order: number;
-  readonly action: Action;
-  readonly lane: Lane;
-  readonly share: Share;
-  readonly submittedAt: number;
-  sentAt: number;
+  // Declared only: fields of their own would cost each action another call.
+  declare readonly order: number;
+  declare readonly action: Action;
+  declare readonly lane: Lane;
+  declare readonly share: Share;
+  declare readonly submittedAt: number;
+  declare sentAt: number;
   /** While it is under way. */
-  lease: Lease | undefined;
+  declare lease: Lease | undefined;
   /** It was withdrawn, or told its end: its owner is not called any more. */
-  over: boolean;
+  declare over: boolean;
   /** It is no longer in its lane: sent, dropped or withdrawn. */
-  removed: boolean;
+  declare removed: boolean;
 
   constructor(order: number, action: Action, lane: Lane, share: Share, now: number) {
     this.order = order;
