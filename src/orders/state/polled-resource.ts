@@ -46,8 +46,8 @@ export class PolledResource<T> {
   readonly #kept: () => boolean;
   readonly #read: ResourceOptions<T>["read"];
   readonly #listeners = new Set<Listener<T>>();
-  /** Stands for all holds. */
-  readonly #holder: Listener<T>;
+  /** How old the value may be for the holds. */
+  readonly #freshMs: () => number;
   #holds = 0;
   #current: Snapshot<T>;
   #reading: Subscription | undefined;
@@ -71,8 +71,8 @@ export class PolledResource<T> {
     this.#read = read;
     this.settled = initial;
     this.#current = { value: initial, at: -1, stale: true, problem: "not read yet" };
-    this.#holder = { freshMs: typeof freshMs === "number" ? () => freshMs : freshMs, emit: () => undefined };
-    this.value$ = this.#watch(this.#holder.freshMs);
+    this.#freshMs = typeof freshMs === "number" ? () => freshMs : freshMs;
+    this.value$ = this.#watch(this.#freshMs);
   }
 
   /** Like `value$`, read again whenever the value is older than `freshMs`. */
@@ -94,14 +94,12 @@ export class PolledResource<T> {
   hold(): void {
     if (this.#holds++ > 0) return;
     if (this.#listeners.size === 0) this.#resume();
-    this.#listeners.add(this.#holder);
     this.#plan();
   }
 
   /** Its timer stays: holds come and go with every order. */
   release(): void {
     if (--this.#holds > 0) return;
-    this.#listeners.delete(this.#holder);
     if (this.#listeners.size === 0 && this.#reading !== undefined) this.#withdraw();
   }
 
@@ -110,13 +108,12 @@ export class PolledResource<T> {
     if (this.#current.at < 0) return;
     this.#latest = latest;
     this.#touchedAt = now;
-    const heard = this.#listeners.size - (this.#holds > 0 ? 1 : 0);
-    if (heard > 0) this.#emit(this.current);
+    if (this.#listeners.size > 0) this.#emit(this.current);
   }
 
   /** Reads now, if it is subscribed; otherwise at the next subscription. Not sent when `needed` says no by the time its slot opens. */
   refresh(needed: () => boolean = () => true): void {
-    if (this.#listeners.size === 0) this.#askedAt = Number.NEGATIVE_INFINITY;
+    if (this.#isIdle) this.#askedAt = Number.NEGATIVE_INFINITY;
     else this.#requests = [...this.#requests.filter((isNeeded) => isNeeded()), needed];
     this.#plan();
   }
@@ -137,13 +134,13 @@ export class PolledResource<T> {
           subscriber.next(snapshot);
         },
       };
-      if (this.#listeners.size === 0) this.#resume();
+      if (this.#isIdle) this.#resume();
       if (this.#current.at >= 0) subscriber.next(this.#asOf(freshMs()));
       this.#listeners.add(listener);
       this.#plan();
       return () => {
         this.#listeners.delete(listener);
-        if (this.#listeners.size > 0) {
+        if (!this.#isIdle) {
           this.#plan();
           return;
         }
@@ -151,6 +148,10 @@ export class PolledResource<T> {
         this.#withdraw();
       };
     });
+  }
+
+  get #isIdle(): boolean {
+    return this.#listeners.size === 0 && this.#holds === 0;
   }
 
   /** For the first of new listeners: what was kept up meanwhile is as good as read now, unless a read was asked for. */
@@ -188,14 +189,14 @@ export class PolledResource<T> {
   }
 
   #interval(): number {
-    let least = Number.POSITIVE_INFINITY;
+    let least = this.#holds > 0 ? this.#freshMs() : Number.POSITIVE_INFINITY;
     for (const { freshMs } of this.#listeners) least = Math.min(least, freshMs());
     return least;
   }
 
   /** Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans again. */
   #plan(): void {
-    if (this.#listeners.size === 0) return;
+    if (this.#isIdle) return;
     const interval = this.#interval();
     // As a rule the timetable alone counts, and a timer that is set already comes before it.
     const isQuiet = this.#reading === undefined && this.#requests.length === 0 && this.#failures === 0;
@@ -223,7 +224,7 @@ export class PolledResource<T> {
   }
 
   #wake(): void {
-    if (this.#listeners.size > 0 && this.#nextAt(this.#interval()) <= this.#clock.now()) {
+    if (!this.#isIdle && this.#nextAt(this.#interval()) <= this.#clock.now()) {
       if (this.#reading === undefined) this.#start();
       else {
         this.#overdue = true;
