@@ -199,9 +199,11 @@ export class Positions {
     const px = onTick ?? pxOf(value, qty, now.filled, tick, record?.avgPx ?? "");
     addToHolding(book.holding, { side: spec.side, px, qty });
     book.fees.add(cost);
-    // A price that comes out even gives the value again.
-    const booked = onTick === undefined ? mul(px, qty) : value;
-    book.open.set(clOrdId, { filled: now.filled, value: isFirst ? booked : add(before.value, booked), cost: now.cost });
+    if (!overIn[order.phase]) {
+      // A price that comes out even gives the value again.
+      const booked = onTick === undefined ? mul(px, qty) : value;
+      book.open.set(clOrdId, { filled: now.filled, value: isFirst ? booked : add(before.value, booked), cost: now.cost });
+    }
     return {
       seq: 0,
       at: 0,
