@@ -19,7 +19,7 @@ import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
 import { type Amendment, isResting, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
-import { canRest, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { canRest, type Specified, type WantedOrder } from "./wanted-order.ts";
 
 interface AmendmentOwner {
   readonly specified: (wish: WantedOrder) => Specified;
@@ -74,7 +74,7 @@ export class Amendments {
   request(slot: Slot, order: TrackedOrder): void {
     const { spec } = order;
     const wish = slot.wish as WantedOrder;
-    const waiting: Amendment = { spec, qty: order.qty, wish, mark: order.mark, sent: false };
+    const waiting: Amendment = { spec, qty: order.qty, wish, sent: false };
     order.amendment = waiting;
     try {
       this.#options.gateway.submit(this.#callOf(slot, order));
@@ -107,7 +107,7 @@ export class Amendments {
       return undefined;
     }
     const { spec, baseQty: qty } = ruling;
-    order.amendment = { spec, qty, wish, mark: wishMark(wish), sent: true };
+    order.amendment = { spec, qty, wish, sent: true };
     order.revision++;
     this.#owner.count(order);
     const { instId, px, sz } = spec;

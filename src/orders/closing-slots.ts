@@ -47,7 +47,7 @@ export class ClosingSlots {
       reduceOnly: true,
       round: ++this.#round,
     };
-    slot.settledMark = undefined;
+    slot.settled = undefined;
     this.#owner.consider(slot);
   }
 

@@ -13,7 +13,7 @@
 import { suits } from "./plan.ts";
 import type { Slot } from "./slot.ts";
 import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
-import { type Specified, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { type Specified, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 /** Whether `wish` may take the place of the slot's own without anything being done now. */
 export const mayWait = ({ wish: before, order, queued }: Slot, wish: WantedOrder): boolean => {
@@ -33,7 +33,7 @@ const isAlike = (a: WantedOrder, b: WantedOrder): boolean => a.instId === b.inst
 export const takeNote = (slot: Slot, wish: WantedOrder): void => {
   const { wish: before, order } = slot;
   slot.wish = wish;
-  if (slot.settledMark !== undefined && before !== undefined && !sameWish(before, wish)) slot.settledMark = undefined;
+  if (slot.settled !== undefined && before !== undefined && !sameWish(before, wish)) slot.settled = undefined;
   if (order !== undefined && order.cancelClass !== undefined && restsIn[order.phase]) order.unweighed = true;
 };
 
@@ -41,6 +41,6 @@ export const takeNote = (slot: Slot, wish: WantedOrder): void => {
 export const weigh = (order: TrackedOrder, wish: WantedOrder | undefined, specify: (wish: WantedOrder) => Specified): void => {
   order.unweighed = false;
   if (wish === undefined || !suits(wish, order, specify)) return;
-  order.mark = wishMark(wish);
+  order.serves = wish;
   order.cancelClass = undefined;
 };

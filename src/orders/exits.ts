@@ -25,7 +25,7 @@ import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
-import { canRest, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { canRest, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 interface ExitsOptions {
   readonly clock: Clock;
@@ -45,7 +45,7 @@ const retryMs = 1_000;
 const retryMsMax = 60_000;
 
 interface Wait {
-  readonly mark: string;
+  readonly wish: WantedOrder;
   readonly since: number;
 }
 
@@ -107,22 +107,22 @@ export class Exits {
   holds(slot: Slot, wish: WantedOrder): boolean {
     if (slot.rest === undefined && wish.reduceOnly !== true) return false;
     const now = this.#clock.now();
-    const mark = wishMark(wish);
-    if (slot.rest !== undefined && slot.rest.mark !== mark) this.#drop(slot);
+    if (slot.rest !== undefined && !sameWish(slot.rest.wish, wish)) this.#drop(slot);
     if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wish, slot.rest))) return true;
     if (wish.reduceOnly !== true) return false;
     if (!this.#limits.isLeaving(wish.instId, wish.side, slot.reserved ? slot.strategy : undefined)) {
       this.#waits.delete(slot);
-      return this.#lacks(slot, wish, mark);
+      return this.#lacks(slot, wish);
     }
     const known = this.#waits.get(slot);
-    const since = known?.mark === mark ? known.since : now;
+    const isKnown = known !== undefined && sameWish(known.wish, wish);
+    const since = isKnown ? known.since : now;
     if (now - since >= waitMsMax) {
       this.#waits.delete(slot);
-      return this.#lacks(slot, wish, mark);
+      return this.#lacks(slot, wish);
     }
-    if (known?.mark !== mark) {
-      this.#waits.set(slot, { mark, since });
+    if (!isKnown) {
+      this.#waits.set(slot, { wish, since });
       this.#wakeAt(slot, since + waitMsMax);
     }
     return true;
@@ -130,7 +130,7 @@ export class Exits {
 
   /** The wanted order with the quantity that is left of it. */
   remaining({ rest }: Slot, wish: WantedOrder): WantedOrder {
-    if (rest === undefined || rest.qty === "" || rest.mark !== wishMark(wish)) return wish;
+    if (rest === undefined || rest.qty === "" || !sameWish(rest.wish, wish)) return wish;
     const { notional: _notional, sz: _sz, ...sizeless } = wish;
     return { ...sizeless, qty: rest.qty };
   }
@@ -197,14 +197,14 @@ export class Exits {
 
   #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { qty: string }>, { filled }: Execution): void {
     const now = this.#clock.now();
-    const { mark } = order;
+    const { serves: wish } = order;
     const reason = endingOf(order);
-    const before = slot.rest?.mark === mark ? slot.rest.vain : 0;
+    const before = slot.rest !== undefined && sameWish(slot.rest.wish, wish) ? slot.rest.vain : 0;
     const vain = kind === "early" || isPositive(filled) ? 0 : before + 1;
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
     const endsWithEntry = kind === "early" && order.phase !== "rejected";
     const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);
-    slot.rest = { mark, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
+    slot.rest = { wish, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
     order.goesOn = true;
     if (kind === "rest") return;
     this.retries.add(slot);
@@ -218,14 +218,14 @@ export class Exits {
     return instrument === undefined || (byHand && !reserved) ? undefined : lackOf(this.#limits.of(strategy, instId, side), instrument);
   }
 
-  #lacks(slot: Slot, wish: WantedOrder, mark: string): boolean {
+  #lacks(slot: Slot, wish: WantedOrder): boolean {
     const lack = this.#lackOf(slot, wish);
     if (lack === undefined) return false;
     const { qty = "", vain: before = 0 } = slot.rest ?? {};
     const lacksRoom = lack.of === "room";
     const vain = lacksRoom ? before + 1 : 0;
     const at = lacksRoom ? this.#clock.now() + pauseMs(vain) : Number.POSITIVE_INFINITY;
-    slot.rest = { mark, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
+    slot.rest = { wish, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
     this.retries.add(slot);
     if (lacksRoom) this.#wakeAt(slot, at);
     else this.refused(slot, wish, lack.reason);
@@ -265,14 +265,14 @@ export class Exits {
         slot.rest = { ...rest, at: Number.POSITIVE_INFINITY, vain: 0, endsWithEntry: true };
         return false;
       }
-      slot.settledMark = rest.mark;
+      slot.settled = rest.wish;
       this.#drop(slot);
       return false;
     }
     const uncovered = rest.qty === "" || compare(reducible, rest.qty) < 0 ? reducible : rest.qty;
     // The fills of the others are known by now: with cover it was not the service that canceled it.
     if (rest.isDoubtful === true && compare(this.#limits.net(wish.instId, wish.side), uncovered) >= 0) {
-      slot.settledMark = rest.mark;
+      slot.settled = rest.wish;
       this.#drop(slot);
       this.unprotected.begin(slot, wish, uncovered, canceledElsewhere);
       return false;

@@ -33,7 +33,7 @@ import { Slots } from "./slots.ts";
 import { Specifications } from "./specifications.ts";
 import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
-import { isSettled, type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { type OrderSpec, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 export class OrderFlow {
   readonly modes = new TradingModes();
@@ -89,17 +89,17 @@ export class OrderFlow {
     const mode = isActive ? "active" : this.#modeOf(slot);
     const wish = isActive && this.protections.isIdle ? slot.wish : this.#wishOf(slot);
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
-    const { order, settledMark } = slot;
+    const { order, settled } = slot;
     const isFree = order === undefined || overIn[order.phase];
-    const isOpen = wish !== undefined && (settledMark === undefined || !isSettled(wish, settledMark));
+    const isOpen = wish !== undefined && (settled === undefined || !sameWish(wish, settled));
     const waits = isFree && isOpen && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
     const isAllowed = !waits && (isActive || mayPlace(mode, wish));
     const mayAmend = isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
-    const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: isAllowed, isExcess, mayAmend };
+    const view = { wish, order, queued: slot.queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
     const step = planSlot(view, this.#specifications.compare);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
-    if (wish !== undefined && order !== undefined && restsIn[order.phase] && stays) order.mark = wishMark(wish);
+    if (wish !== undefined && order !== undefined && restsIn[order.phase] && stays) order.serves = wish;
     switch (step.kind) {
       case "place":
         this.#placements.place(slot);

@@ -128,7 +128,7 @@ export class OrderLifecycle {
     // One that the service took did exist: it may have been executed, and is not placed again for having been forgotten.
     const neverWas = order.phase === "absent" && order.ordId === "";
     const cut = neverWas || ((order.phase === "canceled" || order.phase === "absent") && ours);
-    if (!cut && !order.goesOn) slot.settledMark = order.mark;
+    if (!cut && !order.goesOn) slot.settled = order.serves;
     this.#owner.consider(slot);
   }
 }

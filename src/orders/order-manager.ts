@@ -25,7 +25,7 @@ import type { Inherited } from "./risk/risk-manager.ts";
 import { type Mode, mayPlace } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { isResting, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
-import { type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
+import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 
 interface OrderManagerOptions extends OrderFlowOptions {
   /** All strategies together have lost more than they may. By default trading of this user halts. */
@@ -96,7 +96,7 @@ export class OrderManager {
   cancel(orders: readonly TrackedOrder[], urgency: ActionClass): void {
     for (const order of orders) {
       const slot = this.#flow.slots.of(order);
-      if (slot !== undefined && urgency !== "emergency") slot.settledMark = slot.wish === undefined ? order.mark : wishMark(slot.wish);
+      if (slot !== undefined && urgency !== "emergency") slot.settled = slot.wish ?? order.serves;
       if (slot?.wish !== undefined && slot.byHand && !slot.reserved) slot.wish = undefined;
       this.#flow.cancellation.request(order, urgency, "cancelled on demand");
     }

@@ -20,7 +20,7 @@ import type { QueuedPlacement, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { overIn, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
-import { isSettled, type WantedOrder } from "./wanted-order.ts";
+import { sameWish, type WantedOrder } from "./wanted-order.ts";
 
 /** Who decides what may be placed, and takes over what was. */
 interface PlacementOwner {
@@ -179,7 +179,7 @@ export class Placements {
   }
 
   #ruleAnew(slot: Slot, wish: WantedOrder): Approval | undefined {
-    if (isSettled(wish, slot.settledMark) || !this.#owner.mayPlace(slot, wish)) return undefined;
+    if (sameWish(wish, slot.settled) || !this.#owner.mayPlace(slot, wish)) return undefined;
     const ruling = this.#owner.rule(slot, wish);
     if (ruling.approved) return ruling;
     this.#owner.refuse(slot, wish, ruling);

@@ -9,7 +9,7 @@ import { abs, compare, equal, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Mode } from "./risk/trading-mode.ts";
 import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
-import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { type Specified, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 type CancelReason = "unwanted" | "replaced" | "more than is held";
 
@@ -26,8 +26,7 @@ interface SlotView {
   readonly order: TrackedOrder | undefined;
   /** A placement waits in the queue. */
   readonly queued: boolean;
-  /** Mark of the wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever since. */
-  readonly settledMark: string | undefined;
+  readonly settled: WantedOrder | undefined;
   /** New orders may be placed. */
   readonly mayPlace: boolean;
   /** The order is an exit that may execute more than its strategy holds. */
@@ -43,12 +42,12 @@ const amend: Step = { kind: "amend" };
 const unwanted: Step = { kind: "cancel", reason: "unwanted" };
 const excess: Step = { kind: "cancel", reason: "more than is held" };
 
-/** `specify` turns the wanted order into the service's words; it is called only when marks differ. */
+/** `specify` turns the wanted order into the service's words; it is called only when the order serves another wanted one. */
 export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specified): Step => {
   const { wish, order, queued } = slot;
   if (order === undefined || overIn[order.phase]) {
     if (wish === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
-    if (queued || (slot.settledMark !== undefined && isSettled(wish, slot.settledMark))) return nothing;
+    if (queued || (slot.settled !== undefined && sameWish(wish, slot.settled))) return nothing;
     return place;
   }
   if (!restsIn[order.phase]) return nothing;
@@ -58,7 +57,7 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   if (order.amendment !== undefined && order.cancelClass === undefined && wish.reduceOnly !== true) return nothing;
   if (suits(wish, order, specify)) {
     // One that was canceled on purpose stays wanted only in words.
-    const isOrdinary = order.cancelClass === undefined || isSettled(wish, slot.settledMark);
+    const isOrdinary = order.cancelClass === undefined || sameWish(wish, slot.settled);
     return isOrdinary ? nothing : { kind: "keep-cancel-off" };
   }
   return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };
@@ -66,7 +65,7 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
 
 /** Whether a resting order may stay for this wanted order. */
 export const suits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean =>
-  wishMark(wish) === order.mark || fits(wish, order, specify);
+  sameWish(wish, order.serves) || fits(wish, order, specify);
 
 /** True when the resting order is what the wanted order would become, or near enough by the wanted order's own word. */
 const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean => {

@@ -12,7 +12,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
-import { type WantedOrder, wishMark } from "./wanted-order.ts";
+import { sameWish, type WantedOrder } from "./wanted-order.ts";
 
 export interface Refusal {
   readonly strategy: string;
@@ -44,7 +44,7 @@ export class Refusals {
   readonly #lifecycle: OrderLifecycle;
   readonly #owner: RefusalsOwner;
   readonly #crowded = new Set<Slot>();
-  readonly #told = new WeakMap<Slot, { readonly mark: string; readonly reason: string }>();
+  readonly #told = new WeakMap<Slot, { readonly wish: WantedOrder; readonly reason: string }>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
   /** Slots of the engine's own that are looked at again soon. */
@@ -59,16 +59,15 @@ export class Refusals {
 
   refuse(slot: Slot, wish: WantedOrder, { reason, crowded }: Exclude<Ruling, Approval>): void {
     if (crowded === true) this.#crowded.add(slot);
-    const mark = wishMark(wish);
-    if (slot.settledMark === mark) return;
-    slot.settledMark = mark;
+    if (sameWish(wish, slot.settled)) return;
+    slot.settled = wish;
     slot.refused = true;
     this.#lifecycle.dropSpare(slot);
     // Looked at again and refused for the same reason: that is no news.
     if (slot.reserved) this.#lookAgain(slot);
     const before = this.#told.get(slot);
-    const known = this.#retried === slot && before?.mark === mark && before.reason === reason;
-    this.#told.set(slot, { mark, reason });
+    const known = this.#retried === slot && sameWish(wish, before?.wish) && before?.reason === reason;
+    this.#told.set(slot, { wish, reason });
     if (known) {
       if (slot.reserved) this.#noteUnknown(wish.instId);
       return;
@@ -88,7 +87,7 @@ export class Refusals {
   /** What the wanted order was refused for has changed. */
   retry(slot: Slot): void {
     this.#crowded.delete(slot);
-    if (slot.refused && slot.order === undefined) slot.settledMark = undefined;
+    if (slot.refused && slot.order === undefined) slot.settled = undefined;
     slot.refused = false;
     this.#retried = slot;
     this.#owner.consider(slot);

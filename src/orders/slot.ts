@@ -8,7 +8,8 @@ import type { WantedOrder } from "./wanted-order.ts";
 
 /** What is left of a slot's wanted order, and when it may be placed. */
 export interface Rest {
-  readonly mark: string;
+  /** The wanted order that it is left of. */
+  readonly wish: WantedOrder | undefined;
   readonly kind: "rest" | "exit";
   /** Base quantity; empty while nothing was sent and all of it is left. */
   qty: string;
@@ -46,7 +47,8 @@ export class Slot {
   wish: WantedOrder | undefined = undefined;
   order: TrackedOrder | undefined = undefined;
   queued: QueuedPlacement | undefined = undefined;
-  settledMark: string | undefined = undefined;
+  /** The wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever since. */
+  settled: WantedOrder | undefined = undefined;
   /** The settled wanted order was refused by a rule and may pass when instruments change. */
   refused = false;
   /** An order that a rate limit kept from being executed: its id is used again. */

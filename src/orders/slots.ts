@@ -11,7 +11,7 @@ import type { ClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
 import { Slot, type SlotKind } from "./slot.ts";
 import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
-import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { type OrderSpec, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 const slotsMax = 1_000;
 
@@ -75,7 +75,7 @@ export class Slots {
       set[index] = slot;
       if (before !== undefined && sameWish(before, wish)) continue;
       // What came to its end is new when something else was wanted in between.
-      if (before !== undefined) slot.settledMark = undefined;
+      if (before !== undefined) slot.settled = undefined;
       changed.push(slot);
     }
     this.#declared.set(strategy, set);
@@ -84,7 +84,7 @@ export class Slots {
       if (slot.byHand || slot.wish === undefined || slot.round === round) continue;
       slot.wish = undefined;
       // Wanted again later, it is a new wanted order.
-      slot.settledMark = undefined;
+      slot.settled = undefined;
       changed.push(slot);
     }
     return changed;
@@ -134,7 +134,7 @@ export class Slots {
   /** `qty`: base quantity the order should execute; empty where it is not known. */
   open(slot: Slot, wish: WantedOrder, spec: OrderSpec, qty: string, now: number): TrackedOrder {
     const clOrdId = slot.spare?.clOrdId ?? this.#ids.of(slot.hash, this.#generation.next());
-    const order = newOrder(slot.strategy, slot.name, clOrdId, wish, wishMark(wish), spec, now);
+    const order = newOrder(slot.strategy, slot.name, clOrdId, wish, spec, now);
     order.qty = qty;
     slot.spare = undefined;
     slot.order = order;

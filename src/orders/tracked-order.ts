@@ -17,7 +17,6 @@ export interface Amendment {
   /** Base quantity. */
   readonly qty: string;
   readonly wish: WantedOrder;
-  readonly mark: string;
   /** It left: the service may have made the change. */
   sent: boolean;
 }
@@ -46,8 +45,11 @@ export interface TrackedOrder {
   nets: boolean;
   /** It is over, and its slot will place another order for what is left of the wanted quantity. */
   goesOn: boolean;
-  /** Of the wanted order it serves, which may have changed without need to replace the order. */
-  mark: string;
+  /**
+   * The wanted order it serves, which may have changed without need to replace the order; undefined of an order of a previous run until a
+   * wanted order has taken it for its own.
+   */
+  serves: WantedOrder | undefined;
   /** When its last request left, as far as known: after it was decided, where its record took long. */
   sentAt: number;
   ordId: string;
@@ -111,21 +113,18 @@ export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean =
 /** The record shows what the order was to be changed to, or what a previous run had made of it. */
 const takeChange = (order: TrackedOrder, { px, sz }: OrderRecord): boolean => {
   const amendment = order.amendment ?? order.doubted;
-  if (amendment === undefined && order.mark === adopted && order.spec.px !== "") {
+  if (amendment === undefined && order.serves === undefined && order.spec.px !== "") {
     if (px === "" || (equal(px, order.spec.px) && equal(sz, order.spec.sz))) return false;
     order.spec = { ...order.spec, px, sz };
     order.revision++;
     return true;
   }
   if (amendment?.sent !== true || !equal(px === "" ? "0" : px, amendment.spec.px) || !equal(sz, amendment.spec.sz)) return false;
-  const { spec, qty, wish, mark } = amendment;
-  Object.assign(order, { spec, qty, wish, mark, amendment: undefined, doubted: undefined });
+  const { spec, qty, wish } = amendment;
+  Object.assign(order, { spec, qty, wish, serves: wish, amendment: undefined, doubted: undefined });
   order.revision++;
   return true;
 };
-
-/** The mark of an order of a previous run, until a wanted order has taken it for its own. */
-const adopted = "adopted";
 
 /** An order about to leave. Written out field by field: put together from parts it would cost more than sending it. */
 export const newOrder = (
@@ -133,7 +132,6 @@ export const newOrder = (
   slot: string,
   clOrdId: string,
   wish: WantedOrder | undefined,
-  mark: string,
   spec: OrderSpec,
   now: number,
 ): TrackedOrder => ({
@@ -150,7 +148,7 @@ export const newOrder = (
   wantedQty: "",
   nets: false,
   goesOn: false,
-  mark,
+  serves: wish,
   sentAt: now,
   ordId: "",
   phase: "planned",
@@ -167,7 +165,7 @@ export const newOrder = (
 
 /** An order that a previous run sent and has no answer to. */
 export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => {
-  const order = newOrder("", "", clOrdId, undefined, adopted, spec, sentAt);
+  const order = newOrder("", "", clOrdId, undefined, spec, sentAt);
   order.phase = "sent";
   order.reason = "sent by a previous run";
   return order;
@@ -180,7 +178,7 @@ export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, 
   const { instId, px, sz, createdAt } = record;
   const spec: OrderSpec = { instId, side: record.side as Side, ordType: record.ordType as OrdType, px, sz, reduceOnly: false };
   const sentAt = clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
-  const order = newOrder("", "", record.clOrdId, undefined, adopted, spec, sentAt);
+  const order = newOrder("", "", record.clOrdId, undefined, spec, sentAt);
   order.ordId = record.ordId;
   order.phase = record.state;
   order.record = record;

@@ -109,25 +109,19 @@ export type Specified =
 /** Whether what is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
-const last: { wish: WantedOrder | undefined; mark: string } = { wish: undefined, mark: "" };
-
-/** Two wanted orders with the same mark are the same. The mark asked about last is kept: it is asked about several times in a row. */
+/** A text that two wanted orders share exactly where they are the same, to gather them by. */
 export const wishMark = (wish: WantedOrder): string => {
-  if (last.wish === wish) return last.mark;
   const { instId, side, ordType = "limit", px = "", qty = "", notional = "", sz = "", reduceOnly, round = "", cross } = wish;
   const crossing = cross === undefined || cross === "reject" ? "" : `|${cross}`;
-  last.mark = `${instId}|${side}|${ordType}|${px}|${qty}|${notional}|${sz}|${reduceOnly === true ? "r" : ""}|${round}${crossing}`;
-  last.wish = wish;
-  return last.mark;
+  return `${instId}|${side}|${ordType}|${px}|${qty}|${notional}|${sz}|${reduceOnly === true ? "r" : ""}|${round}${crossing}`;
 };
 
-/** Whether the wanted order is the one that came to an end under this mark. */
-export const isSettled = (wish: WantedOrder, mark: string | undefined): boolean => mark !== undefined && wishMark(wish) === mark;
-
-/** What `wishMark` compares, without making texts: asked for every order of every set. */
-export const sameWish = (a: WantedOrder, b: WantedOrder): boolean =>
+/** Whether two wanted orders ask for the same; what else they say, such as a tag, makes no other order of them. */
+export const sameWish = (a: WantedOrder | undefined, b: WantedOrder | undefined): boolean =>
   a === b ||
-  (a.px === b.px &&
+  (a !== undefined &&
+    b !== undefined &&
+    a.px === b.px &&
     a.qty === b.qty &&
     a.notional === b.notional &&
     a.sz === b.sz &&
@@ -136,7 +130,7 @@ export const sameWish = (a: WantedOrder, b: WantedOrder): boolean =>
     (a.cross ?? "reject") === (b.cross ?? "reject") &&
     (a.ordType ?? "limit") === (b.ordType ?? "limit") &&
     (a.reduceOnly === true) === (b.reduceOnly === true) &&
-    (a.round === b.round || wishMark(a) === wishMark(b)));
+    (a.round === b.round || String(a.round ?? "") === String(b.round ?? "")));
 
 /** Whether a resting order at `px` would take, the best price of the other side being `best`. */
 export const takes = (side: Side, px: string, best: string): boolean => (side === "buy" ? compare(px, best) >= 0 : compare(px, best) <= 0);

@@ -4,7 +4,7 @@
 import { expect, it } from "vitest";
 import type { Gateway } from "../../src/client/gateway.ts";
 import { isResting } from "../../src/orders/tracked-order.ts";
-import { sameWish, type WantedOrder, wishMark } from "../../src/orders/wanted-order.ts";
+import { sameWish, type WantedOrder } from "../../src/orders/wanted-order.ts";
 import { singly, unshared } from "../support/harness/gateway-variants.ts";
 import type { Rig } from "../support/harness/orders.ts";
 import { replacingStories, savedBy, stories, type Wishes } from "../support/scenarios/orders.ts";
@@ -36,12 +36,12 @@ const oneByOne =
     const byHand = new Set<string>();
     const given = new Map<string, WantedOrder | undefined>();
     /** The wish of each slot that was cancelled by hand last: it has had its time. */
-    const settled = new Map<string, string>();
+    const settled = new Map<string, WantedOrder>();
 
     const isDone = (name: string, wish: WantedOrder | undefined): boolean => {
       const order = orderManager.orders().find((candidate) => candidate.slot === name);
       if (wish === undefined) return order === undefined;
-      return settled.get(name) === wishMark(wish) || (order !== undefined && isResting(order) && order.mark === wishMark(wish));
+      return sameWish(settled.get(name), wish) || (order !== undefined && isResting(order) && sameWish(order.serves, wish));
     };
     const giveAll = (strategy: string): void => {
       const declared: WantedOrder[] = [];
@@ -95,7 +95,7 @@ const oneByOne =
       cancel: (orders, urgency) => {
         for (const { slot } of orders) {
           const head = lines.get(slot)?.[0];
-          if (head !== undefined) settled.set(slot, wishMark(head));
+          if (head !== undefined) settled.set(slot, head);
         }
         orderManager.cancel(orders, urgency);
         for (const { strategy } of orders) advance(strategy);

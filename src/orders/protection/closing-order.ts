@@ -65,7 +65,7 @@ export class ClosingOrder {
     this.#left = "0";
     if (slot?.wish === undefined) return undefined;
     slot.wish = undefined;
-    slot.settledMark = undefined;
+    slot.settled = undefined;
     return slot;
   }
 
@@ -84,6 +84,6 @@ export class ClosingOrder {
     this.#wish = wish;
     this.#left = qty;
     slot.wish = isPositive(qty) ? wish : undefined;
-    slot.settledMark = undefined;
+    slot.settled = undefined;
   }
 }

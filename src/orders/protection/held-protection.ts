@@ -13,6 +13,7 @@ import type { ProtectionRecord } from "../../journal/protection-records.ts";
 import { leastQty } from "../exit-size.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
+import { sameWish, type WantedOrder } from "../wanted-order.ts";
 import { ClosingOrder } from "./closing-order.ts";
 import { isEmpty, type Protect, sameProtect } from "./protect.ts";
 import type { PriceRange, Protection } from "./protection.ts";
@@ -40,7 +41,7 @@ export class HeldProtection {
   /** Why nothing can be triggered now, where it was told. */
   #unprotected: "suspended" | "silent" | undefined;
   /** The wanted entry that is not placed again, since what it had bought was closed. */
-  #withdrawn: string | undefined;
+  #withdrawn: WantedOrder | undefined;
   #recordedAt = Number.NEGATIVE_INFINITY;
   #recording: Timer | undefined;
 
@@ -72,10 +73,10 @@ export class HeldProtection {
     this.closing.executed(this.protection.exited(clOrdId, filled));
   }
 
-  /** Its entry is wanted under this mark. Once triggered it does not count until something else is wanted. */
-  withdraws(mark: string): boolean {
-    this.#withdrawn ??= mark;
-    return this.#withdrawn === mark;
+  /** Its entry is wanted so. Once triggered it does not count until something else is wanted. */
+  withdraws(wish: WantedOrder): boolean {
+    this.#withdrawn ??= wish;
+    return sameWish(this.#withdrawn, wish);
   }
 
   /** Tells what has changed. True while it waits for prices. */

@@ -14,7 +14,7 @@ import { executionOf } from "../risk/exposure-entry.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
-import { type WantedOrder, wishMark } from "../wanted-order.ts";
+import { sameWish, type WantedOrder } from "../wanted-order.ts";
 import { fitCoverage } from "./covered-part.ts";
 import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
 import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
@@ -145,7 +145,7 @@ export class Protections {
       const { hit, side, qty, name: of } = one.protection;
       if (hit === undefined) return false;
       if (wish.reduceOnly === true) return wish.side === side && isPositive(qty);
-      return of.scope === "order" && of.name === name && one.withdraws(wishMark(wish));
+      return of.scope === "order" && of.name === name && one.withdraws(wish);
     });
   }
 
@@ -280,9 +280,9 @@ export class Protections {
 
   /** The strategy has an exit of its own that is not over. */
   #hasExit({ name: { strategy, instId }, side }: Protection): boolean {
-    return this.#slots.ofStrategy(strategy).some(({ reserved, wish, order, settledMark }) => {
+    return this.#slots.ofStrategy(strategy).some(({ reserved, wish, order, settled }) => {
       if (reserved || wish?.reduceOnly !== true || wish.instId !== instId || wish.side !== side) return false;
-      return order === undefined ? settledMark !== wishMark(wish) : !isOver(order);
+      return order === undefined ? !sameWish(wish, settled) : !isOver(order);
     });
   }
 

@@ -11,7 +11,7 @@ import type { InstrumentRecord } from "../../contract/schemas.ts";
 import type { BookedPosition } from "../../journal/holdings.ts";
 import type { Slot } from "../slot.ts";
 import { overIn, type TrackedOrder } from "../tracked-order.ts";
-import { type WantedOrder, wishMark } from "../wanted-order.ts";
+import { sameWish, type WantedOrder } from "../wanted-order.ts";
 import { createExposure, type Exposure, type Holding } from "./exposure.ts";
 import { type EntrySource, type Execution, exposureEntryOf } from "./exposure-entry.ts";
 import { createLossWatch } from "./loss-limits.ts";
@@ -52,7 +52,7 @@ export class RiskManager {
   readonly #losses: ReturnType<typeof createLossWatch>;
   /** Strategies of orders that a previous run sent. */
   readonly #owners = new Map<string, string>();
-  readonly #told = new WeakMap<Slot, { readonly mark: string; readonly limit: keyof RiskRules; readonly reason: string }>();
+  readonly #told = new WeakMap<Slot, { readonly wish: WantedOrder; readonly limit: keyof RiskRules; readonly reason: string }>();
 
   constructor({ clock, contract, rules, instruments, marketPx }: RiskManagerOptions, onLoss: OnLoss) {
     this.isLimited = limitsMoney(rules);
@@ -116,10 +116,9 @@ export class RiskManager {
       return ruling;
     }
     const { limit, reason } = ruling;
-    const mark = wishMark(wish);
     const before = this.#told.get(slot);
-    if (before?.mark === mark && before.limit === limit) return { ...ruling, reason: before.reason };
-    this.#told.set(slot, { mark, limit, reason });
+    if (before?.limit === limit && sameWish(wish, before.wish)) return { ...ruling, reason: before.reason };
+    this.#told.set(slot, { wish, limit, reason });
     return ruling;
   }
 }

@@ -328,7 +328,7 @@ describe("Recorded terms of an instrument", () => {
     const rejected = instrumentRefresh(createContract().profile, clock, () => asked++);
     const refuse = (reason: string, instId = swap): number => {
       const spec = { instId, side: "buy", ordType: "limit", px: "1", sz: "1", reduceOnly: false } as const;
-      rejected({ ...newOrder("s", "a", "", undefined, "", spec, 0), reason });
+      rejected({ ...newOrder("s", "a", "", undefined, spec, 0), reason });
       return asked;
     };
     expect([refuse("51008 no money"), refuse("51006 px"), refuse("51020 sz")]).toEqual([0, 1, 1]);

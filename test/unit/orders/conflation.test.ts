@@ -8,7 +8,7 @@ import { bid, type Rig, ready, spot } from "../../support/harness/orders.ts";
 
 const spec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "600", reduceOnly: false } as const;
 const order = (change: Partial<TrackedOrder>): TrackedOrder => ({
-  ...newOrder("s", "bid", "c", bid(), "", spec, 0),
+  ...newOrder("s", "bid", "c", bid(), spec, 0),
   ...change,
 });
 const queued = { lane: "place trade_futures" } as Slot["queued"];

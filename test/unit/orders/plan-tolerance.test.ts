@@ -4,12 +4,12 @@
 import { describe, expect, it } from "vitest";
 import { suits } from "../../../src/orders/plan.ts";
 import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
-import { type OrderSpec, type Specified, type WantedOrder, wishMark } from "../../../src/orders/wanted-order.ts";
+import type { OrderSpec, Specified, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { bid } from "../../support/harness/orders.ts";
 
 const resting: OrderSpec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "10", reduceOnly: false };
 const restingFor = (was: WantedOrder | undefined, spec: Partial<OrderSpec> = {}): TrackedOrder =>
-  newOrder("s", "bid", "c", was, was === undefined ? "adopted" : wishMark(was), { ...resting, ...spec }, 0);
+  newOrder("s", "bid", "c", was, { ...resting, ...spec }, 0);
 /** The wish becomes these words; the service's own lots decide what a size becomes, so that the words are given, not derived. */
 const becomes = (spec: Partial<OrderSpec>) => (): Specified => ({ ok: true, spec: { ...resting, ...spec }, baseQty: "" });
 

@@ -15,13 +15,13 @@ const specOf = (wish: WantedOrder) =>
 const specify = (wish: WantedOrder): Specified =>
   wish.qty === "0" ? { ok: false, reason: "zero" } : { ok: true, spec: specOf(wish), baseQty: "" };
 const order = (phase: OrderPhase, over: Partial<TrackedOrder> = {}): TrackedOrder => ({
-  ...newOrder("s", "bid", "c", bid(), wishMark(bid()), specOf(bid()), 0),
+  ...newOrder("s", "bid", "c", bid(), specOf(bid()), 0),
   phase,
   ...over,
 });
 const wanted = bid();
 const dearer = bid({ px: "60001" });
-const changing = { amendment: { spec: specOf(dearer), qty: "1", wish: dearer, mark: wishMark(dearer), sent: false } } as const;
+const changing = { amendment: { spec: specOf(dearer), qty: "1", wish: dearer, sent: false } } as const;
 const leaving = { cancelClass: "cancel" } as const;
 
 describe("The next step of a slot:", () => {
@@ -32,8 +32,8 @@ describe("The next step of a slot:", () => {
     ["queued and not wanted any more", { queued: true }, "unqueue"],
     ["queued and not allowed any more", { wish: wanted, queued: true, mayPlace: false }, "unqueue"],
     ["not allowed", { wish: wanted, mayPlace: false }, "nothing"],
-    ["settled", { wish: wanted, settledMark: wishMark(wanted) }, "nothing"],
-    ["another one is settled", { wish: wanted, settledMark: wishMark(dearer) }, "place"],
+    ["settled", { wish: wanted, settled: wanted }, "nothing"],
+    ["another one is settled", { wish: wanted, settled: dearer }, "place"],
     ["the last one is over", { wish: wanted, order: order("filled") }, "place"],
     ["rests as wanted", { wish: wanted, order: order("live") }, "nothing"],
     ["rests and is not wanted", { order: order("live") }, "cancel unwanted"],
@@ -53,7 +53,7 @@ describe("The next step of a slot:", () => {
     ["unknown and wanted otherwise", { wish: dearer, order: order("unknown") }, "nothing"],
     ["accepted and not wanted", { order: order("acked") }, "cancel unwanted"],
   ])("%s", (_, view, expected) => {
-    const whole: SlotView = { wish: undefined, order: undefined, queued: false, settledMark: undefined, mayPlace: true, ...view };
+    const whole: SlotView = { wish: undefined, order: undefined, queued: false, settled: undefined, mayPlace: true, ...view };
     const step = planSlot(whole, specify);
     expect(step.kind === "cancel" ? `cancel ${step.reason}` : step.kind).toBe(expected);
   });

@@ -43,7 +43,7 @@ const record = (
 
 const wish: WantedOrder = { slot: "x", instId: swap, side: "buy", px: "100", qty: "10" };
 const orderOf = (id: string, side: "buy" | "sell", ordType: TrackedOrder["spec"]["ordType"] = "limit"): TrackedOrder =>
-  newOrder("s", "x", id, wish, "", { instId: swap, side, ordType, px: "100", sz: "10", reduceOnly: false }, 0);
+  newOrder("s", "x", id, wish, { instId: swap, side, ordType, px: "100", sz: "10", reduceOnly: false }, 0);
 
 /** Id, side, executed so far, average, fee so far (negative is a cost), and how the order stands. */
 type Told = readonly [string, "buy" | "sell", string, string, string, OrderRecord["state"]];
