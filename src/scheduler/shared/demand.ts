@@ -56,8 +56,13 @@ export class Demand {
 
   /** Least units that something waits for, 0 where nothing does. */
   units(at: number, remMs: number): number {
-    const waits = remMs > givesBackMs ? this.isHungry(at) : at - this.#lackedAt < lateHungerMs;
+    const waits = remMs > givesBackMs ? this.isHungry(at) : this.#waits && at - this.#lackedAt < lateHungerMs;
     return waits ? this.#units : 0;
+  }
+
+  /** Nothing was spent since something was asked for in vain: what waits after a spending asks at that instant. */
+  get #waits(): boolean {
+    return this.#lackedAt >= this.#spentAt;
   }
 
   /** Whether `units` that are held besides the purse are kept, where something waits for `lack`. */
