@@ -32,7 +32,7 @@ const isAlike = (a: WantedOrder, b: WantedOrder): boolean => a.instId === b.inst
 /** The slot wants this now; its order is weighed when it matters. */
 export const takeNote = (slot: Slot, wish: WantedOrder): void => {
   const { wish: before, order } = slot;
-  slot.wish = wish;
+  slot.wish = Object.freeze(wish);
   if (slot.settled !== undefined && before !== undefined && !sameWish(before, wish)) slot.settled = undefined;
   if (order !== undefined && order.cancelClass !== undefined && restsIn[order.phase]) order.unweighed = true;
 };

@@ -70,7 +70,7 @@ export class Slots {
         throw new SluiceError("ORDER_REFUSED", text);
       }
       const before = slot.wish;
-      slot.wish = wish;
+      slot.wish = Object.freeze(wish);
       slot.round = round;
       set[index] = slot;
       if (before !== undefined && sameWish(before, wish)) continue;
@@ -107,7 +107,7 @@ export class Slots {
       return `the slot "${name}" is in use by ${by}; choose another or leave it out`;
     }
     const slot = known ?? this.#create(strategy, name, "byHand");
-    slot.wish = wish;
+    slot.wish = Object.freeze(wish);
     return slot;
   }
 

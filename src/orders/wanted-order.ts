@@ -14,7 +14,8 @@ import type { Protect, WantedProtection } from "./protection/protect.ts";
 
 /**
  * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
- * `slot`, so an order whose wanted order did not change is not touched and keeps its place in the queue.
+ * `slot`, so an order whose wanted order did not change is not touched and keeps its place in the queue. What was emitted is frozen: to want
+ * something else, emit another object.
  */
 export interface WantedOrder {
   /** Stable name of this order within the strategy. */

@@ -13,6 +13,22 @@ describe("A set of wanted orders", () => {
     expect(rig.arrivals).toEqual([]);
   });
 
+  it("is frozen, so that a price changed in place is an error where it is set, and not overlooked", () => {
+    const rig = ready();
+    const rests: { px: string } & ReturnType<typeof bid> = { ...bid(), px: "60000" };
+    const again = { ...rests };
+    rig.want(rests);
+    rig.run();
+    rig.want(again);
+    const byHand = { ...rests, slot: "by hand" };
+    rig.orders.place(byHand).subscribe();
+    for (const one of [rests, again]) expect(() => (one.px = "59000")).toThrow(TypeError);
+    rig.run(3_000);
+    rig.want({ ...again, px: "59000" });
+    rig.run(3_000);
+    expect(rig.resting()).toEqual(["buy 59000", "buy 60000"]);
+  });
+
   it("is placed once however often it is emitted", () => {
     const rig = ready();
     for (let i = 0; i < 5; i++) {
