@@ -124,11 +124,13 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
   const names = config.strategies.map(({ name }) => name);
   const { currency, tradesAt } = service;
   const rateOf = conversionRates(tape, simulated.venue, currency);
+  const listsTrades = service.onDetails !== undefined;
   const tally = new TradeStatistics(names, {
     currency,
     fromAt: tradesAt,
     untilAt: tape.endAt,
-    keepsLots: service.onDetails !== undefined,
+    keepsLots: listsTrades,
+    keepsTrades: listsTrades,
     rateOf,
   });
   const minutes = new QuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);

@@ -13,7 +13,7 @@ import { inCurrency, keptAt, type Mark } from "./converted-money.ts";
 import { byLiquidity } from "./liquidity-sums.ts";
 import { MatchedLots } from "./matched-lots.ts";
 import type { PositionReport } from "./report.ts";
-import { RoundTrips } from "./round-trips.ts";
+import { type KeptTrades, RoundTrips } from "./round-trips.ts";
 import type { TradeFill } from "./trade-list.ts";
 
 export class InstrumentSums {
@@ -32,10 +32,10 @@ export class InstrumentSums {
   /** Of what was converted; otherwise the holding's own. */
   #realised: string | undefined;
 
-  constructor(instId: string, keepsLots: boolean, tradesMax?: number) {
+  constructor(instId: string, kept: KeptTrades) {
     this.instId = instId;
-    this.roundTrips = new RoundTrips(tradesMax);
-    this.lots = keepsLots ? new MatchedLots() : undefined;
+    this.roundTrips = new RoundTrips(kept);
+    this.lots = kept.keepsLots === true ? new MatchedLots() : undefined;
   }
 
   get qty(): string {

@@ -10,18 +10,29 @@ import { assert } from "../errors.ts";
 import { ClosedTrades } from "./closed-trades.ts";
 import { costShare, isOpen, noteEntry, noteGain, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
 
+/** Which trades are kept one by one, besides sums over all. */
+export interface KeptTrades {
+  /** Those by lots as well. */
+  readonly keepsLots?: boolean;
+  /** False: the last one alone, and without its orders, as nothing lists them. */
+  readonly keepsTrades?: boolean;
+  /** For a run without a known end or recording: beyond so many the oldest trades are only in the sums. */
+  readonly keptMax?: number;
+}
+
 export class RoundTrips {
   /** In the order of their openings; the last one may still be open. */
   readonly all: TradeSums[] = [];
   /** Sums of all but the last one: each is added when the next one begins, since it is closed for good then. */
   readonly earlier = new ClosedTrades();
+  readonly #listed: boolean;
   readonly #keptMax: number;
   /** No recording tells later which prices were reached. */
   readonly #looks: boolean;
 
-  /** For a run without a known end or recording: beyond `keptMax` the oldest trades are only in the sums. */
-  constructor(keptMax?: number) {
-    this.#keptMax = keptMax ?? Number.POSITIVE_INFINITY;
+  constructor({ keepsTrades = true, keptMax }: KeptTrades) {
+    this.#listed = keepsTrades;
+    this.#keptMax = keepsTrades ? (keptMax ?? Number.POSITIVE_INFINITY) : 1;
     this.#looks = keptMax !== undefined;
   }
 
@@ -36,7 +47,9 @@ export class RoundTrips {
       return;
     }
     if (trade.long === buys) {
-      enter(trade, fill, { qty, value: worth ?? mul(px, qty), cost }, rate);
+      noteEntry(trade, qty, worth ?? mul(px, qty), rate);
+      trade.fees = add(trade.fees, cost);
+      if (this.#listed) noteOrder(trade.entries, fill);
       return;
     }
     const isExact = qty === trade.left;
@@ -50,7 +63,7 @@ export class RoundTrips {
     trade.exitValue = trade.exitValue === "0" ? value : add(trade.exitValue, value);
     trade.fees = add(trade.fees, share);
     trade.exitAt = at;
-    noteOrder(trade.exits, fill);
+    if (this.#listed) noteOrder(trade.exits, fill);
     const rest = isExact ? "0" : sub(qty, closing);
     if (rest !== "0") this.#begin(buys, at, fill, { qty: rest, value: mul(px, rest), cost: sub(cost, share) }, rate);
   }
@@ -88,7 +101,7 @@ export class RoundTrips {
     trade.entryValue = value;
     trade.fees = cost;
     if (rate !== "1") trade.converted = { gains: "0", entryLeft: value };
-    noteOrder(trade.entries, fill);
+    if (this.#listed) noteOrder(trade.entries, fill);
     if (this.#looks) reach(trade, fill.px);
     const before = this.all.at(-1);
     if (before !== undefined) this.earlier.add(before);
@@ -102,7 +115,7 @@ const reach = (trade: TradeSums, px: string): void => {
   trade.reached = { low: compare(px, low) < 0 ? px : low, high: compare(px, high) > 0 ? px : high };
 };
 
-/** The part of a fill that enters a trade, and its part of the fee; what a trade begins with is in its shortest spelling. */
+/** The part of a fill that opens a trade, and its part of the fee, in their shortest spelling. */
 interface Entered {
   readonly qty: string;
   readonly value: string;
@@ -112,9 +125,3 @@ interface Entered {
 /** At average cost. */
 const entryShare = ({ converted, left }: TradeSums, closing: string): string =>
   converted === undefined ? "0" : costShare(converted.entryLeft, closing, left);
-
-const enter = (trade: TradeSums, fill: TradeFill, { qty, value, cost }: Entered, rate: string): void => {
-  noteEntry(trade, qty, value, rate);
-  trade.fees = add(trade.fees, cost);
-  noteOrder(trade.entries, fill);
-};

@@ -9,6 +9,7 @@ import type { RunningSum } from "../decimal-units.ts";
 import { keptAt, type Mark } from "./converted-money.ts";
 import { InstrumentSums } from "./instrument-sums.ts";
 import type { PositionReport, StrategyReport } from "./report.ts";
+import type { KeptTrades } from "./round-trips.ts";
 import type { TradeFill } from "./trade-list.ts";
 import { Presence, tradesOf } from "./trades.ts";
 
@@ -21,14 +22,12 @@ export class StrategySums {
   /** Known from the first fill on. */
   uid: string | undefined;
   readonly #instruments = new Map<string, InstrumentSums>();
-  readonly #keepsLots: boolean;
-  readonly #tradesMax: number | undefined;
+  readonly #kept: KeptTrades;
   readonly #presence: Presence;
 
-  constructor(name: string, untilAt: () => number, keepsLots = false, tradesMax?: number) {
+  constructor(name: string, untilAt: () => number, kept: KeptTrades = {}) {
     this.name = name;
-    this.#keepsLots = keepsLots;
-    this.#tradesMax = tradesMax;
+    this.#kept = kept;
     this.#presence = new Presence(untilAt);
   }
 
@@ -65,7 +64,7 @@ export class StrategySums {
   of(instId: string): InstrumentSums {
     let found = this.#instruments.get(instId);
     if (found === undefined) {
-      found = new InstrumentSums(instId, this.#keepsLots, this.#tradesMax);
+      found = new InstrumentSums(instId, this.#kept);
       this.#instruments.set(instId, found);
     }
     return found;

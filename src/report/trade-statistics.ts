@@ -20,6 +20,7 @@ import { instrumentReports, instrumentsOf, tradeListsOf } from "./instrument-tot
 import { byLiquidity, LiquiditySums } from "./liquidity-sums.ts";
 import { RejectionReasons } from "./rejection-reasons.ts";
 import type { InstrumentReport, Liquidity, PositionReport, StrategyReport } from "./report.ts";
+import type { KeptTrades } from "./round-trips.ts";
 import { type MarkOf, StrategySums } from "./strategy-sums.ts";
 import type { Extremes, TradeFill, TradeLists } from "./trade-list.ts";
 import { Presence, type TradeReport, tradesOf } from "./trades.ts";
@@ -33,12 +34,11 @@ export interface Prices {
   get(instId: string, qty: string): string | undefined;
 }
 
-/** What a run counts in, the time that counts, and whether lots are kept, which a list of trades needs. Asked when it matters. */
-interface Counted {
+/** What a run counts in, the time that counts, and what is kept for lists of trades. Asked when it matters. */
+interface Counted extends KeptTrades {
   readonly currency: string;
   readonly fromAt: number;
   readonly untilAt: number;
-  readonly keepsLots?: boolean;
   readonly rateOf?: RateOf;
   /** For runs without a known end: at most so many waits and trades of an instrument are kept, and no order that is over. */
   readonly keptMax?: number;
@@ -73,12 +73,11 @@ export class TradeStatistics {
   #firstTraded: string | undefined;
 
   constructor(strategies: readonly string[], counted: Counted) {
-    const { keepsLots = false, keptMax } = counted;
     const untilAt = (): number => counted.untilAt;
     this.#counted = counted;
     this.#rateOf = counted.rateOf ?? ((instId) => (instId.split("-")[1] === counted.currency ? "1" : undefined));
-    this.waits = new Durations(keptMax);
-    this.#sums = new Map(strategies.map((name) => [name, new StrategySums(name, untilAt, keepsLots, keptMax)]));
+    this.waits = new Durations(counted.keptMax);
+    this.#sums = new Map(strategies.map((name) => [name, new StrategySums(name, untilAt, counted)]));
     this.#anyone = new Presence(untilAt);
     this.#gaps = new ExitGaps(untilAt);
   }

@@ -10,20 +10,26 @@ const prices = new Map([["BTC-USDT-SWAP", "100"]]);
 
 describe("Statistics that keep little", () => {
   it("tell the same of trades as those that keep all, and list the last ones", () => {
-    const [all, few] = [new TradeStatistics(["a"], counted), new TradeStatistics(["a"], { ...counted, keptMax: 5 })];
-    for (const tally of [all, few])
+    const all = new TradeStatistics(["a"], counted);
+    const few = new TradeStatistics(["a"], { ...counted, keptMax: 5 });
+    const unlisted = new TradeStatistics(["a"], { ...counted, keepsTrades: false });
+    for (const tally of [all, few, unlisted])
       for (let trade = 0; trade < 400; trade++) {
         const px = String(100 + ((trade * 7) % 13) - ((trade * 5) % 11));
         const at = 1_000 * trade;
         tally.onFill(makerFill(at, `in ${trade}`, btc, "buy", "0.3", "100", "0.01"), at, "a");
         tally.onFill(makerFill(at + (trade % 17), `out ${trade}`, btc, "sell", "0.3", px, "0.02"), at + (trade % 17), "a");
       }
-    expect(few.trades(prices)).toEqual(all.trades(prices));
-    expect(few.of("a", prices)).toEqual(all.of("a", prices));
+    for (const tally of [few, unlisted]) {
+      expect(tally.trades(prices)).toEqual(all.trades(prices));
+      expect(tally.of("a", prices)).toEqual(all.of("a", prices));
+    }
     // By hand: 400 trades cost 0.03 each.
     expect([all.trades(prices).count, all.fees]).toEqual([400, "12"]);
     const none = (): undefined => undefined;
     const [kept, listed] = [few.tradeLists(prices, none).position, all.tradeLists(prices, none).position];
+    // Nothing lists the trades of the third: it keeps none but the last.
+    expect(unlisted.tradeLists(prices, none).position).toEqual([{ ...listed.at(-1), entries: [], exits: [] }]);
     // Without a recording the furthest moves are those of its own fills.
     const withoutMoves = (trades: typeof kept) => trades.map((trade) => ({ ...trade, mfe: "", mae: "" }));
     expect(withoutMoves(kept)).toEqual(withoutMoves(listed.slice(-5)));
