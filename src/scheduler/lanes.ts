@@ -137,11 +137,12 @@ export class Lanes {
 
   #sort(): void {
     const ready = this.#ready;
-    ready.length = 0;
+    let count = 0;
     for (let index = 0; index < this.#lanes.length; index++) {
       const lane = this.#lanes[index] as Lane;
-      if (lane.queue.size > 0) ready.push(lane);
+      if (lane.queue.size > 0) ready[count++] = lane;
     }
+    ready.length = count;
     // One lane has no order, and most often there is but one.
     if (ready.length > 1) this.#rank(ready);
     this.#sorted = true;
@@ -164,7 +165,9 @@ export class Lanes {
   #sink(lane: Lane): void {
     const ready = this.#ready;
     if (lane.queue.size === 0 || lane.queue.head() === undefined) {
-      ready.shift();
+      // An array that is never empty keeps its room: most often one lane comes and goes.
+      if (ready.length > 1) ready.shift();
+      else this.#sorted = false;
       return;
     }
     lane.key = lane.queue.headKey();
