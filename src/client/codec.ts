@@ -25,6 +25,8 @@ export const inputProblem = (contract: Contract, endpoint: EndpointName, input: 
   return undefined;
 };
 
+const noQuery: WireRequest["query"] = Object.freeze({});
+
 /** The request of an input that has no problem. */
 export const encode = <E extends EndpointName>(
   contract: Contract,
@@ -35,7 +37,7 @@ export const encode = <E extends EndpointName>(
   const { method, path } = contract.endpoints[endpoint];
   return method === "GET"
     ? { endpoint, method, path, query: input as Record<string, string>, body: undefined, key }
-    : { endpoint, method, path, query: {}, body: input, key };
+    : { endpoint, method, path, query: noQuery, body: input, key };
 };
 
 /** `at`: when the response was read, on the engine's clock. */

@@ -117,9 +117,11 @@ export class CancelBatcher {
     lane.queued = false;
     const batch = this.#choose(lane.orders, Math.min(elementsMax, this.#profile.cancelBatch.elementsMax), lane.orders);
     call.batch = batch;
-    for (const order of batch) lane.orders.delete(order);
     if (batch.length === 0) return undefined;
-    for (const order of batch) order.canceling = true;
+    for (const order of batch) {
+      lane.orders.delete(order);
+      order.canceling = true;
+    }
     for (const order of batch) this.#owner.sent(order);
     this.#queue(lane);
     return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
@@ -140,7 +142,8 @@ export class CancelBatcher {
       if (isTurnedDown(outcome)) this.#alone.add(order);
       else this.#alone.delete(order);
     }
-    for (const [index, order] of batch.entries()) this.#owner.end(order, endOf(outcome, batch, index, this.#profile));
+    for (let index = 0; index < batch.length; index++)
+      this.#owner.end(batch[index] as TrackedOrder, endOf(outcome, batch, index, this.#profile));
   }
 
   #laneOf(kind: ActionClass): Lane {

@@ -68,7 +68,8 @@ class SortedRecords {
 
   put(record: OrderRecord): void {
     const index = this.#indexOf(record.ordId);
-    this.records.splice(index, this.records[index]?.ordId === record.ordId ? 1 : 0, record);
+    if (this.records[index]?.ordId === record.ordId) this.records[index] = record;
+    else this.records.splice(index, 0, record);
   }
 
   remove(ordId: string): void {
