@@ -16,18 +16,22 @@ import type { FillChoice } from "./fill-choice.ts";
 const rowsAtFirst = 128;
 const rowsAtMost = 8_192;
 
-/** Lowest and highest price of each row; undefined where a row has no say in what positions are worth. */
-type Prices = readonly [low: Float64Array, high: Float64Array];
+/** Lowest and highest price of each row. */
+interface Prices {
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+}
 
+/** Undefined where a row has no say in what positions are worth. */
 const pricesOf = (series: Series): Prices | undefined => {
   switch (series.kind) {
     case "trade":
     case "mark":
-      return [series.px, series.px];
+      return { low: series.px, high: series.px };
     case "quote":
-      return [series.bidPx, series.askPx];
+      return { low: series.bidPx, high: series.askPx };
     case "candle":
-      return [series.low, series.high];
+      return { low: series.low, high: series.high };
     case "level":
     case "funding":
     case "change":
@@ -125,7 +129,7 @@ export class SkipAhead {
       const ceiling = this.#below[which] as number;
       const columns = this.#prices[which];
       if (columns === undefined) return index;
-      const [low, high] = columns;
+      const { low, high } = columns;
       const first = row[index] as number;
       const last = Math.min(first + (this.#ahead[which] as number), low.length - 1);
       for (let one = first; one <= last; one++) {

@@ -114,15 +114,15 @@ export class Exchange {
     if (!order.touched) this.#touch(order);
   }
 
-  /** Products whose orders changed in this event, of which there is one at least. */
-  changedMarkets(): readonly Market[] {
+  /** Products whose orders changed in this event, and whose positions are due for a review. */
+  marketsToReview(at: number): readonly Market[] {
     const { touched } = this;
-    const changed: Market[] = [];
+    const due: Market[] = [];
     for (let index = 0; index < touched.length; index++) {
       const market = this.markets.get((touched[index] as Order).product.instId);
-      if (market !== undefined && !changed.includes(market)) changed.push(market);
+      if (market !== undefined && at >= market.lookAt && !due.includes(market)) due.push(market);
     }
-    return changed;
+    return due;
   }
 
   /** Called once after every request and market event: publishes what has changed. */

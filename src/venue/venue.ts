@@ -241,10 +241,10 @@ export const createVenue = (options: VenueOptions): Venue => {
     handle: (request, now) => {
       const response = requests.answer(request, now);
       if (exchange.touched.length > 0) {
-        const changed = exchange.changedMarkets();
+        const due = exchange.marketsToReview(now);
         exchange.tell(now);
         // Users may have moved the market among themselves.
-        for (const market of changed) follow(exchange, market, now);
+        for (const market of due) follow(exchange, market, now);
       }
       return response;
     },
