@@ -30,7 +30,7 @@ export type CancelEnd =
 interface CancelOwner {
   /** Called before an order is chosen: the latest wanted order may want it after all. */
   readonly weigh: (order: TrackedOrder) => void;
-  readonly sent: (order: TrackedOrder) => void;
+  readonly sent: (order: TrackedOrder, now: number) => void;
   readonly end: (order: TrackedOrder, end: CancelEnd) => void;
 }
 
@@ -69,8 +69,8 @@ class CancelCall implements Call<"cancelBatch"> {
     return this.batcher.elementsNow(this.lane);
   }
 
-  input(elementsMax: number): CancelBody | undefined {
-    return this.batcher.fill(this, elementsMax);
+  input(elementsMax: number, now: number): CancelBody | undefined {
+    return this.batcher.fill(this, elementsMax, now);
   }
 
   done(outcome: Outcome<ElementResult>): void {
@@ -112,7 +112,7 @@ export class CancelBatcher {
   }
 
   /** What a call cancels as it leaves. */
-  fill(call: CancelCall, elementsMax: number): CancelBody | undefined {
+  fill(call: CancelCall, elementsMax: number, now: number): CancelBody | undefined {
     const { lane } = call;
     lane.queued = false;
     const batch = this.#choose(lane.orders, Math.min(elementsMax, this.#profile.cancelBatch.elementsMax), lane.orders);
@@ -122,7 +122,7 @@ export class CancelBatcher {
       lane.orders.delete(order);
       order.canceling = true;
     }
-    for (const order of batch) this.#owner.sent(order);
+    for (const order of batch) this.#owner.sent(order, now);
     this.#queue(lane);
     return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
   }

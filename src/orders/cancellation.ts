@@ -45,9 +45,9 @@ export class Cancellation {
     this.#weigh = weigh;
     this.#batcher = new CancelBatcher(clock, gateway, contract.profile, {
       weigh,
-      sent: (order) => {
+      sent: (order, now) => {
         order.cancelSent = true;
-        lifecycle.transition(order, "canceling", order.reason);
+        lifecycle.transition(order, "canceling", order.reason, now);
       },
       end: (order, end) => {
         if (!overIn[order.phase]) this.#read(order, end);

@@ -54,7 +54,7 @@ export const canaries: readonly Canary[] = [
   { name: "no sweep is needed to prove absence", file: resolve, find: "{ negatives: 3, sweeps: 2 }", put: "{ negatives: 3, sweeps: 0 }", seed: 2 },
   { name: "an error counts as not found", file: resolve, find: `if (outcome.kind !== "done") return { kind: "void"`, put: `if (outcome.kind !== "done") return { kind: "none"`, seed: 10 },
   { name: "a record that cannot be read may be any order", file: "src/client/outcome.ts", find: "return !isOther(named?.ordId, ordId) && ", put: "return named !== null || " },
-  { name: "a cancel that left is a cancel", file: withdrawals, find: `lifecycle.transition(order, "canceling", order.reason);`, put: `lifecycle.end(order, "canceled", order.reason);`, seed: 1, quick: true },
+  { name: "a cancel that left is a cancel", file: withdrawals, find: `lifecycle.transition(order, "canceling", order.reason, now);`, put: `lifecycle.end(order, "canceled", order.reason);`, seed: 1, quick: true },
   { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        this.#lifecycle.end(order, "canceled", "surely");`, seed: 2 },
   { name: "a cancel that was denied is a cancel", file: withdrawals, find: "        this.#rest(order, end.reason);\n        this.#unknownOrders.ask(order);", put: `        this.#lifecycle.end(order, "canceled", end.reason);\n        this.#unknownOrders.ask(order);`, seed: 7 },
   { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "if (!isOver(order)) this.#send(order);", put: "", seed: 8 },
