@@ -159,7 +159,8 @@ export class ExitTrims {
   readonly #limits: Pick<ExitLimits, "isExcess">;
   readonly #consider: (slot: Slot) => void;
   /** Open exits that were sized by what their strategy held. */
-  readonly open = new Set<TrackedOrder>();
+  readonly #open = new Set<TrackedOrder>();
+  readonly trimmable: { readonly size: number } = this.#open;
 
   constructor(clock: Clock, slots: Pick<Slots, "of">, limits: Pick<ExitLimits, "isExcess">, consider: (slot: Slot) => void) {
     this.#clock = clock;
@@ -171,15 +172,15 @@ export class ExitTrims {
   /** An order changed. */
   take(order: TrackedOrder): void {
     if (order.wantedQty !== "") {
-      if (isOver(order)) this.open.delete(order);
-      else this.open.add(order);
+      if (isOver(order)) this.#open.delete(order);
+      else this.#open.add(order);
     }
-    if (this.open.size > 0 && (order.record?.accFillSz ?? "") !== "") this.look(order.spec.instId);
+    if (this.#open.size > 0 && (order.record?.accFillSz ?? "") !== "") this.look(order.spec.instId);
   }
 
   /** What is held of a product has changed. */
   look(instId: string): void {
-    for (const order of this.open) {
+    for (const order of this.#open) {
       if (order.spec.instId !== instId || order.cancelClass !== undefined || !this.#limits.isExcess(order)) continue;
       const slot = this.#slots.of(order);
       if (slot === undefined) continue;

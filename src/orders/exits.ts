@@ -60,7 +60,8 @@ export class Exits {
   readonly #rules: { readonly profile: Profile; readonly instruments: () => ReadonlyMap<string, InstrumentRecord> };
   readonly #waits = new Map<Slot, Wait>();
   /** Slots whose exit is to be placed again. */
-  readonly retries = new Set<Slot>();
+  readonly #retries = new Set<Slot>();
+  readonly retried: { readonly size: number } = this.#retries;
   readonly unprotected: UnprotectedPositions;
 
   constructor({ clock, contract, journal, instruments }: ExitsOptions, slots: Slots, limits: ExitLimits, owner: ExitsOwner) {
@@ -77,7 +78,7 @@ export class Exits {
 
   /** An order is over, or changed while exits wait. Decides whether its slot places another one: call it before the slot is considered. */
   take(order: TrackedOrder, executed: Execution, isOver: boolean): void {
-    if (this.retries.size > 0) this.grew(order.strategy, order.spec.instId);
+    if (this.#retries.size > 0) this.grew(order.strategy, order.spec.instId);
     if (!isOver && this.unprotected.count === 0) return;
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
@@ -137,7 +138,7 @@ export class Exits {
 
   /** An order is over and its slot was considered: what waited for it may go on. */
   release(order: TrackedOrder): void {
-    if (this.unprotected.count === 0 && this.#waits.size === 0 && this.retries.size === 0) return;
+    if (this.unprotected.count === 0 && this.#waits.size === 0 && this.#retries.size === 0) return;
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
     if (this.unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined) this.unprotected.end(own);
@@ -146,7 +147,7 @@ export class Exits {
     }
     // One that changed nothing at the service makes no room for others: two of them would hasten each other without end.
     const hasChanged = !isVain(order, filledOf(order, this.#rules));
-    for (const slot of this.retries) {
+    for (const slot of this.#retries) {
       const { rest } = slot;
       if (!hasChanged && rest?.lacksRoom !== true) continue;
       // What lacked room knows at once whether there is some now; what the service rejected has to ask.
@@ -174,7 +175,7 @@ export class Exits {
 
   #drop(slot: Slot): void {
     slot.rest = undefined;
-    if (this.retries.size > 0) this.retries.delete(slot);
+    if (this.#retries.size > 0) this.#retries.delete(slot);
   }
 
   #wakeAt(slot: Slot, at: number): void {
@@ -197,17 +198,16 @@ export class Exits {
 
   #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { qty: string }>, { filled }: Execution): void {
     const now = this.#clock.now();
-    const { serves: wish } = order;
     const reason = endingOf(order);
-    const before = slot.rest !== undefined && sameWish(slot.rest.wish, wish) ? slot.rest.vain : 0;
+    const before = slot.rest !== undefined && sameWish(slot.rest.wish, order.serves) ? slot.rest.vain : 0;
     const vain = kind === "early" || isPositive(filled) ? 0 : before + 1;
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
     const endsWithEntry = kind === "early" && order.phase !== "rejected";
     const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);
-    slot.rest = { wish, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
+    slot.rest = { wish: order.serves, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
     order.goesOn = true;
     if (kind === "rest") return;
-    this.retries.add(slot);
+    this.#retries.add(slot);
     if (kind === "exit") this.#wakeAt(slot, at);
   }
 
@@ -226,7 +226,7 @@ export class Exits {
     const vain = lacksRoom ? before + 1 : 0;
     const at = lacksRoom ? this.#clock.now() + pauseMs(vain) : Number.POSITIVE_INFINITY;
     slot.rest = { wish, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
-    this.retries.add(slot);
+    this.#retries.add(slot);
     if (lacksRoom) this.#wakeAt(slot, at);
     else this.refused(slot, wish, lack.reason);
     return true;
@@ -234,7 +234,7 @@ export class Exits {
 
   /** What is held or under way of a product has changed: exits that wait for something to reduce leave as soon as there is. */
   grew(strategy: string, instId: string): void {
-    for (const slot of this.retries) {
+    for (const slot of this.#retries) {
       const { rest, wish } = slot;
       if (rest?.at !== Number.POSITIVE_INFINITY || wish?.instId !== instId) continue;
       const isDue = rest.qty === "" ? this.#lackOf(slot, wish) === undefined : slot.strategy === strategy && this.#isDue(slot, rest, wish);

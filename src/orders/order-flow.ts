@@ -150,15 +150,15 @@ export class OrderFlow {
     if (this.slots.openCount !== this.#openTold) this.#tellOpen();
     // Without limits only what was executed matters: it says what a strategy holds.
     if (executed.isAny || this.risk.isLimited) this.risk.take(order, executed);
-    if (hasEnded || this.exits.retries.size > 0 || this.exits.unprotected.count > 0) this.exits.take(order, executed, hasEnded);
-    if (order.wantedQty !== "" || (executed.isAny && this.exitTrims.open.size > 0)) this.exitTrims.take(order);
-    if (order.spec.ordType === "post_only" && (order.phase === "rejected" || this.postOnly.series.size > 0)) this.postOnly.take(order);
+    if (hasEnded || this.exits.retried.size > 0 || this.exits.unprotected.count > 0) this.exits.take(order, executed, hasEnded);
+    if (order.wantedQty !== "" || (executed.isAny && this.exitTrims.trimmable.size > 0)) this.exitTrims.take(order);
+    if (order.spec.ordType === "post_only" && (order.phase === "rejected" || this.postOnly.slowed.size > 0)) this.postOnly.take(order);
     if (order.phase === "rejected") this.#options.onRejected?.(order);
   }
 
   /** An order is over and its slot was considered. */
   over(order: TrackedOrder): void {
-    if (this.#unknownOrders.searches.size > 0) this.#unknownOrders.settle(order);
+    if (this.#unknownOrders.searched.size > 0) this.#unknownOrders.settle(order);
     this.refusals.retryCrowded(this.risk.retries);
     this.exits.release(order);
     if (!this.protections.isIdle) this.protections.act();

@@ -49,7 +49,8 @@ export class PostOnlyOrders {
   /** Instruments whose waiting slots are looked at again by a timer. */
   readonly #looks = new Set<string>();
   /** Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again goes on with its series. */
-  readonly series = new Map<string, Series>();
+  readonly #series = new Map<string, Series>();
+  readonly slowed: { readonly size: number } = this.#series;
 
   constructor(options: PostOnlyOptions, slots: Slots, consider: (slot: Slot) => void) {
     this.#options = options;
@@ -62,14 +63,14 @@ export class PostOnlyOrders {
     const { phase, spec } = order;
     if (spec.ordType !== "post_only" || spec.reduceOnly) return;
     if (phase === "rejected") this.#rejected(order);
-    else if (phase !== "planned" && phase !== "sent" && phase !== "unknown") this.series.delete(keyOf(order));
+    else if (phase !== "planned" && phase !== "sent" && phase !== "unknown") this.#series.delete(keyOf(order));
   }
 
   /** The slot may not place this yet; it is considered again when it may. */
   holds(slot: Slot, wish: WantedOrder): boolean {
     if (wish.ordType !== "post_only") return false;
     return (
-      (this.series.size > 0 && this.#isSlow(slot)) || (wish.cross !== undefined && wish.cross !== "reject" && this.#isOutside(slot, wish))
+      (this.#series.size > 0 && this.#isSlow(slot)) || (wish.cross !== undefined && wish.cross !== "reject" && this.#isOutside(slot, wish))
     );
   }
 
@@ -90,12 +91,12 @@ export class PostOnlyOrders {
     const { clock, contract, journal } = this.#options;
     if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true) return;
     const key = keyOf(order);
-    const count = (this.series.get(key)?.count ?? 0) + 1;
+    const count = (this.#series.get(key)?.count ?? 0) + 1;
     const late = count - freeRejections;
     const waitMs = late <= 0 ? 0 : Math.min(slowMsMax, slowMs * 2 ** (late - 1));
-    this.series.delete(key);
-    this.series.set(key, { order, count, until: clock.now() + waitMs, armed: false });
-    if (this.series.size > seriesMax) this.series.delete(this.series.keys().next().value as string);
+    this.#series.delete(key);
+    this.#series.set(key, { order, count, until: clock.now() + waitMs, armed: false });
+    if (this.#series.size > seriesMax) this.#series.delete(this.#series.keys().next().value as string);
     if (late !== 1) return;
     const { strategy, slot, spec, reason } = order;
     journal.append({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason });
@@ -103,7 +104,7 @@ export class PostOnlyOrders {
 
   #isSlow(slot: Slot): boolean {
     if (slot.byHand) return false;
-    const series = this.series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
+    const series = this.#series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
     const { clock } = this.#options;
     if (series === undefined || clock.now() >= series.until) return false;
     if (series.armed) return true;

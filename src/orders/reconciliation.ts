@@ -145,7 +145,7 @@ export class Reconciliation {
 
   #onRecord(order: TrackedOrder, record: OrderRecord): void {
     // Whatever else it says, a record says that the order exists.
-    if (this.#unknownOrders.searches.size > 0) this.#unknownOrders.settle(order);
+    if (this.#unknownOrders.searched.size > 0) this.#unknownOrders.settle(order);
     if (order.unweighed) this.#owner.weigh(order);
     if (!applyRecord(order, record)) return;
     this.#lifecycle.publish(order);

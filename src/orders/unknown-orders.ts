@@ -48,7 +48,9 @@ export class UnknownOrders {
   readonly #lifecycle: OrderLifecycle;
   readonly #owner: UnknownOrdersOwner;
   /** How to give each search up. */
-  readonly searches = new Map<TrackedOrder, () => void>();
+  readonly #searches = new Map<TrackedOrder, () => void>();
+  /** How many orders are searched for: without any, no change is news here. */
+  readonly searched: { readonly size: number } = this.#searches;
   #exitLooks = 0;
 
   constructor(clock: Clock, store: OrderStore, resolver: OrderResolver, lifecycle: OrderLifecycle, owner: UnknownOrdersOwner) {
@@ -71,7 +73,7 @@ export class UnknownOrders {
 
   /** Looks once, and goes on looking when nothing was found. */
   ask(order: TrackedOrder): void {
-    if (this.searches.has(order)) return;
+    if (this.#searches.has(order)) return;
     const unseen = order.record === undefined;
     // Where a record was known only its end says more than the question.
     const needed = (): boolean => !isOver(order) && (!unseen || order.record === undefined);
@@ -102,9 +104,9 @@ export class UnknownOrders {
   }
 
   pursue(order: TrackedOrder): void {
-    if (isOver(order) || this.searches.has(order)) return;
+    if (isOver(order) || this.#searches.has(order)) return;
     const giveUp = this.#resolver.pursue(soughtOf(order), (evidence) => {
-      this.searches.delete(order);
+      this.#searches.delete(order);
       if (evidence.kind === "absent") {
         this.#endAbsent(order);
         return;
@@ -112,13 +114,13 @@ export class UnknownOrders {
       this.#store.merge(evidence.record);
       this.#owner.evidence(order);
     });
-    this.searches.set(order, giveUp);
+    this.#searches.set(order, giveUp);
   }
 
   /** Evidence came by another way. */
   settle(order: TrackedOrder): void {
-    this.searches.get(order)?.();
-    this.searches.delete(order);
+    this.#searches.get(order)?.();
+    this.#searches.delete(order);
   }
 
   #endAbsent(order: TrackedOrder): void {
