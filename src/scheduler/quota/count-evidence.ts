@@ -1,5 +1,5 @@
 /**
- * What the counts of answers prove of one scope's windows: that one began, that one runs on, that a count is another window's.
+ * What counts and refusals prove of one scope's windows: that one began, that one runs on, that a count is another window's, that the limit moved.
  *
  * Invariants: nothing proved of one layer's windows changes another's; what was taken for certain and turned out wrong is told.
  * Not here: where an answer is charged (fixed-window.ts), where windows begin (window-phase.ts).
@@ -8,8 +8,10 @@ import type { CountDoubt } from "./count-doubt.ts";
 import type { CountLag, StaleCounts } from "./count-lag.ts";
 import type { Heard, HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
+import type { LearnedLimit } from "./learned-limit.ts";
 import type { OpenEnd } from "./open-end.ts";
 import type { ServerClock } from "./server-clock.ts";
+import type { WindowEntry } from "./window-entry.ts";
 import type { WindowPhase } from "./window-phase.ts";
 import type { WindowUsage } from "./window-usage.ts";
 
@@ -35,6 +37,8 @@ interface Parts {
   readonly openEnd: OpenEnd;
   readonly lag: CountLag;
   readonly stale: StaleCounts;
+  readonly entry: WindowEntry;
+  readonly limit: LearnedLimit;
   readonly onMisread: OnMisread;
   /** What other engines of ours hold of a window. */
   readonly elsewhere: (window: number) => number;
@@ -131,6 +135,37 @@ export class CountEvidence {
     // A window began, but who knows when.
     heard.drop();
     openEnd.enter(receivedAt, usage.missing);
+  }
+
+  /** A call that left at `sentAt` was refused by `at`, and no other layer did it: true when the limit is not, or no longer, as stated. */
+  learnRefusal(sentAt: number, at: number): boolean {
+    const { elsewhere, entry, lag, limit, phase, spec, usage } = this.#parts;
+    const window = phase.last(at);
+    // Where windows begin has to be certain; what is told as remaining moves with the limit.
+    if (spec.header?.kind !== "used" || phase.openEnded !== undefined || phase.proofs === 0 || lag.lagging) return false;
+    if (phase.first(sentAt) !== window || entry.isUnproved(window, at)) return false;
+    const likely = usage.used(window) + elsewhere(window);
+    const verdict = limit.refuse(usage.countsOf(window).reported, likely, usage.seesOthers, at);
+    if (verdict === "learned") this.misread(`the service refused at ${limit.capacity} of ${spec.capacity}: the limit has moved`);
+    return verdict !== "unmoved";
+  }
+
+  /** Whether a call of `units` that is answered at `at` may have been too much for a window that was taken for over. */
+  isRisky(units: number, at: number, capacity: number): boolean {
+    const { entry, heard, phase, usage } = this.#parts;
+    const latest = phase.last(at);
+    const used = usage.used(latest);
+    if (phase.openEnded !== undefined) return used + units > capacity;
+    return entry.isUnproved(latest, at) && (heard.top?.used ?? 0) + used > capacity;
+  }
+
+  /** A call was refused: a window that was entered by the calendar alone has perhaps not begun. */
+  noteRefused(at: number): void {
+    const { entry, heard, phase } = this.#parts;
+    const latest = phase.last(at);
+    if (phase.openEnded !== undefined || !entry.isUnproved(latest, at)) return;
+    this.runOn(latest, at, heard.top?.used);
+    this.misread("a window was refused that should have begun; its beginning is looked for");
   }
 
   misread(what: string): void {

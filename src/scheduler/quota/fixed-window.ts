@@ -60,8 +60,9 @@ export class FixedWindow implements LimitWindow {
     this.#doubt = new CountDoubt(spec.capacity);
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
     const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt, elsewhere: this.#elsewhere };
-    this.#entry = new WindowEntry(parts);
-    this.#evidence = new CountEvidence({ ...parts, clock, openEnd: this.#openEnd, lag, stale: this.#stale, onMisread });
+    const [entry, openEnd, stale, limit] = [new WindowEntry(parts), this.#openEnd, this.#stale, this.#limit];
+    this.#entry = entry;
+    this.#evidence = new CountEvidence({ ...parts, clock, openEnd, lag, stale, entry, limit, onMisread });
   }
 
   get open(): number {
@@ -206,33 +207,18 @@ export class FixedWindow implements LimitWindow {
   }
 
   isRisky(units: number, at: number): boolean {
-    const latest = this.#phase.last(at);
-    if (this.#phase.openEnded !== undefined) return this.#usage.used(latest) + units > this.capacity;
-    return this.#entry.isUnproved(latest, at) && (this.#heard.top?.used ?? 0) + this.#usage.used(latest) > this.capacity;
+    return this.#evidence.isRisky(units, at, this.capacity);
   }
 
   learnRefusal(sentAt: number, at: number): boolean {
-    const { proofs, openEnded } = this.#phase;
-    const window = this.#phase.last(at);
-    // Where windows begin has to be certain; what is told as remaining moves with the limit.
-    if (this.spec.header?.kind !== "used" || openEnded !== undefined || proofs === 0 || this.lags) return false;
-    if (this.#phase.first(sentAt) !== window || this.#entry.isUnproved(window, at)) return false;
-    const likely = this.#usage.used(window) + this.#elsewhere(window);
-    const verdict = this.#limit.refuse(this.#usage.countsOf(window).reported, likely, this.#usage.seesOthers, at);
+    const isMoved = this.#evidence.learnRefusal(sentAt, at);
     this.capacity = this.#limit.capacity;
-    if (verdict === "learned")
-      this.#evidence.misread(`the service refused at ${this.capacity} of ${this.spec.capacity}: the limit has moved`);
-    return verdict !== "unmoved";
+    return isMoved;
   }
 
   shut(at: number): number {
     const phase = this.#phase;
-    const latest = phase.last(at);
-    // It was entered by the calendar alone: perhaps it has not begun.
-    if (phase.openEnded === undefined && this.#entry.isUnproved(latest, at)) {
-      this.#evidence.runOn(latest, at, this.#heard.top?.used);
-      this.#evidence.misread("a window was refused that should have begun; its beginning is looked for");
-    }
+    this.#evidence.noteRefused(at);
     if (phase.openEnded !== undefined && this.#openEnd.looks) return this.#openEnd.refuse(at);
     this.#usage.closedThrough = Math.max(this.#usage.closedThrough, phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs));
     return phase.begins(this.#usage.closedThrough + 1, at);
