@@ -145,7 +145,7 @@ export class CountEvidence {
     if (spec.header?.kind !== "used" || phase.openEnded !== undefined || phase.proofs === 0 || lag.lagging) return false;
     if (phase.first(sentAt) !== window || entry.isUnproved(window, at)) return false;
     const likely = usage.used(window) + elsewhere(window);
-    const verdict = limit.refuse(usage.countsOf(window).reported, likely, usage.seesOthers, at);
+    const verdict = limit.refuse(usage.countsOf(window).reported, likely, usage.seesOthers, sentAt, at);
     if (verdict === "learned") this.misread(`the service refused at ${limit.capacity} of ${spec.capacity}: the limit has moved`);
     return verdict !== "unmoved";
   }

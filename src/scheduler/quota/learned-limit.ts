@@ -3,7 +3,7 @@
  *
  * Invariants: never above what is stated, not even in a trial; a limit learned from one refusal is believed in halves, and the other half is spent late
  * in a window, where being wrong costs little; it is gone beyond in a window's last moments only, one call at a time and more
- * seldom each time that this is refused.
+ * seldom each time that this is refused; calls that were under way together and are refused teach one lesson.
  * Not here: which layer refused (ledger.ts).
  */
 
@@ -35,8 +35,9 @@ export class LearnedLimit {
   readonly #stated: number;
   readonly #windowMs: number;
   #dueAt = Number.POSITIVE_INFINITY;
-  /** The limit when it was last refused. */
+  /** The limit when it was last refused, and when that was. */
   #refused = 0;
+  #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(stated: number, windowMs: number) {
     this.#stated = stated;
@@ -55,12 +56,25 @@ export class LearnedLimit {
     return this.capacity;
   }
 
-  /** A call was refused at `at` in a window that counted `used`, as it told itself, and at most `likely`. What may be others' doing is doubted soon. */
-  refuse(used: number, likely: number, shared: boolean, at: number): Verdict {
+  /** Use above what was proven is a trial of what was learned. */
+  get isTried(): boolean {
+    return this.proven < this.capacity;
+  }
+
+  /**
+   * A call that left at `sentAt` was refused at `at` in a window that counted `used`, as it told itself, and at most `likely`. What may be
+   * others' doing is doubted soon.
+   */
+  refuse(used: number, likely: number, shared: boolean, sentAt: number, at: number): Verdict {
     const isStated = this.capacity === this.#stated;
+    if (sentAt <= this.#refusedAt) return "expected";
     if (likely >= this.capacity * (isStated && !shared ? 1 : surpriseShare)) {
       if (isStated) return "unmoved";
-      this.#dueAt = at + this.#windowMs * laterGapWindows;
+      // A call that was counted before the limit fell made it look higher than it is.
+      const isTrial = shared || likely > this.capacity;
+      if (!isTrial) this.capacity = used;
+      this.#dueAt = at + this.#windowMs * (isTrial ? laterGapWindows : gapWindows);
+      this.#refusedAt = at;
       this.#refused = this.capacity;
       return "expected";
     }
@@ -68,13 +82,14 @@ export class LearnedLimit {
     this.capacity = used;
     this.proven = used / 2;
     this.#refused = used;
+    this.#refusedAt = at;
     this.#dueAt = shared ? at : at + this.#windowMs * gapWindows;
     return "learned";
   }
 
   /** Most units ordinary actions may have used with `remMs` of the window to go; while a call is under way, what was proven. */
   most(remMs: number, isAlone: boolean): number {
-    if (this.proven >= this.capacity) return Number.POSITIVE_INFINITY;
+    if (!this.isTried) return Number.POSITIVE_INFINITY;
     const late = isAlone ? Math.max(0, 1 - remMs / (this.#windowMs * rampShare)) : 0;
     return this.proven + (this.capacity - this.proven) * late;
   }
