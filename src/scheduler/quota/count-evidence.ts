@@ -150,12 +150,13 @@ export class CountEvidence {
     return verdict !== "unmoved";
   }
 
-  /** Whether a call of `units` that is answered at `at` may have been too much for a window that was taken for over. */
+  /** Whether a call of `units` that is answered at `at` may have been too much for a window that was taken for over, or for a limit that is tried. */
   isRisky(units: number, at: number, capacity: number): boolean {
-    const { entry, heard, phase, usage } = this.#parts;
+    const { entry, heard, limit, phase, usage } = this.#parts;
     const latest = phase.last(at);
     const used = usage.used(latest);
     if (phase.openEnded !== undefined) return used + units > capacity;
+    if (limit.isTried && used > limit.proven) return true;
     return entry.isUnproved(latest, at) && (heard.top?.used ?? 0) + used > capacity;
   }
 

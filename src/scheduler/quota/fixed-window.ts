@@ -85,7 +85,7 @@ export class FixedWindow implements LimitWindow {
     const { openEnded } = this.#phase;
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
-    return limit.proven >= limit.capacity ? Number.POSITIVE_INFINITY : limit.most(this.windowEndsAt(at) - at, this.#usage.open === 0);
+    return limit.isTried ? limit.most(this.windowEndsAt(at) - at, this.#usage.open === 0) : Number.POSITIVE_INFINITY;
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
@@ -115,6 +115,7 @@ export class FixedWindow implements LimitWindow {
   room(now: number, floor: Ceiling): number {
     const phase = this.#phase;
     const usage = this.#usage;
+    const limit = this.#limit;
     const { windowMs } = this.spec;
     if (phase.openEnded !== undefined) return 0;
     const { known, lo, first, last: latest } = phase.at(now);
@@ -126,6 +127,8 @@ export class FixedWindow implements LimitWindow {
     for (let index = first; index <= last; index++) {
       const startAt = index * windowMs - lo;
       room = Math.min(room, floor(startAt + windowMs, startAt, now) - usage.used(index));
+      // Above what was proven each call has to wait for the answer to the one before.
+      if (limit.isTried) room = Math.min(room, limit.proven - usage.used(index));
     }
     return room;
   }

@@ -114,6 +114,22 @@ describe("A fixed limit window:", () => {
     expect([gauge.capacity, until(40, 176_000), until(40, 177_500), until(41, 177_500)]).toEqual([1_160, 177_000, undefined, 180_000]);
   });
 
+  it("above half of a limit that was learned no two calls leave at one instant, and what is refused there is no other layer's doing", () => {
+    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
+    const gauge = new FixedWindow({ ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } }, "u", clockOf(0, 0));
+    gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
+    gauge.end(gauge.begin(5, 60_100), 60_100, 60_110, 5, true);
+    gauge.end(gauge.begin(5, 80_000), 80_000, 80_010, 900, true);
+    expect([gauge.isRisky(10, 80_100), gauge.learnRefusal(80_100, 80_110)]).toEqual([false, true]);
+    gauge.end(gauge.begin(5, 180_100), 180_100, 180_110, 440, true);
+    const all = (): number => gauge.capacity;
+    expect([gauge.capacity, gauge.room(238_000, all), gauge.isRisky(10, 238_000)]).toEqual([900, 10, false]);
+    gauge.end(gauge.begin(20, 238_000), 238_000, 238_010, 460, true);
+    expect([gauge.room(238_020, all), gauge.blockedUntil(10, 238_020, all)]).toEqual([0, undefined]);
+    gauge.begin(10, 238_020);
+    expect([gauge.room(238_020, all), gauge.isRisky(10, 238_020)]).toEqual([-10, true]);
+  });
+
   describe("an answer of two possible windows", () => {
     const usesOf = (used: number | undefined, counted = true, divided = false): [number, number] => {
       const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
