@@ -3,7 +3,8 @@
  *
  * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed by the
  * clock, then by the service's own numbers, and in every window that remains possible when neither decides; a window that only
- * the calendar says has begun is entered by one call, unless the window before holds the others too.
+ * the calendar says has begun is entered by one call, unless the window before holds the others too; where windows are spent to the
+ * limit, ordinary calls leave one after the other, so that one refusal tells that it moved.
  * Not here: where they begin (window-phase.ts), what is used (window-usage.ts).
  */
 import { CountDoubt } from "./count-doubt.ts";
@@ -43,6 +44,8 @@ export class FixedWindow implements LimitWindow {
   readonly #evidence: CountEvidence;
   readonly #limit: LearnedLimit;
   #landedAt = 0;
+  /** Only where answers tell what is used, and not what remains, a limit moves without a word. */
+  readonly #movesUntold: boolean;
 
   /** What other engines of ours may have used of a divided window. */
   readonly #elsewhere = (index: number): number => (this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0);
@@ -52,6 +55,7 @@ export class FixedWindow implements LimitWindow {
     this.spec = spec;
     this.scope = scope;
     this.capacity = spec.capacity;
+    this.#movesUntold = spec.header?.kind === "used";
     this.#lag = lag;
     this.#usage = new WindowUsage(spec.scope === "key" && spec.unit === "requests");
     this.#phase = new WindowPhase(spec.windowMs, clock);
@@ -85,6 +89,7 @@ export class FixedWindow implements LimitWindow {
     const { openEnded } = this.#phase;
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
+    if (this.#usage.open > 0 && at < limit.nextAt && this.#wasSpent(at)) return this.#usage.used(this.#phase.last(at));
     return limit.isTried ? limit.most(this.windowEndsAt(at) - at, this.#usage.open === 0) : Number.POSITIVE_INFINITY;
   }
 
@@ -122,6 +127,7 @@ export class FixedWindow implements LimitWindow {
     let room = this.capacity - (usage.isOurs ? usage.unlanded : usage.open);
     if (!known) return room;
     const isNew = (this.#heard.top?.window ?? first) < first;
+    if (this.#movesUntold && this.#wasSpent(now)) return 0;
     if (this.#doubt.current !== undefined || first <= usage.closedThrough || (isNew && this.#entry.isUnproved(first, now))) return 0;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
@@ -135,6 +141,7 @@ export class FixedWindow implements LimitWindow {
 
   begin(units: number, now: number, ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 }): WindowTicket {
     this.begun += units;
+    if (this.#movesUntold) this.#limit.noteBegun(units, now);
     const phase = this.#phase;
     const { first } = phase.kept.at === now && phase.revision === phase.calendar.revision ? phase.kept : phase.at(now);
     if (this.#doubt.current !== undefined) this.#doubt.noteBegun(now);
@@ -271,6 +278,11 @@ export class FixedWindow implements LimitWindow {
 
   windowEndsAt(now: number): number {
     return this.#phase.endsAt(now);
+  }
+
+  /** The window before was spent to its limit, by this engine and by strangers: of a part of one the rest may be had at any time. */
+  #wasSpent(at: number): boolean {
+    return !this.divided && this.#limit.isSpentBy(this.#usage.used(this.#phase.first(at) - 1));
   }
 
   /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */

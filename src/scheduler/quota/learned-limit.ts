@@ -23,6 +23,11 @@ const restoredShare = 0.97;
 /** Windows from a refusal to the first trial, and from one refused trial to the next. */
 const gapWindows = 10;
 const laterGapWindows = 90;
+/** After a window that was spent so far all that is under way together would be refused by a limit that was cut. */
+const spentShare = 0.9;
+/** Calls that leave one after the other leave fast enough to spend a window in this part of it. */
+const spendShare = 1 / 4;
+const meanOf = 32;
 
 /** What a refusal says of a limit. */
 type Verdict = "unmoved" | "expected" | "learned";
@@ -32,12 +37,15 @@ export class LearnedLimit {
   capacity: number;
   /** Use that was counted since the limit was last learned. */
   proven: number;
+  /** Until then a call that is to leave by itself waits for the answer to the last; afterwards it waits no longer. */
+  nextAt = Number.NEGATIVE_INFINITY;
   readonly #stated: number;
   readonly #windowMs: number;
   #dueAt = Number.POSITIVE_INFINITY;
   /** The limit when it was last refused, and when that was. */
   #refused = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
+  #meanUnits = 0;
 
   constructor(stated: number, windowMs: number) {
     this.#stated = stated;
@@ -54,6 +62,16 @@ export class LearnedLimit {
     this.capacity = used > this.#stated * restoredShare ? this.#stated : used;
     if (used > this.#refused * raisedShare) this.#dueAt = Number.NEGATIVE_INFINITY;
     return this.capacity;
+  }
+
+  noteBegun(units: number, now: number): void {
+    this.#meanUnits += (units - this.#meanUnits) / meanOf;
+    this.nextAt = now + (this.#windowMs * spendShare * this.#meanUnits) / this.capacity;
+  }
+
+  /** `used` is all of a window, or nearly. */
+  isSpentBy(used: number): boolean {
+    return used >= this.capacity * spentShare;
   }
 
   /** Use above what was proven is a trial of what was learned. */

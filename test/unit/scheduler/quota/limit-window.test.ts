@@ -130,6 +130,31 @@ describe("A fixed limit window:", () => {
     expect([gauge.room(238_020, all), gauge.isRisky(10, 238_020)]).toEqual([-10, true]);
   });
 
+  it.each([
+    [
+      "nearly to its limit leave one after the other, as fast as would spend it in a quarter of the time",
+      1_080,
+      false,
+      0,
+      [20, Number.POSITIVE_INFINITY],
+    ],
+    ["to less of it leave together", 1_079, false, 790, [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]],
+    ["by several engines, too", 1_080, true, 790, [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]],
+  ])("ordinary calls after a minute that was spent %s", (_, used, divided, room, paces) => {
+    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
+    const gauge = new FixedWindow({ ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } }, "u", clockOf(0, 0));
+    gauge.divided = divided;
+    // Ten units a call, on average of thirty-two of which the others weighed nothing.
+    gauge.end(gauge.begin(320, 59_960), 59_960, 59_970, used, true);
+    gauge.end(gauge.begin(10, 60_030), 60_030, 60_040, 10, true);
+    expect(gauge.room(60_500, () => 800)).toBe(room);
+    const ticket = gauge.begin(10, 60_500);
+    // A quarter of a minute holds 120 calls, one every 125 ms.
+    expect([gauge.paced(60_624), gauge.paced(60_625)]).toEqual(paces);
+    gauge.end(ticket, 60_500, 60_530, 20, true);
+    expect(gauge.paced(60_530)).toBe(Number.POSITIVE_INFINITY);
+  });
+
   describe("an answer of two possible windows", () => {
     const usesOf = (used: number | undefined, counted = true, divided = false): [number, number] => {
       const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
