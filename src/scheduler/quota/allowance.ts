@@ -1,13 +1,14 @@
 /**
  * How much of a window each rank of action may use, at an instant.
  *
- * Invariants: an emergency may use everything; an exit leaves what it takes to cancel all that is open once; an ordinary action
- * leaves, besides, the exits the rest of the window may bring and what others are likely to use; nobody plans to the very last
- * units of weight, because a restarted client has to make one light call blind.
+ * Invariants: an emergency may use everything, but for what others are likely to use of a window's last moments; an exit leaves,
+ * besides, what it takes to cancel all that is open once; an ordinary action leaves, besides, the exits the rest of the window may
+ * bring and what others are likely to use; nobody plans to the very last units of weight, because a restarted client has to make one
+ * light call blind.
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
 import type { Division } from "./division.ts";
-import { ForeignUsage } from "./foreign-usage.ts";
+import { ForeignUsage, newsMsMax, newsWeight, othersMargin } from "./foreign-usage.ts";
 import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 import {
@@ -41,12 +42,6 @@ interface Client {
 
 /** In shorter windows a few slots serve the exits; in longer ones what is gone is gone for long. */
 const longMs = 10_000;
-/** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
-const foreignRisk = 0.005;
-const foreignRiskAtEnd = 0.02;
-const endMs = 600;
-/** Calls at most this heavy are sent for news of others' use. */
-export const newsWeight = 5;
 const shareMs = 300;
 const yieldMs = 3_000;
 const yieldMore = 2;
@@ -56,7 +51,6 @@ const carefulUnits = 60;
 /** As many calls of the usual weight. */
 const carefulCalls = 6;
 const newsMsMin = 400;
-const newsMsMax = 3_000;
 
 export class Allowances {
   readonly policy: ReservePolicy;
@@ -152,11 +146,14 @@ export class Allowances {
 
   /** Of ranks above the ordinary: the same whatever the instant and the use. */
   #urgent(gauge: LimitWindow, rank: Exclude<Rank, "ordinary">): Ceiling {
-    const blind = gauge.spec.unit === "weight" ? this.policy.probeUnits : 0;
-    if (rank === "emergency" || gauge.spec.unit !== "weight") return () => gauge.capacity - blind;
+    const blind = this.policy.probeUnits;
+    if (gauge.spec.unit !== "weight") return () => gauge.capacity;
     const client = this.#clientOf(gauge.scope);
     // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
-    return () => gauge.capacity - blind - Math.min(exitCost(this.policy, client.openOrders), gauge.capacity / 4);
+    const kept = (): number => (rank === "emergency" ? 0 : Math.min(exitCost(this.policy, client.openOrders), gauge.capacity / 4));
+    // What others would make too much had better wait for the next window, which is near, than be refused.
+    const others = (remMs: number, at: number): number => (remMs > this.policy.lendMs ? 0 : othersMargin(client, gauge, 0, at, remMs));
+    return (endAt, _startAt, at) => gauge.capacity - blind - kept() - others(endAt - at, at);
   }
 
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
@@ -182,7 +179,7 @@ export class Allowances {
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const { foreign } = client;
     const isShared = foreign !== undefined && foreign.units >= 1;
-    const margin = isShared ? othersMargin(client, capacity, newsWeight, at, remMs) : 0;
+    const margin = isShared ? othersMargin(client, gauge, newsWeight, at, remMs) : 0;
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulCalls : 0;
     // Where most is missing, the answer to one call tells whether it still is.
     const free = Math.max(1 + gauge.missing, capacity - this.#exitCalls(gauge, at, endAt) - margin - careful);
@@ -221,7 +218,7 @@ export class Allowances {
       foreign === undefined || foreign.units < 1
         ? 0
         : least
-          ? othersMargin(client, capacity, weight, at, remMs) * yieldMore
+          ? othersMargin(client, gauge, weight, at, remMs) * yieldMore
           : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
     // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
@@ -233,8 +230,8 @@ export class Allowances {
   #othersWeight(gauge: LimitWindow, client: Client, weight: number, at: number, remMs: number, reserve: number): number {
     const { capacity } = gauge;
     const own = gauge.used(at) - gauge.foreign(at);
-    if (remMs > shareMs && own + weight <= (capacity - reserve - carefulUnits) / 2) return othersMargin(client, capacity, 0, at, shareMs);
-    return othersMargin(client, capacity, weight, at, remMs) * yielding(own, capacity, remMs);
+    if (remMs > shareMs && own + weight <= (capacity - reserve - carefulUnits) / 2) return othersMargin(client, gauge, 0, at, shareMs);
+    return othersMargin(client, gauge, weight, at, remMs) * yielding(own, capacity, remMs);
   }
 
   #ordinaryKey(gauge: LimitWindow, kept: number, weight: LimitWindow | undefined, at: number, endAt: number): number {
@@ -272,14 +269,6 @@ export class Allowances {
 
 /** Where a window ends is known to `widthMs`: its reserve is lent from the earliest end on, a little at a time, which tells more of the end. */
 const lent = (whole: number, remMs: number, lendMs: number, widthMs: number): number => (whole * Math.max(0, remMs - lendMs)) / widthMs;
-
-const othersMargin = ({ foreign, heardAt }: Client, capacity: number, weight: number, at: number, remMs: number): number => {
-  if (remMs <= 0 || foreign === undefined || foreign.units < 1) return 0;
-  const quietMs = heardAt === undefined ? 0 : Math.max(0, at - heardAt);
-  const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
-  // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
-  return Math.min(capacity / 2, foreign.margin(remMs + silentMs, remMs < endMs ? foreignRiskAtEnd : foreignRisk));
-};
 
 /** Under which name what is known of a layer's scope is kept: users and addresses may be called alike. */
 export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === "ip" ? `address ${scope}` : scope);

@@ -3,10 +3,24 @@
  *
  * Invariants: before anything foreign was seen nothing is left free; afterwards never less than one of their calls, because our
  * last call and theirs may cross; the part left free falls with the time others still have.
- * The margin is a quantile of the compound Poisson use still to come: others' calls are taken as independent and alike.
+ * The margin is a quantile of the compound Poisson use still to come: others' calls are taken as independent and alike, but for those
+ * of a window's last moments where they use as much as an engine like ours.
  */
+import type { LimitWindow } from "./limit-window.ts";
 
 const memoryMs = 120_000;
+/** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
+const foreignRisk = 0.005;
+const foreignRiskAtEnd = 0.02;
+const endMs = 600;
+/** Others who use so much of it fill windows to the end as we do: of what they kept till then they spend so much in each millisecond that is left. */
+const rivalShare = 1 / 3;
+const rivalShareAtEnd = 1 / 12_000;
+/** Calls at most this heavy are sent for news of others' use. */
+export const newsWeight = 5;
+/** After so long a silence room is left for what was not seen. */
+export const newsMsMax = 3_000;
+
 /** Before so long was watched a first call would look like a flood. */
 const spanMsLeast = 10_000;
 const sizesKept = 31;
@@ -42,7 +56,7 @@ export class ForeignUsage {
     sizes.push(Math.min(units, sizeMost));
     if (sizes.length > sizesKept) sizes.shift();
     // Two calls seen as one, or one seen in halves, would pull a mean; a little above the middle of many is one call.
-    this.#size = sizes.toSorted((a, b) => a - b)[Math.floor(sizes.length * 0.6)] as number;
+    this.#size = sizes.toSorted((a, b) => a - b)[Math.floor(sizes.length * 0.55)] as number;
   }
 
   /** We were refused at `at`: for a while more of their calls are left room for. */
@@ -59,6 +73,30 @@ export class ForeignUsage {
     return this.#size * Math.max(least, poissonQuantile(expected, risk));
   }
 }
+
+/** What is known of others who use a quota, and when it was last told. */
+interface Others {
+  readonly foreign: ForeignUsage | undefined;
+  readonly heardAt: number | undefined;
+}
+
+/** Units of `gauge` that a call of `weight` leaves to others at `at`, with `remMs` of the window to go. */
+export const othersMargin = (
+  { foreign, heardAt }: Others,
+  { capacity, spec }: LimitWindow,
+  weight: number,
+  at: number,
+  remMs: number,
+): number => {
+  if (remMs <= 0 || foreign === undefined || foreign.units < 1) return 0;
+  const quietMs = heardAt === undefined ? 0 : Math.max(0, at - heardAt);
+  const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
+  const isEnding = remMs < endMs;
+  const expected = foreign.margin(remMs + silentMs, isEnding ? foreignRiskAtEnd : foreignRisk);
+  const isRival = isEnding && (foreign.rate * spec.windowMs) / 1_000 > capacity * rivalShare;
+  // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
+  return Math.min(capacity / 2, isRival ? Math.max(expected, capacity * remMs * rivalShareAtEnd) : expected);
+};
 
 /** Smallest count that a Poisson variable of this mean exceeds with a probability of at most `risk`. */
 export const poissonQuantile = (mean: number, risk: number): number => {

@@ -5,7 +5,8 @@
  * does not hold up what it can.
  * Not here: whether it has to wait (ledger.ts).
  */
-import { type Allowances, newsWeight } from "./allowance.ts";
+import type { Allowances } from "./allowance.ts";
+import { newsWeight } from "./foreign-usage.ts";
 import type { Charge, LayerSpec } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 

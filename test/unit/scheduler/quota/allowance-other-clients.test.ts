@@ -57,6 +57,18 @@ describe("Other clients of the same user", () => {
     expect(besides(watched, 60_000, { open: 1 })).toBeCloseTo(0, 9);
   });
 
+  it.each<["emergency" | "exit", number]>([
+    ["emergency", 1_197],
+    ["exit", 1_187],
+  ])("have room for a call of theirs in a window's last moments, where an %s too had better wait for the next", (rank, most) => {
+    const left = (allowances: Allowances, remMs: number): number => {
+      allowances.noteOpen("u", 1);
+      return allowances.of(gaugeOf(minute), charge, rank)(startedAt + remMs, startedAt + remMs - 60_000, startedAt);
+    };
+    expect([401, 400, 1].map((remMs) => left(calm(stage()), remMs))).toEqual([most, most - 20, most - 20]);
+    expect(left(stage(), 400)).toBe(most);
+  });
+
   it("are met one call at a time: while one is under way sixty units more are left", () => {
     expect(besides(calm(stage()), 60_000, { open: 1 })).toBeCloseTo(8 * 20 * 0.6 + 60, 9);
   });

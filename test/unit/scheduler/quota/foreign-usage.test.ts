@@ -1,6 +1,7 @@
 /** Others' use, and what is left free for it, against numbers worked out another way. */
 import { describe, expect, it } from "vitest";
-import { ForeignUsage, poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
+import { ForeignUsage, othersMargin, poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
+import { gaugeOf, minute } from "../../../support/harness/allowance.ts";
 
 /** Each call is `[at, units]`. */
 const seen = (...calls: readonly (readonly [number, number])[]) => {
@@ -81,15 +82,15 @@ describe("The quota left free for other clients:", () => {
     expect(seen(...calls).margin(ms, 0.005)).toBeCloseTo(units, 9);
   });
 
-  it("is counted in calls a little heavier than the middle one of those seen last", () => {
-    // Sorted 2 5 7 9 30: the fourth of five.
-    expect(seen(...looks(0, 5, 30, 0, 2, 9, 7)).margin(1, 1)).toBe(9);
+  it("is counted in calls as heavy as the middle one of those seen last, or a little heavier", () => {
+    // Sorted 2 5 7 9 30: the third of five.
+    expect(seen(...looks(0, 5, 30, 0, 2, 9, 7)).margin(1, 1)).toBe(7);
     // Single numbers are not sorted as words are.
-    expect(seen(...looks(100, 9, 20)).margin(1, 1)).toBe(20);
-    // Thirty-one are remembered, of which it is the nineteenth: one more heavy one, and the first light one is forgotten.
+    expect(seen(...looks(100, 20, 9)).margin(1, 1)).toBe(20);
+    // Thirty-one are remembered, of which it is the eighteenth: one more heavy one, and the first light one is forgotten.
     const many = (units: number, count: number): number[] => Array.from({ length: count }, () => units);
-    expect(seen(...looks(...many(3, 19), ...many(50, 12))).margin(1, 1)).toBe(3);
-    expect(seen(...looks(...many(3, 19), ...many(50, 13))).margin(1, 1)).toBe(50);
+    expect(seen(...looks(...many(3, 18), ...many(50, 13))).margin(1, 1)).toBe(3);
+    expect(seen(...looks(...many(3, 18), ...many(50, 14))).margin(1, 1)).toBe(50);
     expect(seen(...looks(...many(50, 40), ...many(3, 31))).margin(1, 1)).toBe(3);
   });
 
@@ -150,5 +151,25 @@ describe("The Poisson quantile", () => {
     expect([poissonQuantile(64, 0.5), poissonQuantile(100, 0.005), poissonQuantile(61, 0.5)]).toEqual([88, 130, 85]);
     // Up to sixty it is exact.
     expect(poissonQuantile(60, 0.5)).toBe(60);
+  });
+});
+
+describe("What is left of a window to others", () => {
+  const gauge = gaugeOf(minute);
+  /** Seen a minute long: so many calls of five. */
+  const others = (calls: number) => ({
+    foreign: seen([0, 0], ...Array.from({ length: calls }, () => [60_000, 5] as const)),
+    heardAt: 60_000,
+  });
+
+  it("is a little for each millisecond to go where they use more than a third: they too spend at its end what they kept", () => {
+    const rival = others(81);
+    // 0.54 of their calls are expected in 400 ms, and more than two come in one case of fifty.
+    expect(rival.foreign.margin(400, 0.02)).toBe(10);
+    expect([600, 599, 360, 120, 60, 0].map((remMs) => othersMargin(rival, gauge, 10, 60_000, remMs))).toEqual([20, 59.9, 36, 12, 6, 0]);
+  });
+
+  it("is what they use on average where that is a third at most", () => {
+    expect([599, 360, 60].map((remMs) => othersMargin(others(80), gauge, 10, 60_000, remMs))).toEqual([15, 10, 5]);
   });
 });
