@@ -3,7 +3,7 @@
  */
 import { expect, it } from "vitest";
 import { singly, unshared } from "../support/harness/gateway-variants.ts";
-import { bid, lostAnswer, ready } from "../support/harness/orders.ts";
+import { bid, lostAnswer, lostRequest, ready } from "../support/harness/orders.ts";
 import { cancellingStories, savedBy, stories } from "../support/scenarios/orders.ts";
 
 it("Cancels are packed as they leave: none that could go along stays behind, and the same orders rest in the end", () => {
@@ -60,9 +60,12 @@ it.each([
   rig.want(bid());
   rig.run(3_000);
   rig.next("cancelBatch", fault);
+  // The question that would save the second cancel is lost.
+  rig.next("getOrder", lostRequest);
   rig.want();
   // The order is wanted again while the second cancel is on its way.
-  while (rig.count("cancelBatch") < 2) rig.run(1);
+  for (let ms = 0; rig.count("cancelBatch") < 2 && ms < 30_000; ms++) rig.run(1);
+  expect(rig.count("cancelBatch")).toBe(2);
   rig.want(bid());
   rig.run(60_000);
   expect(rig.resting()).toEqual(["buy 60000"]);
