@@ -63,10 +63,10 @@ export class FixedWindow implements LimitWindow {
     this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
     this.#doubt = new CountDoubt(spec.capacity);
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
-    const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt, elsewhere: this.#elsewhere };
-    const [entry, openEnd, stale, limit] = [new WindowEntry(parts), this.#openEnd, this.#stale, this.#limit];
-    this.#entry = entry;
-    this.#evidence = new CountEvidence({ ...parts, clock, openEnd, lag, stale, entry, limit, onMisread });
+    const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt, openEnd: this.#openEnd };
+    this.#entry = new WindowEntry(parts);
+    const own = { stale: this.#stale, entry: this.#entry, limit: this.#limit, elsewhere: this.#elsewhere };
+    this.#evidence = new CountEvidence({ ...parts, ...own, clock, lag, onMisread });
   }
 
   get open(): number {
@@ -89,8 +89,9 @@ export class FixedWindow implements LimitWindow {
     const { openEnded } = this.#phase;
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
-    if (this.#usage.open > 0 && at < limit.nextAt && this.#wasSpent(at)) return this.#usage.used(this.#phase.last(at));
-    return limit.isTried ? limit.most(this.windowEndsAt(at) - at, this.#usage.open === 0) : Number.POSITIVE_INFINITY;
+    const { open } = this.#usage;
+    if (open > 0 && at < limit.nextAt && this.#wasSpent(this.#phase.first(at) - 1)) return this.#usage.used(this.#phase.last(at));
+    return limit.isTried ? limit.most(this.windowEndsAt(at) - at, open === 0) : Number.POSITIVE_INFINITY;
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
@@ -120,21 +121,20 @@ export class FixedWindow implements LimitWindow {
   room(now: number, floor: Ceiling): number {
     const phase = this.#phase;
     const usage = this.#usage;
-    const limit = this.#limit;
     const { windowMs } = this.spec;
     if (phase.openEnded !== undefined) return 0;
     const { known, lo, first, last: latest } = phase.at(now);
     let room = this.capacity - (usage.isOurs ? usage.unlanded : usage.open);
     if (!known) return room;
     const isNew = (this.#heard.top?.window ?? first) < first;
-    if (this.#movesUntold && this.#wasSpent(now)) return 0;
     if (this.#doubt.current !== undefined || first <= usage.closedThrough || (isNew && this.#entry.isUnproved(first, now))) return 0;
+    if (this.#movesUntold && this.#wasSpent(first - 1)) return 0;
+    // Above what was proven each call has to wait for the answer to the one before.
+    const most = this.#limit.isTried ? this.#limit.proven : Number.POSITIVE_INFINITY;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
       const startAt = index * windowMs - lo;
-      room = Math.min(room, floor(startAt + windowMs, startAt, now) - usage.used(index));
-      // Above what was proven each call has to wait for the answer to the one before.
-      if (limit.isTried) room = Math.min(room, limit.proven - usage.used(index));
+      room = Math.min(room, Math.min(most, floor(startAt + windowMs, startAt, now)) - usage.used(index));
     }
     return room;
   }
@@ -199,7 +199,7 @@ export class FixedWindow implements LimitWindow {
     const { header } = this.spec;
     if (counted && !this.divided && header?.kind === "remaining")
       this.missing = evidence.learnMissing(first, used, receivedAt, counts.reported);
-    if (used > this.#limit.proven && counted && header?.kind === "used") this.capacity = this.#limit.accept(used);
+    if (used > this.#limit.proven && counted && this.#movesUntold) this.capacity = this.#limit.accept(used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
     if (lagging) usage.adopt(first, used + units);
     if (this.#stale.compares && usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, counts);
@@ -280,9 +280,9 @@ export class FixedWindow implements LimitWindow {
     return this.#phase.endsAt(now);
   }
 
-  /** The window before was spent to its limit, by this engine and by strangers: of a part of one the rest may be had at any time. */
-  #wasSpent(at: number): boolean {
-    return !this.divided && this.#limit.isSpentBy(this.#usage.used(this.#phase.first(at) - 1));
+  /** Window `index` was spent to its limit, by this engine and by strangers: of a part of one the rest may be had at any time. */
+  #wasSpent(index: number): boolean {
+    return !this.divided && this.#limit.isSpentBy(this.#usage.used(index));
   }
 
   /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */
