@@ -144,7 +144,7 @@ export class Allowances {
     for (const client of this.#clients.values()) client.heardAt = undefined;
   }
 
-  /** Of ranks above the ordinary: the same whatever the instant and the use. */
+  /** Of ranks above the ordinary: the same whatever the use, and until a window's last moments whatever the instant. */
   #urgent(gauge: LimitWindow, rank: Exclude<Rank, "ordinary">): Ceiling {
     const blind = this.policy.probeUnits;
     if (gauge.spec.unit !== "weight") return () => gauge.capacity;

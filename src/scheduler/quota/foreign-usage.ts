@@ -10,7 +10,7 @@ import type { LimitWindow } from "./limit-window.ts";
 
 const memoryMs = 120_000;
 /** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
-const foreignRisk = 0.005;
+export const foreignRisk = 0.005;
 const foreignRiskAtEnd = 0.02;
 const endMs = 600;
 /** Others who use so much of it fill windows to the end as we do: of what they kept till then they spend so much in each millisecond that is left. */

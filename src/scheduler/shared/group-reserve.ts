@@ -8,7 +8,7 @@
  */
 import type { DivisionFacts } from "../quota/division.ts";
 import type { FixedWindow } from "../quota/fixed-window.ts";
-import { ForeignUsage } from "../quota/foreign-usage.ts";
+import { ForeignUsage, foreignRisk } from "../quota/foreign-usage.ts";
 import { exitCallsOf, exitReserve, type ReservePolicy } from "../quota/reserve.ts";
 import type { ClaimItem, Grant } from "./claim.ts";
 
@@ -18,7 +18,6 @@ export const idleGivesBackMs = 1_500;
 /** Deviations more than one engine leaves: exits of another are seen with its next claim only, and those beyond its part are taken from all. */
 const groupConfidence = 1;
 const hourMs = 3_600_000;
-const foreignRisk = 0.005;
 /** Each member has calls under way that cross with a stranger's. */
 const carefulPerMember = 15;
 const carefulLate = 3;
