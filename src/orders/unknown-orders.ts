@@ -34,11 +34,11 @@ const isUrgent = ({ wish, spec }: TrackedOrder): boolean =>
 /** Whoever wants it canceled spends the reserve for exits on it. */
 const isExitOf = ({ cancelClass }: TrackedOrder): boolean => cancelClass === "cancel" || cancelClass === "emergency";
 
-const soughtOf = (order: TrackedOrder) => ({
+const soughtOf = (order: TrackedOrder, isExit = false) => ({
   clOrdId: order.clOrdId,
   instId: order.spec.instId,
   sentAt: order.sentAt,
-  isUrgent: isUrgent(order),
+  isUrgent: isExit || isUrgent(order),
 });
 
 export class UnknownOrders {
@@ -79,12 +79,11 @@ export class UnknownOrders {
     const needed = (): boolean => !isOver(order) && (!unseen || order.record === undefined);
     const isExit = isExitOf(order) && this.#exitLooks < exitLooksMax;
     if (isExit) this.#exitLooks++;
-    const sought = soughtOf(order);
     const ended = (): void => {
       if (isExit) this.#exitLooks--;
     };
     this.#resolver
-      .look(isExit ? { ...sought, isUrgent: true } : sought, needed)
+      .look(soughtOf(order, isExit), needed)
       .pipe(finalize(ended))
       .subscribe((answer) => {
         if (isOver(order)) return;
