@@ -4,7 +4,8 @@
  * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one; an
  * answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins when it
  * is higher than ours, together with what it cannot have known of, unless nothing but ours was ever counted; where only ours
- * count, a number above what was answered proves that unanswered ones landed, and those count in no later window.
+ * count, a number above what was answered proves that unanswered ones landed, and those count in no later window; nor does a
+ * silent one, where many in a row were never heard of again, as later calls are answered.
  * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
  */
 import { type Slot, type WindowCounts, WindowSlots, windowsMax } from "./window-slots.ts";
@@ -19,6 +20,11 @@ interface Departure {
 const keptWindows = 4;
 /** For so long what was used once besides ours is expected again. */
 const strayWindows = 300;
+/** A call is silent when those begun so many windows after it are answered, and it is not. */
+const silentWindows = 3;
+/** Silent calls in a row that were never heard of again, before the next is taken for lost; twice as many after each that was. */
+const silentLeast = 20;
+const silentMost = 640;
 
 export class WindowUsage {
   /** No request leaves before the window after this one has surely begun. */
@@ -34,6 +40,11 @@ export class WindowUsage {
   strayIn = Number.NEGATIVE_INFINITY;
   /** Nobody else counts: what is reported beyond the answered requests are unanswered ones. */
   readonly isOurs: boolean;
+  /** Silent calls begun in this window or before are taken for lost: they hold no place in those that are to come. */
+  #lostThrough = Number.NEGATIVE_INFINITY;
+  /** Silent calls in a row that were given up, with no trace of them in any count. */
+  #unheardOf = 0;
+  #unheardOfLeast = silentLeast;
 
   constructor(isOurs = false) {
     this.isOurs = isOurs;
@@ -67,6 +78,7 @@ export class WindowUsage {
   /** Weight that may be counted in window `index` by the service: answered, reported and everything still in flight. */
   used(index: number): number {
     let inFlight = this.windows.carried;
+    let lost = 0;
     let known = this.missing;
     // Where nothing else is counted, the service's count lacks no answered request that is not in `settled`.
     const isAlone = this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.strayIn >= strayWindows;
@@ -75,11 +87,16 @@ export class WindowUsage {
       const slot = slots[position] as Slot;
       if (slot.index > index) break;
       inFlight += slot.open;
+      if (slot.index <= this.#lostThrough) lost += slot.open;
       const unheard = isAlone ? 0 : slot.unheard - slot.included;
       if (slot.index === index) known = Math.max(slot.settled + this.missing, slot.reported + unheard);
-      else if (this.isOurs && inFlight > 0) inFlight -= this.#landedIn(slot, inFlight);
+      else if (this.isOurs && inFlight > 0) {
+        const landed = this.#landedIn(slot, inFlight);
+        inFlight -= landed;
+        lost = Math.max(0, lost - landed);
+      }
     }
-    return known + inFlight;
+    return known + inFlight - lost;
   }
 
   /** Unanswered weight that left when `index` was the earliest it could reach. */
@@ -137,6 +154,8 @@ export class WindowUsage {
    */
   end(began: number, first: number, last: number, weight: number, told = false): WindowCounts {
     const newest = this.windows.newest;
+    // A whole path that stands still delivers later what it holds: only beside answers is silence a loss.
+    if (this.#unheardOf >= this.#unheardOfLeast) this.#lostThrough = Math.max(this.#lostThrough, began - silentWindows);
     if (newest !== undefined && newest.index === began && first === began && last === began) {
       // Most land in the window they were begun in, and are answered in it.
       this.open -= weight;
@@ -145,6 +164,7 @@ export class WindowUsage {
       if (!told) newest.unheard += weight;
       return newest;
     }
+    if (last - began >= silentWindows) this.#hearOfSilent();
     const to = first === last ? last : Math.max(first, Math.min(last, this.landedBy(began)));
     this.undo(began, weight);
     let index = Math.max(first, to - windowsMax + 1);
@@ -158,9 +178,12 @@ export class WindowUsage {
 
   /** The request begun at window `began` failed unread by window `last`: it landed in any of those, if it did. */
   lose(began: number, last: number, weight: number): void {
-    const to = Math.min(last, this.landedBy(began));
+    const landedBy = this.landedBy(began);
+    if (this.isOurs && last - began >= silentWindows && landedBy > last) this.#unheardOf++;
+    const to = Math.min(last, landedBy);
     const isTold = to === began && to < last;
     this.undo(began, weight);
+    if (began <= this.#lostThrough) return;
     for (let index = Math.max(began, to - windowsMax + 1); index <= to; index++) {
       const slot = this.windows.of(index);
       if (began < index && index < last && this.#landedIn(slot, slot.open) > 0) continue;
@@ -192,6 +215,7 @@ export class WindowUsage {
     if (fresh === 0) return 0;
     slot.foreign += fresh;
     this.seesOthers = true;
+    this.#hearOfSilent();
     return fresh;
   }
 
@@ -227,6 +251,7 @@ export class WindowUsage {
   reset(): void {
     this.windows.forget(this.open);
     this.seesOthers = false;
+    this.#lostThrough = Number.NEGATIVE_INFINITY;
     this.closedThrough = Number.NEGATIVE_INFINITY;
   }
 
@@ -239,15 +264,27 @@ export class WindowUsage {
     }
   }
 
+  /** A silent call landed or may have: none is taken for lost until more of them were not heard of again. */
+  #hearOfSilent(): void {
+    this.#lostThrough = Number.NEGATIVE_INFINITY;
+    this.#unheardOf = 0;
+    this.#unheardOfLeast = Math.min(silentMost, this.#unheardOfLeast * 2);
+  }
+
   /** Unanswered weight that can land in window `index`: begun by then, and not proved to have landed before. */
   #inFlight(index: number): number {
     let inFlight = this.windows.carried;
+    let lost = 0;
     for (const slot of this.windows.all) {
       if (slot.index > index) break;
       inFlight += slot.open;
-      if (slot.index < index && inFlight > 0) inFlight -= this.#landedIn(slot, inFlight);
+      if (slot.index <= this.#lostThrough) lost += slot.open;
+      if (slot.index >= index || inFlight === 0) continue;
+      const landed = this.#landedIn(slot, inFlight);
+      inFlight -= landed;
+      lost = Math.max(0, lost - landed);
     }
-    return inFlight;
+    return inFlight - lost;
   }
 
   /** Of the unanswered weight that can have landed in a window, what the service's count of it includes. */

@@ -48,7 +48,7 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   bare: [noRefusals, utilisation(99), urgentP99(1_200)],
   "bare-key": [noRefusals, utilisation(97), urgentP99(1_000)],
   lost: [noRefusals, utilisation(98)],
-  "lost-key": [noRefusals, utilisation(85)],
+  "lost-key": [noRefusals, utilisation(90)],
   pareto: [noRefusals, utilisation(99), urgentP99(1_000)],
   "pareto-key": [noRefusals, utilisation(93), urgentP99(1_000)],
   copies: [refusals(2), utilisation(98), urgentP99(1_000)],

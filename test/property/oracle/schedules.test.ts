@@ -35,6 +35,13 @@ describe("The exhaustive model of the ledger stays within every window:", () => 
     expect(found.granted).toBeGreaterThanOrEqual(Math.min(one.capacity, one.callsMax));
   });
 
+  it.each(cases)("%s, with silent calls taken for lost", (_, one) => {
+    const found = survey({ ...one, leftBefore: 0, silentBefore: one.capacity - 1, depth: 10 });
+    expect(found.overrun).toBe(false);
+    // Held for, they would leave room for one in each window.
+    expect(found.granted).toBeGreaterThanOrEqual(one.capacity);
+  });
+
   it("and at least a hundred thousand were tried", () => {
     expect(schedules).toBeGreaterThan(100_000);
   });

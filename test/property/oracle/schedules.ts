@@ -23,6 +23,8 @@ export interface Model {
   readonly callsMax: number;
   /** Calls that have left before the first choice, so that wide windows can overflow within the bound. */
   readonly leftBefore: number;
+  /** Calls that left long before and never land, where the gauge has learned that such calls are lost. */
+  readonly silentBefore?: number;
 }
 
 export interface Survey {
@@ -44,6 +46,20 @@ interface Call {
   over: boolean;
   used: number;
 }
+
+/** After so many ticks a silent call is taken for lost as soon as another is answered. */
+const silentTicks = 10;
+const lossesLearned = 20;
+
+/** So many calls in a row that never landed, each given up when others had been answered for long. */
+const learnLosses = (gauge: LimitWindow): void => {
+  for (let at = -2 * lossesLearned * silentTicks; at < 0; at += 2 * silentTicks) {
+    const lost = gauge.begin(1, at);
+    gauge.lose(lost, at + silentTicks);
+  }
+  // What was settled is long over, and tells nothing of windows to come.
+  gauge.end(gauge.begin(1, -silentTicks), -silentTicks, -silentTicks, undefined, true);
+};
 
 /** Plays one schedule; `choices` is extended by zeros to its end, and `widths` told how many ways each step had. */
 const playSchedule = (model: Model, make: Make, choices: number[], widths: number[]): { overrun: boolean; granted: number } => {
@@ -80,11 +96,17 @@ const playSchedule = (model: Model, make: Make, choices: number[], widths: numbe
   const leave = (): void => {
     calls.push({ ticket: gauge.begin(1, now), sentAt: now, landed: false, over: false, used: 0 });
   };
+  if (model.silentBefore !== undefined) {
+    learnLosses(gauge);
+    for (let i = 0; i < model.silentBefore; i++) gauge.begin(1, 0);
+    now = silentTicks;
+  }
   for (let i = 0; i < model.leftBefore; i++) leave();
+  const startedAt = now;
   const movesNow = (): (() => void)[] => {
     const moves: (() => void)[] = [];
     if (calls.length < model.callsMax && gauge.blockedUntil(1, now, () => model.capacity) === undefined) moves.push(leave);
-    if (now < windows * windowMs) moves.push(() => now++);
+    if (now < startedAt + windows * windowMs) moves.push(() => now++);
     const seen = new Set<string>();
     for (const call of calls) {
       if (call.over) continue;

@@ -196,3 +196,167 @@ describe("Unanswered calls:", () => {
     );
   });
 });
+
+describe("A call of a key's second that stays silent", () => {
+  const second: LayerSpec = { ...spec, name: "key", scope: "key", unit: "requests", capacity: 10 };
+  /** Counts go by the second, and every call is answered 50 ms after it left, with the count the service would tell. */
+  const createKey = (of: LayerSpec = second) => {
+    const gauge = new FixedWindow(of, "k", fixedClock(0, 0));
+    let now = 0;
+    let used = 0;
+    const answered = (extra = 0): void => {
+      used += 1 + extra;
+      gauge.end(gauge.begin(1, now), now, now + 50, used, true);
+    };
+    const wait = (ms: number): void => {
+      if (Math.floor((now + ms) / 1_000) > Math.floor(now / 1_000)) used = 0;
+      now += ms;
+    };
+    return {
+      gauge,
+      answered,
+      wait,
+      /** One that never lands, and the ten seconds until it is given up, in which others are answered. */
+      loseOne: (): void => {
+        const ticket = gauge.begin(1, now);
+        for (let i = 0; i < 10; i++) {
+          wait(1_000);
+          answered();
+        }
+        gauge.lose(ticket, now);
+        wait(1_000);
+        answered();
+      },
+      begin: () => gauge.begin(1, now),
+      lose: (ticket: ReturnType<LimitWindow["begin"]>): void => gauge.lose(ticket, now),
+      hear: (ticket: ReturnType<LimitWindow["begin"]>, sentAt: number, count = ++used): number =>
+        gauge.end(ticket, sentAt, now, count, true),
+      now: () => now,
+      held: (): number => gauge.used(now) - used,
+    };
+  };
+  type Key = ReturnType<typeof createKey>;
+  const loses = (key: Key, times: number): Key => {
+    for (let i = 0; i < times; i++) key.loseOne();
+    return key;
+  };
+  /** Whether one that is silent is held for after so many seconds in which others were answered. */
+  const heldFor = (key: Key, seconds = 9): number[] => {
+    key.begin();
+    return Array.from({ length: seconds }, () => {
+      key.wait(1_000);
+      key.answered();
+      return key.held();
+    });
+  };
+
+  it("is held for until it is given up, while it is not known that such are lost", () => {
+    expect(heldFor(loses(createKey(), 19))).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it("is held for in the two seconds after once twenty in a row were never heard of again", () => {
+    expect(heldFor(loses(createKey(), 20))).toEqual([1, 1, 0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it("lets as many calls leave as the second holds", () => {
+    const key = loses(createKey(), 20);
+    for (let i = 0; i < 10; i++) key.begin();
+    const mayLeave: boolean[] = [];
+    for (let second = 1; second <= 4; second++) {
+      key.wait(1_000);
+      mayLeave.push(key.gauge.blockedUntil(1, key.now(), all) === undefined);
+      key.answered();
+    }
+    // Nothing left in the seconds before: the one answered now is of the third second after.
+    expect(mayLeave).toEqual([false, false, false, true]);
+  });
+
+  it("is not in the second in which it is given up", () => {
+    const key = loses(createKey(), 20);
+    const ticket = key.begin();
+    for (let i = 0; i < 10; i++) {
+      key.wait(1_000);
+      key.answered();
+    }
+    key.lose(ticket);
+    expect(key.held()).toBe(0);
+  });
+
+  it("is held for while nothing that left after it is answered", () => {
+    const key = loses(createKey(), 20);
+    key.begin();
+    key.wait(5_000);
+    key.begin();
+    expect(key.held()).toBe(2);
+  });
+
+  it("is held for again after one was answered late, until twice as many were lost", () => {
+    const key = loses(createKey(), 20);
+    const sentAt = key.now();
+    const late = key.begin();
+    key.wait(1_000);
+    key.answered();
+    key.wait(3_000);
+    key.answered();
+    expect(key.held()).toBe(0);
+    key.hear(late, sentAt);
+    key.loseOne();
+    const silent = key.begin();
+    key.wait(5_000);
+    key.answered();
+    expect(key.held()).toBe(1);
+    key.lose(silent);
+    loses(key, 37);
+    expect(heldFor(key, 10)).toContain(1);
+    expect(heldFor(loses(key, 3))[8]).toBe(0);
+  });
+
+  it("is held for again after one that was given up was counted", () => {
+    const key = loses(createKey(), 20);
+    key.wait(1_000);
+    key.answered(1);
+    key.wait(1_000);
+    key.answered();
+    expect(heldFor(key)[8]).toBeGreaterThanOrEqual(1);
+  });
+
+  it("teaches nothing where its second's count tells that it landed", () => {
+    const key = createKey();
+    for (let i = 0; i < 40; i++) {
+      const ticket = key.begin();
+      key.answered(1);
+      for (let j = 0; j < 10; j++) {
+        key.wait(1_000);
+        key.answered();
+      }
+      key.lose(ticket);
+      key.wait(1_000);
+      key.answered();
+    }
+    expect(heldFor(key)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it("teaches nothing where its connection broke at once", () => {
+    const key = createKey();
+    for (let i = 0; i < 40; i++) {
+      key.lose(key.begin());
+      key.wait(1_000);
+      key.answered();
+    }
+    expect(heldFor(key)[8]).toBe(1);
+  });
+
+  it("is held for where others use the same windows", () => {
+    expect(heldFor(loses(createKey({ ...second, scope: "uid" }), 40))[8]).toBe(1);
+  });
+
+  it("is held for after windows lost their meaning", () => {
+    const key = loses(createKey(), 20);
+    key.begin();
+    key.wait(3_000);
+    key.answered();
+    expect(key.held()).toBe(0);
+    key.gauge.reset();
+    expect(key.gauge.used(key.now())).toBe(1);
+  });
+});
