@@ -1,5 +1,5 @@
 /**
- * Time as a capability: what the moment is, and a way to be called later.
+ * Time as a capability: what the moment is, and ways to be called later.
  *
  * Invariants: `now` never falls; a timer runs once, at or after its instant, never inside the call that set it; timers of
  * equal instants run in the order they were set.
@@ -52,3 +52,51 @@ export const every = (clock: Clock, ms: number): Observable<number> =>
       timer.cancel();
     };
   });
+
+interface DelayQueueOptions<T> {
+  readonly delayMs: number;
+  /** What has been settled meanwhile is dropped without a call. */
+  readonly isSettled: (item: T) => boolean;
+  readonly due: (item: T) => void;
+}
+
+/**
+ * Delay queue: hands over each item a fixed time after it was added, unless it is settled by then. One timer serves all, as one for each
+ * would wake the process once for every item, and most are settled long before.
+ */
+export class DelayQueue<T> {
+  readonly #clock: Clock;
+  readonly #options: DelayQueueOptions<T>;
+  /** Oldest first, which is also the order in which they are due. */
+  #waiting: { readonly item: T; readonly at: number }[] = [];
+  #isArmed = false;
+
+  constructor(clock: Clock, options: DelayQueueOptions<T>) {
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  add(item: T): void {
+    this.#waiting.push({ item, at: this.#clock.now() + this.#options.delayMs });
+    this.#arm();
+  }
+
+  #arm(): void {
+    const first = this.#waiting[0];
+    if (this.#isArmed || first === undefined) return;
+    this.#isArmed = true;
+    this.#clock.setTimer(first.at, () => {
+      this.#isArmed = false;
+      this.#handOver();
+    });
+  }
+
+  #handOver(): void {
+    const { isSettled, due } = this.#options;
+    const now = this.#clock.now();
+    const kept = this.#waiting.findIndex(({ item, at }) => at > now && !isSettled(item));
+    const passed = this.#waiting.splice(0, kept < 0 ? this.#waiting.length : kept);
+    this.#arm();
+    for (const { item, at } of passed) if (at <= now && !isSettled(item)) due(item);
+  }
+}

@@ -6,7 +6,7 @@
  * Not here: packing of calls (cancel-batcher.ts).
  */
 import type { Gateway } from "../client/gateway.ts";
-import type { Clock } from "../clock/clock.ts";
+import { type Clock, DelayQueue } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { ActionClass } from "../journal/events.ts";
@@ -30,6 +30,8 @@ export class Cancellation {
   readonly #unknownOrders: UnknownOrders;
   readonly #weigh: (order: TrackedOrder) => void;
   readonly #batcher: CancelBatcher;
+  /** Their cancel was accepted, and its effect has not shown. */
+  readonly #accepted: DelayQueue<TrackedOrder>;
 
   /** `weigh` compares an order with the latest wanted order of its slot: one that suits it after all may stay. */
   constructor(
@@ -43,6 +45,7 @@ export class Cancellation {
     this.#lifecycle = lifecycle;
     this.#unknownOrders = unknownOrders;
     this.#weigh = weigh;
+    this.#accepted = new DelayQueue(clock, { delayMs: effectMs, isSettled: isOver, due: (order) => this.#doubt(order) });
     this.#batcher = new CancelBatcher(clock, gateway, contract.profile, {
       weigh,
       sent: (order, now) => {
@@ -102,7 +105,6 @@ export class Cancellation {
 
   /** The cancel may have taken effect where no list has told of it yet: one question costs less than one more cancel. */
   #doubt(order: TrackedOrder): void {
-    if (isOver(order)) return;
     if (order.cancelSent) this.#unknownOrders.ask(order);
     this.#resumeIn(answerMs, order);
   }
@@ -125,9 +127,7 @@ export class Cancellation {
         order.denials = 0;
         order.mayBeCut = true;
         this.#unknownOrders.expect(order);
-        this.#clock.setTimer(this.#clock.now() + effectMs, () => {
-          this.#doubt(order);
-        });
+        this.#accepted.add(order);
         return;
       case "denied":
         // Filled or canceled meanwhile, or something else: the record says which.

@@ -6,7 +6,7 @@
  * Not here: what counts as evidence (order-resolver.ts).
  */
 import { finalize } from "rxjs";
-import type { Clock } from "../clock/clock.ts";
+import { type Clock, DelayQueue } from "../clock/clock.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { OrderResolver } from "./order-resolver.ts";
 import type { OrderStore } from "./state/order-store.ts";
@@ -42,7 +42,6 @@ const soughtOf = (order: TrackedOrder, isExit = false) => ({
 });
 
 export class UnknownOrders {
-  readonly #clock: Clock;
   readonly #store: OrderStore;
   readonly #resolver: OrderResolver;
   readonly #lifecycle: OrderLifecycle;
@@ -51,10 +50,12 @@ export class UnknownOrders {
   readonly #searches = new Map<TrackedOrder, () => void>();
   /** How many orders are searched for: without any, no change is news here. */
   readonly searched: { readonly size: number } = this.#searches;
+  /** Accepted, and their record has not shown up. */
+  readonly #expected: DelayQueue<TrackedOrder>;
   #exitLooks = 0;
 
   constructor(clock: Clock, store: OrderStore, resolver: OrderResolver, lifecycle: OrderLifecycle, owner: UnknownOrdersOwner) {
-    this.#clock = clock;
+    this.#expected = new DelayQueue(clock, { delayMs: recordMs, isSettled: isOver, due: (order) => this.#lookFor(order) });
     this.#store = store;
     this.#resolver = resolver;
     this.#lifecycle = lifecycle;
@@ -64,11 +65,7 @@ export class UnknownOrders {
   /** The service took the order or its cancel: looks when the record that must follow does not come. */
   expect(order: TrackedOrder): void {
     this.#foretell(order);
-    this.#clock.setTimer(this.#clock.now() + recordMs, () => {
-      if (isOver(order)) return;
-      if (order.record === undefined) this.ask(order);
-      else if (this.#foretell(order)) this.#owner.doubtLists(() => isCanceling(order));
-    });
+    this.#expected.add(order);
   }
 
   /** Looks once, and goes on looking when nothing was found. */
@@ -120,6 +117,11 @@ export class UnknownOrders {
   settle(order: TrackedOrder): void {
     this.#searches.get(order)?.();
     this.#searches.delete(order);
+  }
+
+  #lookFor(order: TrackedOrder): void {
+    if (order.record === undefined) this.ask(order);
+    else if (this.#foretell(order)) this.#owner.doubtLists(() => isCanceling(order));
   }
 
   #endAbsent(order: TrackedOrder): void {
