@@ -106,10 +106,10 @@ const estimator =
   };
 
 /** Other programs on the account, as far as they show. */
-const watchOthers = ({ accounts, journal, ledger, service }: Parts, quotaNow: () => QuotaState, instance: string): void => {
+const watchOthers = ({ accounts, journal, ledger, service }: Parts, instance: string): void => {
   monitorForeignUsage(journal, ledger);
   if (service.watchful !== true) return;
-  watchSharedAccess(journal, quotaNow, instance, () => accounts.all.flatMap(({ orderManager }) => orderManager.orders()));
+  watchSharedAccess(journal, ledger, instance, () => accounts.all.flatMap(({ orderManager }) => orderManager.orders()));
 };
 
 /**
@@ -131,7 +131,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const pluginHost = new PluginHost(clock, journal, undefined, failures);
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
-  watchOthers(parts, quotaNow, config.instance);
+  watchOthers(parts, config.instance);
   const quota$ = quotaStream(clock, journal, quotaNow);
   const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, clock, quota$, stopped$)]));
   const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;

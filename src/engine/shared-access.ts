@@ -6,7 +6,6 @@
  * previous run does not count as a second engine.
  * Not here: the reaction: the quota counts the other clients' requests, the order manager adopts the orders.
  */
-import type { QuotaState } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { EventOf } from "../journal/events.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
@@ -21,7 +20,7 @@ const ordersLeast = 3;
 /** `found`: client order ids of the orders that are known at a moment. */
 export const watchSharedAccess = (
   journal: EventLog,
-  quotaNow: () => QuotaState,
+  ledger: Pick<Ledger, "othersUse">,
   instance: string,
   found: () => readonly { readonly clOrdId: string }[],
 ): void => {
@@ -32,9 +31,9 @@ export const watchSharedAccess = (
   const known = new Set<string>();
   let strange = 0;
 
-  const takeAnswer = (): void => {
-    for (const { layer, scope, foreign, windowEndsAt } of quotaNow().layers) {
-      if (layer !== "key" || foreign <= 0) continue;
+  const takeAnswer = (at: number): void => {
+    for (const { layer, scope, windowEndsAt } of ledger.othersUse(at)) {
+      if (layer !== "key") continue;
       windows.add(`${scope} ${windowEndsAt}`);
       if (windows.size < keyWindowsLeast) return;
       isKeyReported = true;
@@ -59,7 +58,7 @@ export const watchSharedAccess = (
       tradesSince = event.at;
       // Orders that rest already are of a previous run, whenever their records arrive.
       for (const { clOrdId } of found()) known.add(clOrdId);
-    } else if (event.type === "action.answered" && !isKeyReported) takeAnswer();
+    } else if (event.type === "action.answered" && !isKeyReported) takeAnswer(event.at);
     else if (event.type === "order.changed" && !isInstanceReported) takeOrder(event);
   });
 };
