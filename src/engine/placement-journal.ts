@@ -197,13 +197,11 @@ class PlacementLog implements PlacementJournal {
     if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `The change of ${clOrdId} was not sent: ${reason}.`);
   }
 
-  async #durable(log: WriteAheadLog): Promise<void> {
-    try {
-      await log.commit();
-    } catch (error) {
+  #durable(log: WriteAheadLog): Promise<void> {
+    return log.commit().catch((error: unknown) => {
       this.#failed = reasonOf(error);
       throw error;
-    }
+    });
   }
 
   #decide(verdict: Verdict): void {

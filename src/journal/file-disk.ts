@@ -65,7 +65,7 @@ export const fileDisk = async (folder: string): Promise<Disk> => {
       const handle = await open(pathOf(name), appending, 0o600);
       return {
         append: (bytes) => appended(handle.fd, bytes),
-        sync: async () => (writesThrough ? undefined : handle.datasync()),
+        sync: () => (writesThrough ? undefined : handle.datasync()),
         close: async () => handle.close(),
       };
     },

@@ -217,7 +217,8 @@ class SegmentedLog implements WriteAheadLog {
       const batch = batchOf(this.#mark, this.#waiting);
       this.#waiting = [];
       await this.#file.append(batch.bytes);
-      await this.#file.sync();
+      const synced = this.#file.sync();
+      if (synced !== undefined) await synced;
       this.#mark = batch.mark;
       this.#bytes += batch.bytes.length;
     } catch (error) {
