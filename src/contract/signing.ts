@@ -25,7 +25,9 @@ export const prehashOf = ({ auth }: Profile, { timestamp, method, path, query, b
     query: query === "" ? "" : `?${query}`,
     body,
   };
-  return auth.prehash.map((name) => parts[name] ?? "").join("");
+  let text = "";
+  for (const name of auth.prehash) text += parts[name] ?? "";
+  return text;
 };
 
 /** Lower-case names of the four headers of a signed request. */

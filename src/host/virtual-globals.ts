@@ -65,16 +65,18 @@ const onSealed = (target: object, name: string, answer: (random: Random, args: A
 const switchDate = (): void => {
   const original = globalThis.Date;
   const now = (owner: Owner): number => Math.floor(owner.clock.wallNow());
-  globalThis.Date = new Proxy(original, {
+  const switched: DateConstructor = new Proxy(original, {
     apply: (target, self, args) => {
       const owner = ownerNow();
       return owner === undefined ? Reflect.apply(target, self, args) : new target(now(owner)).toString();
     },
     construct: (target, args, made) => {
       const owner = args.length === 0 ? ownerNow() : undefined;
-      return Reflect.construct(target, owner === undefined ? args : [now(owner)], made) as Date;
+      // With a proxy as what is made, the platform would give each date a hidden class of its own.
+      return Reflect.construct(target, owner === undefined ? args : [now(owner)], made === switched ? target : made) as Date;
     },
   });
+  globalThis.Date = switched;
   onSwitch(original, "now", now);
   onSwitch(performance, "now", (owner) => owner.clock.now());
 };

@@ -50,6 +50,8 @@ const timeoutMsDefault = 10_000;
 const bodyBytesDefault = 4 * 1_024 * 1_024;
 const socketsDefault = 128;
 const headerBytesMax = 16_384;
+const readHeaders = { accept: "application/json", "accept-encoding": "identity" } as const;
+const changeHeaders = { ...readHeaders, "content-type": "application/json" } as const;
 /** Idle connections are given up before servers usually do: a request that meets a closing one is an unknown outcome. */
 const idleMs = 4_000;
 
@@ -130,8 +132,8 @@ export class HttpTransport {
     const query = queryText(parameters);
     const body = value === undefined ? "" : JSON.stringify(value);
     // Headers of a trace come first: what signs or describes the request takes their place, never the other way.
-    const headers: Record<string, string> = { ...trace, accept: "application/json", "accept-encoding": "identity" };
-    if (method === "POST") headers["content-type"] = "application/json";
+    const usual = method === "POST" ? changeHeaders : readHeaders;
+    const headers: Record<string, string> = trace === undefined ? { ...usual } : { ...trace, ...usual };
     if (key !== undefined) {
       const { signers, time } = this.#options;
       const signer = signers.get(key);
