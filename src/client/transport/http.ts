@@ -50,8 +50,8 @@ const timeoutMsDefault = 10_000;
 const bodyBytesDefault = 4 * 1_024 * 1_024;
 const socketsDefault = 128;
 const headerBytesMax = 16_384;
-const readHeaders = { accept: "application/json", "accept-encoding": "identity" } as const;
-const changeHeaders = { ...readHeaders, "content-type": "application/json" } as const;
+const readHeaders = ["accept", "application/json", "accept-encoding", "identity"] as const;
+const changeHeaders = [...readHeaders, "content-type", "application/json"] as const;
 /** Idle connections are given up before servers usually do: a request that meets a closing one is an unknown outcome. */
 const idleMs = 4_000;
 
@@ -131,17 +131,18 @@ export class HttpTransport {
     const { method, path, query: parameters, body: value } = this.#options.dialect.call(request);
     const query = queryText(parameters);
     const body = value === undefined ? "" : JSON.stringify(value);
-    // Headers of a trace come first: what signs or describes the request takes their place, never the other way.
-    const usual = method === "POST" ? changeHeaders : readHeaders;
-    const headers: Record<string, string> = trace === undefined ? { ...usual } : { ...trace, ...usual };
+    // Names and values in turn, which undici takes as they are.
+    const headers: string[] = method === "POST" ? [...changeHeaders] : [...readHeaders];
     if (key !== undefined) {
       const { signers, time } = this.#options;
       const signer = signers.get(key);
       if (signer === undefined) {
         throw new SluiceError("CONFIG_INVALID", `${endpoint}: there are no credentials for the key named "${key}"; nothing was sent.`);
       }
-      Object.assign(headers, signer.headers({ method, path, query, body }, time.wallNow()));
+      const signed = signer.headers({ method, path, query, body }, time.wallNow());
+      for (const name in signed) headers.push(name, signed[name] as string);
     }
+    if (trace !== undefined) addTrace(headers, trace);
     return { method, path: query === "" ? path : `${path}?${query}`, headers, body: body === "" ? null : body };
   }
 
@@ -158,6 +159,12 @@ export class HttpTransport {
 
 const urlOf = ({ secure, hostname, port }: Origin): string =>
   `${secure ? "https" : "http"}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+
+/** What signs or describes the request is never replaced by a header of a trace. */
+const addTrace = (headers: string[], trace: NonNullable<WireRequest["trace"]>): void => {
+  const taken = new Set(headers.filter((_, index) => index % 2 === 0));
+  for (const [name, value] of Object.entries(trace)) if (!taken.has(name)) headers.push(name, value);
+};
 
 /** A prefix from the profile that no header can carry would otherwise fail with the first order. */
 const checkHeaderNames = (profile: Profile): void => {

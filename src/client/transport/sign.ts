@@ -72,12 +72,12 @@ export const signerOf: SignerOf = (seal, profile) => {
   const names = authHeaderNames(profile);
   const signature = (parts: SignedParts): string => digestOf(profile, seal, prehashOf(profile, parts));
   return Object.freeze({
-    headers: (parts, wallAt) => {
+    headers: ({ method, path, query, body }, wallAt) => {
       const timestamp = timestampText(profile, wallAt);
       // Set one after the other: a literal with computed names is made by the platform's slow way.
       const headers: Record<string, string> = {};
       headers[names.key] = seal.apiKey;
-      headers[names.sign] = signature({ ...parts, timestamp });
+      headers[names.sign] = signature({ timestamp, method, path, query, body });
       headers[names.timestamp] = timestamp;
       headers[names.passphrase] = seal.passphrase();
       return headers;
