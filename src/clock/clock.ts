@@ -68,7 +68,7 @@ export class DelayQueue<T> {
   readonly #clock: Clock;
   readonly #options: DelayQueueOptions<T>;
   /** Oldest first, which is also the order in which they are due. */
-  #waiting: { readonly item: T; readonly at: number }[] = [];
+  readonly #waiting: { readonly item: T; readonly at: number }[] = [];
   #isArmed = false;
 
   constructor(clock: Clock, options: DelayQueueOptions<T>) {
@@ -94,9 +94,15 @@ export class DelayQueue<T> {
   #handOver(): void {
     const { isSettled, due } = this.#options;
     const now = this.#clock.now();
-    const kept = this.#waiting.findIndex(({ item, at }) => at > now && !isSettled(item));
-    const passed = this.#waiting.splice(0, kept < 0 ? this.#waiting.length : kept);
+    const late: T[] = [];
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      const settled = isSettled(first.item);
+      if (!settled && first.at > now) break;
+      this.#waiting.shift();
+      if (!settled) late.push(first.item);
+    }
     this.#arm();
-    for (const { item, at } of passed) if (at <= now && !isSettled(item)) due(item);
+    // Asked again, as one may settle another.
+    for (const item of late) if (!isSettled(item)) due(item);
   }
 }
