@@ -52,18 +52,21 @@ describe("A market made or imported from code", () => {
 
 describe("A sweep from code", () => {
   const vary = { "ladder.levels": "1..2" };
-
-  it("gives the report that the command prints, and says before the first run what will run", async () => {
-    const started: SweepStart[] = [];
-    const done: number[] = [];
-    const report = await sweep(config, {
+  const started: SweepStart[] = [];
+  const done: number[] = [];
+  let made: ReturnType<typeof sweep> | undefined;
+  const fourRuns = (): ReturnType<typeof sweep> =>
+    (made ??= sweep(config, {
       vary,
       fixture: market,
       jobs: 1,
       seed: 4,
       onStart: (start) => started.push(start),
       onProgress: (progress) => done.push(progress.done),
-    });
+    }));
+
+  it("gives the report that the command prints, and says before the first run what will run", async () => {
+    const report = await fourRuns();
     const { out, err } = await said(
       "sweep",
       config,
@@ -87,7 +90,7 @@ describe("A sweep from code", () => {
   it("is written and shown as the command does", async () => {
     const given = ["--vary", "ladder.levels=1..2", "--fixture", market, "--jobs", "1", "--seed", "4"];
     const [csv, html] = [join(folder, "sweep.csv"), join(folder, "sweep.html")];
-    const report = await sweep(config, { vary, fixture: market, jobs: 1, seed: 4 });
+    const report = await fourRuns();
     const { out } = await said("sweep", config, ...given, "--csv", csv, "--html", html, "--top", "1");
     expect(sweepText(report, { top: 1 })).toBe(out);
     expect([sweepCsv(report), sweepPage(report)]).toEqual([readFileSync(csv, "utf8"), readFileSync(html, "utf8")]);
@@ -109,7 +112,7 @@ describe("Verification from code", () => {
     const { code, out } = await said("guard", "config/backtest.ts", "--fixture", market, "--cuts", "1", "--seed", "3", "--json");
     expect([code, line(report)]).toEqual([0, out]);
     expect([report.verdict, progress]).toEqual(["blind", ["1/3", "2/3", "3/3"]]);
-  }, 120_000);
+  });
 
   it("simulates as the command does, elapsed time aside", async () => {
     const timeless = (text: string): string => text.replace(/"elapsedMs":\d+/, '"elapsedMs":0');
@@ -121,7 +124,7 @@ describe("Verification from code", () => {
     expect([summary.seeds, seeds]).toEqual([2, [5, 6]]);
     const split = await simulate("config/backtest.ts", { seeds: 2, first: 5, minutes: 1, jobs: 2 });
     expect({ ...split, elapsedMs: 0 }).toEqual({ ...summary, elapsedMs: 0 });
-  }, 120_000);
+  });
 
   it("traces one scenario as the command does", async () => {
     const lines: string[] = [];
@@ -129,7 +132,7 @@ describe("Verification from code", () => {
     const given = ["simulate", "config/backtest.ts", "--seed", "5", "--minutes", "1", "--trace"];
     expect((await said(...given)).out).toBe(`${lines.join("\n")}\n`);
     expect((await said(...given, "--json")).out).toBe(line(traced));
-  }, 120_000);
+  });
 
   it("compares as the command does", async () => {
     const [a, b] = [join(folder, "a.json"), join(folder, "b.json")];
@@ -144,7 +147,7 @@ describe("Verification from code", () => {
     const comparison = await compareRuns(a, b, { withinMs: 5 });
     expect([code, line(comparison)]).toEqual([comparison.equal ? 0 : 1, out]);
     expect((await compareRuns(a, a)).equal).toBe(true);
-  }, 60_000);
+  });
 });
 
 describe("A service checked from code", () => {
@@ -219,7 +222,7 @@ describe("A service examined from code", () => {
     expect(rowsOf(printed)).toEqual(rowsOf(report));
     expect(report).toMatchObject({ ok: true, stopped: false, left: [], overrides: [], lines: "" });
     expect(report.findings.length).toBeGreaterThan(20);
-  }, 60_000);
+  });
 });
 
 describe("A mistake in code is told as on the command line:", () => {

@@ -42,7 +42,19 @@ describe("sluice sweep", () => {
 
   it("with --json prints one document and nothing else, keeps results, and resumes them without running anything", async () => {
     const dir = join(folder, "kept");
-    const given = ["--fixture", marketOf(1), "--vary", "ladder.notional=50,100", "--vary", "fickle.mood=loud", "--json", "--out", dir];
+    const given = [
+      "--fixture",
+      marketOf(1),
+      "--vary",
+      "ladder.notional=50,100",
+      "--vary",
+      "fickle.mood=loud",
+      "--json",
+      "--jobs",
+      "1",
+      "--out",
+      dir,
+    ];
     const first = await sweep(...given);
     expect(first.code).toBe(0);
     const report = JSON.parse(first.out) as SweepReport;
@@ -67,6 +79,8 @@ describe("sluice sweep", () => {
       "--vary",
       "ladder.notional=100",
       "--folds",
+      "1",
+      "--jobs",
       "1",
       "--out",
       dir,
