@@ -75,8 +75,10 @@ export default defineConfig({
   },
   test: {
     setupFiles: ["test/support/setup.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // These only end what hangs: on a machine with other work a process may load for half a minute.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     // More than a small machine's cores: much of the suite waits for processes of its own. With four, some of these are late.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // What a busy machine made late is tried once more, and reported as such ("retry x1").

@@ -46,7 +46,7 @@ describe.skipIf(executablePath === undefined)("The page of a real engine", () =>
   beforeAll(async () => {
     const io = capturedIo();
     const ended = main(["venue", "--json", "--instruments", "BTC-USDT-SWAP", "--seed", "page"], io);
-    await vi.waitFor(() => expect(io.outText).not.toBe(""), { timeout: 20_000 });
+    await vi.waitFor(() => expect(io.outText).not.toBe(""), { timeout: 60_000 });
     const ready = JSON.parse(io.outText) as Ready;
     venue = { io, ended, ready };
     const { apiKey, secretKey, passphrase } = ready.keys[0];
@@ -72,7 +72,7 @@ export default defineConfig({
     };
     engine.stdout?.on("data", hear);
     engine.stderr?.on("data", hear);
-    await vi.waitFor(() => expect(said).toMatch(/dashboard: http\S+#token=\S+/), { timeout: 40_000, interval: 100 });
+    await vi.waitFor(() => expect(said).toMatch(/dashboard: http\S+#token=\S+/), { timeout: 120_000, interval: 100 });
     link = /dashboard: (http\S+)/.exec(said)?.[1] ?? "";
     browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] });
   });
@@ -85,22 +85,22 @@ export default defineConfig({
 
   it("halts so that no order is left at the service, says so, and resumes", async () => {
     const page = await open();
-    await expect.poll(openAtVenue, { timeout: 20_000, interval: 1_000 }).toHaveLength(6);
-    await expect.poll(() => page.innerText(".tiles"), { timeout: 5_000 }).toMatch(/Open orders\s+6\s/);
+    await expect.poll(openAtVenue, { interval: 1_000 }).toHaveLength(6);
+    await expect.poll(() => page.innerText(".tiles")).toMatch(/Open orders\s+6\s/);
     expect(await page.innerText(".chips")).toContain("testnet");
     await page.click(".halt");
     expect(await page.innerText("dialog")).toContain("6 open orders will be canceled");
     await page.fill("dialog input", "tried by a test");
     await page.click("dialog .danger");
-    await expect.poll(openAtVenue, { timeout: 10_000, interval: 1_000 }).toHaveLength(0);
-    await expect.poll(() => page.innerText(".banner"), { timeout: 5_000 }).toContain("halted: tried by a test");
-    await expect.poll(() => page.innerText(".tiles"), { timeout: 5_000 }).toMatch(/Open orders\s+0\s/);
+    await expect.poll(openAtVenue, { interval: 1_000 }).toHaveLength(0);
+    await expect.poll(() => page.innerText(".banner")).toContain("halted: tried by a test");
+    await expect.poll(() => page.innerText(".tiles")).toMatch(/Open orders\s+0\s/);
     await page.click(".views button:text-is('Events')");
-    await expect.poll(() => page.innerText("main"), { timeout: 5_000 }).toContain("tried by a test");
+    await expect.poll(() => page.innerText("main")).toContain("tried by a test");
     await page.click(".halt");
     await page.click("dialog .primary");
-    await expect.poll(openAtVenue, { timeout: 20_000, interval: 1_000 }).toHaveLength(6);
-    await expect.poll(() => page.isVisible(".banner"), { timeout: 5_000 }).toBe(false);
+    await expect.poll(openAtVenue, { interval: 1_000 }).toHaveLength(6);
+    await expect.poll(() => page.isVisible(".banner")).toBe(false);
     expect(trouble).toEqual([]);
     await page.close();
   });
@@ -109,7 +109,7 @@ export default defineConfig({
     const page = await open();
     await page.click(".views button:text-is('Orders')");
     await page.locator("[aria-label^='Orders'] tbody tr[data-index]").first().click();
-    await expect.poll(() => page.innerText(".story .steps"), { timeout: 5_000 }).toMatch(/sent[\s\S]*live/);
+    await expect.poll(() => page.innerText(".story .steps")).toMatch(/sent[\s\S]*live/);
     await page.close();
   });
 

@@ -94,7 +94,7 @@ describe("Engines of several processes in one page", () => {
     link = await pageLink(start("ui", ...links, "--json"));
     page = portAt(link);
     if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     for (const { child } of started) child.kill("SIGKILL");
@@ -104,7 +104,7 @@ describe("Engines of several processes in one page", () => {
 
   it("shows both as they are, under a token of its own, and keeps theirs to itself", async () => {
     expect([...(await page.ids())].sort()).toEqual(["alpha", "beta"]);
-    for (const id of ["alpha", "beta"]) await expect.poll(() => restingAt(page, id), { timeout: 20_000 }).toBe(2);
+    for (const id of ["alpha", "beta"]) await expect.poll(() => restingAt(page, id)).toBe(2);
     expect(await page.row("alpha")).toMatchObject({ name: "alpha", state: "running", via: links[0].split("/#")[0] });
     const heard = (await Promise.all(["sources", "sources/alpha", "sources/beta"].map((path) => page.ask(path))))
       .map(({ text }) => text)
@@ -125,25 +125,25 @@ describe("Engines of several processes in one page", () => {
       status: 200,
       text: expect.stringContaining("2 orders are gone"),
     });
-    await expect.poll(async () => (await portAt(links[0]).row("alpha"))?.mode, { timeout: 10_000 }).toBe("halted");
+    await expect.poll(async () => (await portAt(links[0]).row("alpha"))?.mode).toBe("halted");
     expect((await portAt(links[1]).row("beta"))?.mode).toBe("active");
     expect(await page.act("beta", { type: "halt", strategy: "lader" })).toMatchObject({
       status: 409,
       text: expect.stringContaining("Did you mean"),
     });
     expect(await page.act("alpha", { type: "resume" })).toMatchObject({ status: 200 });
-    await expect.poll(() => restingAt(page, "alpha"), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => restingAt(page, "alpha")).toBe(2);
   });
 
   it.skipIf(executablePath === undefined)("halts all of them by one question in the browser", async () => {
     const tab = await (browser as Browser).newPage();
     await tab.goto(link);
-    await expect.poll(() => tab.locator(".card .chip.good").count(), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => tab.locator(".card .chip.good").count()).toBe(2);
     await tab.click(".halt");
     expect(await tab.innerText("dialog h2")).toBe("Halt all 2 engines");
     await tab.click("dialog .danger");
-    await expect.poll(async () => (await portAt(links[0]).row("alpha"))?.mode, { timeout: 10_000 }).toBe("halted");
-    await expect.poll(async () => (await portAt(links[1]).row("beta"))?.mode, { timeout: 10_000 }).toBe("halted");
+    await expect.poll(async () => (await portAt(links[0]).row("alpha"))?.mode).toBe("halted");
+    await expect.poll(async () => (await portAt(links[1]).row("beta"))?.mode).toBe("halted");
     for (const id of ["alpha", "beta"]) expect(await page.act(id, { type: "resume" })).toMatchObject({ status: 200 });
     await tab.close();
   });
@@ -157,7 +157,7 @@ describe("Engines of several processes in one page", () => {
     writeFileSync(join(folder, "links"), `# beta, to be read\n${url}/#token=${read}\n`, { mode: 0o600 });
     const reading = start("ui", "--links", "links", "--json");
     const port = portAt(await pageLink(reading));
-    await expect.poll(() => port.row("beta"), { timeout: 10_000 }).toMatchObject({ state: "running", access: "read" });
+    await expect.poll(() => port.row("beta")).toMatchObject({ state: "running", access: "read" });
     expect(await port.act("beta", { type: "halt" })).toMatchObject({ status: 409, text: expect.stringContaining("TOKEN_READS") });
     expect((await portAt(links[1]).row("beta"))?.mode).toBe("active");
     reading.child.kill("SIGTERM");
@@ -167,17 +167,17 @@ describe("Engines of several processes in one page", () => {
     const found = start("ui", "--json");
     const own = portAt(await pageLink(found));
     expect([...(await own.ids())].sort()).toEqual(["alpha", "beta"]);
-    await expect.poll(async () => (await page.row("alpha"))?.state, { timeout: 10_000 }).toBe("running");
+    await expect.poll(async () => (await page.row("alpha"))?.state).toBe("running");
     const killedAt = performance.now();
     alpha.child.kill("SIGKILL");
     await vi.waitFor(async () => expect((await page.row("alpha"))?.state).toBe("gone"), { timeout: 5_000, interval: 50 });
     expect(performance.now() - killedAt).toBeLessThan(2_000);
     expect(await page.act("alpha", { type: "halt" })).toMatchObject({ status: 409, text: expect.stringContaining("ENGINE_GONE") });
     const { seq } = await page.documentOf("beta");
-    await expect.poll(async () => (await page.documentOf("beta")).seq, { timeout: 10_000 }).toBeGreaterThan(seq);
+    await expect.poll(async () => (await page.documentOf("beta")).seq).toBeGreaterThan(seq);
     expect(await page.act("beta", { type: "halt" })).toMatchObject({ status: 200 });
     await engineLink(start("run", "alpha.ts", "--ui"));
-    await expect.poll(async () => (await own.row("alpha"))?.state, { timeout: 20_000 }).toBe("running");
+    await expect.poll(async () => (await own.row("alpha"))?.state).toBe("running");
     expect([...(await own.ids())].sort()).toEqual(["alpha", "beta"]);
     // The page with links keeps to its links.
     expect((await page.row("alpha"))?.state).toBe("gone");

@@ -83,7 +83,7 @@ const start = async (server: VenueServer, key: string, store: string, member: Me
   engine.events$.subscribe(events);
   closing.push(() => engine.stop());
   await engine.start();
-  const when = (what: (event: Event) => boolean): Promise<Event> => firstValueFrom(events.pipe(filter(what), timeout(20_000)));
+  const when = (what: (event: Event) => boolean): Promise<Event> => firstValueFrom(events.pipe(filter(what), timeout(60_000)));
   return { engine, when, events };
 };
 
@@ -154,7 +154,7 @@ describe.skipIf(redisServer === undefined)(
         events.complete();
         events.subscribe((event) => expect(event.type).not.toBe("quota.rejected"));
       }
-    }, 60_000);
+    });
 
     it("tell an engine that its share does not fit, that another counts on other shares, and that a name is taken", async () => {
       const redis = await startRedis();
@@ -179,7 +179,7 @@ describe.skipIf(redisServer === undefined)(
         (event) =>
           event.type === "mode.changed" && event.mode === "halted" && event.reason === "another process has joined group desk as ann-1",
       );
-    }, 60_000);
+    });
 
     it("cost one poller for the state of their user, and see the same", async () => {
       const redis = await startRedis();
@@ -204,13 +204,13 @@ describe.skipIf(redisServer === undefined)(
         return { told, asked };
       };
       const engines = [await watching("ann-1"), await watching("ann-2")];
-      await vi.waitFor(() => expect(Math.min(...engines.map(({ told }) => told.length))).toBeGreaterThanOrEqual(7), 30_000);
+      await vi.waitFor(() => expect(Math.min(...engines.map(({ told }) => told.length))).toBeGreaterThanOrEqual(7), 60_000);
       for (const { told } of engines) expect([...new Set(told)]).toEqual(["100000 USDT"]);
-      // Told fourteen times, they have asked for little more than half of it.
-      const asked = engines.reduce((sum, engine) => sum + engine.asked.length, 0);
+      // Told fourteen times or more, they have asked for little more than half of it.
+      const [asked, told] = [engines.flatMap((engine) => engine.asked).length, engines.flatMap((engine) => engine.told).length];
       expect(asked).toBeGreaterThan(0);
-      expect(asked).toBeLessThanOrEqual(11);
-    }, 60_000);
+      expect(asked).toBeLessThanOrEqual((11 / 14) * told);
+    });
 
     it("replay to the same journal from a recorded session, without the store and beside an engine that runs", async () => {
       const redis = await startRedis();
@@ -239,7 +239,7 @@ describe.skipIf(redisServer === undefined)(
       await vi.waitFor(() => {
         expect(journal.filter((event) => event.type === "order.changed" && event.phase === "live")).toHaveLength(3);
         expect(readFileSync(path, "utf8")).toContain('"op":"look"');
-      }, 30_000);
+      }, 60_000);
       await engine.stop({ cancel: true });
       const text = readFileSync(path, "utf8");
       for (const part of ['"op":"register"', '"op":"claim"', '"op":"look"', '"in":"group"']) expect(text).toContain(part);
@@ -253,7 +253,7 @@ describe.skipIf(redisServer === undefined)(
       expect(divergence).toBeUndefined();
       expect(facts).toBeGreaterThan(20);
       other.events.complete();
-    }, 60_000);
+    });
 
     it("are refused a config without the group's size, and an address that is none", async () => {
       const shared = { store: "localhost", group: "desk" };

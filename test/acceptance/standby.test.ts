@@ -27,5 +27,5 @@ describe.skipIf(redisServer === undefined)(`A hot standby${redisServer === undef
     expect(trial.problems).toEqual([]);
     expect(trial.takeovers.map(({ ending }) => ending)).toEqual([...endings]);
     expect(trial.fills).toBeGreaterThan(3);
-  }, 120_000);
+  });
 });

@@ -15,7 +15,7 @@ interface Altered {
   readonly times?: number;
 }
 
-const run = async (name: string, onTestFinished: Parameters<typeof dialectService>[1], { given, faults, times = 10 }: Altered = {}) => {
+const run = async (name: string, onTestFinished: Parameters<typeof dialectService>[1], { given, faults, times = 6 }: Altered = {}) => {
   const { url, keysFile, clock, dialect, quotes, venue } = await dialectService(name, onTestFinished, { times });
   quotes("BTC-USDT-SWAP", "59999", "60001");
   const options = { dialect: given ?? dialect, keys: keysFile, quick: true, only: ["3-live"] };

@@ -100,7 +100,7 @@ describe("Trace context of requests", () => {
     const io = capturedIo();
     const ended = main(["venue", "--json", "--instruments", "BTC-USDT-SWAP", "--seed", "trace"], io);
     venue = { io, ended };
-    await vi.waitFor(() => expect(io.outText).not.toBe(""), { timeout: 20_000 });
+    await vi.waitFor(() => expect(io.outText).not.toBe(""), { timeout: 60_000 });
     const ready = JSON.parse(io.outText) as { readonly url: string; readonly keys: readonly [ServerKey] };
     venueUrl = ready.url;
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -137,11 +137,11 @@ describe("Trace context of requests", () => {
         if (found === undefined) throw new Error(`only ${heard.map(({ path }) => path).join(" ")}`);
         return found;
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     );
-    await vi.waitFor(() => expect(engine?.openOrders().map(({ phase }) => phase)).toEqual(["live", "live"]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(engine?.openOrders().map(({ phase }) => phase)).toEqual(["live", "live"]), { timeout: 60_000 });
     engine.halt("enough").subscribe();
-    await vi.waitFor(() => expect(engine?.openOrders()).toEqual([]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(engine?.openOrders()).toEqual([]), { timeout: 60_000 });
     expect(failures).toEqual([]);
     return placed;
   };

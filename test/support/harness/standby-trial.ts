@@ -24,8 +24,8 @@ const instId = "BTC-USDT-SWAP";
 const permissions = ["read", "trade_futures", "trade_spot"];
 const money = "1000000";
 const names = ["a", "b"] as const;
-/** A minute: on a machine with other work a process may load for a quarter of one before it looks at the lease. */
-const tries = 600;
+/** Three minutes: on a machine with other work a process may load for half of one before it looks at the lease. */
+const tries = 1_800;
 
 export const endings = ["kill", "stop", "end", "cut"] as const;
 /** How a leader is made to go: SIGKILL; SIGSTOP, and SIGCONT once another leads; SIGTERM; SIGKILL after a while in which the store did not answer. */

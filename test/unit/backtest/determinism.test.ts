@@ -18,7 +18,7 @@ describe("The demo backtest", () => {
       maxBuffer: 1e7,
     });
     expect((JSON.parse(stdout) as { resultHash: string }).resultHash).toBe(one.resultHash);
-  }, 180_000);
+  });
 
   it("is worth looking at: every strategy trades, no layer is overrun, each is felt", async () => {
     const { perStrategy, quota, orders, pnl } = await runBacktest(config);

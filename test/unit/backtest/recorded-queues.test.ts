@@ -139,7 +139,7 @@ const createPlayed = async (path: string) => {
 };
 
 describe("Orders that join a recorded market", () => {
-  it.runIf(file)("queue behind what was displayed last, at the best price and behind it", { timeout: 60_000 }, async () => {
+  it.runIf(file)("queue behind what was displayed last, at the best price and behind it", async () => {
     const path = join(folder, file ?? "");
     const fusion = createFusion();
     const served = await createPlayed(path);

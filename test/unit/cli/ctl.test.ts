@@ -71,7 +71,10 @@ describe("sluice ctl", () => {
   it("halts and resumes, and the journal has who asked and why", async () => {
     const acts: unknown[] = [];
     const off = room.engine.on("operator.acted", (event) => acts.push(event));
-    await vi.waitFor(() => expect(room.engine.openOrders().filter(({ slot, phase }) => slot === "p" && phase === "live")).toHaveLength(1));
+    await vi.waitFor(
+      () => expect(room.engine.openOrders().filter(({ slot, phase }) => slot === "p" && phase === "live")).toHaveLength(1),
+      60_000,
+    );
     expect(await ctl("halt", "--strategy", "priced", "--reason", "tea")).toMatchObject({
       code: 0,
       out: "priced is halted, and 1 order is gone.\n",

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const bin = join(root, "src/cli/sluice.mjs");
@@ -14,6 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "sluice-signals-"));
 // Inside the checkout, where its imports are found.
 const config = join(root, "out", `signals-${process.pid}.ts`);
 const children: ChildProcess[] = [];
+let service: ChildProcess;
 let env: NodeJS.ProcessEnv = {};
 let url = "";
 let key = { apiKey: "", secretKey: "", passphrase: "" };
@@ -27,7 +28,7 @@ const start = (...argv: readonly string[]) => {
   const ended = new Promise<string>((resolve) => {
     child.on("exit", (code, signal) => resolve(`${code ?? signal}`));
   });
-  const says = async (words: string, ms = 30_000): Promise<void> => {
+  const says = async (words: string, ms = 120_000): Promise<void> => {
     const end = performance.now() + ms;
     while (!text.includes(words)) {
       if (performance.now() > end || child.exitCode !== null) throw new Error(`it does not say ${words}: ${text.slice(-2_000)}`);
@@ -58,13 +59,18 @@ export default defineConfig({
 `,
   );
   const venue = start("venue", "--json", "--port", "0", "--seed", "signals");
+  service = venue.child;
   await venue.says("\n");
   const ready = JSON.parse(venue.text().split("\n")[0] ?? "") as { url: string; keys: readonly [typeof key] };
   url = ready.url;
   [key] = ready.keys;
   env = { SLUICE_BASE_URL: url, SLUICE_API_KEY: key.apiKey, SLUICE_SECRET_KEY: key.secretKey, SLUICE_PASSPHRASE: key.passphrase };
-}, 60_000);
+});
 
+// What a try that failed left running would rest orders in the next one.
+afterEach(() => {
+  for (const child of children) if (child !== service) child.kill("SIGKILL");
+});
 afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
@@ -115,18 +121,14 @@ describe("sluice run --cancel leaves no order and ends with 0", () => {
     ["SIGINT and SIGTERM together", ["SIGINT", "SIGTERM"]],
     ["two SIGINT within 50 ms", ["SIGINT", 50, "SIGINT"]],
     ["SIGTERM, then a closed terminal", ["SIGTERM", 20, "SIGHUP", "SIGQUIT", "close"]],
-  ])(
-    "after %s",
-    async (_, steps) => {
-      const { child, says, ended } = start("run", config, "--cancel", "--json");
-      await says('"phase":"live"');
-      await says('"slot":"b"');
-      await tell(child, steps);
-      expect(await ended).toBe("0");
-      expect(await resting()).toBe(0);
-    },
-    60_000,
-  );
+  ])("after %s", async (_, steps) => {
+    const { child, says, ended } = start("run", config, "--cancel", "--json");
+    await says('"phase":"live"');
+    await says('"slot":"b"');
+    await tell(child, steps);
+    expect(await ended).toBe("0");
+    expect(await resting()).toBe(0);
+  });
 });
 
 describe("Commands end in order on a signal:", () => {
@@ -138,7 +140,7 @@ describe("Commands end in order on a signal:", () => {
     expect(await ended).toBe("0");
     expect(text()).toContain("Replay them with");
     expect(readFileSync(join(out, "session.ndjson"), "utf8").trimEnd().split("\n").at(-1)).toContain('"end"');
-  }, 60_000);
+  });
 
   it("watchdog lets go of its place", async () => {
     const watch = async (...steps: readonly Step[]): Promise<void> => {
@@ -150,7 +152,7 @@ describe("Commands end in order on a signal:", () => {
     await watch("SIGINT", "SIGTERM", "SIGHUP");
     await watch("close", "SIGQUIT", "SIGTERM");
     expect(existsSync(join(folder, "meet"))).toBe(true);
-  }, 60_000);
+  });
 
   it("close says how far it came", async () => {
     const { child, says, ended, text } = start("close", config);
@@ -159,5 +161,5 @@ describe("Commands end in order on a signal:", () => {
     await tell(child, ["SIGINT", "SIGTERM"]);
     expect(await ended).toBe("1");
     expect(text()).toContain("Stopped before the service was read: no order was canceled and no position closed.");
-  }, 60_000);
+  });
 });

@@ -62,19 +62,15 @@ const watch = async (
   const code = await main(["watchdog", ...argv], io, { listen });
   return { code, out: io.outText, err: io.errText };
 };
+const saidBy = (io: ReturnType<typeof capturedIo>, words: string): Promise<void> =>
+  vi.waitFor(() => expect(io.outText).toContain(words), { timeout: 60_000, interval: 20 });
 const hello: Report = { kind: "hello", version: 1, session: "a", beatMs: 100 };
 
 describe("sluice watchdog", () => {
   it("with --once ends with the engine's goodbye, and tells it in lines of JSON", async () => {
     const { code, out } = await watch([config, "--once", "--json"], async (ears, io) => {
       ears.received(hello);
-      await new Promise<void>((resolve) => {
-        const look = setInterval(() => {
-          if (!io.outText.includes("proved")) return;
-          clearInterval(look);
-          resolve();
-        }, 20);
-      });
+      await saidBy(io, "proved");
       ears.received({ kind: "goodbye" });
     });
     const lines = out
@@ -89,10 +85,8 @@ describe("sluice watchdog", () => {
   it("ends when asked, says that nobody watches, and does not end because nobody reads", async () => {
     const { code, err, out } = await watch([config], (ears, io) => {
       io.stop("unread");
-      setTimeout(() => {
-        ears.received(hello);
-        io.stop();
-      }, 1_500);
+      ears.received(hello);
+      void saidBy(io, "an engine is connected").then(() => io.stop());
     });
     expect([code, err]).toEqual([0, "The engine is not protected any more.\n"]);
     expect(out).toContain("an engine is connected; after 15 s of silence its orders are canceled");
@@ -121,15 +115,16 @@ describe("sluice watchdog", () => {
 
 describe("sluice watchdog while no engine is running", () => {
   it("says in every status line that nothing is protected", async () => {
-    const { code, out } = await watch([config], (_, io) => {
-      setTimeout(() => io.stop(), 300);
+    const { code, out } = await watch([config], async (_, io) => {
+      await saidBy(io, "nothing is protected yet\n");
+      io.stop();
     });
     expect(code).toBe(0);
     expect(out).toMatch(/the keys of main can read; 0 orders open\n.* {2}no engine has connected: nothing is protected yet\n$/);
   });
 
   it("watches for `sluice run --watchdog`, whose config may leave it out, and where the engine's keys are not its own", async () => {
-    const stop = (_: unknown, io: ReturnType<typeof capturedIo>) => void setTimeout(() => io.stop(), 300);
+    const stop = (_: unknown, io: ReturnType<typeof capturedIo>) => void saidBy(io, "can read").then(() => io.stop());
     expect((await watch([unbeaten, "--beside-run"], stop)).code).toBe(0);
     expect((await watch([keyless], stop)).code).toBe(0);
   });

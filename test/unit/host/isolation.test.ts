@@ -40,7 +40,7 @@ afterAll(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-const waitFor = async (fits: () => boolean, words = () => "nothing happened", ms = 25_000): Promise<void> => {
+const waitFor = async (fits: () => boolean, words = () => "nothing happened", ms = 120_000): Promise<void> => {
   const end = performance.now() + ms;
   while (!fits()) {
     if (performance.now() > end) throw new Error(`not within ${ms} ms: ${words()}`);
@@ -102,7 +102,7 @@ const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
   const wanted = () => wants.map((set) => set.map(({ px, slot }) => `${slot} ${px}`).join());
   return { host, wants, wanted, events, modes, placed, until, failure, quotes$, listeners: () => listeners };
 };
-const isolated = (does: string, isolate: true | object = { answerMs: 1_500 }, afterMs = 0): Strategy =>
+const isolated = (does: string, isolate: true | object = { answerMs: 60_000 }, afterMs = 0): Strategy =>
   moody({ does, afterMs }, { isolate });
 
 describe.concurrent("A strategy in a thread of its own", () => {
@@ -139,10 +139,10 @@ describe.concurrent("A strategy in a thread of its own", () => {
       handling: "a timer",
     });
     await engine.stop();
-  }, 30_000);
+  });
 
   it("that grows without end fails by name, and nobody else notices", async () => {
-    const { failure, until, wants } = hosted(isolated("grows", { answerMs: 15_000, heapMb: 40 }));
+    const { failure, until, wants } = hosted(isolated("grows", { answerMs: 120_000, heapMb: 40 }));
     let turns = 0;
     const turning = setInterval(() => turns++, 20);
     await until("a failure", () => failure() !== undefined);
@@ -154,7 +154,7 @@ describe.concurrent("A strategy in a thread of its own", () => {
 
   it("that loops for ever fails by name in an engine that goes on trading for the others", async () => {
     const quiet = strategy("calm", { desired: () => concat(of([far("calm")]), NEVER) });
-    const engine = createEngine({ service: paper({ instruments: [swap] }), strategies: [isolated("loops"), quiet] });
+    const engine = createEngine({ service: paper({ instruments: [swap] }), strategies: [isolated("loops", { answerMs: 1_500 }), quiet] });
     stops.push(() => void engine.stop());
     const failed: string[] = [];
     engine.on("strategy.failed", (event) => failed.push(`${event.strategy}: ${event.message}`));
@@ -166,7 +166,7 @@ describe.concurrent("A strategy in a thread of its own", () => {
     expect([...resting]).toEqual(["calm"]);
     expect(engine.strategies().at(-1)).toMatchObject({ name: "calm", state: "running" });
     await engine.stop({ cancel: true });
-  }, 30_000);
+  });
 
   it("gets changed options in a new thread, and is refused those that do not fit", async () => {
     const engine = createEngine({ service: paper({ instruments: [swap] }), strategies: [isolated("throws")] });
@@ -191,7 +191,7 @@ describe.concurrent("A strategy in a thread of its own", () => {
       expect.any(Number),
     ]);
     await engine.stop({ cancel: true });
-  }, 30_000);
+  });
 
   it("that ends the process ends its thread, is started again after a while, and left alone when it fails too often", async () => {
     const { events, until, modes, failure } = hosted(isolated("exits"), { attempts: 2, withinMs: 600_000 });
@@ -284,7 +284,7 @@ describe("The context of an isolated strategy", () => {
 
 describe("Isolation as an option", () => {
   it("is kept when options are varied, and without it a strategy stays as it is", () => {
-    expect(isolated("lives").with?.({ does: "loops" }).isolation).toMatchObject({ answerMs: 1_500, heapMb: 128 });
+    expect(isolated("lives").with?.({ does: "loops" }).isolation).toMatchObject({ answerMs: 60_000, heapMb: 128 });
     const plain = moody({ does: "lives" });
     expect(inThread(plain)).toBe(plain);
     expect(moody({ does: "lives" }, { isolate: false }).isolation).toBeUndefined();

@@ -50,7 +50,7 @@ describe("A control port and the places at it", () => {
     process.off("worker", note);
     expect(filesOf(new URL(one.url).port)).toHaveLength(1);
     await started[0]?.terminate();
-    await vi.waitFor(() => expect(failed).toHaveBeenCalledWith("its thread ended by itself"));
+    await vi.waitFor(() => expect(failed).toHaveBeenCalledWith("its thread ended by itself"), 60_000);
     expect([told.mock.calls, gone.mock.calls]).toEqual([[["its thread ended by itself"]], []]);
     expect(filesOf(new URL(one.url).port)).toEqual([]);
     const two = await takePlace(silent("two"), options, () => undefined);

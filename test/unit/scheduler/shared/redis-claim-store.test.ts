@@ -114,7 +114,7 @@ describe.skipIf(redisServer === undefined)(`Claim store in Redis${redisServer ==
     );
     lua.close();
     // Ten seconds alone; a machine that does much else took a minute.
-  }, 240_000);
+  });
 
   it("judges beginnings of windows as the store in memory does", async () => {
     const lua = await settled("astray");

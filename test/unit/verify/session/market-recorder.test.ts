@@ -72,7 +72,7 @@ const stage = () => {
   /** Files are written in real time, which the clock does not know. */
   const run = async (ms: number): Promise<void> => {
     clock.advanceTo(clock.now() + ms);
-    await vi.waitFor(() => expect(readdirSync(dir).filter((file) => file.startsWith(".segment"))).toHaveLength(1));
+    await vi.waitFor(() => expect(readdirSync(dir).filter((file) => file.startsWith(".segment"))).toHaveLength(1), 60_000);
   };
   return { clock, quotes, candles, trades, sealed, failed, start, trade, book, run };
 };
@@ -181,7 +181,7 @@ describe("A market recording", () => {
     first.trade("60001", "2");
     await first.run(2_000);
     const [file = ""] = readdirSync(dir).filter((name) => name.startsWith(".segment"));
-    await vi.waitFor(() => expect(readFileSync(join(dir, file), "utf8").split("\n")).toHaveLength(4));
+    await vi.waitFor(() => expect(readFileSync(join(dir, file), "utf8").split("\n")).toHaveLength(4), 60_000);
     const text = readFileSync(join(dir, file), "utf8");
     await killed.stop();
     for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true });
@@ -217,7 +217,7 @@ describe("A market recording", () => {
     trade("60001", "1");
     await run(1_000);
     const [file = ""] = readdirSync(dir).filter((name) => name.startsWith(".segment"));
-    await vi.waitFor(() => expect(readFileSync(join(dir, file), "utf8")).toContain("60001"));
+    await vi.waitFor(() => expect(readFileSync(join(dir, file), "utf8")).toContain("60001"), 60_000);
     const text = readFileSync(join(dir, file), "utf8");
     await recorder.stop();
     for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true });
@@ -237,7 +237,7 @@ describe("A market recording", () => {
       trade(String(60_000 + count), "1");
       if (count % 30 !== 29) continue;
       await run(1_000);
-      await vi.waitFor(() => expect(sealed).toHaveLength((count + 1) / 30));
+      await vi.waitFor(() => expect(sealed).toHaveLength((count + 1) / 30), 60_000);
     }
     await recorder.stop();
     expect(sealed.length).toBeGreaterThan(1);
@@ -281,7 +281,7 @@ describe("A market recording", () => {
     for (let turn = 0; turn < 4; turn++) {
       trade("60000", "1");
       await run(hour);
-      await vi.waitFor(() => expect(sealed).toHaveLength(turn + 1));
+      await vi.waitFor(() => expect(sealed).toHaveLength(turn + 1), 60_000);
     }
     await recorder.stop();
     const kept = sealed.map(({ fixture }) => fixture !== "" && existsSync(join(dir, fixture)));

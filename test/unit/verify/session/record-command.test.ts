@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { main } from "../../../../src/cli/main.ts";
 import { type CapturedIo, capturedIo } from "../../../support/captured-io.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -41,8 +41,12 @@ const at = async (io: CapturedIo, argv: readonly string[]) => {
 
 beforeAll(async () => {
   write(config, "50000");
-  const { code, err } = await at(capturedIo({ isTty: true }), ["record", config, "--out", session, "--seconds", "2.5"]);
-  expect(err).toMatch(/\rrecording for [\d.]+ s, [\d.]+ m?s left: \d orders placed, 0 filled, 0 canceled/);
+  const io = capturedIo({ isTty: true });
+  const ended = at(io, ["record", config, "--out", session, "--seconds", "200"]);
+  const status = /\rrecording for [\d.]+ s, [\d.]+ (m?s|min) left: 1 orders placed, 0 filled, 0 canceled/;
+  await vi.waitFor(() => expect(io.errText).toMatch(status), 100_000);
+  io.stop();
+  const { code, err } = await ended;
   expect(err).toContain("Recorded ");
   expect(code).toBe(0);
 });
@@ -68,7 +72,7 @@ describe("sluice record", () => {
   it("says what was executed in the currency that the service counts", async () => {
     const crossing = join(folder, "crossing.ts");
     write(crossing, "500000");
-    const { out } = await sluice("record", crossing, "--out", join(folder, "crossing"), "--seconds", "2.5");
+    const { out } = await sluice("record", crossing, "--out", join(folder, "crossing"), "--seconds", "5");
     expect(out).toMatch(/filled resting\/one buy BTC-USDT-SWAP [\d.]+ USDT at [\d.]+/);
   });
 

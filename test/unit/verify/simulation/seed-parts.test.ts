@@ -35,7 +35,7 @@ describe("Parts of a simulation", () => {
     const weights = (await written()).map((file) => (JSON.parse(readFileSync(file, "utf8")) as { summary: Summary }).summary.weight);
     expect([seeds, weight]).toEqual([5, weights.reduce((a, b) => a + b)]);
     expect(weight).toBeGreaterThan(100);
-  }, 120_000);
+  });
 
   it.each([
     [
