@@ -42,7 +42,7 @@ const leftOut =
         "test/property/**",
         "test/acceptance/dialects/**",
         "test/acceptance/control-page.test.ts",
-        "test/acceptance/{control-page-engine,recorder,report-page,standby,workers}.test.ts",
+        "test/acceptance/{control-page-engine,control-relay,recorder,report-page,shared-quota,standby,workers}.test.ts",
         "test/acceptance/security/**",
         "test/acceptance/docs/**",
         "test/acceptance/from-code.test.ts",
