@@ -6,7 +6,7 @@
  * Not here: the tables (postgres-queue-store.ts), connecting (postgres-pool.ts), the same in Redis (redis-queue.ts).
  */
 import type { Job } from "bullmq";
-import type { Clock } from "../../../clock/clock.ts";
+import { after, type Clock } from "../../../clock/clock.ts";
 import { SluiceError } from "../../../errors.ts";
 import { optionalPackage } from "../../../optional-package.ts";
 import { PatientPool, type PgPackage } from "./postgres-pool.ts";
@@ -23,15 +23,52 @@ interface Exact {
 const askingMax = 2;
 /** One waits for news of jobs. */
 const workingMax = 3;
+const renewalMs = 1_000;
+
+/**
+ * A queue or worker of BullMQ that is made anew when its first look at the database fails, as when the server ends meanwhile: BullMQ keeps that
+ * failure and answers each later call with it, and its worker asks again at once, without end, so that no timer of the process runs.
+ */
+class Renewed<T extends { waitUntilReady(): Promise<unknown>; close(): Promise<void> }> {
+  current: T;
+  readonly #clock: Clock;
+  readonly #make: () => T;
+  #isClosed = false;
+
+  constructor(clock: Clock, make: () => T) {
+    this.#clock = clock;
+    this.#make = make;
+    this.current = this.#made();
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.current.close();
+  }
+
+  #made(): T {
+    const made = this.#make();
+    made.waitUntilReady().catch(() => {
+      // Ends a worker's asking.
+      made.close().catch(() => undefined);
+      after(this.#clock, renewalMs).subscribe(() => {
+        if (!this.#isClosed) this.current = this.#made();
+      });
+    });
+    return made;
+  }
+}
 
 export class PostgresQueue implements QueueConnection {
   readonly store: PostgresQueueStore;
   readonly #bull: Bull;
+  readonly #clock: Clock;
   readonly #pools: (max: number) => PatientPool;
   readonly #pool: PatientPool;
 
-  private constructor(bull: Bull, pools: (max: number) => PatientPool) {
+  private constructor(bull: Bull, clock: Clock, pools: (max: number) => PatientPool) {
     this.#bull = bull;
+    this.#clock = clock;
     this.#pools = pools;
     this.#pool = pools(askingMax);
     this.store = new PostgresQueueStore(this.#pool);
@@ -44,7 +81,7 @@ export class PostgresQueue implements QueueConnection {
     const pg = await optionalPackage<PgPackage>("pg", `${needs} in PostgreSQL is reached`);
     const bull = await bullPackage();
     const options = { connectionString: url, options: `-c search_path="${bull.DEFAULT_SCHEMA}"` };
-    return new PostgresQueue(bull, (max) => new PatientPool(pg, { ...options, max }, clock));
+    return new PostgresQueue(bull, clock, (max) => new PatientPool(pg, { ...options, max }, clock));
   }
 
   async ready(): Promise<void> {
@@ -64,13 +101,22 @@ export class PostgresQueue implements QueueConnection {
   }
 
   queue(name: string): JobQueue {
-    const queue = new this.#bull.Queue(name, { connection: this.#pool as never }, this.#bull.createPostgresBackend as never);
-    queue.on("error", () => undefined);
-    const addBulk = queue.addBulk.bind(queue);
-    const exact: Pick<JobQueue, "addBulk"> = {
-      addBulk: (jobs) => addBulk(jobs.map((job) => ({ ...job, data: { json: JSON.stringify(job.data) } }))),
+    const renewed = new Renewed(this.#clock, () => {
+      const queue = new this.#bull.Queue(name, { connection: this.#pool as never }, this.#bull.createPostgresBackend as never);
+      queue.on("error", () => undefined);
+      return queue;
+    });
+    return {
+      addBulk: (jobs) => renewed.current.addBulk(jobs.map((job) => ({ ...job, data: { json: JSON.stringify(job.data) } }))),
+      clean: (...args) => renewed.current.clean(...args),
+      drain: (...args) => renewed.current.drain(...args),
+      getFailed: (...args) => renewed.current.getFailed(...args),
+      getJobCounts: (...args) => renewed.current.getJobCounts(...args),
+      getWorkersCount: () => renewed.current.getWorkersCount(),
+      obliterate: (...args) => renewed.current.obliterate(...args),
+      remove: (...args) => renewed.current.remove(...args),
+      close: () => renewed.close(),
     };
-    return Object.assign(queue, exact) as unknown as JobQueue;
   }
 
   worker(name: string, process: Parameters<QueueConnection["worker"]>[1], settings: WorkerSettings): JobWorker {
@@ -78,18 +124,20 @@ export class PostgresQueue implements QueueConnection {
     const pool = this.#pools(workingMax);
     const processed = (job: Job, token?: string): Promise<void> =>
       process({ data: JSON.parse((job.data as Exact).json), moveToWait: (held) => job.moveToWait(held) }, token);
-    const worker = new this.#bull.Worker(
-      name,
-      processed,
-      { ...settings, connection: pool as never },
-      this.#bull.createPostgresBackend as never,
-    );
+    const renewed = new Renewed(this.#clock, () => {
+      const worker = new this.#bull.Worker(
+        name,
+        processed,
+        { ...settings, connection: pool as never },
+        this.#bull.createPostgresBackend as never,
+      );
+      worker.on("error", () => undefined);
+      return worker;
+    });
     const disconnect = (): void => {
       pool.disconnect();
     };
-    worker.on("error", () => undefined);
-    worker.on("closed", disconnect);
-    return { close: () => worker.close(), disconnect };
+    return { close: () => renewed.close().finally(disconnect), disconnect };
   }
 
   waiting(): Error {

@@ -1,5 +1,6 @@
 /** What workers refuse, and what becomes of work when a worker, a submitter or the store fails. */
 import { writeFileSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { Queue } from "bullmq";
 import { firstValueFrom } from "rxjs";
@@ -309,6 +310,36 @@ describe.skipIf(postgresServer === undefined)("A queue in PostgreSQL (skipped wh
     await second.stop();
   });
 
+  it("that is lost at the first look of a queue and a worker serves both once it is back", async () => {
+    const server = await startPostgres();
+    const path = await startCutter(Number(new URL(server.url).port));
+    const url = new URL(server.url);
+    url.port = String(path.port);
+    const queue = await openQueue(url.href, clock);
+    await queue.ready();
+    path.cuts = true;
+    const jobs = queue.queue("cut");
+    const given: unknown[] = [];
+    const settings = { concurrency: 1, lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5, runRetryDelay: 100, name: "me" };
+    const worker = queue.worker("cut", async ({ data }) => void given.push(data), settings);
+    // Of the queue, of the worker, and again of both.
+    await until(async () => path.cut >= 4);
+    path.cuts = false;
+    await until(async () =>
+      jobs.addBulk([{ name: "run", data: { a: 1 }, opts: { jobId: "run-0" } }]).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until(async () => given.length > 0);
+    expect(given).toEqual([{ a: 1 }]);
+    await worker.close();
+    await jobs.close();
+    queue.disconnect();
+    path.close();
+    await server.stop();
+  });
+
   it("that refuses a password is told of at once, and without it", async () => {
     const server = await startPostgres();
     const io = capturedIo();
@@ -320,6 +351,44 @@ describe.skipIf(postgresServer === undefined)("A queue in PostgreSQL (skipped wh
     await server.stop();
   });
 });
+
+/** A way to a server that, while it `cuts`, ends a connection at the first thing that is asked on it. */
+const startCutter = async (to: number) => {
+  const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+  const sockets = new Set<Socket>();
+  const state = { cuts: false, cut: 0, port: 0, close: (): void => undefined };
+  const server = createServer((client) => {
+    const upstream = connect(to, "127.0.0.1");
+    let isReady = false;
+    const end = (): void => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", end);
+      socket.on("close", end);
+    }
+    upstream.on("data", (bytes: Buffer) => {
+      isReady ||= bytes.includes(ready);
+      client.write(bytes);
+    });
+    client.on("data", (bytes: Buffer) => {
+      if (!state.cuts || !isReady) upstream.write(bytes);
+      else {
+        state.cut++;
+        end();
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  state.port = (server.address() as { readonly port: number }).port;
+  state.close = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return state;
+};
 
 describe("A queue that cannot be used", () => {
   it.each(["redi://me:secret@host", "me:secret@host", "http://me:secret@host"])("is refused without its address: %s", async (workers) => {
