@@ -13,6 +13,7 @@ import { startVenueServer } from "../../src/venue/server/server.ts";
 import { createVenue } from "../../src/venue/venue.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import { everything, instruments } from "../support/harness/venue.ts";
+import { once } from "../support/once.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder("from-code");
@@ -52,21 +53,22 @@ describe("A market made or imported from code", () => {
 
 describe("A sweep from code", () => {
   const vary = { "ladder.levels": "1..2" };
-  const started: SweepStart[] = [];
-  const done: number[] = [];
-  let made: ReturnType<typeof sweep> | undefined;
-  const fourRuns = (): ReturnType<typeof sweep> =>
-    (made ??= sweep(config, {
+  const fourRuns = once(async () => {
+    const started: SweepStart[] = [];
+    const done: number[] = [];
+    const report = await sweep(config, {
       vary,
       fixture: market,
       jobs: 1,
       seed: 4,
       onStart: (start) => started.push(start),
       onProgress: (progress) => done.push(progress.done),
-    }));
+    });
+    return { report, started, done };
+  });
 
   it("gives the report that the command prints, and says before the first run what will run", async () => {
-    const report = await fourRuns();
+    const { report, started, done } = await fourRuns();
     const { out, err } = await said(
       "sweep",
       config,
@@ -90,7 +92,7 @@ describe("A sweep from code", () => {
   it("is written and shown as the command does", async () => {
     const given = ["--vary", "ladder.levels=1..2", "--fixture", market, "--jobs", "1", "--seed", "4"];
     const [csv, html] = [join(folder, "sweep.csv"), join(folder, "sweep.html")];
-    const report = await fourRuns();
+    const { report } = await fourRuns();
     const { out } = await said("sweep", config, ...given, "--csv", csv, "--html", html, "--top", "1");
     expect(sweepText(report, { top: 1 })).toBe(out);
     expect([sweepCsv(report), sweepPage(report)]).toEqual([readFileSync(csv, "utf8"), readFileSync(html, "utf8")]);

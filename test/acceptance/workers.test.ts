@@ -6,6 +6,7 @@ import { type CapturedIo, capturedIo } from "../support/captured-io.ts";
 import { queueServers, until, type WatchedQueue } from "../support/harness/queues.ts";
 import { marketOf, stand } from "../support/harness/sweep.ts";
 import { type OwnWorker, startWorker } from "../support/harness/workers.ts";
+import { once } from "../support/once.ts";
 
 const begin = (...argv: readonly string[]): { readonly io: CapturedIo; readonly code: Promise<number> } => {
   const io = capturedIo();
@@ -18,16 +19,7 @@ const told = async (...argv: readonly string[]): Promise<{ readonly out: string;
   return { out: io.outText, err: io.errText };
 };
 
-/** The same for every store, so made once; what failed is made again. */
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
-  return () =>
-    (made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    }));
-};
-
+// The same for every store: what is made here is made once.
 const grid = ["--fixture", marketOf(1), "--vary", "ladder.levels=1..3", "--vary", "ladder.notional=100,200", "--vary", "fickle.mood=calm"];
 const whole = once(() => told(...grid, "--jobs", "1"));
 

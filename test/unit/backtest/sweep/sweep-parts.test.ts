@@ -7,6 +7,7 @@ import type { SweepReport } from "../../../../src/backtest/sweep/sweep-report.ts
 import { main } from "../../../../src/cli/main.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
 import { folder, marketOf, stand } from "../../../support/harness/sweep.ts";
+import { once } from "../../../support/once.ts";
 
 const sweep = async (...argv: readonly string[]) => {
   const io = capturedIo();
@@ -51,8 +52,7 @@ describe("Parts of a sweep", () => {
     linesIn(at(name)),
     ...["csv", "html"].map((end) => readFileSync(at(`${name}.${end}`), "utf8")),
   ];
-  let parts: Promise<readonly string[]> | undefined;
-  const grid = (): Promise<readonly string[]> => (parts ??= inParts("grid", 4, given));
+  const grid = once(() => inParts("grid", 4, given));
 
   it("give, merged in any order, the bytes of one run: report, results, table of values and page", async () => {
     const whole = await sweep(...given, "--jobs", "1", ...files("whole"));

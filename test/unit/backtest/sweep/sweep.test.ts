@@ -16,6 +16,7 @@ import type { Config } from "../../../../src/index.ts";
 import { readFixture, writeFixture } from "../../../../src/market/tape/fixture.ts";
 import { createTape } from "../../../../src/market/tape/tape.ts";
 import { folder, marketOf, planOf, stand } from "../../../support/harness/sweep.ts";
+import { once } from "../../../support/once.ts";
 
 const levels = "ladder.levels=1..3";
 const step = "ladder.step=0.00002,0.00005";
@@ -23,13 +24,7 @@ const failures = ({ results }: SweepReport) =>
   results.flatMap((result) => (result.status === "failed" ? [[result.options, result.error]] : []));
 
 /** What one thread makes of the plan in one go; a thread takes longer to come up than to run. */
-const inOneGo = (plan: () => Promise<SweepPlan>): (() => Promise<SweepReport>) => {
-  let report: Promise<SweepReport> | undefined;
-  return () => {
-    report ??= plan().then((made) => runSweep(made, { threads: 1 }));
-    return report;
-  };
-};
+const inOneGo = (plan: () => Promise<SweepPlan>): (() => Promise<SweepReport>) => once(async () => runSweep(await plan(), { threads: 1 }));
 
 describe("A sweep", () => {
   const sixRuns = () => planOf([levels, step], { fixture: marketOf(1) });

@@ -6,6 +6,7 @@ import { main } from "../../../../src/cli/main.ts";
 import { seedsOfPart } from "../../../../src/verify/simulation/seed-parts.ts";
 import type { Summary } from "../../../../src/verify/simulation/simulate.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
+import { once } from "../../../support/once.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const folder = temporaryFolder("seed-parts");
@@ -19,12 +20,10 @@ const withoutTime = (text: string): string => text.replace(/"elapsedMs":\d+/, ""
 
 describe("Parts of a simulation", () => {
   const given = ["--seeds", "5", "--first", "3"];
-  let parts: Promise<readonly string[]> | undefined;
-  const written = (): Promise<readonly string[]> =>
-    (parts ??= (async () => {
-      for (const index of [3, 1, 2]) expect((await simulate(...given, "--part", `${index}/3`, "--out", at(`part-${index}`))).code).toBe(0);
-      return [2, 3, 1].map((index) => at(`part-${index}`));
-    })());
+  const written = once(async () => {
+    for (const index of [3, 1, 2]) expect((await simulate(...given, "--part", `${index}/3`, "--out", at(`part-${index}`))).code).toBe(0);
+    return [2, 3, 1].map((index) => at(`part-${index}`));
+  });
 
   it("give, merged in any order, what one run gives but for the time it took", async () => {
     const whole = await simulate(...given, "--json");

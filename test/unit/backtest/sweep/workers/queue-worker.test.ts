@@ -289,13 +289,14 @@ describe.each(queueServers)("Work on a queue in $name (skipped where there is no
 });
 
 describe.skipIf(postgresServer === undefined)("A queue in PostgreSQL (skipped where there is no postgres)", () => {
+  const settings = { concurrency: 1, lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5, runRetryDelay: 100, name: "me" };
+
   it("waits for a server that restarts, and keeps the order of a job's fields", async () => {
     const first = await startPostgres();
     const queue = await openQueue(first.url, clock);
     await queue.ready();
     const jobs = queue.queue("restarted");
     const given: unknown[] = [];
-    const settings = { concurrency: 1, lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5, runRetryDelay: 100, name: "me" };
     const worker = queue.worker("restarted", async ({ data }) => void given.push(data), settings);
     await until(async () => (await jobs.getWorkersCount()) === 1);
     await first.stop(true);
@@ -320,7 +321,6 @@ describe.skipIf(postgresServer === undefined)("A queue in PostgreSQL (skipped wh
     path.cuts = true;
     const jobs = queue.queue("cut");
     const given: unknown[] = [];
-    const settings = { concurrency: 1, lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5, runRetryDelay: 100, name: "me" };
     const worker = queue.worker("cut", async ({ data }) => void given.push(data), settings);
     // Of the queue, of the worker, and again of both.
     await until(async () => path.cut >= 4);
