@@ -86,7 +86,7 @@ export const testTasks = (plan: SweepPlan, numbers: PointNumbers, results: Reado
   });
 };
 
-/** Markets stand in the order of shared-market.ts: training and test of each fold in turn. */
+/** Markets stand in the order of sweep-markets.ts: training and test of each fold in turn. */
 export const marketOf = (part: Part, fold: number | undefined): number => (fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0));
 
 interface Wanted {

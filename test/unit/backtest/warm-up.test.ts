@@ -4,8 +4,8 @@
 import { fileURLToPath } from "node:url";
 import { concat, map, mergeMap, NEVER, of, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { readMarkets } from "../../../src/backtest/sweep/shared-market.ts";
 import { readVariation } from "../../../src/backtest/sweep/space.ts";
+import { readMarkets } from "../../../src/backtest/sweep/sweep-markets.ts";
 import { planSweep } from "../../../src/backtest/sweep/sweep-plan.ts";
 import { backtest, constant, type RunReport, reportText, runBacktest } from "../../../src/backtest.ts";
 import { defineStrategy, type Event, type Strategy } from "../../../src/index.ts";

@@ -10,7 +10,7 @@ import { checkConfig } from "../../../host/config.ts";
 import { withOptions } from "../../given-options.ts";
 import type { Window } from "../folds.ts";
 import type { Job, JobSettings } from "../job.ts";
-import { readMarkets } from "../shared-market.ts";
+import { readMarkets } from "../sweep-markets.ts";
 import { openThread } from "../thread.ts";
 import type { DownloadBounds } from "./fixture-download.ts";
 import { type FixturePlaces, fixtureByHash } from "./fixture-source.ts";
