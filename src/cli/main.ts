@@ -11,6 +11,7 @@ import { basename } from "node:path";
 import { Command, CommanderError } from "commander";
 import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
 import { packageVersion } from "../host/package-version.ts";
+import { needsLoader } from "../host/worker-start.ts";
 import type { BacktestParts } from "./backtest.ts";
 import type { CheckParts } from "./check.ts";
 import type { CloseParts } from "./close.ts";
@@ -164,12 +165,11 @@ const withoutFiles = ["init", "ctl", "exchanges", "import", "fetch", "data", "ge
 const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"];
 
 /**
- * In a build, what a config imports is loaded before the loader for the user's files, under which every file takes several times
- * as long. The command comes after it: the loader also mends how a command's `import()` sees files written for CommonJS.
+ * What a config imports is loaded before the loader for the user's files, under which every file takes several times as long. The
+ * command comes after it: the loader also mends how a command's `import()` sees files written for CommonJS.
  */
 const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
-  // Sources cannot do without the loader; sluice.mjs began with it.
-  if (import.meta.url.endsWith(".ts") || !commands.has(first) || withoutFiles.includes(first)) return;
+  if (needsLoader || !commands.has(first) || withoutFiles.includes(first)) return;
   const late = overNetwork.includes(first)
     ? [import("../client/live/live-connection.ts"), import("../engine/placement-journal.ts"), import("../engine/watchdog/ipc-socket.ts")]
     : [];

@@ -10,6 +10,9 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /** True where the sources run as they are, false in a build. */
 const fromSource = import.meta.url.endsWith(".ts");
+/** True where even the package's own files need the loader for TypeScript: in a clone, on a platform that does not strip types. */
+export const needsLoader: boolean = fromSource && (process.features as { readonly typescript?: unknown }).typescript !== "strip";
+const ending = fromSource ? ".ts" : ".js";
 
 /**
  * The loader is registered in the thread itself: threads do not inherit it. What is compiled already is loaded before, because
@@ -25,7 +28,7 @@ const bootstrap = `const { workerData: { compiled, loaders, entry } } = require(
 interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resourceLimits"> {
   /** What the thread finds as its environment; that of the process when left out. */
   readonly env?: NodeJS.Dict<string>;
-  /** Entries of the package, besides the main one, that the files it loads import: `../backtest.js`. */
+  /** Entries of the package, besides the main one, that the files it loads import: `../backtest`. */
   readonly entries?: readonly string[];
   /** False for a thread that loads no file of the user's: in a build it needs no loader. */
   readonly loadsFiles?: boolean;
@@ -44,9 +47,9 @@ export const startThread = (
     env: withLoader(env),
     workerData: {
       ...facts,
-      compiled: fromSource || !loadsFiles ? [] : ["../index.js", ...entries].map((path) => new URL(path, import.meta.url).href),
-      loaders: fromSource || loadsFiles ? ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)) : [],
-      entry: `${entry.href}${fromSource ? ".ts" : ".js"}`,
+      compiled: needsLoader || !loadsFiles ? [] : ["../index", ...entries].map((path) => new URL(`${path}${ending}`, import.meta.url).href),
+      loaders: needsLoader || loadsFiles ? ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)) : [],
+      entry: `${entry.href}${ending}`,
     },
   });
 

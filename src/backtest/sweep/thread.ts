@@ -92,7 +92,7 @@ const startWorker = (entry: URL, facts: object): Worker => {
     stdout: true,
     stderr: true,
     resourceLimits,
-    entries: ["../backtest.js"],
+    entries: ["../backtest"],
   });
   // Read and dropped: a hundred runs at once have nothing to say that a person could follow.
   worker.stdout.resume();
