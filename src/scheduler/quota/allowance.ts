@@ -77,10 +77,15 @@ export class Allowances {
     return this.division?.ceiling(gauge, rank, alone) ?? alone;
   }
 
-  /** The least that `of` can come to at an instant, however much is spent at it; cheaper to tell. */
+  /** The least that `of` can come to at an instant, however much is spent at it and but for what is `paced`; cheaper to tell. */
   floorOf(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling {
     const alone = rank === "ordinary" ? this.#ordinary(gauge, charge, true) : this.#urgent(gauge, rank);
     return this.division?.ceiling(gauge, rank, alone) ?? alone;
+  }
+
+  /** What `floorOf` says of it is the same of all windows. */
+  isFlat({ spec }: LimitWindow): boolean {
+    return this.division === undefined && spec.scope === "key" && spec.unit !== "weight";
   }
 
   /** What ordinary actions have to leave of the window that ends at `endAt`. */
@@ -89,9 +94,9 @@ export class Allowances {
     const { unit, windowMs } = gauge.spec;
     if (unit !== "weight") {
       if (windowMs < longMs) return Math.max(0, this.policy.keySlots);
-      return Math.round(capacity - this.#ordinaryCalls(gauge, this.#clientOf(nameOf(gauge)), at, endAt, false));
+      return Math.round(capacity - this.#ordinaryCalls(gauge, this.#clientOf(nameOf(gauge)), false)(endAt, at, at));
     }
-    const free = this.#ordinaryWeight(gauge, this.#clientOf(gauge.scope), Number.POSITIVE_INFINITY, at, endAt, at, false);
+    const free = this.#ordinaryWeight(gauge, this.#clientOf(gauge.scope), Number.POSITIVE_INFINITY, false)(endAt, at, at);
     return Math.max(0, Math.round(capacity - free));
   }
 
@@ -168,62 +173,62 @@ export class Allowances {
     }
     if (unit !== "weight" && windowMs < longMs) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept());
     const client = this.#clientOf(nameOf(gauge));
-    if (unit !== "weight") return (endAt, _startAt, at) => this.#ordinaryCalls(gauge, client, at, endAt, least);
-    return (endAt, startAt, at) => this.#ordinaryWeight(gauge, client, charge.weight, at, endAt, startAt, least);
+    return unit === "weight" ? this.#ordinaryWeight(gauge, client, charge.weight, least) : this.#ordinaryCalls(gauge, client, least);
   }
 
   /** Each answer tells what others did, so that a silence needs no more room. */
-  #ordinaryCalls(gauge: LimitWindow, client: Client, at: number, endAt: number, least: boolean): number {
-    const { capacity } = gauge;
+  #ordinaryCalls(gauge: LimitWindow, client: Client, least: boolean): Ceiling {
+    const { policy } = this;
     const { windowMs } = gauge.spec;
-    const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const { foreign } = client;
-    const isShared = foreign !== undefined && foreign.units >= 1;
-    const margin = isShared ? othersMargin(client, gauge, newsWeight, at, remMs) : 0;
-    const careful = margin > 0 && (least || gauge.open > 0) ? carefulCalls : 0;
-    // Where most is missing, the answer to one call tells whether it still is.
-    const free = Math.max(1 + gauge.missing, capacity - this.#exitCalls(gauge, at, endAt) - margin - careful);
-    return Math.min(gauge.paced(at), free);
-  }
-
-  /** Requests that ordinary actions leave of a long window, for the exits of all who share it. */
-  #exitCalls(gauge: LimitWindow, at: number, endAt: number): number {
-    const { capacity } = gauge;
-    const { windowMs } = gauge.spec;
-    const { lendMs } = this.policy;
-    const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const rate = at === this.#exits.askedAt ? this.#exits.rate : this.#exits.at(at);
-    const widthMs = gauge.widthMs(at);
-    const isLent = widthMs > 0 && remMs < lendMs + widthMs;
-    const whole = exitCallsOf(this.policy, isLent ? lendMs + widthMs : remMs, this.#openOrders, rate);
-    const wanted = isLent ? lent(whole, remMs, lendMs, widthMs) : whole;
-    return Math.min(wanted, (capacity - gauge.missing) / 2);
+    const exits = this.#exits;
+    return (endAt, _startAt, at) => {
+      const { capacity, missing } = gauge;
+      const remMs = Math.max(0, Math.min(endAt - at, windowMs));
+      const { foreign } = client;
+      const isShared = foreign !== undefined && foreign.units >= 1;
+      const margin = isShared ? othersMargin(client, gauge, newsWeight, at, remMs) : 0;
+      const careful = margin > 0 && (least || gauge.open > 0) ? carefulCalls : 0;
+      // What is left is for the exits of all who share the window.
+      const rate = at === exits.askedAt ? exits.rate : exits.at(at);
+      const widthMs = gauge.widthMs(at);
+      const isLent = widthMs > 0 && remMs < policy.lendMs + widthMs;
+      const whole = exitCallsOf(policy, isLent ? policy.lendMs + widthMs : remMs, this.#openOrders, rate);
+      const wanted = isLent ? lent(whole, remMs, policy.lendMs, widthMs) : whole;
+      const kept = Math.min(wanted, (capacity - missing) / 2);
+      // Where most is missing, the answer to one call tells whether it still is.
+      const free = Math.max(1 + missing, capacity - kept - margin - careful);
+      return least ? free : Math.min(gauge.paced(at), free);
+    };
   }
 
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
-  #ordinaryWeight(gauge: LimitWindow, client: Client, weight: number, at: number, endAt: number, startAt: number, least: boolean): number {
-    const policy = this.policy;
-    const { capacity } = gauge;
+  #ordinaryWeight(gauge: LimitWindow, client: Client, weight: number, least: boolean): Ceiling {
+    const { policy } = this;
     const { windowMs, header } = gauge.spec;
-    const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const rate = at === this.#exits.askedAt ? this.#exits.rate : this.#exits.at(at);
-    const widthMs = gauge.widthMs(at);
-    const isLent = widthMs > 0 && remMs < policy.lendMs + widthMs;
-    const whole = exitReserve(policy, isLent ? policy.lendMs + widthMs : remMs, client.openOrders, rate, this.#exits.burst);
-    const wanted = isLent ? lent(whole, remMs, policy.lendMs, widthMs) : whole;
-    // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
-    const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
-    const { foreign } = client;
-    const margin =
-      foreign === undefined || foreign.units < 1
-        ? 0
-        : least
-          ? othersMargin(client, gauge, weight, at, remMs) * yieldMore
-          : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
-    // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
-    const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
-    const free = Math.min(gauge.paced(at), capacity - reserve - margin - careful - policy.probeUnits);
-    return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;
+    const exits = this.#exits;
+    return (endAt, startAt, at) => {
+      const { capacity } = gauge;
+      const remMs = Math.max(0, Math.min(endAt - at, windowMs));
+      const rate = at === exits.askedAt ? exits.rate : exits.at(at);
+      const widthMs = gauge.widthMs(at);
+      const isLent = widthMs > 0 && remMs < policy.lendMs + widthMs;
+      const whole = exitReserve(policy, isLent ? policy.lendMs + widthMs : remMs, client.openOrders, rate, exits.burst);
+      const wanted = isLent ? lent(whole, remMs, policy.lendMs, widthMs) : whole;
+      // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
+      const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
+      const { foreign } = client;
+      const margin =
+        foreign === undefined || foreign.units < 1
+          ? 0
+          : least
+            ? othersMargin(client, gauge, weight, at, remMs) * yieldMore
+            : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
+      // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
+      const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
+      const most = capacity - reserve - margin - careful - policy.probeUnits;
+      const free = least ? most : Math.min(gauge.paced(at), most);
+      return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;
+    };
   }
 
   /** Who has had less than an equal part of what is not reserved leaves others only what they may use before the next answer tells. */

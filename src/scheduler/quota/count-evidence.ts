@@ -124,8 +124,11 @@ export class CountEvidence {
     const { lagging } = lag;
     const { windowMs, scope, unit } = spec;
     const afterAt = lagging ? before.beforeAt : before.sentAt;
+    const isLong = receivedAt - afterAt >= windowMs * spanShare;
+    // After so long a silence more than one window may have begun.
+    if (isLong && phase.openEnded === undefined) return;
     // What one layer was told says nothing of another's windows; the calendar goes with the finest.
-    if (scope === "key" && receivedAt - afterAt < windowMs * spanShare) clock.observeBoundary(afterAt, receivedAt, windowMs);
+    if (scope === "key" && !isLong) clock.observeBoundary(afterAt, receivedAt, windowMs);
     // A call may weigh nothing.
     if (before.used === used && (unit === "weight" || lagging)) return;
     if (!phase.fell(afterAt, receivedAt, lagging ? before.first - 1 : before.first, before.last)) {

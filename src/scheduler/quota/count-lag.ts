@@ -34,11 +34,11 @@ export class CountLag {
   }
 
   /**
-   * A call that landed longer than a window after a burst of `burst` others, and by itself, was told `told`: one, unless counts lag.
+   * A call that landed longer than a window after a burst of `burst` others, and by itself, was told `told`: one, unless counts lag. A
+   * burst is of two at least.
    * `burstTold` is the highest count that the others were told: no more than they were, where nobody else is counted.
    */
   observeLone(burst: number, burstTold: number, told: number): void {
-    if (burst < 2) return;
     if (told === burst && burstTold <= burst) {
       this.#proofs += loneProofs;
       this.#denials = 0;
@@ -99,7 +99,7 @@ export class StaleCounts {
     if (open > 0) return;
     const count = begun - this.#begun;
     const isAlone = count === 1 && sentAt - this.#idleAt > this.#windowMs;
-    if (isAlone && used !== undefined) this.#lag.observeLone(this.#burst, this.#burstTold, used);
+    if (isAlone && used !== undefined && this.#burst > 1) this.#lag.observeLone(this.#burst, this.#burstTold, used);
     this.#burst = count;
     this.#burstTold = this.#told;
     this.#begun = begun;

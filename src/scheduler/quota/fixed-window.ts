@@ -23,8 +23,11 @@ import { WindowUsage } from "./window-usage.ts";
 export class FixedWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
+  readonly widthMs: (at: number) => number;
+  readonly windowEndsAt: (now: number) => number;
   begun = 0;
   ambiguous = false;
+  toldAlone = false;
   missing = 0;
   capacity: number;
   /** Other engines of ours use it as well: what is not this one's is no stranger's, but for `strangers`. */
@@ -59,6 +62,8 @@ export class FixedWindow implements LimitWindow {
     this.#lag = lag;
     this.#usage = new WindowUsage(spec.scope === "key" && spec.unit === "requests");
     this.#phase = new WindowPhase(spec.windowMs, clock);
+    this.widthMs = this.#phase.widthMs;
+    this.windowEndsAt = this.#phase.endsAt;
     this.#stale = new StaleCounts(lag, spec);
     this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
     this.#doubt = new CountDoubt(spec.capacity);
@@ -81,16 +86,14 @@ export class FixedWindow implements LimitWindow {
     return this.#lag.lagging;
   }
 
-  widthMs(at: number): number {
-    return this.#phase.widthMs(at);
-  }
-
   paced(at: number): number {
     const { openEnded } = this.#phase;
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
     const { open } = this.#usage;
-    if (open > 0 && at < limit.nextAt && this.#wasSpent(this.#phase.first(at) - 1)) return this.#usage.used(this.#phase.last(at));
+    // Of a part of a window that was spent to its limit the rest may be had at any time, so it says nothing.
+    const leavesAlone = open > 0 && at < limit.nextAt && !this.divided;
+    if (leavesAlone && this.#usage.used(this.#phase.first(at) - 1) >= limit.spentFrom) return this.#usage.used(this.#phase.last(at));
     return limit.isTried ? limit.most(this.windowEndsAt(at) - at, open === 0) : Number.POSITIVE_INFINITY;
   }
 
@@ -118,23 +121,25 @@ export class FixedWindow implements LimitWindow {
     return entersAt ?? (usage.unlanded + units > this.capacity ? now + windowMs : undefined);
   }
 
-  room(now: number, floor: Ceiling): number {
+  room(now: number, floor: Ceiling, isFlat = false): number {
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
     if (phase.openEnded !== undefined) return 0;
     const { known, lo, first, last: latest } = phase.at(now);
-    let room = this.capacity - (usage.isOurs ? usage.unlanded : usage.open);
+    let room = this.capacity - (usage.isOurs && usage.open > 0 ? usage.unlanded : usage.open);
     if (!known) return room;
     const isNew = (this.#heard.top?.window ?? first) < first;
     if (this.#doubt.current !== undefined || first <= usage.closedThrough || (isNew && this.#entry.isUnproved(first, now))) return 0;
-    if (this.#movesUntold && this.#wasSpent(first - 1)) return 0;
-    // Above what was proven each call has to wait for the answer to the one before.
+    if (this.#movesUntold && !this.divided && usage.used(first - 1) >= this.#limit.spentFrom) return 0;
+    // Above what was proven each call has to wait for the answer to the one before. With what was asked above that is all that `paced` says.
     const most = this.#limit.isTried ? this.#limit.proven : Number.POSITIVE_INFINITY;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
       const startAt = index * windowMs - lo;
-      room = Math.min(room, Math.min(most, floor(startAt + windowMs, startAt, now)) - usage.used(index));
+      const used = usage.used(index, isFlat ? last : index);
+      room = Math.min(room, Math.min(most, floor(startAt + windowMs, startAt, now)) - used);
+      if (isFlat) break;
     }
     return room;
   }
@@ -175,8 +180,10 @@ export class FixedWindow implements LimitWindow {
       const before = used <= this.#heard.highest ? this.#heard.fallTo(used, sentAt, lagging) : undefined;
       if (before !== undefined) evidence.learnBoundary(before, receivedAt, used);
     }
-    let first = Math.max(began, phase.at(sentAt).first);
-    let last = Math.max(first, phase.at(receivedAt).last);
+    const { last: latest } = phase.at(receivedAt);
+    // What is answered in the window it was begun in landed there.
+    let first = latest > began ? Math.max(began, phase.at(sentAt).first) : began;
+    let last = Math.max(first, latest);
     let heardTo = last;
     if (used !== undefined && counted && first < last) {
       // In the window it was sent in, the count could only have grown by this call.
@@ -195,9 +202,10 @@ export class FixedWindow implements LimitWindow {
     if (used !== undefined && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
     const counts = usage.end(began, first, last, units, isTold);
     if (this.#stale.compares) this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
+    this.toldAlone = usage.open === 0 && !this.ambiguous && !lagging;
     if (!isTold) return 0;
-    const { header } = this.spec;
-    if (counted && !this.divided && header?.kind === "remaining")
+    // Where what was answered says as much, nothing is missing.
+    if (counted && !this.divided && (usage.missing > 0 || used > counts.settled) && this.spec.header?.kind === "remaining")
       this.missing = evidence.learnMissing(first, used, receivedAt, counts.reported);
     if (used > this.#limit.proven && counted && this.#movesUntold) this.capacity = this.#limit.accept(used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
@@ -274,15 +282,6 @@ export class FixedWindow implements LimitWindow {
   /** What window `index` has of ours, as far as is possible; what was answered of it; and the service's own count. */
   ownOf(index: number): { readonly begun: number; readonly settled: number; readonly reported: number } {
     return this.#usage.ownOf(index);
-  }
-
-  windowEndsAt(now: number): number {
-    return this.#phase.endsAt(now);
-  }
-
-  /** Window `index` was spent to its limit, by this engine and by strangers: of a part of one the rest may be had at any time. */
-  #wasSpent(index: number): boolean {
-    return !this.divided && this.#limit.isSpentBy(this.#usage.used(index));
   }
 
   /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */

@@ -14,25 +14,18 @@ export interface Answer {
 export const withArrivingName = (layer: LayerSpec): LayerSpec =>
   layer.header === undefined ? layer : { ...layer, header: { ...layer.header, name: layer.header.name.toLowerCase() } };
 
-/** Digits as a number, or undefined for anything else: counts of a window have at most nine. */
-const countOf = (text: string): number | undefined => {
-  if (text.length === 0 || text.length > 9) return undefined;
+/** Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at most nine. */
+export const usedOf = ({ header, capacity }: LayerSpec, headers: Readonly<Record<string, string>>): number | undefined => {
+  if (header === undefined) return undefined;
+  const text = headers[header.name];
+  if (text === undefined || text.length === 0 || text.length > 9) return undefined;
   let value = 0;
   for (let index = 0; index < text.length; index++) {
     const digit = text.charCodeAt(index) - 48;
     if (digit < 0 || digit > 9) return undefined;
     value = value * 10 + digit;
   }
-  return value;
-};
-
-/** Use of the layer in the current window as the service reports it, or undefined. */
-export const usedOf = (layer: LayerSpec, headers: Readonly<Record<string, string>>): number | undefined => {
-  if (layer.header === undefined) return undefined;
-  const text = headers[layer.header.name];
-  const value = text === undefined ? undefined : countOf(text);
-  if (value === undefined) return undefined;
-  return layer.header.kind === "used" ? value : Math.max(0, layer.capacity - value);
+  return header.kind === "used" ? value : Math.max(0, capacity - value);
 };
 
 /** A refusal that asks for more is asked about again after so long, with one light call. */
@@ -43,7 +36,7 @@ const holding: readonly number[] = [403, 429, 503];
 export const holdMsOf = (status: number, headers: Readonly<Record<string, string>>): number | undefined => {
   const text = headers["retry-after"];
   if (text === undefined || !holding.includes(status)) return undefined;
-  const seconds = countOf(text);
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
   const sentAt = dateOf(headers);
   const ms = seconds === undefined ? (sentAt === undefined ? Number.NaN : Date.parse(text) - sentAt) : seconds * 1_000;
   return ms > 0 ? Math.min(ms, holdMsMax) : undefined;

@@ -37,6 +37,10 @@ export class LearnedLimit {
   capacity: number;
   /** Use that was counted since the limit was last learned. */
   proven: number;
+  /** Use above what was proven is a trial of what was learned. */
+  isTried = false;
+  /** A window that was used so far is all used, or nearly. */
+  spentFrom: number;
   /** Until then a call that is to leave by itself waits for the answer to the last; afterwards it waits no longer. */
   nextAt = Number.NEGATIVE_INFINITY;
   readonly #stated: number;
@@ -52,31 +56,23 @@ export class LearnedLimit {
     this.#windowMs = windowMs;
     this.capacity = stated;
     this.proven = stated;
+    this.spentFrom = stated * spentShare;
   }
 
   /** The service counted `used` of one window. Returns the limit as far as is known. */
   accept(used: number): number {
     if (used <= this.proven) return this.capacity;
-    this.proven = used;
-    if (used <= this.capacity) return this.capacity;
-    this.capacity = used > this.#stated * restoredShare ? this.#stated : used;
-    if (used > this.#refused * raisedShare) this.#dueAt = Number.NEGATIVE_INFINITY;
+    if (used <= this.capacity) this.#learn(this.capacity, used);
+    else {
+      this.#learn(used > this.#stated * restoredShare ? this.#stated : used, used);
+      if (used > this.#refused * raisedShare) this.#dueAt = Number.NEGATIVE_INFINITY;
+    }
     return this.capacity;
   }
 
   noteBegun(units: number, now: number): void {
     this.#meanUnits += (units - this.#meanUnits) / meanOf;
     this.nextAt = now + (this.#windowMs * spendShare * this.#meanUnits) / this.capacity;
-  }
-
-  /** `used` is all of a window, or nearly. */
-  isSpentBy(used: number): boolean {
-    return used >= this.capacity * spentShare;
-  }
-
-  /** Use above what was proven is a trial of what was learned. */
-  get isTried(): boolean {
-    return this.proven < this.capacity;
   }
 
   /**
@@ -90,15 +86,14 @@ export class LearnedLimit {
       if (isStated) return "unmoved";
       // A call that was counted before the limit fell made it look higher than it is.
       const isTrial = shared || likely > this.capacity;
-      if (!isTrial) this.capacity = used;
+      if (!isTrial) this.#learn(used, this.proven);
       this.#dueAt = at + this.#windowMs * (isTrial ? laterGapWindows : gapWindows);
       this.#refusedAt = at;
       this.#refused = this.capacity;
       return "expected";
     }
     if (used < this.#stated * guiltyShare) return "unmoved";
-    this.capacity = used;
-    this.proven = used / 2;
+    this.#learn(used, used / 2);
     this.#refused = used;
     this.#refusedAt = at;
     this.#dueAt = shared ? at : at + this.#windowMs * gapWindows;
@@ -116,5 +111,12 @@ export class LearnedLimit {
   triesAt(endAt: number): number {
     const at = endAt - this.#windowMs * (this.#dueAt === Number.NEGATIVE_INFINITY ? raisedTrialShare : trialShare);
     return this.capacity < this.#stated && this.#dueAt <= at ? at : Number.POSITIVE_INFINITY;
+  }
+
+  #learn(capacity: number, proven: number): void {
+    this.capacity = capacity;
+    this.proven = proven;
+    this.isTried = proven < capacity;
+    this.spentFrom = capacity * spentShare;
   }
 }

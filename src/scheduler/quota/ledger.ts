@@ -101,31 +101,32 @@ class LayeredLedger {
   reserve(charges: readonly Charge[], rank: Rank, now: number, offered: number): Ticket | RetryAt {
     let first: RetryAt | undefined;
     for (let index = 0; index < charges.length; index++) {
-      const verdict = this.ask(charges[index] as Charge, rank, now, offered);
-      if (verdict.granted) return this.spend(charges[index] as Charge, now, verdict.elements);
+      const charge = charges[index] as Charge;
+      const route = this.#routes.of(charge);
+      const verdict = this.ask(charge, rank, now, offered, route);
+      if (verdict.granted) return this.spend(charge, now, verdict.elements, route);
       first = first === undefined || verdict.until < first.until ? verdict : first;
     }
     return first as RetryAt;
   }
 
   /** `offered` is how many elements a batch could carry; it is granted with as many of them as there is room for. */
-  ask(charge: Charge, rank: Rank, now: number, offered = charge.elements): Verdict {
-    const route = this.#routes.of(charge);
+  ask(charge: Charge, rank: Rank, now: number, offered = charge.elements, route = this.#routes.of(charge)): Verdict {
     const { standing, units: least } = route;
-    if (!standing.warm) this.#unplaced.place(now, this.clock.known);
+    if (!standing.warm && this.#unplaced.count > 0) this.#unplaced.place(now, this.clock.known);
     const early = standing.warm ? undefined : standing.blockedUntil(now, rank !== "ordinary");
     if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
     const measures = route.measures[rank];
     let elements = offered;
     for (let index = 0; index < measures.length; index++) {
       const measure = measures[index] as Measure;
-      const { gauge, ceiling } = measure;
+      const { gauge, ceiling, isFlat } = measure;
       const units = least[index] as number;
       // What surely fits is told by the survey; what does not, has to be looked at more closely.
       if (measure.at !== now || measure.epoch !== this.#epoch) {
         measure.at = now;
         measure.epoch = this.#epoch;
-        measure.most = gauge.begun + gauge.room(now, measure.floor);
+        measure.most = gauge.begun + gauge.room(now, measure.floor, isFlat);
       }
       const until = gauge.begun + units <= measure.most ? undefined : gauge.blockedUntil(units, now, ceiling);
       if (until === undefined) {
@@ -141,10 +142,9 @@ class LayeredLedger {
     return elements === 1 ? single : { granted: true, elements };
   }
 
-  spend(charge: Charge, now: number, elements = charge.elements): Ticket {
+  spend(charge: Charge, now: number, elements = charge.elements, route = this.#routes.of(charge)): Ticket {
     const { uid, elementWeight = 0 } = charge;
     if (uid !== undefined) this.#allowances.noteWeight(charge.weight + elementWeight * elements);
-    const route = this.#routes.of(charge);
     this.#division?.spent(now);
     return this.#begin(route, charge, now, !route.standing.warm && route.standing.leave(), elements);
   }
@@ -173,7 +173,7 @@ class LayeredLedger {
       const { charge, sentAt, probe, elements } = ticket;
       return this.settle(this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements), answer, receivedAt);
     }
-    this.#unplaced.place(receivedAt, this.clock.known);
+    if (this.#unplaced.count > 0) this.#unplaced.place(receivedAt, this.clock.known);
     this.#trips.observe(receivedAt - ticket.sentAt);
     const told = this.#place(ticket, answer, receivedAt);
     if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
@@ -283,7 +283,7 @@ class LayeredLedger {
       if (gauge.spec.scope === "ip") continue;
       told = true;
       const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
-      const isAlone = this.#division === undefined && gauge.open === 0 && !gauge.ambiguous && !gauge.lags;
+      const isAlone = this.#division === undefined && gauge.toldAlone;
       this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, isAlone, (charge.elementWeight ?? 0) * elements);
     }
     return told;

@@ -25,8 +25,11 @@ export interface LimitWindow {
   readonly capacity: number;
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
-  /** Units that fit now if every window holds what `floor` says: no call of as many is blocked, unless the ceiling is lower. */
-  room(now: number, floor: Ceiling): number;
+  /**
+   * Units that fit now if every window holds what `floor` says, and no more than is paced: no call of as many is blocked, unless the
+   * ceiling is lower. A floor that `isFlat` says the same of all windows.
+   */
+  room(now: number, floor: Ceiling, isFlat?: boolean): number;
   /** All units that were ever begun. */
   readonly begun: number;
   /** A call leaves; a ticket that is not needed any more may be given to be written anew. */
@@ -56,16 +59,18 @@ export interface LimitWindow {
   /** Units that the service has not got, as its answers tell, or that were gone before a window was told of first. */
   readonly missing: number;
   /** How far the earliest and the latest possible instant of a window's end are apart, milliseconds. */
-  widthMs(at: number): number;
+  readonly widthMs: (at: number) => number;
   /** Units ordinary actions may have used by `at` of a window whose end or limit is in doubt; infinite where they are known. */
   paced(at: number): number;
   /** A call of `units` answered at `at` may have been too much for a window that was taken for over. */
   isRisky(units: number, at: number): boolean;
   /** The last answer may be of two windows. */
   readonly ambiguous: boolean;
+  /** The last answer was of one window, and its count is that of everything that was under way. */
+  readonly toldAlone: boolean;
   /** Now and then something is used of it that is not ours, as of a request that arrived twice. */
   readonly unsteady: boolean;
   /** Its counts are those from before the call they came with, so that a single call does not tell whether a window has begun. */
   readonly lags: boolean;
-  windowEndsAt(now: number): number;
+  readonly windowEndsAt: (now: number) => number;
 }

@@ -88,6 +88,8 @@ export class ExitRate {
   /** Exits and time, both fading, as of `#lastAt`. */
   #exits = priorMs * rateLeast;
   #spanMs = priorMs;
+  /** How many come at a time: of independent occasions the variance of the number of exits, in parts of its mean. */
+  burst = 1;
   /** Exits of one occasion so far, and the squares of all occasions, which fade alike. */
   #together = 0;
   #squares = priorMs * rateLeast;
@@ -105,17 +107,13 @@ export class ExitRate {
     return this.rate;
   }
 
-  /** How many come at a time: of independent occasions the variance of the number of exits, in parts of its mean. */
-  get burst(): number {
-    return Math.min(burstMost, this.#squares / this.#exits);
-  }
-
   /** An exit was asked for. */
   note(now: number): void {
     this.#together = now - this.#lastAt <= togetherMs ? this.#together + 1 : 1;
     const keep = Math.exp(-(now - this.#lastAt) / memoryMs);
     this.#exits = this.#exits * keep + 1;
     this.#squares = this.#squares * keep + 2 * this.#together - 1;
+    this.burst = Math.min(burstMost, this.#squares / this.#exits);
     this.#spanMs = this.#spanMs * keep + memoryMs * (1 - keep);
     this.#lastAt = now;
     this.askedAt = Number.NaN;

@@ -22,6 +22,8 @@ export interface Measure {
   readonly gauge: LimitWindow;
   readonly ceiling: Ceiling;
   readonly floor: Ceiling;
+  /** It is the same for all windows. */
+  readonly isFlat: boolean;
   /** The survey holds at this instant, as long as nothing else happens to the ledger than calls that leave. */
   at: number;
   epoch: number;
@@ -142,6 +144,7 @@ export class Routes {
         gauge,
         ceiling: allowances.of(gauge, charge, rank),
         floor: allowances.floorOf(gauge, charge, rank),
+        isFlat: allowances.isFlat(gauge),
         at: Number.NaN,
         epoch: 0,
         most: Number.NaN,
@@ -249,6 +252,8 @@ interface HeldPart {
  * they count in whichever runs until it has one, and for no longer than it lasts. A window that begins anywhere needs no number.
  */
 export class UnplacedCalls {
+  /** Parts of calls that wait. */
+  count = 0;
   #held: HeldPart[] = [];
 
   keep({ route, parts }: Ticket, now: number): void {
@@ -257,16 +262,17 @@ export class UnplacedCalls {
       if (gauge instanceof FixedWindow) this.#held.push({ gauge, part, until: now + gauge.spec.windowMs });
       else gauge.lose(part, now);
     }
+    this.count = this.#held.length;
   }
 
   /** Places those whose window has surely passed; all of them when windows have numbers now. */
   place(now: number, isNumbered: boolean): void {
-    if (this.#held.length === 0) return;
     const rest: HeldPart[] = [];
     for (const one of this.#held) {
       if (isNumbered || one.until <= now) one.gauge.lose(one.part, now);
       else rest.push(one);
     }
     this.#held = rest;
+    this.count = rest.length;
   }
 }

@@ -83,6 +83,8 @@ export class Weights {
     else if (difference === samples.least.difference) {
       samples.least.times++;
       this.#calm++;
+      // It repeats what was learned.
+      if (difference === this.#learned.get(endpoint)) return;
     } else this.#differs(endpoint, samples, difference);
     this.#learn(endpoint);
   }

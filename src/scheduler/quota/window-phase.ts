@@ -145,19 +145,19 @@ export class WindowPhase {
     return openEnded.since + (index - openEnded.index) * this.#windowMs;
   }
 
-  /** How far the earliest and the latest possible instant of a beginning are apart. */
-  widthMs(at: number): number {
+  /** How far the earliest and the latest possible instant of a beginning are apart. This and the next are handed on by themselves. */
+  readonly widthMs = (at: number): number => {
     if (this.openEnded !== undefined) return 0;
     const { lo, hi } = this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
     return hi - lo;
-  }
+  };
 
   /** When the window that runs has ended for certain; `at` before anything was told. */
-  endsAt(at: number): number {
+  readonly endsAt = (at: number): number => {
     const { known, last, lo } = this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
     if (!known) return at;
     return Math.max(at, this.openEnded === undefined ? (last + 1) * this.#windowMs - lo : this.begins(last + 1, at));
-  }
+  };
 
   /**
    * A count fell between a call sent at `afterAt`, which landed in one of `from..to`, and an answer read at `byAt`. Returns false

@@ -39,8 +39,8 @@ export class WindowSlots {
   last = Number.NEGATIVE_INFINITY;
   /** Unanswered weight from windows older than any kept. */
   carried = 0;
-  /** One that was forgotten, to be used again. */
-  #spare: Slot | undefined;
+  /** Some that were forgotten, to be used again. */
+  readonly #spare: Slot[] = [];
 
   /** The counts of a window that has some. */
   find(index: number): Slot | undefined {
@@ -55,8 +55,7 @@ export class WindowSlots {
     while (position > 0 && (all[position - 1] as Slot).index > index) position--;
     const near = all[position - 1];
     if (near !== undefined && near.index === index) return near;
-    const slot = this.#spare ?? emptySlot();
-    this.#spare = undefined;
+    const slot = this.#spare.pop() ?? emptySlot();
     slot.index = index;
     slot.settled = slot.reported = slot.unheard = slot.included = slot.open = slot.foreign = slot.adopted = slot.lacked = 0;
     if (position === all.length) {
@@ -71,7 +70,7 @@ export class WindowSlots {
   forgetOldest(): void {
     const oldest = this.all.shift() as Slot;
     this.carried += oldest.open;
-    this.#spare = oldest;
+    this.#spare.push(oldest);
   }
 
   /** Of what is unanswered, `open` in all, nothing is laid to a window any more. */

@@ -65,38 +65,41 @@ export class WindowUsage {
     if (!this.isOurs) return Number.POSITIVE_INFINITY;
     const own = this.windows.find(began);
     // What a window counts beyond the answered is laid to what was begun in it.
-    if (own !== undefined && own.open > 0 && this.#landedIn(own, own.open) === own.open) return began;
+    if (own !== undefined && own.open > 0 && own.reported > own.settled && this.#landedIn(own, own.open) === own.open) return began;
     let inFlight = this.windows.carried;
     for (const slot of this.windows.all) {
       inFlight += slot.open;
-      if (inFlight > 0) inFlight -= this.#landedIn(slot, inFlight);
+      if (inFlight > 0 && slot.reported > slot.settled) inFlight -= this.#landedIn(slot, inFlight);
       if (slot.index >= began && inFlight === 0) return slot.index;
     }
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Weight that may be counted in window `index` by the service: answered, reported and everything still in flight. */
-  used(index: number): number {
+  /** Weight that may be counted by the service in the fullest of windows `index..last`: answered, reported and everything still in flight. */
+  used(index: number, last = index): number {
     let inFlight = this.windows.carried;
     let lost = 0;
-    let known = this.missing;
+    let most = Number.NEGATIVE_INFINITY;
     // Where nothing else is counted, the service's count lacks no answered request that is not in `settled`.
     const isAlone = this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.strayIn >= strayWindows;
     const slots = this.windows.all;
     for (let position = 0; position < slots.length; position++) {
       const slot = slots[position] as Slot;
-      if (slot.index > index) break;
+      if (slot.index > last) break;
       inFlight += slot.open;
       if (slot.index <= this.#lostThrough) lost += slot.open;
-      const unheard = isAlone ? 0 : slot.unheard - slot.included;
-      if (slot.index === index) known = Math.max(slot.settled + this.missing, slot.reported + unheard);
-      else if (this.isOurs && inFlight > 0) {
+      if (slot.index >= index) {
+        const unheard = isAlone ? 0 : slot.unheard - slot.included;
+        most = Math.max(most, Math.max(slot.settled + this.missing, slot.reported + unheard) + inFlight - lost);
+      }
+      if (this.isOurs && inFlight > 0 && slot.reported > slot.settled) {
         const landed = this.#landedIn(slot, inFlight);
         inFlight -= landed;
         lost = Math.max(0, lost - landed);
       }
     }
-    return known + inFlight - lost;
+    // A window without counts holds no more than one beside it that has some.
+    return most === Number.NEGATIVE_INFINITY ? this.missing + inFlight - lost : most;
   }
 
   /** Unanswered weight that left when `index` was the earliest it could reach. */
@@ -279,7 +282,7 @@ export class WindowUsage {
       if (slot.index > index) break;
       inFlight += slot.open;
       if (slot.index <= this.#lostThrough) lost += slot.open;
-      if (slot.index >= index || inFlight === 0) continue;
+      if (slot.index >= index || inFlight === 0 || slot.reported <= slot.settled) continue;
       const landed = this.#landedIn(slot, inFlight);
       inFlight -= landed;
       lost = Math.max(0, lost - landed);
@@ -287,7 +290,7 @@ export class WindowUsage {
     return inFlight - lost;
   }
 
-  /** Of the unanswered weight that can have landed in a window, what the service's count of it includes. */
+  /** Of the unanswered weight that can have landed in a window, what the service's count of it includes: of one above the answered only. */
   #landedIn({ adopted, lacked, reported, settled }: Slot, inFlight: number): number {
     if (!this.isOurs || adopted > 0) return 0;
     return Math.max(0, Math.min(inFlight, reported - settled - Math.max(lacked, this.missing)));

@@ -87,6 +87,9 @@ const faulty =
       get ambiguous() {
         return real.ambiguous;
       },
+      get toldAlone() {
+        return real.toldAlone;
+      },
       get unsteady() {
         return real.unsteady;
       },

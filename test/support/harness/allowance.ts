@@ -83,6 +83,7 @@ export const gaugeOf = (
     paced: () => paced,
     isRisky: () => false,
     ambiguous: false,
+    toldAlone: false,
     lags,
     unsteady,
     missing,

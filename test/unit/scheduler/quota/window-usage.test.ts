@@ -462,3 +462,45 @@ describe("Where only ours count, an unanswered request", () => {
     );
   });
 });
+
+describe("Use of several windows", () => {
+  it("is that of the fullest of them", () => {
+    const what = fc.record({
+      kind: fc.constantFrom("begin", "end", "lose", "undo", "report", "missing"),
+      passed: fc.integer({ min: 0, max: 2 }),
+      late: fc.integer({ min: 0, max: 6 }),
+      told: fc.boolean(),
+      used: fc.integer({ min: 0, max: 12 }),
+    });
+    fc.assert(
+      fc.property(fc.boolean(), fc.array(what, { maxLength: 80 }), (isOurs, story) => {
+        const usage = new WindowUsage(isOurs);
+        const open: number[] = [];
+        let now = 10;
+        for (const { kind, passed, late, told, used } of story) {
+          now += passed;
+          if (kind === "begin") {
+            usage.begin(now, 1);
+            open.push(now);
+          } else if (kind === "report") usage.report(now, used);
+          else if (kind === "missing") usage.learnMissing(now, used);
+          else {
+            const began = open.shift();
+            if (began === undefined) continue;
+            if (kind === "end") usage.end(began, Math.max(began, now - late), now, 1, told);
+            else if (kind === "lose") usage.lose(began, now, 1);
+            else usage.undo(began, 1);
+          }
+          for (let first = now - 7; first <= now + 3; first++) {
+            let most = usage.used(first);
+            for (let last = first + 1; last <= first + 4; last++) {
+              most = Math.max(most, usage.used(last));
+              expect(usage.used(first, last), `${first} to ${last}`).toBe(most);
+            }
+          }
+        }
+      }),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+});
