@@ -68,7 +68,8 @@ class TapePlayer implements Player {
     for (;;) {
       const rowsAt = Math.min(this.#rowAt[0] as number, this.#due[0] as number, feed.nextBarAt);
       if (!clock.step(untilAt, rowsAt)) {
-        if (rowsAt <= clock.nextAt()) stretch(pass);
+        // No timer is due before.
+        if (rowsAt <= untilAt) stretch(pass);
         if (stopped) return true;
         if (!clock.step(untilAt)) break;
       }

@@ -33,7 +33,7 @@ export class VirtualClock implements Clock {
   setTimer(at: number, run: () => void): Timer {
     this.beforeTimer?.();
     if (Number.isNaN(at)) assert(false, "a timer's instant is a number");
-    const timer = new HeapTimer(at > this.#now ? at : this.#now, this.#order++, run, this);
+    const timer: HeapTimer = { at: at > this.#now ? at : this.#now, order: this.#order++, run, clock: this, cancel };
     const heap = this.#heap;
     let index = heap.length;
     heap.push(timer);
@@ -112,9 +112,13 @@ export class VirtualClock implements Clock {
     for (;;) {
       let child = 2 * index + 1;
       if (child >= size) break;
-      if (child + 1 < size && before(heap[child + 1] as HeapTimer, heap[child] as HeapTimer)) child++;
-      const other = heap[child] as HeapTimer;
-      if (!before(other, last)) break;
+      let other = heap[child] as HeapTimer;
+      const next = heap[child + 1] as HeapTimer;
+      if (child + 1 < size && (next.at < other.at || (next.at === other.at && next.order < other.order))) {
+        other = next;
+        child++;
+      }
+      if (other.at > last.at || (other.at === last.at && other.order > last.order)) break;
       heap[index] = other;
       index = child;
     }
@@ -123,30 +127,20 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** A timer in the heap, and what its owner holds of it: one object, because a run sets millions of them. */
-class HeapTimer implements Timer {
-  // Declared only: fields of their own would cost each timer another call.
-  declare readonly at: number;
-  declare readonly order: number;
+/** A timer in the heap, and what its owner holds of it: one plain object, because a run sets millions of them. */
+interface HeapTimer extends Timer {
+  readonly at: number;
+  readonly order: number;
   /** Undefined once it has run or was canceled. */
-  declare run: (() => void) | undefined;
-  declare private readonly clock: { pending: number };
-
-  constructor(at: number, order: number, run: () => void, clock: { pending: number }) {
-    this.at = at;
-    this.order = order;
-    this.run = run;
-    this.clock = clock;
-  }
-
-  cancel(): void {
-    if (this.run === undefined) return;
-    this.run = undefined;
-    this.clock.pending--;
-  }
+  run: (() => void) | undefined;
+  readonly clock: { pending: number };
 }
 
-const before = (a: HeapTimer, b: HeapTimer): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
+function cancel(this: HeapTimer): void {
+  if (this.run === undefined) return;
+  this.run = undefined;
+  this.clock.pending--;
+}
 
 const backwards = (now: number, at: number): void => {
   assert(false, `the clock does not go backwards: ${now} to ${at}`);

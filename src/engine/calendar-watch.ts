@@ -29,9 +29,9 @@ export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClo
   journal.on(["action.answered"], ({ at }) => {
     if (at - lookedAt < lookMs) return;
     lookedAt = at;
-    const service = serviceCalendar(server, at);
-    if (service === undefined) return;
-    const apartMs = distance(clock.wallNow(), service);
+    if (!server.known) return;
+    const { lo, hi } = server.bounds(at);
+    const apartMs = distance(clock.wallNow(), at + lo, at + hi);
     const isApart = Math.abs(apartMs) > toleranceMs;
     if (!isApart && reportedMs === 0) return;
     if (isApart && Math.abs(apartMs - reportedMs) <= toleranceMs) return;
@@ -41,7 +41,7 @@ export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClo
 };
 
 /** How far ahead of the service's calendar ours is at least; negative where it is behind. */
-const distance = (wallNow: number, { from, to }: ServiceCalendar): number => {
+const distance = (wallNow: number, from: number, to: number): number => {
   if (wallNow > to) return wallNow - to;
   return wallNow < from ? wallNow - from : 0;
 };

@@ -48,9 +48,7 @@ let stretchDepth = -1;
 /** Whose code is running; undefined for the engine's own. */
 export const ownerNow = (): Owner | undefined => (depth === 0 ? present.getStore() : here);
 
-const bind = (owner: Owner | undefined): void => {
-  const context = owner?.followed === true ? undefined : owner;
-  if (bound === context) return;
+const bind = (context: Owner | undefined): void => {
   bound = context;
   present.enterWith(context);
 };
@@ -65,14 +63,16 @@ export const enter = (owner: Owner | undefined): Owner | undefined => {
   const before = here;
   depth++;
   here = owner;
-  bind(owner);
+  const context = owner?.followed === true ? undefined : owner;
+  if (bound !== context) bind(context);
   return before;
 };
 
 export const leave = (before: Owner | undefined): void => {
   depth--;
   here = before;
-  if (depth !== stretchDepth) bind(before);
+  const context = before?.followed === true ? undefined : before;
+  if (bound !== context && depth !== stretchDepth) bind(context);
 };
 
 /** Who made a promise, of owners that are followed. */
@@ -119,7 +119,7 @@ export const inside = <T>(owner: Owner, work: () => T): T => {
 
 /** Runs the engine's own code when an owner's code calls it, so that what the engine begins does not go on as that owner. */
 export const outside = <T>(work: () => T): T => {
-  if (ownerNow() === undefined && (depth === 0 || bound === undefined)) return work();
+  if (depth === 0 ? present.getStore() === undefined : here === undefined && bound === undefined) return work();
   const before = enter(undefined);
   try {
     return work();

@@ -30,7 +30,7 @@ export interface Action {
   /** Dropped, and said so, when still waiting at this instant. */
   readonly deadlineAt?: number;
   /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */
-  elementsNow?(): number;
+  readonly elementsNow?: (() => number) | undefined;
   /**
    * The request as of `now`, of at most `elementsMax` elements, or undefined when nobody needs it any more. Called once, when the
    * slot has opened.

@@ -49,7 +49,8 @@ export class PriorityQueue<E extends Queued> {
 
   /** The least entry, or undefined. */
   head(): E | undefined {
-    let best = this.#best ?? this.#top();
+    // Without a heap the row says it all.
+    let best = this.#best ?? (this.#heap.length === 0 && this.#first < this.#end ? this.#row[this.#first] : this.#top());
     while (best?.removed === true) {
       this.#drop();
       this.#removed--;
@@ -65,7 +66,8 @@ export class PriorityQueue<E extends Queued> {
   }
 
   pop(): E | undefined {
-    const top = this.head();
+    const best = this.#best;
+    const top = best?.removed === false ? best : this.head();
     if (top === undefined) return undefined;
     this.size--;
     this.#drop();
@@ -96,7 +98,7 @@ export class PriorityQueue<E extends Queued> {
   /** Takes the least entry away. */
   #drop(): void {
     this.#best = undefined;
-    if (!this.#inRow()) {
+    if (this.#heap.length > 0 && !this.#inRow()) {
       this.#dropHeap();
       return;
     }

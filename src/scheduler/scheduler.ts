@@ -67,7 +67,7 @@ export class Scheduler {
     this.#budgets = new Budgets(budgets);
     this.#inFlight = new InFlight(clock, port, journal, transport, (entry, ending) => {
       this.#finish(entry, ending);
-      this.wake();
+      this.wake(ending.kind === "answered" ? ending.at : undefined);
     });
     this.#lanes = new Lanes(ledger, this.#inFlight, shares, this.#budgets, this.byProduct);
     this.#wakeup = new Wakeup(clock, () => {
@@ -118,10 +118,10 @@ export class Scheduler {
     this.#inFlight.closed = true;
   }
 
-  /** Quota came back or time moved on: what was stuck may not be any more. */
-  wake(): void {
+  /** Quota came back or time moved on: what was stuck may not be any more. `now` is for those who have read the clock already. */
+  wake(now = this.#clock.now()): void {
     this.#epoch++;
-    this.#pump(this.#clock.now());
+    this.#pump(now);
   }
 
   #pump(now: number): void {
@@ -133,7 +133,8 @@ export class Scheduler {
     this.#pumping = true;
     try {
       this.#askedAt = now;
-      this.#noticeSteps(now);
+      const offset = this.#clock.wallNow() - now;
+      if (offset !== this.#wallOffset) this.#noticeStep(now, offset);
       // The first turn is at this instant; what leaves may take its time.
       let at: number | undefined = now;
       do {
@@ -141,7 +142,7 @@ export class Scheduler {
         while (lanes.count > 0 && this.#pumpOne(at)) at = undefined;
         at = undefined;
       } while (this.#again);
-      if (lanes.count === 0) this.#wakeup.at(never);
+      if (lanes.count === 0 && this.#wakeup.armedAt !== never) this.#wakeup.at(never);
     } finally {
       this.#pumping = false;
     }
@@ -253,7 +254,7 @@ export class Scheduler {
     }
     entry.sentAt = now;
     if (!this.#budgets.none && entry.lane.rank === "ordinary") this.#budgets.spend(owner, stated, now);
-    const weight = stated + extraOf(lease.charge, lease.elements);
+    const weight = entry.lane.elementWeight === 0 ? stated : stated + extraOf(lease.charge, lease.elements);
     const waitedMs = now - entry.submittedAt;
     this.#journal.append({ seq: 0, at: now, type: "action.sent", action: order, endpoint, class: kind, owner, weight, key, waitedMs });
     this.#inFlight.send(this.traces.active ? this.traces.leaving(order, request) : request, lease, entry);
@@ -280,10 +281,8 @@ export class Scheduler {
   }
 
   /** A calendar that moves apart from the steady clock means a step or a suspend: the windows must be learned again. */
-  #noticeSteps(now: number): void {
-    const offset = this.#clock.wallNow() - now;
+  #noticeStep(now: number, offset: number): void {
     const moved = offset - this.#wallOffset;
-    if (moved === 0) return;
     // This process was held up between the two looks, which is no step of the calendar.
     if (moved > clockStepMs && moved - (this.#clock.now() - now) <= clockStepMs) return;
     this.#wallOffset = offset;

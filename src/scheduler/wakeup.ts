@@ -8,10 +8,11 @@ import type { Clock, Timer } from "../clock/clock.ts";
 const never = Number.POSITIVE_INFINITY;
 
 export class Wakeup {
+  /** When it runs; infinite while it is off. */
+  armedAt = never;
   readonly #clock: Clock;
   readonly #run: () => void;
   #timer: Timer | undefined;
-  #armedAt = never;
 
   constructor(clock: Clock, run: () => void) {
     this.#clock = clock;
@@ -20,20 +21,20 @@ export class Wakeup {
 
   /** Runs at `instant` and at no other; infinity turns it off. */
   at(instant: number): void {
-    if (instant === this.#armedAt) return;
+    if (instant === this.armedAt) return;
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#armedAt = instant;
+    this.armedAt = instant;
     if (instant === never) return;
     this.#timer = this.#clock.setTimer(instant, () => {
       this.#timer = undefined;
-      this.#armedAt = never;
+      this.armedAt = never;
       this.#run();
     });
   }
 
   /** Runs at `instant` at the latest. */
   by(instant: number): void {
-    if (instant < this.#armedAt) this.at(instant);
+    if (instant < this.armedAt) this.at(instant);
   }
 }

@@ -104,7 +104,8 @@ export class RateLimiter {
     if (layer === undefined) {
       const ofUser = uid.at(caller.uid, now);
       latest.uid = ofUser;
-      if (!this.#enforce || this.#admit(ofUser, weight, now)) {
+      const hasRoom = now >= ofUser.blockedUntil && ofUser.used + weight <= this.#capacities.uid;
+      if (hasRoom || !this.#enforce || this.#admit(ofUser, weight, now)) {
         this.#weight += weight;
         if (ofKey !== undefined) key.add(ofKey, 1, now);
         uid.add(ofUser, weight, now);
