@@ -1,16 +1,15 @@
 /**
- * Codec of calls: encodes an input as a request, and decodes how the call ended. Pure.
+ * Codec of calls: checks an input and encodes it as a request, and says how a call ended that was not answered. Pure.
  *
  * Invariants: an input that breaks the contract is refused with a description of the error and not sent.
  * Not here: parsing of responses (parse-response.ts), when a call is sent (gateway.ts).
  */
 import type { Contract } from "../contract/contract.ts";
-import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";
+import type { EndpointName, InputOf } from "../contract/endpoints.ts";
 import type { WireRequest } from "../contract/transport.ts";
 import { requestProblems } from "../contract/validate.ts";
 import type { Ending } from "../scheduler/action.ts";
 import type { Outcome } from "./outcome.ts";
-import { parseResponse } from "./parse-response.ts";
 
 const hasId = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): boolean =>
   ordId !== undefined || clOrdId !== undefined;
@@ -40,14 +39,6 @@ export const encode = <E extends EndpointName>(
     : { endpoint, method, path, query: noQuery, body: input, key };
 };
 
-/** `at`: when the response was read, on the engine's clock. */
-export const decode = <E extends EndpointName>(contract: Contract, endpoint: E, ending: Ending, at: number): Outcome<RecordOf<E>> => {
-  switch (ending.kind) {
-    case "answered":
-      return parseResponse<RecordOf<E>>(endpoint, ending.response, contract, at);
-    case "lost":
-      return { kind: "unknown", message: ending.message };
-    case "dropped":
-      return { kind: "dropped", reason: ending.reason };
-  }
-};
+/** How a call ended that was not answered. */
+export const unanswered = (ending: Exclude<Ending, { readonly kind: "answered" }>): Outcome<never> =>
+  ending.kind === "lost" ? { kind: "unknown", message: ending.message } : { kind: "dropped", reason: ending.reason };

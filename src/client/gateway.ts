@@ -15,9 +15,10 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Account, Action, Ending } from "../scheduler/action.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
-import { decode, encode, inputProblem } from "./codec.ts";
+import { encode, inputProblem, unanswered } from "./codec.ts";
 import type { Outcome, Unlisted } from "./outcome.ts";
 import { unlistedIn, unlistedText } from "./outcome.ts";
+import { parseResponse } from "./parse-response.ts";
 import { SharedRead } from "./shared-read.ts";
 import type { ReadInParts } from "./split-read.ts";
 
@@ -173,7 +174,7 @@ class ServiceGateway implements Gateway {
   outcomeOf<E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> {
     const isAnswered = ending.kind === "answered";
     const at = isAnswered ? ending.at : this.#clock.now();
-    const outcome = decode(this.contract, endpoint, ending, at);
+    const outcome = isAnswered ? parseResponse<RecordOf<E>>(endpoint, ending.response, this.contract, at) : unanswered(ending);
     if (ending.kind === "dropped") return outcome;
     const status = isAnswered ? ending.response.status : 0;
     const elapsedMs = isAnswered ? ending.elapsedMs : 0;
@@ -235,6 +236,7 @@ class CallAction<E extends EndpointName> implements Action {
   declare readonly instId: string | undefined;
   declare readonly elements: number;
   declare readonly elementWeight: number;
+  declare readonly elementsNow: (() => number) | undefined;
   declare private readonly gateway: ServiceGateway;
   declare private readonly call: Call<E>;
   declare private problem: string | undefined;
@@ -249,13 +251,10 @@ class CallAction<E extends EndpointName> implements Action {
     this.instId = call.instId;
     this.elements = call.elements ?? 1;
     this.elementWeight = call.endpoint === "cancelBatch" ? profile.weights.perCancelElement : 0;
+    this.elementsNow = call.elementsNow === undefined ? undefined : () => call.elementsNow?.() ?? 1;
     this.gateway = gateway;
     this.call = call;
     this.problem = undefined;
-  }
-
-  elementsNow(): number {
-    return this.call.elementsNow?.() ?? 1;
   }
 
   build(key: string | undefined, elementsMax: number, now: number): WireRequest | undefined {

@@ -200,13 +200,17 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
   if ((endpoint === "placeOrder" || endpoint === "amendOrder") && list !== undefined && list.length > 1 && status < 400) {
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
   }
-  if (list !== undefined && list.length > 0 && isRead(endpoint, status, code, typeof body["msg"] === "string", list, profile)) {
-    const results = elementwise.includes(endpoint) ? plainResults(list) : undefined;
+  const isElementwise = elementwise.includes(endpoint);
+  const isWhole = typeof body["msg"] === "string";
+  // As most are: with both texts, and no error.
+  const isSound = isElementwise && isWhole && status < 400;
+  if (list !== undefined && list.length > 0 && (isSound || isRead(endpoint, status, code, isWhole, list, profile))) {
+    const results = isElementwise ? plainResults(list) : undefined;
     if (results === undefined) return readRecords<R>(endpoint, list, code, contract, at);
     return { kind: "done", records: results as readonly R[], problems: noProblems, at };
   }
   if (code === "0" && status < 400) {
-    if (elementwise.includes(endpoint)) return { kind: "unknown", message: `${endpoint}: success without a result` };
+    if (isElementwise) return { kind: "unknown", message: `${endpoint}: success without a result` };
     return Array.isArray(data)
       ? { kind: "done", records: [], problems: [], at }
       : { kind: "unknown", message: `${endpoint}: success without a data array` };

@@ -78,19 +78,37 @@ interface HeldFill {
   readonly qty: string;
 }
 
+/** A text as it was read last. */
+interface LastRead {
+  text: string;
+  digits: bigint;
+  places: number;
+}
+
+// A fill is booked more than once, by the report and by its strategy's position, and sizes repeat from fill to fill.
+const lastPx: LastRead = { text: "0", digits: 0n, places: 0 };
+const lastQty: LastRead = { text: "0", digits: 0n, places: 0 };
+
+const readInto = (last: LastRead, text: string): void => {
+  last.digits = digitsIn(text);
+  last.places = fraction;
+  last.text = text;
+};
+
 export const addToHolding = ({ units }: Holding, { side, px, qty }: HeldFill): void => {
-  let price = digitsIn(px);
-  const pricePlaces = fraction;
-  let size = digitsIn(qty);
-  if (fraction !== units.qtyPlaces) {
-    if (fraction > units.qtyPlaces) refineQty(units, fraction);
-    else size *= ten(units.qtyPlaces - fraction);
+  if (px !== lastPx.text) readInto(lastPx, px);
+  if (qty !== lastQty.text) readInto(lastQty, qty);
+  let price = lastPx.digits;
+  let size = lastQty.digits;
+  const qtyPlaces = lastQty.places;
+  if (qtyPlaces !== units.qtyPlaces) {
+    if (qtyPlaces > units.qtyPlaces) refineQty(units, qtyPlaces);
+    else size *= ten(units.qtyPlaces - qtyPlaces);
   }
-  const moneyPlaces = pricePlaces + units.qtyPlaces;
-  if (moneyPlaces !== units.moneyPlaces) {
-    if (moneyPlaces > units.moneyPlaces) refineMoney(units, moneyPlaces);
-    else price *= ten(units.moneyPlaces - moneyPlaces);
-  }
+  const moneyPlaces = lastPx.places + units.qtyPlaces;
+  const missing = units.moneyPlaces - moneyPlaces;
+  if (missing < 0) refineMoney(units, moneyPlaces);
+  else if (missing > 0) price *= tens[missing] ?? ten(missing);
   const signed = side === "buy" ? size : -size;
   const closing = units.qty !== 0n && units.qty > 0n !== signed > 0n ? reduce(units, price, signed) : 0n;
   units.qty += signed;

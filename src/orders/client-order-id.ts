@@ -38,20 +38,24 @@ const sixOf = (hash: number): string => (hash % 32 ** 6).toString(32).padStart(6
 const letters = (text: string, count: number, seed: number): string =>
   (count <= 6 ? sixOf(hash32(text, seed)) : sixOf(hash32(text, seed)) + sixOf(hash32(text, seed + 1))).slice(0, count);
 
+/** All there are, by the first two of a hash's six digits. */
+const checks = Array.from({ length: 32 ** width.check }, (_, digits) => digits.toString(32).padStart(width.check, "0"));
+const below = 32 ** (6 - width.check);
+
 export const createClientOrderIds = (instance: string): ClientOrderIds => {
   const prefix = `s${letters(instance, width.instance, 11)}`;
-  const check = (body: string): string => sixOf(hash32(body, 23)).slice(0, width.check);
+  const checkOf = (hash: number): string => checks[Math.floor((hash % 32 ** 6) / below)] as string;
   return {
     slotHash: (strategy, slot) => letters(`${strategy}\u0000${slot}`, width.slot, 37),
     of: (slotHash, generation) => {
       const body = prefix + slotHash + (generation % generations).toString(32).padStart(width.generation, "0");
-      return body + check(body);
+      return body + checkOf(hash32(body, 23));
     },
     read: (clOrdId) => {
       const bodyLength = prefix.length + width.slot + width.generation;
       if (clOrdId.length !== bodyLength + width.check || !clOrdId.startsWith(prefix)) return undefined;
       const body = clOrdId.slice(0, bodyLength);
-      if (clOrdId.slice(bodyLength) !== check(body)) return undefined;
+      if (clOrdId.slice(bodyLength) !== checkOf(hash32(body, 23))) return undefined;
       const slotHash = body.slice(prefix.length, prefix.length + width.slot);
       return { slotHash, generation: Number.parseInt(body.slice(prefix.length + width.slot), 32) };
     },

@@ -59,6 +59,7 @@ export class Exits {
   readonly #owner: ExitsOwner;
   readonly #rules: { readonly profile: Profile; readonly instruments: () => ReadonlyMap<string, InstrumentRecord> };
   readonly #waits = new Map<Slot, Wait>();
+  readonly waits: { readonly size: number } = this.#waits;
   /** Slots whose exit is to be placed again. */
   readonly #retries = new Set<Slot>();
   readonly retried: { readonly size: number } = this.#retries;
@@ -138,7 +139,6 @@ export class Exits {
 
   /** An order is over and its slot was considered: what waited for it may go on. */
   release(order: TrackedOrder): void {
-    if (this.unprotected.count === 0 && this.#waits.size === 0 && this.#retries.size === 0) return;
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
     if (this.unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined) this.unprotected.end(own);

@@ -159,8 +159,9 @@ export class OrderFlow {
   /** An order is over and its slot was considered. */
   over(order: TrackedOrder): void {
     if (this.#unknownOrders.searched.size > 0) this.#unknownOrders.settle(order);
-    this.refusals.retryCrowded(this.risk.retries);
-    this.exits.release(order);
+    if (this.refusals.crowded.size > 0) this.refusals.retryCrowded(this.risk.retries);
+    const { exits } = this;
+    if (exits.waits.size > 0 || exits.retried.size > 0 || exits.unprotected.count > 0) exits.release(order);
     if (!this.protections.isIdle) this.protections.act();
   }
 

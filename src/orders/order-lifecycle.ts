@@ -82,7 +82,8 @@ export class OrderLifecycle {
     }
     if (this.#listeners.length > 0) {
       const update = updateOf(order, executed.filled);
-      for (const listener of this.#listeners) listener(update, order);
+      const listeners = this.#listeners;
+      for (let index = 0; index < listeners.length; index++) (listeners[index] as UpdateListener)(update, order);
     }
     if (fill !== undefined) this.#owner.filled(fill);
     if (!ended) return;

@@ -69,15 +69,18 @@ export class OrderManager {
 
   /** `want` where it asks for nothing to be done now and so begins nothing; false, with nothing changed, where it asks for more. */
   renew(strategy: string, wanted: readonly WantedOrder[]): boolean {
-    return !this.#flow.protections.has(strategy) && this.#flow.slots.renew(strategy, wanted);
+    const { protections, slots } = this.#flow;
+    return (protections.isIdle || !protections.has(strategy)) && slots.renew(strategy, wanted);
   }
 
   /** `want` of a set that `renew` did not take. `protections` of whole positions replace those before; left out, they stay. */
   replace(strategy: string, wanted: readonly WantedOrder[], protections?: readonly WantedProtection[]): void {
-    const changed = this.#flow.slots.replace(strategy, wanted);
-    this.#flow.reconciliation.settleIn();
-    for (const slot of changed) this.#admit(slot);
-    if (protections !== undefined) this.#flow.protections.declare(strategy, wanted, protections);
+    const flow = this.#flow;
+    const changed = flow.slots.replace(strategy, wanted);
+    if (flow.slots.hasHoused) flow.reconciliation.settleIn();
+    for (let index = 0; index < changed.length; index++) this.#admit(changed[index] as Slot);
+    if (protections !== undefined && (protections.length > 0 || !flow.protections.isIdle))
+      flow.protections.declare(strategy, wanted, protections);
   }
 
   /** Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */

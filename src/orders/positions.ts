@@ -81,7 +81,7 @@ export class Positions {
       if (this.#seen.size > 0 && overIn[order.phase]) this.#seen.delete(clOrdId);
       return undefined;
     }
-    const book = this.#bookOf(owner, spec.instId);
+    const book = this.#books.get(owner)?.get(spec.instId) ?? this.#bookOf(owner, spec.instId);
     const fill = this.#add(book, order, now, isRecovered);
     if (overIn[order.phase]) {
       book.open.delete(clOrdId);
@@ -173,7 +173,8 @@ export class Positions {
   }
 
   tell(strategy: string): void {
-    for (const listener of this.#listeners) listener(strategy);
+    const listeners = this.#listeners;
+    for (let index = 0; index < listeners.length; index++) (listeners[index] as (strategy: string) => void)(strategy);
   }
 
   #add(book: Book, order: TrackedOrder, now: Execution, isRecovered: boolean): FillBody | undefined {

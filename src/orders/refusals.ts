@@ -44,6 +44,7 @@ export class Refusals {
   readonly #lifecycle: OrderLifecycle;
   readonly #owner: RefusalsOwner;
   readonly #crowded = new Set<Slot>();
+  readonly crowded: { readonly size: number } = this.#crowded;
   readonly #told = new WeakMap<Slot, { readonly wish: WantedOrder; readonly reason: string }>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;

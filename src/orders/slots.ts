@@ -29,6 +29,8 @@ export class Slots {
   readonly #homeless = new Map<string, TrackedOrder[]>();
   readonly #surplus = new Set<TrackedOrder>();
   #news: TrackedOrder[] = [];
+  /** Orders got a slot since they were last asked for. */
+  hasHoused = false;
   readonly #generation: IdGeneration;
   /** Sets taken so far. */
   #rounds = 0;
@@ -55,7 +57,7 @@ export class Slots {
 
   /** The slots whose wanted order appeared, changed or disappeared. */
   replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[] {
-    const slots = this.#slotsOf(strategy);
+    const slots = this.#byStrategy.get(strategy) ?? this.#slotsOf(strategy);
     if (wanted.length > 1) checkNames(strategy, wanted);
     const round = ++this.#rounds;
     const changed: Slot[] = [];
@@ -168,9 +170,9 @@ export class Slots {
 
   /** Orders that got a slot since this was last asked. */
   housed(): readonly TrackedOrder[] {
-    if (this.#news.length === 0) return this.#news;
     const orders = this.#news;
     this.#news = [];
+    this.hasHoused = false;
     return orders;
   }
 
@@ -246,6 +248,7 @@ export class Slots {
     if (slot.order === undefined) slot.order = order;
     else this.#surplus.add(order);
     this.#news.push(order);
+    this.hasHoused = true;
   }
 
   #create(strategy: string, name: string, kind: SlotKind): Slot {

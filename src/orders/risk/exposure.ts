@@ -191,7 +191,7 @@ export const createExposure = (countsMoney = true): Exposure => {
   const apply = (fact: ExposureEntry, sign: 1 | -1): void => {
     const left = fact.open ? leftOf(fact) : "0";
     const open = left === "0" || fact.px === "" ? "0" : mul(left, fact.px);
-    applyTo(sumsOf(fact.strategy), fact, left, open, sign);
+    applyTo(byStrategy.get(fact.strategy) ?? sumsOf(fact.strategy), fact, left, open, sign);
     if (inAll !== undefined) applyTo(inAll, fact, left, open, sign);
   };
   const forgetOldest = (): void => {
@@ -237,5 +237,5 @@ export const createExposure = (countsMoney = true): Exposure => {
 
 const applyTo = (sums: Sums, fact: ExposureEntry, left: string, open: string, sign: 1 | -1): void => {
   if (open !== "0") sums.open.add(open, sign);
-  heldIn(sums, fact.instId).add(fact, left, sign);
+  (sums.held.get(fact.instId) ?? heldIn(sums, fact.instId)).add(fact, left, sign);
 };

@@ -196,7 +196,7 @@ export class PolledResource<T> {
 
   /** Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans again. */
   #plan(): void {
-    if (this.#isIdle) return;
+    if (this.#listeners.size === 0 && this.#holds === 0) return;
     const interval = this.#interval();
     // As a rule the timetable alone counts, and a timer that is set already comes before it.
     const isQuiet = this.#reading === undefined && this.#requests.length === 0 && this.#failures === 0;
