@@ -57,7 +57,7 @@ export class RoundTrips {
     if (this.#looks) reach(trade, px);
     const share = isExact ? cost : costShare(cost, closing, qty);
     const value = closing === qty && worth !== undefined ? worth : mul(px, closing);
-    noteGain(trade, value, entryShare(trade, closing), rate);
+    if (trade.converted !== undefined) noteGain(trade, value, costShare(trade.converted.entryLeft, closing, trade.left), rate);
     trade.left = isExact ? "0" : sub(trade.left, closing);
     // Products are in their shortest spelling.
     trade.exitValue = trade.exitValue === "0" ? value : add(trade.exitValue, value);
@@ -121,7 +121,3 @@ interface Entered {
   readonly value: string;
   readonly cost: string;
 }
-
-/** At average cost. */
-const entryShare = ({ converted, left }: TradeSums, closing: string): string =>
-  converted === undefined ? "0" : costShare(converted.entryLeft, closing, left);

@@ -131,10 +131,11 @@ interface TradeOf {
 
 /** Gross profit of a trade in the run's currency, what is left of it valued at the mark. */
 const grossOfTrade = ({ long, left, entryValue, exitValue, converted }: TradeSums, { px, rate }: Mark): string => {
-  const gain = (out: string, into: string): string => (long ? sub(out, into) : sub(into, out));
   const worth = left === "0" ? left : mul(left, px);
-  if (converted === undefined) return gain(worth === "0" ? exitValue : add(exitValue, worth), entryValue);
-  return add(converted.gains, inCurrency(gain(worth, converted.entryLeft), rate));
+  const out = converted !== undefined ? worth : worth === "0" ? exitValue : add(exitValue, worth);
+  const into = converted === undefined ? entryValue : converted.entryLeft;
+  const gained = long ? sub(out, into) : sub(into, out);
+  return converted === undefined ? gained : add(converted.gains, inCurrency(gained, rate));
 };
 
 /** Gross less what it was charged. */
