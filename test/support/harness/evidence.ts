@@ -1,0 +1,75 @@
+/** One scope of a layer, taken apart: what its windows were told is set part by part. */
+import { CountDoubt } from "../../../src/scheduler/quota/count-doubt.ts";
+import { CountEvidence } from "../../../src/scheduler/quota/count-evidence.ts";
+import { CountLag, StaleCounts } from "../../../src/scheduler/quota/count-lag.ts";
+import { HeardCounts } from "../../../src/scheduler/quota/heard-counts.ts";
+import type { LayerSpec } from "../../../src/scheduler/quota/layers.ts";
+import { LearnedLimit } from "../../../src/scheduler/quota/learned-limit.ts";
+import { OpenEnd } from "../../../src/scheduler/quota/open-end.ts";
+import { WindowEntry } from "../../../src/scheduler/quota/window-entry.ts";
+import { WindowPhase } from "../../../src/scheduler/quota/window-phase.ts";
+import { WindowUsage } from "../../../src/scheduler/quota/window-usage.ts";
+import { fixedClock } from "./fixed-clock.ts";
+
+/** A user's minute whose answers tell nothing. */
+export const silent: LayerSpec = {
+  name: "uid",
+  scope: "uid",
+  unit: "weight",
+  capacity: 1_200,
+  windowMs: 60_000,
+  banMs: 0,
+  anchor: "wall_clock",
+};
+export const user: LayerSpec = { ...silent, header: { kind: "used", name: "used" } };
+export const address: LayerSpec = { ...user, name: "ip", scope: "ip", capacity: 1_000, header: { kind: "remaining", name: "left" } };
+export const second: LayerSpec = { ...address, name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000 };
+
+/** Keeps what it is told of stale counts. */
+class NotedCounts extends StaleCounts {
+  readonly noted: (readonly [number, number])[] = [];
+
+  override note(window: number, units: number): void {
+    this.noted.push([window, units]);
+    super.note(window, units);
+  }
+}
+
+/** All that takes part in the evidence of one scope, with what it says. The calendar stands at `lo..hi`; others of ours hold `held` of window 8. */
+export const stage = (spec: LayerSpec, { held = 0, lo = 0, hi = lo }: { held?: number; lo?: number; hi?: number } = {}) => {
+  const boundaries: (readonly [number, number, number])[] = [];
+  const misread: string[] = [];
+  const clock = { ...fixedClock(lo, hi), observeBoundary: (...proof: readonly [number, number, number]) => boundaries.push(proof) > 0 };
+  const lag = new CountLag();
+  const of = {
+    spec,
+    clock,
+    phase: new WindowPhase(spec.windowMs, clock),
+    heard: new HeardCounts(),
+    usage: new WindowUsage(spec.scope === "key"),
+    doubt: new CountDoubt(spec.capacity),
+    openEnd: new OpenEnd(spec.capacity, spec.windowMs),
+    lag,
+    stale: new NotedCounts(lag, spec),
+    limit: new LearnedLimit(spec.capacity, spec.windowMs),
+  };
+  const entry = new WindowEntry(of);
+  const onMisread = (layer: string, what: string) => misread.push(`${layer}: ${what}`);
+  const evidence = new CountEvidence({ ...of, entry, onMisread, elsewhere: (window) => (window === 8 ? held : 0) });
+  /** One call of `units` that was answered in `window`, and told `used` of it. */
+  const told = (window: number, used: number, at: number, units = 1): void => {
+    of.usage.begin(window, units);
+    of.usage.end(window, window, window, units, true);
+    of.usage.report(window, used);
+    of.heard.hear(at - 20, at, used, window, window);
+  };
+  return { ...of, entry, evidence, boundaries, misread, told };
+};
+export type Stage = ReturnType<typeof stage>;
+
+/** Counts were found to lag. */
+export const lagging = (of: Stage): Stage => {
+  of.lag.lagging = true;
+  of.lag.turns++;
+  return of;
+};
