@@ -1,8 +1,8 @@
 /** Where windows begin: the calendar's guess, what falls prove, and what happens when the two disagree. */
 import { describe, expect, it } from "vitest";
-import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+import { createServerClock, type ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 import { WindowPhase } from "../../../../src/scheduler/quota/window-phase.ts";
-import { unasked } from "../../../support/harness/fixed-clock.ts";
+import { fixedClock, unasked } from "../../../support/harness/fixed-clock.ts";
 
 const minute = 60_000;
 
@@ -89,7 +89,7 @@ describe("The phase of windows", () => {
   it("says nothing of a fall across nearly a window", () => {
     const { phase } = stage();
     expect(phase.fell(20_000, 74_000, 0, 0)).toBe(true);
-    expect(phase.proofs).toBe(0);
+    expect([phase.proofs, phase.openEnded]).toEqual([0, undefined]);
     phase.fell(20_001, 74_000, 0, 0);
     expect(phase.proofs).toBe(1);
   });
@@ -118,5 +118,167 @@ describe("A window that runs on", () => {
     expect([phase.first(0), phase.lo(0), phase.known]).toEqual([-1, -150, true]);
     bounds.known = false;
     expect([phase.known, phase.first(500_000), phase.last(500_000)]).toEqual([false, 0, 0]);
+  });
+});
+
+describe("A fall that agrees with those before it", () => {
+  /** The minute began between 59,950 and 60,020: the phase is -20 to 50, and 0.0455 for the drift between the two. */
+  const fallen = () => {
+    const { phase } = stage();
+    phase.fell(59_950, 60_020, 0, 0);
+    return phase;
+  };
+
+  it("narrows both bounds to its own where these are closer, and their drift begins anew", () => {
+    const phase = fallen();
+    expect(phase.fell(119_990, 120_010, 1, 1)).toBe(true);
+    expect(phase.lo(120_010)).toBe(-10);
+    expect(phase.hi(120_010)).toBeCloseTo(10.013, 6);
+    expect([phase.lo(130_010), phase.lo(110_010)]).toEqual([-16.5, -16.5]);
+    expect(phase.hi(130_010)).toBeCloseTo(16.513, 6);
+  });
+
+  it("leaves what was known where that is closer, as far as it may have drifted since", () => {
+    const phase = fallen();
+    expect(phase.fell(119_800, 120_200, 1, 1)).toBe(true);
+    // 60,180 ms of 650 parts per million are 39.117.
+    expect(phase.lo(120_200)).toBeCloseTo(-59.117, 6);
+    expect(phase.hi(120_200)).toBeCloseTo(50.0455 + 39.117, 6);
+  });
+
+  it("may touch what was known in a single point", () => {
+    const early = stage(0, 0).phase;
+    // What began by 60,000 and after 59,900 begins at a phase of 0 to 100.
+    expect([early.fell(59_900, 60_000, 0, 0), early.proofs, early.hi(60_000)]).toEqual([true, 1, 0]);
+    const late = stage(0, 0).phase;
+    expect([late.fell(60_000, 60_000, 0, 0), late.proofs, late.lo(60_000), late.hi(60_000)]).toEqual([true, 1, 0, 0]);
+  });
+});
+
+describe("A contradiction of counts and calendar", () => {
+  it("is a fall in which no window can have begun: the next begins there, whatever the calendar says", () => {
+    const { phase } = stage(0, 0);
+    // 1 began at 60,000, and 2 begins at 120,000.
+    expect([phase.fell(60_500, 60_600, 0, 1), phase.first(60_600), phase.proofs]).toEqual([false, 2, 1]);
+  });
+
+  it("is a calendar that moves away from the counts: it is not trusted any more, even when it comes back", () => {
+    const moved = (lo: number, hi: number) => {
+      const { bounds, phase } = stage();
+      phase.fell(60_000, 60_000, 0, 0);
+      Object.assign(bounds, { lo, hi });
+      const then = [phase.lo(60_000), phase.hi(60_000)];
+      Object.assign(bounds, { lo: -10, hi: 10 });
+      return [...then, phase.lo(120_000), phase.hi(120_000)];
+    };
+    // In a minute the counts' own bounds drift by 39 ms.
+    expect([moved(1, 100), moved(-100, -1), moved(0, 100), moved(-100, 0)]).toEqual([
+      [0, 0, -39, 39],
+      [0, 0, -39, 39],
+      [0, 0, -10, 10],
+      [0, 0, -10, 10],
+    ]);
+  });
+
+  it("is forgotten when our clock is disturbed: the calendar is trusted again", () => {
+    const { bounds, phase } = stage();
+    expect(phase.fell(36_900, 37_100, 0, 0)).toBe(false);
+    phase.forget();
+    phase.fell(59_950, 60_020, 0, 0);
+    Object.assign(bounds, { lo: 0, hi: 10 });
+    expect([phase.lo(60_020), phase.hi(60_020)]).toEqual([0, 10]);
+  });
+});
+
+describe("A scope that goes by its counts alone", () => {
+  it("knows where its windows begin though no time was ever told", () => {
+    const { bounds, phase } = stage();
+    bounds.known = false;
+    expect([phase.known, phase.at(60_500).known]).toEqual([false, false]);
+    phase.runOn(0, 10_000);
+    expect([phase.known, phase.at(60_500).known]).toEqual([true, true]);
+    phase.fell(60_000, 60_000, 0, 0);
+    expect([phase.known, phase.at(60_500).known, phase.first(60_500), phase.first(59_500)]).toEqual([true, true, 1, 0]);
+  });
+
+  it("does not narrow what they say by the calendar, after a window ran on", () => {
+    const { bounds, phase } = stage();
+    phase.runOn(0, 10_000);
+    phase.fell(59_950, 60_020, 0, 0);
+    Object.assign(bounds, { lo: 0, hi: 10 });
+    expect(phase.lo(60_020)).toBe(-20);
+    expect(phase.hi(60_020)).toBeCloseTo(50.0455, 6);
+  });
+});
+
+describe("What falls alone prove", () => {
+  it("is every window where they are within a tenth of a second, drift included", () => {
+    const phase = stage().phase;
+    phase.fell(59_960, 60_040, 0, 0);
+    // 80.052 wide; 2 parts of 650 in a million of 15,344 ms make it 100.
+    expect([phase.proves(2, 75_300), phase.proves(2, 75_400), phase.proves(2, 44_700)]).toEqual([true, false, true]);
+  });
+
+  it("is the window whose beginning their lower bound has passed, where they are wider", () => {
+    const phase = stage().phase;
+    phase.fell(59_900, 60_100, 0, 0);
+    expect([phase.proves(1, 60_099), phase.proves(1, 60_100), phase.proves(1, 60_101)]).toEqual([false, true, true]);
+    // A minute later the bound has drifted by 39.
+    expect([phase.proves(2, 120_139), phase.proves(2, 120_140)]).toEqual([false, true]);
+  });
+
+  it("is nothing before the first, and nothing once a window runs on", () => {
+    const { phase } = stage();
+    phase.fell(60_000, 60_001, 0, 0);
+    expect(phase.proves(2, 120_500)).toBe(true);
+    phase.runOn(1, 60_500);
+    expect([phase.proves(1, 120_500), phase.proofs]).toEqual([false, 0]);
+  });
+});
+
+describe("What was asked of an instant", () => {
+  it("is answered anew once a fall told where a window begins", () => {
+    const phase = new WindowPhase(minute, fixedClock(-150, 150));
+    expect([phase.lo(60_020), phase.hi(60_020)]).toEqual([-150, 150]);
+    phase.fell(60_020, 60_020, 0, 0);
+    expect([phase.lo(60_020), phase.hi(60_020)]).toEqual([-20, -20]);
+  });
+
+  it("is answered anew once windows turned out to begin elsewhere", () => {
+    const phase = new WindowPhase(minute, fixedClock(0, 0));
+    expect(phase.first(37_100)).toBe(0);
+    phase.fell(36_900, 37_100, 0, 0);
+    expect(phase.first(37_100)).toBe(1);
+  });
+
+  it("is answered anew once a window runs on, and once that is forgotten", () => {
+    const phase = new WindowPhase(minute, fixedClock(0, 0));
+    expect([phase.first(60_500), phase.endsAt(60_500)]).toEqual([1, 120_000]);
+    phase.runOn(0, 60_400);
+    expect([phase.first(60_500), phase.endsAt(60_500), phase.widthMs(60_500)]).toEqual([0, 120_400, 0]);
+    phase.forget();
+    expect([phase.first(60_500), phase.endsAt(60_500)]).toEqual([1, 120_000]);
+  });
+
+  it("is answered anew once the calendar learned, and not by what it knows of another instant", () => {
+    const clock = createServerClock({ driftPpm: 1_000, dateSlackMs: 0 });
+    const phase = new WindowPhase(minute, clock);
+    expect([phase.known, phase.first(500_000), phase.endsAt(70_000)]).toEqual([false, 0, 70_000]);
+    clock.observeDate(10_000, 10_000, 10_000);
+    // A second wide, and one more to either side for each thousand that pass.
+    const bounds = (at: number) => [phase.lo(at), phase.hi(at)];
+    expect([bounds(10_000), bounds(20_000), bounds(40_000), bounds(20_000)]).toEqual([
+      [0, 1_000],
+      [-10, 1_010],
+      [-30, 1_030],
+      [-10, 1_010],
+    ]);
+    expect([phase.widthMs(30_000), phase.widthMs(30_000), phase.endsAt(130_000), phase.endsAt(40_000)]).toEqual([
+      1_040, 1_040, 180_120, 60_030,
+    ]);
+    clock.observeDate(40_000, 40_000, 40_500);
+    expect([phase.widthMs(40_000), phase.endsAt(40_000), bounds(40_000)]).toEqual([530, 59_500, [500, 1_030]]);
+    clock.observeDate(40_000, 40_000, 40_600);
+    expect([phase.endsAt(40_000), phase.widthMs(40_000)]).toEqual([59_400, 430]);
   });
 });
