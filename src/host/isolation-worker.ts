@@ -14,6 +14,7 @@ import type { WantedProtection } from "../orders/protection/protect.ts";
 import { FailureLog, type Occasion } from "./failure.ts";
 import { createIsolatedContext, type IsolatedContext } from "./isolated-context.ts";
 import type { FromThread, IsolatedFacts, ToThread } from "./isolation-messages.ts";
+import { exportsOf } from "./load.ts";
 import type { Strategy } from "./strategy.ts";
 import { createStrategyHost, type StrategyHost } from "./strategy-host.ts";
 
@@ -27,7 +28,7 @@ type Make = (options: unknown, naming: { readonly as: string }) => Strategy;
 
 /** The default export of the file, known again by its options. */
 const load = async (): Promise<Strategy> => {
-  const { default: make } = (file === undefined ? {} : await import(file)) as { readonly default?: unknown };
+  const { default: make } = (file === undefined ? {} : await exportsOf(file)) as { readonly default?: unknown };
   const made = typeof make === "function" ? attempt(make as Make) : undefined;
   if (made?.kind === "strategy" && JSON.stringify(made.schema) === schema) return made;
   const where =

@@ -33,8 +33,15 @@ export const loadConfigFile = async (path: string, options: LoadOptions = {}): P
   return firstValueFrom(merge(from(settle(file, name, command)), tooLate(clock, name)));
 };
 
+/** What a file exports. Of one written for CommonJS, as files are below a package.json without `"type": "module"`, all of it is the default export. */
+export const exportsOf = async (address: string): Promise<object> => {
+  const exported = (await import(address)) as { readonly default?: unknown };
+  const { default: whole } = exported;
+  return typeof whole === "object" && whole !== null && "__esModule" in whole ? whole : exported;
+};
+
 const settle = async (file: string, name: string, command: string): Promise<unknown> => {
-  const exported = await inFile(file, name, "could not be loaded", () => import(pathToFileURL(file).href));
+  const exported = await inFile(file, name, "could not be loaded", () => exportsOf(pathToFileURL(file).href));
   const config = defaultOf(exported, name);
   const value = typeof config === "function" ? await inFile(file, name, "threw", () => config({ command })) : await config;
   if (typeof value === "object" && value !== null) return value;

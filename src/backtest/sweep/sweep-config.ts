@@ -12,7 +12,7 @@ import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { checkOptions, type OptionRules, seedBounds } from "../../contract/option-check.ts";
 import { SluiceError } from "../../errors.ts";
-import { loadConfigFile } from "../../host/load.ts";
+import { exportsOf, loadConfigFile } from "../../host/load.ts";
 import type { GivenOptions } from "../given-options.ts";
 import type { Pool } from "./pool.ts";
 import type { ResultsFile } from "./results-file.ts";
@@ -252,7 +252,7 @@ const planOptions = (options: SweepOptions, variations: readonly Variation[]): P
 
 /** The file was loaded before; this is the same module again. */
 const exportedBy = async (path: string): Promise<readonly Variation[]> => {
-  const { sweep: exported } = (await import(pathToFileURL(resolve(path)).href)) as { readonly sweep?: unknown };
+  const { sweep: exported } = (await exportsOf(pathToFileURL(resolve(path)).href)) as { readonly sweep?: unknown };
   return variationsIn(exported, path);
 };
 

@@ -177,7 +177,13 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
     );
     const { code, out, err } = await sluice("backtest", "config.ts", "--json");
     expect([code, code === 0 ? "" : err]).toEqual([0, ""]);
-    expect(JSON.parse(out)).toMatchObject({ resultHash: expect.stringMatching(/^[0-9a-f]{8,}$/) });
+    const { resultHash } = JSON.parse(out) as { resultHash: string };
+    expect(resultHash).toMatch(/^[0-9a-f]{8,}$/);
+    // As npm init leaves it: below a package.json without "type" files are taken for CommonJS.
+    mkdirSync(join(project, "plain"));
+    writeFileSync(join(project, "plain/package.json"), "{}");
+    cpSync(join(project, "config.ts"), join(project, "plain/config.ts"));
+    expect(JSON.parse((await sluice("backtest", "plain/config.ts", "--json")).out)).toMatchObject({ resultHash });
   });
 
   it("writes a project that depends on the same tarball, and whose types, tests and backtest pass", async () => {
