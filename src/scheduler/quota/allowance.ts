@@ -8,7 +8,7 @@
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
 import type { Division } from "./division.ts";
-import { ForeignUsage, newsMsMax, newsWeight, othersMargin } from "./foreign-usage.ts";
+import { ForeignUsage, LateUsage, lateMargin, newsMsMax, newsWeight, othersMargin } from "./foreign-usage.ts";
 import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 import {
@@ -38,6 +38,7 @@ interface Client {
   openOrders: number;
   heardAt: number | undefined;
   foreign: ForeignUsage | undefined;
+  late: LateUsage | undefined;
 }
 
 /** In shorter windows a few slots serve the exits; in longer ones what is gone is gone for long. */
@@ -46,6 +47,8 @@ const shareMs = 300;
 const yieldMs = 3_000;
 const yieldMore = 2;
 const yieldLess = 0.6;
+/** Who uses so little is not whom others' exits need to be kept from. */
+const lightShare = 1 / 8;
 const lastMs = 1_000;
 const carefulUnits = 60;
 /** As many calls of the usual weight. */
@@ -111,12 +114,15 @@ export class Allowances {
     client.openOrders = orders;
   }
 
-  /** The service told the use of a user or address; `fresh` units of it were newly seen to be others'. */
-  noteUse(name: string, at: number, fresh: number): void {
+  /** The service told the use of a user or address, a `share` of its limit; `fresh` units of it were newly seen to be others'. */
+  noteUse(name: string, at: number, fresh: number, share = 0): void {
     const client = this.#clients.get(name) ?? this.#meet(name);
     client.heardAt = at;
     client.foreign ??= new ForeignUsage();
     client.foreign.observe(at, fresh);
+    if (client.foreign.units < 1) return;
+    client.late ??= new LateUsage();
+    client.late.observe(at, fresh, share);
   }
 
   /** The service refused a call of a user or address. */
@@ -141,7 +147,7 @@ export class Allowances {
   }
 
   forgetOthers(): void {
-    for (const client of this.#clients.values()) client.foreign = undefined;
+    for (const client of this.#clients.values()) client.foreign = client.late = undefined;
   }
 
   /** What was received before says nothing about now. */
@@ -235,7 +241,10 @@ export class Allowances {
   #othersWeight(gauge: LimitWindow, client: Client, weight: number, at: number, remMs: number, reserve: number): number {
     const { capacity } = gauge;
     const own = gauge.used(at) - gauge.foreign(at);
-    if (remMs > shareMs && own + weight <= (capacity - reserve - carefulUnits) / 2) return othersMargin(client, gauge, 0, at, shareMs);
+    if (remMs > shareMs && own + weight <= (capacity - reserve - carefulUnits) / 2) {
+      const soon = othersMargin(client, gauge, 0, at, shareMs);
+      return own + weight <= (capacity - reserve) * lightShare ? soon : Math.max(soon, lateMargin(client, capacity, at, remMs));
+    }
     return othersMargin(client, gauge, weight, at, remMs) * yielding(own, capacity, remMs);
   }
 
@@ -266,7 +275,7 @@ export class Allowances {
   }
 
   #meet(name: string): Client {
-    const client: Client = { openOrders: 0, heardAt: undefined, foreign: undefined };
+    const client: Client = { openOrders: 0, heardAt: undefined, foreign: undefined, late: undefined };
     this.#clients.set(name, client);
     return client;
   }

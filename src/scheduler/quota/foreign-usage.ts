@@ -28,12 +28,20 @@ const sizesKept = 31;
 const sizeMost = 50;
 const cautionMax = 2;
 const cautionMs = 600_000;
+/** Of a window this full engines like ours use no more than exits. */
+const fullShare = 0.75;
+/** So long after it was found full, ordinary calls of others that were under way are over. */
+const settledMs = 3_000;
+/** For a quarter of an hour after a refusal all of it is left free, and half an hour later nothing. */
+const lateCaution = 4;
+const lateLeast = 0.1;
 
 export class ForeignUsage {
   /** Others' use within memory; below 1 there are none to speak of. */
   units = 0;
   #spanMs = 0;
   #lastAt = Number.NaN;
+  #isPaused = false;
   #caution = 0;
   #cautionAt = 0;
   readonly #sizes: number[] = [];
@@ -46,6 +54,11 @@ export class ForeignUsage {
 
   /** `units` of others' use were newly seen at `at`; 0 says that none was. */
   observe(at: number, units: number): void {
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      this.#lastAt = at;
+      return;
+    }
     const passed = Number.isNaN(this.#lastAt) ? 0 : Math.max(0, at - this.#lastAt);
     this.#lastAt = at;
     const keep = Math.max(0, 1 - passed / memoryMs);
@@ -59,24 +72,58 @@ export class ForeignUsage {
     this.#size = sizes.toSorted((a, b) => a - b)[Math.floor(sizes.length * 0.55)] as number;
   }
 
+  /** Time passes that says nothing of others, until the next observation, whose units are of that time. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
   /** We were refused at `at`: for a while more of their calls are left room for. */
   surprised(at: number): void {
-    this.#caution = Math.min(cautionMax, this.#caution * Math.exp(-(at - this.#cautionAt) / cautionMs) + 1);
+    this.#caution = Math.min(cautionMax, this.caution(at) + 1);
     this.#cautionAt = at;
+  }
+
+  /** 1 at a refusal, and less by two thirds each ten minutes. */
+  caution(at: number): number {
+    return this.#caution * Math.exp(-Math.max(0, at - this.#cautionAt) / cautionMs);
   }
 
   /** Units to leave free when others still have `ms`, so that they exceed it with a probability of about `risk`. */
   margin(ms: number, risk: number): number {
     if (this.units < 1 || ms <= 0) return 0;
     const expected = (this.units / this.#size / Math.max(this.#spanMs, spanMsLeast)) * ms;
-    const least = 1 + this.#caution * Math.exp(-Math.max(0, this.#lastAt - this.#cautionAt) / cautionMs);
+    const least = 1 + this.caution(this.#lastAt);
     return this.#size * Math.max(least, poissonQuantile(expected, risk));
+  }
+}
+
+/**
+ * What others go on to use of windows that are nearly full: of engines like ours, which have stopped by then, their exits.
+ *
+ * Where such engines are several, what each leaves for exits of its own is soon used by all. Nobody can tell whose the use is, so that
+ * only who was refused of late leaves this much, and nothing is left while there are no others.
+ */
+export class LateUsage {
+  readonly #usage = new ForeignUsage();
+  #fullAt: number | undefined;
+
+  /** At `at` a `share` of the window was used; `units` of others' use were newly seen. */
+  observe(at: number, units: number, share: number): void {
+    this.#fullAt = share < fullShare ? undefined : (this.#fullAt ?? at);
+    if (this.#fullAt === undefined || at < this.#fullAt + settledMs) this.#usage.pause();
+    else this.#usage.observe(at, units);
+  }
+
+  /** Units to leave free of a window that runs for another `ms`. */
+  margin(ms: number): number {
+    return this.#usage.margin(ms, foreignRisk);
   }
 }
 
 /** What is known of others who use a quota, and when it was last told. */
 interface Others {
   readonly foreign: ForeignUsage | undefined;
+  readonly late?: LateUsage | undefined;
   readonly heardAt: number | undefined;
 }
 
@@ -96,6 +143,12 @@ export const othersMargin = (
   const isRival = isEnding && (foreign.rate * spec.windowMs) / 1_000 > capacity * rivalShare;
   // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
   return Math.min(capacity / 2, isRival ? Math.max(expected, capacity * remMs * rivalShareAtEnd) : expected);
+};
+
+/** Units of `capacity` that are left for others' exits at `at`, with `remMs` of the window to go: none where no refusal was of late. */
+export const lateMargin = ({ foreign, late }: Others, capacity: number, at: number, remMs: number): number => {
+  const share = Math.min(1, (foreign?.caution(at) ?? 0) * lateCaution);
+  return late === undefined || share < lateLeast ? 0 : share * Math.min(capacity / 2, late.margin(remMs));
 };
 
 /** Smallest count that a Poisson variable of this mean exceeds with a probability of at most `risk`. */

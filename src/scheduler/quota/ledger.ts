@@ -279,7 +279,7 @@ class LayeredLedger {
         told ||= gauge.spec.scope === "uid";
         continue;
       }
-      this.#allowances.noteUse(route.names[index] as string, receivedAt, probe ? 0 : fresh);
+      this.#allowances.noteUse(route.names[index] as string, receivedAt, probe ? 0 : fresh, used / gauge.capacity);
       if (gauge.spec.scope === "ip") continue;
       told = true;
       const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);

@@ -116,6 +116,20 @@ describe("Other clients of the same user", () => {
     expect(besides(allowances, 500)).toBeCloseTo(40, 9);
   });
 
+  it("have room for their exits after a refusal, left by who has had more than an eighth and less than half", () => {
+    const allowances = stage();
+    for (let call = -4; call <= 4; call++) allowances.noteUse("u", startedAt + 10_000 * (call - 4), call < -3 ? 0 : 15, 0.9);
+    // One of their calls, which ours may cross.
+    const soon = 15;
+    const late = 15 * poissonQuantile(3, 0.005);
+    const left = (used: number): number => besides(allowances, 30_000, { used });
+    expect([left(100), left(300)]).toEqual([expect.closeTo(soon, 9), expect.closeTo(soon, 9)]);
+    allowances.noteRefusal("u", startedAt);
+    expect([left(100), left(300), left(450)]).toEqual([expect.closeTo(2 * soon, 9), expect.closeTo(late, 9), expect.closeTo(late, 9)]);
+    allowances.forgetOthers();
+    expect(left(300)).toBeCloseTo(0, 9);
+  });
+
   it("have at least so much and the sixty units where the least is asked for", () => {
     const floor = (allowances: Allowances, remMs: number, use: Use = {}): number =>
       1_200 -

@@ -1,6 +1,6 @@
 /** Others' use, and what is left free for it, against numbers worked out another way. */
 import { describe, expect, it } from "vitest";
-import { ForeignUsage, othersMargin, poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
+import { ForeignUsage, LateUsage, lateMargin, othersMargin, poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
 import { gaugeOf, minute } from "../../../support/harness/allowance.ts";
 
 /** Each call is `[at, units]`. */
@@ -171,5 +171,52 @@ describe("What is left of a window to others", () => {
 
   it("is what they use on average where that is a third at most", () => {
     expect([599, 360, 60].map((remMs) => othersMargin(others(80), gauge, 10, 60_000, remMs))).toEqual([15, 10, 5]);
+  });
+});
+
+describe("What is left to others' exits", () => {
+  /** Of a window nearly full since 0: a call of fifteen each ten seconds, from the third second to the 63rd. */
+  const exits = (): LateUsage => {
+    const late = new LateUsage();
+    late.observe(0, 500, 0.8);
+    late.observe(2_999, 200, 0.9);
+    late.observe(3_000, 100, 0.9);
+    for (let call = 1; call <= 6; call++) late.observe(3_000 + 10_000 * call, 15, 0.95);
+    return late;
+  };
+  const refused = (...instants: readonly number[]): ForeignUsage => {
+    const foreign = new ForeignUsage();
+    for (const at of instants) foreign.surprised(at);
+    return foreign;
+  };
+  const leftAt = (at: number, foreign: ForeignUsage, late: LateUsage | undefined, remMs = 30_000, capacity = 1_200): number =>
+    lateMargin({ foreign, late, heardAt: at }, capacity, at, remMs);
+
+  it("is what they go on to use of windows that are nearly full, beyond what comes once in two hundred times", () => {
+    // Three calls are expected in half a minute, and more than eight come so seldom.
+    expect(leftAt(63_000, refused(63_000), exits())).toBe(8 * 15);
+    expect(leftAt(63_000, refused(63_000), exits(), 10_000)).toBe(4 * 15);
+    expect(leftAt(63_000, refused(63_000), exits(), 30_000, 200)).toBe(100);
+  });
+
+  it("takes no notice of what they use while a window fills, nor of the time between two that are nearly full", () => {
+    const late = exits();
+    late.observe(70_000, 400, 0.74);
+    late.observe(100_000, 300, 0.75);
+    late.observe(102_999, 300, 0.9);
+    late.observe(103_000, 100, 0.9);
+    expect(leftAt(103_000, refused(103_000), late)).toBe(8 * 15);
+    late.observe(113_000, 150, 0.95);
+    expect(leftAt(113_000, refused(113_000), late)).toBeGreaterThan(8 * 15);
+  });
+
+  it("is nothing without a refusal, all of it for a quarter of an hour after one, and less and less for half an hour more", () => {
+    const minutes = (passed: number): number => 63_000 + 60_000 * passed;
+    expect(leftAt(63_000, refused(), exits())).toBe(0);
+    expect(leftAt(63_000, refused(63_000), undefined)).toBe(0);
+    expect(leftAt(minutes(13), refused(63_000), exits())).toBe(8 * 15);
+    expect(leftAt(minutes(20), refused(63_000), exits())).toBeCloseTo(8 * 15 * 4 * Math.exp(-2), 9);
+    expect(leftAt(minutes(36), refused(63_000), exits())).toBeCloseTo(8 * 15 * 4 * Math.exp(-3.6), 9);
+    expect(leftAt(minutes(37), refused(63_000), exits())).toBe(0);
   });
 });
