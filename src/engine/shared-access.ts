@@ -75,7 +75,9 @@ export const monitorForeignUsage = (journal: EventLog, ledger: Pick<Ledger, "oth
   journal.on(["action.answered"], ({ at }) => {
     if (at - lookedAt < lookMs) return;
     lookedAt = at;
-    for (const { layer, scope, foreign, capacity, windowEndsAt } of ledger.othersUse(at)) {
+    const uses = ledger.othersUse(at);
+    if (uses.length === 0) return;
+    for (const { layer, scope, foreign, capacity, windowEndsAt } of uses) {
       const name = `${layer} ${scope}`;
       if (foreign < capacity * reportedShare || reported.get(name) === windowEndsAt) continue;
       reported.set(name, windowEndsAt);

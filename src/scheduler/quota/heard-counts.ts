@@ -44,7 +44,9 @@ export class HeardCounts {
     let before: Heard | undefined;
     let afterAt = Number.NEGATIVE_INFINITY;
     let highest = Number.NEGATIVE_INFINITY;
-    for (const other of this.#heard) {
+    const heard = this.#heard;
+    for (let index = 0; index < heard.length; index++) {
+      const other = heard[index] as Heard;
       if (other.used > highest) highest = other.used;
       if (other.used < used || other.receivedAt > sentAt || (other.receivedAt === sentAt && !(lags && other.sentAt < sentAt))) continue;
       const leftAt = lags ? other.beforeAt : other.sentAt;
@@ -72,10 +74,14 @@ export class HeardCounts {
       }
     }
     if (used > this.highest) this.highest = used;
+    const heard = this.#heard;
     let beforeAt = Number.NEGATIVE_INFINITY;
-    for (const other of this.#heard) if (other.receivedAt < sentAt && other.sentAt > beforeAt) beforeAt = other.sentAt;
-    const oldest = this.#heard[this.#oldest];
-    if (oldest === undefined) this.#heard[this.#oldest] = { sentAt, receivedAt, used, first, last, beforeAt };
+    for (let index = 0; index < heard.length; index++) {
+      const other = heard[index] as Heard;
+      if (other.receivedAt < sentAt && other.sentAt > beforeAt) beforeAt = other.sentAt;
+    }
+    const oldest = heard[this.#oldest];
+    if (oldest === undefined) heard[this.#oldest] = { sentAt, receivedAt, used, first, last, beforeAt };
     else {
       oldest.sentAt = sentAt;
       oldest.receivedAt = receivedAt;

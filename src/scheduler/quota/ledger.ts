@@ -239,11 +239,11 @@ class LayeredLedger {
 
   /** Windows in which others have used something. */
   othersUse(now: number): readonly OthersUse[] {
-    return othersUseOf(this.#windows.values(), now);
+    return othersUseOf(this.#routes.gauges, now);
   }
 
   state(now: number): readonly LayerState[] {
-    return layerStates(this.#windows.values(), this.#allowances, now);
+    return layerStates(this.#routes.gauges, this.#allowances, now);
   }
 
   #begin(route: Route, charge: Charge, now: number, probe: boolean, elements: number): Ticket {

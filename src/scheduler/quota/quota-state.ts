@@ -31,9 +31,10 @@ export type OthersUse = Pick<LayerState, "layer" | "scope" | "capacity" | "forei
 
 const none: readonly OthersUse[] = [];
 
-export const othersUseOf = (windows: Iterable<LimitWindow>, now: number): readonly OthersUse[] => {
+export const othersUseOf = (windows: readonly LimitWindow[], now: number): readonly OthersUse[] => {
   let rows: OthersUse[] | undefined;
-  for (const gauge of windows) {
+  for (let index = 0; index < windows.length; index++) {
+    const gauge = windows[index] as LimitWindow;
     const foreign = gauge.foreign(now);
     if (foreign === 0) continue;
     const { capacity } = gauge;

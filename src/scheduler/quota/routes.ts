@@ -88,6 +88,8 @@ export class Routes {
   dateless = false;
   /** Where several engines divide the quota. */
   division: Division | undefined;
+  /** All windows, in the order in which they were made. */
+  readonly gauges: LimitWindow[] = [];
   readonly #options: RoutesOptions;
   readonly #weights: Weights;
   readonly #lag = new CountLag();
@@ -116,6 +118,7 @@ export class Routes {
   withoutDates(): void {
     this.dateless = true;
     this.#options.windows.clear();
+    this.gauges.length = 0;
     this.#known = new WeakMap();
   }
 
@@ -123,7 +126,7 @@ export class Routes {
   disturb(now: number, quietUntil: number): void {
     this.#quietUntil = quietUntil;
     this.#exitsFrom = this.#hasRoomForExit(now) ? now : quietUntil;
-    for (const gauge of this.#options.windows.values()) gauge.reset();
+    for (const gauge of this.gauges) gauge.reset();
     this.#standings.clear();
     this.#known = new WeakMap();
   }
@@ -131,8 +134,7 @@ export class Routes {
   #hasRoomForExit(now: number): boolean {
     const { exitWeight } = this.#options.allowances.policy;
     for (const standing of this.#standings.values()) if (standing.isShut(now)) return false;
-    for (const gauge of this.#options.windows.values())
-      if (gauge.used(now) + (gauge.spec.unit === "weight" ? exitWeight : 1) > gauge.capacity) return false;
+    for (const gauge of this.gauges) if (gauge.used(now) + (gauge.spec.unit === "weight" ? exitWeight : 1) > gauge.capacity) return false;
     return true;
   }
 
@@ -170,6 +172,7 @@ export class Routes {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
       gauge = isFixed ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.onMisread) : new RollingWindow(spec, scope, driftPpm);
       windows.set(name, gauge);
+      this.gauges.push(gauge);
       this.division?.adopt(gauge);
     }
     return gauge;

@@ -67,7 +67,8 @@ export class WindowUsage {
     // What a window counts beyond the answered is laid to what was begun in it.
     if (own !== undefined && own.open > 0 && own.reported > own.settled && this.#landedIn(own, own.open) === own.open) return began;
     let inFlight = this.windows.carried;
-    for (const slot of this.windows.all) {
+    for (let position = 0; position < this.windows.all.length; position++) {
+      const slot = this.windows.all[position] as Slot;
       inFlight += slot.open;
       if (inFlight > 0 && slot.reported > slot.settled) inFlight -= this.#landedIn(slot, inFlight);
       if (slot.index >= began && inFlight === 0) return slot.index;
