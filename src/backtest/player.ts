@@ -15,15 +15,20 @@ import type { Simulated } from "./simulated-service.ts";
 interface Player {
   /**
    * Plays until `untilAt`, at most `rows` rows. True when it stopped early and has more to play: the rows were used up, or
-   * `paused` said so after a step. Time moves on only with the next call.
+   * a pause was asked for after a step. Time moves on only with the next call.
    */
-  play(untilAt: number, rows: number, paused?: () => boolean): boolean;
+  play(untilAt: number, rows: number, pause?: Pause): boolean;
   readonly rowsApplied: number;
   /** How many rows of the tape's order strategies have seen, the one being delivered included. */
   readonly rowsDelivered: number;
 }
 
-const never = (): boolean => false;
+/** Read after each step: a call for it would be the dearest part of many. */
+interface Pause {
+  readonly asked: boolean;
+}
+
+const never: Pause = { asked: false };
 const infinity = Number.POSITIVE_INFINITY;
 
 export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
@@ -57,13 +62,13 @@ class TapePlayer implements Player {
     return this.#delivered;
   }
 
-  play(untilAt: number, rows: number, paused: () => boolean = never): boolean {
+  play(untilAt: number, rows: number, pause = never): boolean {
     const clock = this.#clock;
     const { feed } = this.#simulated;
     const stop = Math.min(this.#tape.length, this.rowsApplied + rows);
     let stopped = false;
     const pass = (): void => {
-      stopped = this.#glideAll(untilAt, stop, paused) || this.#walk(untilAt, stop, paused);
+      stopped = this.#glideAll(untilAt, stop, pause) || this.#walk(untilAt, stop, pause);
     };
     for (;;) {
       const rowsAt = Math.min(this.#rowAt[0] as number, this.#due[0] as number, feed.nextBarAt);
@@ -73,7 +78,7 @@ class TapePlayer implements Player {
         if (stopped) return true;
         if (!clock.step(untilAt)) break;
       }
-      if (paused()) return true;
+      if (pause.asked) return true;
     }
     clock.advanceTo(Math.max(untilAt, clock.now()));
     return false;
@@ -85,7 +90,7 @@ class TapePlayer implements Player {
   }
 
   /** Plays up to the instant of the next timer, that instant included; true when it has to stop before. */
-  #walk(untilAt: number, stop: number, paused: () => boolean): boolean {
+  #walk(untilAt: number, stop: number, pause: Pause): boolean {
     const clock = this.#clock;
     const simulated = this.#simulated;
     const { feed } = simulated;
@@ -106,7 +111,7 @@ class TapePlayer implements Player {
         simulated.apply(index, at);
       } else if (at === barAt) feed.tick(at);
       else this.#deliver(at);
-      if (paused()) return true;
+      if (pause.asked) return true;
     }
   }
 
@@ -119,23 +124,23 @@ class TapePlayer implements Player {
   }
 
   /** As far as rows are quiet, and no timer is due; true when it was paused before. */
-  #glideAll(untilAt: number, stop: number, paused: () => boolean): boolean {
+  #glideAll(untilAt: number, stop: number, pause: Pause): boolean {
     for (;;) {
       const from = this.rowsApplied;
       // A caller that plays the rows of the first instant stops among them.
       const quiet = (this.#rowAt[0] as number) > this.#tape.startAt ? this.#simulated.quietUntil(from, stop) : from;
       if (quiet === from) return false;
-      if (this.#glide(untilAt, quiet, paused)) return true;
+      if (this.#glide(untilAt, quiet, pause)) return true;
       if (this.rowsApplied < quiet || quiet === stop) return false;
     }
   }
 
   /** Delivers up to the next timer and applies the rows up to there afterwards; true when it was paused before. */
-  #glide(untilAt: number, stop: number, paused: () => boolean): boolean {
+  #glide(untilAt: number, stop: number, pause: Pause): boolean {
     const clock = this.#clock;
     // A row may set timers, too, and has to do so before the subscribers of what came after it.
     clock.beforeTimer = this.#catchUp;
-    const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), paused);
+    const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), pause);
     clock.beforeTimer = undefined;
     const reachedAt = Math.min(untilAt, clock.nextAt());
     let applied = this.#happened();
@@ -167,7 +172,7 @@ class TapePlayer implements Player {
    * Delivers what is due until `untilAt`, before `stopAt` and up to the instant of the next timer; true when it was paused. Nothing but the loop:
    * it is entered seldom, stays long, and its code is made while it runs from what has run.
    */
-  #deliverUntil(untilAt: number, stopAt: number, paused: () => boolean): boolean {
+  #deliverUntil(untilAt: number, stopAt: number, pause: Pause): boolean {
     const clock = this.#clock;
     const simulated = this.#simulated;
     const { feed } = simulated;
@@ -195,7 +200,7 @@ class TapePlayer implements Player {
         due[0] = next > at ? next : at;
         (routes[seriesIn[index] as number] as Route).take(rowIn[index] as number, at);
       }
-      if (paused()) return true;
+      if (pause.asked) return true;
     }
   }
 }

@@ -175,12 +175,16 @@ const played = async (
   const playTo = async (untilAt: number, rows: number): Promise<boolean> => {
     // Starting may have left promises, and so may every step: they settle before the next one.
     await letPromisesSettle();
-    promises.asked();
-    return player.play(untilAt, rows, promises.asked);
+    promises.asked = false;
+    return player.play(untilAt, rows, promises);
   };
   // The first rows give the market its prices; what is owned has a value from then on, and no strategy has seen anything yet.
   const first = rowsAtStart(tape);
-  player.play(tape.startAt, first, () => player.rowsApplied >= first);
+  player.play(tape.startAt, first, {
+    get asked() {
+      return player.rowsApplied >= first;
+    },
+  });
   const beginsAt = Math.min(tradesAt, tape.endAt);
   while (beginsAt > tape.startAt && (await playTo(beginsAt, rowsPerTurn))) {
     // strategies see the market

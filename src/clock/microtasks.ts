@@ -13,26 +13,18 @@ export const letPromisesSettle = async (): Promise<void> => {
 };
 
 export interface PromiseWatch {
-  /** Whether a promise was made or settled since the last question, so that somebody may be waiting for their turn. */
-  readonly asked: () => boolean;
+  /** Whether a promise was made or settled since this was set to false, so that somebody may be waiting for their turn. */
+  asked: boolean;
   readonly stop: () => void;
 }
 
 /** Notices promises as they are made and settled, anywhere in the process; costs nothing where there are none. */
 export const watchPromises = (): PromiseWatch => {
-  let restless = false;
   const note = (): void => {
-    restless = true;
+    watch.asked = true;
   };
-  const stop = hookPromises({ init: note, settled: note });
-  return {
-    asked: () => {
-      const before = restless;
-      restless = false;
-      return before;
-    },
-    stop,
-  };
+  const watch: PromiseWatch = { asked: false, stop: hookPromises({ init: note, settled: note }) };
+  return watch;
 };
 
 /** Starts now; each call tells the whole milliseconds since. */

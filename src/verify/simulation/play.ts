@@ -49,9 +49,9 @@ export class Play {
   /** Goes on until `untilAt`, or until an invariant is violated or `done` says so. */
   async to(untilAt: number, done: () => boolean = () => false): Promise<void> {
     for (;;) {
-      if (this.#promises.asked()) {
+      if (this.#promises.asked) {
         await letPromisesSettle();
-        this.#promises.asked();
+        this.#promises.asked = false;
       }
       if (this.#supervisor.busy) {
         await this.#supervisor.tend();

@@ -216,7 +216,11 @@ describe("Batched rows of an idle service", () => {
                 simulated.applyLate(from, to);
               },
             });
-            player.play(tape.startAt, 1, () => player.rowsApplied >= 1);
+            player.play(tape.startAt, 1, {
+              get asked() {
+                return player.rowsApplied >= 1;
+              },
+            });
             for (let until = tape.startAt; until <= tape.endAt + 4 * barMs; until += 3.5 * barMs) {
               while (player.play(until, rows)) {
                 // so many rows a turn

@@ -72,10 +72,10 @@ describe("Player", () => {
     const { player, log, clock } = setup([0, 10, 20], [5]);
     expect(player.play(startAt + 30, 2)).toBe(true);
     expect(log).toEqual(["0 row 0", "5 see 0", "10 row 1", "15 see 1"]);
-    expect(player.play(startAt + 30, 10, () => true)).toBe(true);
+    expect(player.play(startAt + 30, 10, { asked: true })).toBe(true);
     expect(log.slice(4)).toEqual(["20 row 2"]);
     expect(clock.now()).toBe(startAt + 20);
-    while (player.play(startAt + 30, 10, () => true)) {
+    while (player.play(startAt + 30, 10, { asked: true })) {
       // one step at a time
     }
     expect(log.slice(4)).toEqual(["20 row 2", "25 see 2"]);
@@ -114,7 +114,12 @@ describe("Player", () => {
     clock.setTimer(startAt + 30, () => note("timer"));
     player.play(startAt, 1);
     let asked = 0;
-    expect(player.play(startAt + 100, 10, () => ++asked === 5)).toBe(true);
+    const pause = {
+      get asked() {
+        return ++asked === 5;
+      },
+    };
+    expect(player.play(startAt + 100, 10, pause)).toBe(true);
     expect(log.slice(0, 6)).toEqual(["0 row 0", "5 see 0", "15 see 1", "25 see 2", "25 late row 1", "25 late row 2"]);
     expect(log.slice(6)).toEqual(["25 late row 3", "30 timer", "35 see 3"]);
     expect(clock.now()).toBe(startAt + 35);
@@ -168,17 +173,23 @@ describe("Player", () => {
             };
             clock.setTimer(startAt, () => tell(`timer knows ${player.rowsApplied}`));
             const first = times.filter((time) => startAt + time <= tape.startAt).length;
-            player.play(tape.startAt, first, () => player.rowsApplied >= first);
+            player.play(tape.startAt, first, {
+              get asked() {
+                return player.rowsApplied >= first;
+              },
+            });
             // A pause after a row has no counterpart where rows wait: only what strangers notice asks for one.
             let asked = happened;
-            const paused = (): boolean => {
-              if (happened === asked) return false;
-              asked = happened;
-              if (happened % pauseAt === 0) told.push(`${now()} pause`);
-              return happened % pauseAt === 0;
+            const pause = {
+              get asked() {
+                if (happened === asked) return false;
+                asked = happened;
+                if (happened % pauseAt === 0) told.push(`${now()} pause`);
+                return happened % pauseAt === 0;
+              },
             };
             for (let until = 0; until <= at + 60; until += 9) {
-              while (player.play(startAt + until, rows, paused)) {
+              while (player.play(startAt + until, rows, pause)) {
                 // so many rows, or a pause
               }
               told.push(`${now()} knows ${player.rowsApplied}`);
