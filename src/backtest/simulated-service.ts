@@ -5,7 +5,7 @@
  * pushes take the way back; bars become prints only inside the bar, so that nothing is filled by a price that is still to come.
  * Not here: who moves the clock (runner.ts, paper.ts).
  */
-import { NEVER, type Observable, of, Subject } from "rxjs";
+import { NEVER, type Observable, of } from "rxjs";
 import type { User } from "../client/gateway.ts";
 import type { OpenService, ServiceEnv } from "../client/service-port.ts";
 import { inProcess, type Latency } from "../client/transport/in-process.ts";
@@ -15,6 +15,7 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import type { WireRequest } from "../contract/transport.ts";
 import { mul } from "../decimal.ts";
 import { createFeed, type Feed } from "../market/feed.ts";
+import { HotStream } from "../market/hot-stream.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import { createVenue, type Fees, type Venue } from "../venue/venue.ts";
 import { batchedRows } from "./batched-rows.ts";
@@ -178,7 +179,7 @@ const wireTo = (
 
 /** Order records as one connection delivers them: after the way back, and in order. */
 const pushesOf = (venue: Venue, clock: Clock, latency: Latency, owner: string): Observable<OrderRecord> => {
-  const pushes$ = new Subject<OrderRecord>();
+  const pushes$ = new HotStream<OrderRecord>();
   let lastAt = Number.NEGATIVE_INFINITY;
   venue.onOrder((uid, record) => {
     if (uid !== owner) return;

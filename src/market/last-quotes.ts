@@ -43,7 +43,9 @@ export class LastQuotes {
         const isFirst = this.#last.get(instId) === undefined && this.#known.has(instId);
         this.#last.set(instId, quote);
         if (isFirst) for (const listener of this.#listeners) listener(instId);
-        for (const follower of this.#followers) follower(instId);
+        // One for each user: an iterator for every quote would cost more than they do.
+        const followers = this.#followers;
+        for (let index = 0; index < followers.length; index++) (followers[index] as (instId: string) => void)(instId);
       });
       this.#known.add(instId);
     } catch {

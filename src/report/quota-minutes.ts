@@ -71,6 +71,9 @@ export class QuotaMinutes {
   readonly #skewMs: number;
   readonly #keptMax: number;
   readonly #byMinute = new Map<number, Minute>();
+  /** The minute asked about last: requests come many a minute. */
+  #lastIndex = Number.NaN;
+  #last: Minute | undefined;
   /** Minutes joined into longer spans, by the first of them. */
   #older: ReadonlyMap<number, QuotaMinute> = new Map();
   readonly #seconds = new Map<string, { second: number; count: number }>();
@@ -85,14 +88,15 @@ export class QuotaMinutes {
   onEvent(event: Event): void {
     if (event.type === "action.held") this.#hold = { layer: layerOf(event.layer), until: event.until };
     else if (event.type === "action.sent" && event.waitedMs > 0) {
-      const minute = this.#minuteOf(event.at);
+      const minute = this.#minuteOf(this.#indexOf(event.at));
       minute.waited++;
       minute.waitedMs[this.#hold.until >= event.at - event.waitedMs ? this.#hold.layer : "turn"] += event.waitedMs;
     }
   }
 
   arrived({ at, key, uid, weight, status }: Arrival): void {
-    const minute = this.#minuteOf(at);
+    const index = Math.floor((at + this.#skewMs) / minuteMs);
+    const minute = index === this.#lastIndex && this.#last !== undefined ? this.#last : this.#minuteOf(index);
     minute.requests++;
     if (key !== undefined) {
       const second = Math.floor((at + this.#skewMs) / secondMs);
@@ -125,20 +129,22 @@ export class QuotaMinutes {
     return [...this.#grouped(startAt, endAt).groups].sort(([a], [b]) => a - b).map(([index, group]) => minuteFrom(index, group));
   }
 
-  #minuteOf(at: number): Minute {
-    const index = this.#indexOf(at);
+  #minuteOf(index: number): Minute {
     let minute = this.#byMinute.get(index);
     if (minute === undefined) {
       if (this.#byMinute.size >= this.#keptMax) this.#join();
       minute = emptyMinute(index * minuteMs);
       this.#byMinute.set(index, minute);
     }
+    this.#lastIndex = index;
+    this.#last = minute;
     return minute;
   }
 
   #join(): void {
     const settledMinutes = [...this.#byMinute].map(([index, minute]) => [index, settled(minute)] as const);
     this.#byMinute.clear();
+    this.#last = undefined;
     const hours = spansOf([...this.#older, ...settledMinutes], hourMs);
     this.#older = hours.size > this.#keptMax ? spansOf([...hours], dayMs) : hours;
   }

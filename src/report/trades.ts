@@ -104,7 +104,7 @@ export class Presence {
   }
 
   get ms(): number {
-    return this.#total + (this.#open > 0 ? this.#until(this.#untilAt()) : 0);
+    return this.#total + (this.#open > 0 ? Math.max(0, this.#untilAt() - this.#since) : 0);
   }
 
   opened(at: number): void {
@@ -112,10 +112,6 @@ export class Presence {
   }
 
   closed(at: number): void {
-    if (--this.#open === 0) this.#total += this.#until(at);
-  }
-
-  #until(at: number): number {
-    return Math.max(0, Math.min(at, this.#untilAt()) - this.#since);
+    if (--this.#open === 0) this.#total += Math.max(0, Math.min(at, this.#untilAt()) - this.#since);
   }
 }
