@@ -46,9 +46,7 @@ const placesMax = 12;
 const known = new Map<string, { readonly unit: number; readonly places: number }>();
 const knownMax = 256;
 
-const stepOf = (text: string): { readonly unit: number; readonly places: number } => {
-  const before = known.get(text);
-  if (before !== undefined) return before;
+const readStep = (text: string): { readonly unit: number; readonly places: number } => {
   const step = { unit: digitsOf(text), places: readPlaces };
   if (known.size >= knownMax) known.clear();
   known.set(text, step);
@@ -57,7 +55,7 @@ const stepOf = (text: string): { readonly unit: number; readonly places: number 
 
 /** The shortest text of a whole number of positive steps; undefined where it is no such number, or is not known to be. */
 export const stepsIn = (text: string, step: string): string | undefined => {
-  const { unit, places } = stepOf(step);
+  const { unit, places } = known.get(step) ?? readStep(step);
   const scaled = digitsOf(text) * 10 ** (places - readPlaces);
   return unit > 0 && scaled % unit === 0 && Math.abs(scaled) <= safeMax ? formatCount(scaled, places) : undefined;
 };
@@ -68,7 +66,7 @@ export const evenQuotient = (a: string, by: string, step: string): string | unde
   let shift = -readPlaces;
   const divisor = digitsOf(by);
   shift += readPlaces;
-  const { unit, places } = stepOf(step);
+  const { unit, places } = known.get(step) ?? readStep(step);
   shift += places;
   const over = shift > 0 ? dividend * 10 ** shift : dividend;
   const under = divisor * unit * (shift < 0 ? 10 ** -shift : 1);

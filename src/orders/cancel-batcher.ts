@@ -108,6 +108,8 @@ export class CancelBatcher {
   }
 
   elementsNow({ orders }: Lane): number {
+    // Whether one is still needed is asked when it leaves.
+    if (orders.size < 2) return 1;
     return this.#choose(orders, this.#profile.cancelBatch.elementsMax, undefined).length;
   }
 
@@ -118,11 +120,12 @@ export class CancelBatcher {
     const batch = this.#choose(lane.orders, Math.min(elementsMax, this.#profile.cancelBatch.elementsMax), lane.orders);
     call.batch = batch;
     if (batch.length === 0) return undefined;
-    for (const order of batch) {
+    for (let index = 0; index < batch.length; index++) {
+      const order = batch[index] as TrackedOrder;
       lane.orders.delete(order);
       order.canceling = true;
     }
-    for (const order of batch) this.#owner.sent(order, now);
+    for (let index = 0; index < batch.length; index++) this.#owner.sent(batch[index] as TrackedOrder, now);
     this.#queue(lane);
     return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
   }
@@ -137,9 +140,11 @@ export class CancelBatcher {
       for (const order of orders) this.#owner.end(order, { kind: "undone", reason: reasonOf(outcome) });
       return;
     }
-    for (const order of batch) {
+    const isWhole = isTurnedDown(outcome);
+    for (let index = 0; index < batch.length; index++) {
+      const order = batch[index] as TrackedOrder;
       order.canceling = false;
-      if (isTurnedDown(outcome)) this.#alone.add(order);
+      if (isWhole) this.#alone.add(order);
       else this.#alone.delete(order);
     }
     for (let index = 0; index < batch.length; index++)
@@ -168,8 +173,8 @@ export class CancelBatcher {
   }
 
   /** The next batch, of one kind of id throughout, since some services refuse a mixture; what is not needed leaves `orders`. */
-  #choose(orders: ReadonlySet<TrackedOrder>, most: number, left: Set<TrackedOrder> | undefined): TrackedOrder[] {
-    const batch: TrackedOrder[] = [];
+  #choose(orders: ReadonlySet<TrackedOrder>, most: number, left: Set<TrackedOrder> | undefined): readonly TrackedOrder[] {
+    let batch: TrackedOrder[] | undefined;
     for (const order of orders) {
       const mayCancel = !order.canceling && restsIn[order.phase];
       if (mayCancel && order.unweighed) this.#owner.weigh(order);
@@ -177,12 +182,14 @@ export class CancelBatcher {
         left?.delete(order);
         continue;
       }
-      const first = batch[0];
+      const first = batch?.[0];
       if (first !== undefined && ((first.ordId === "") !== (order.ordId === "") || this.#alone.has(order))) continue;
-      batch.push(order);
+      // Most batches are of one: an array that grows makes room for many.
+      if (batch === undefined) batch = [order];
+      else batch.push(order);
       if (batch.length === most || this.#alone.has(order)) break;
     }
-    return batch;
+    return batch ?? noOrders;
   }
 }
 

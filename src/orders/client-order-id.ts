@@ -44,18 +44,17 @@ const below = 32 ** (6 - width.check);
 
 export const createClientOrderIds = (instance: string): ClientOrderIds => {
   const prefix = `s${letters(instance, width.instance, 11)}`;
-  const checkOf = (hash: number): string => checks[Math.floor((hash % 32 ** 6) / below)] as string;
   return {
     slotHash: (strategy, slot) => letters(`${strategy}\u0000${slot}`, width.slot, 37),
     of: (slotHash, generation) => {
       const body = prefix + slotHash + (generation % generations).toString(32).padStart(width.generation, "0");
-      return body + checkOf(hash32(body, 23));
+      return body + checks[Math.floor((hash32(body, 23) % 32 ** 6) / below)];
     },
     read: (clOrdId) => {
       const bodyLength = prefix.length + width.slot + width.generation;
       if (clOrdId.length !== bodyLength + width.check || !clOrdId.startsWith(prefix)) return undefined;
       const body = clOrdId.slice(0, bodyLength);
-      if (clOrdId.slice(bodyLength) !== checkOf(hash32(body, 23))) return undefined;
+      if (clOrdId.slice(bodyLength) !== checks[Math.floor((hash32(body, 23) % 32 ** 6) / below)]) return undefined;
       const slotHash = body.slice(prefix.length, prefix.length + width.slot);
       return { slotHash, generation: Number.parseInt(body.slice(prefix.length + width.slot), 32) };
     },

@@ -91,8 +91,9 @@ export class OrderFlow {
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settled } = slot;
     const isFree = order === undefined || overIn[order.phase];
-    const isOpen = wish !== undefined && (settled === undefined || !sameWish(wish, settled));
-    const waits = isFree && isOpen && this.#holds(slot, wish);
+    const isOpen = wish !== undefined && wish !== settled && (settled === undefined || !sameWish(wish, settled));
+    const mayWait = isFree && isOpen && (wish.ordType === "post_only" || wish.reduceOnly === true || slot.rest !== undefined);
+    const waits = mayWait && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
     const isAllowed = !waits && (isActive || mayPlace(mode, wish));
     const mayAmend = isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
@@ -136,7 +137,7 @@ export class OrderFlow {
     if (!executed.isAny && order.wish !== undefined && this.protections.isIdle) return undefined;
     const owner = order.strategy === "" ? this.risk.ownerOf(order) : order.strategy;
     const fill = this.positions.take(order, owner, executed);
-    this.protections.take(order, owner);
+    if (!this.protections.isIdle || order.wish?.protect !== undefined) this.protections.take(order, owner);
     return fill;
   }
 

@@ -47,7 +47,8 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   const { wish, order, queued } = slot;
   if (order === undefined || overIn[order.phase]) {
     if (wish === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
-    if (queued || (slot.settled !== undefined && sameWish(wish, slot.settled))) return nothing;
+    const { settled } = slot;
+    if (queued || wish === settled || (settled !== undefined && sameWish(wish, settled))) return nothing;
     return place;
   }
   if (!restsIn[order.phase]) return nothing;
@@ -65,7 +66,7 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
 
 /** Whether a resting order may stay for this wanted order. */
 export const suits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean =>
-  sameWish(wish, order.serves) || fits(wish, order, specify);
+  wish === order.serves || sameWish(wish, order.serves) || fits(wish, order, specify);
 
 /** True when the resting order is what the wanted order would become, or near enough by the wanted order's own word. */
 const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean => {

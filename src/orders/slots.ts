@@ -60,7 +60,9 @@ export class Slots {
     const slots = this.#byStrategy.get(strategy) ?? this.#slotsOf(strategy);
     if (wanted.length > 1) checkNames(strategy, wanted);
     const round = ++this.#rounds;
-    const changed: Slot[] = [];
+    // Of their size from the start: one that grows makes room for many.
+    const changed = new Array<Slot>(wanted.length);
+    let changes = 0;
     const set = new Array<Slot>(wanted.length);
     this.#declared.set(strategy, undefined);
     for (let index = 0; index < wanted.length; index++) {
@@ -78,8 +80,9 @@ export class Slots {
       if (before !== undefined && sameWish(before, wish)) continue;
       // What came to its end is new when something else was wanted in between.
       if (before !== undefined) slot.settled = undefined;
-      changed.push(slot);
+      changed[changes++] = slot;
     }
+    changed.length = changes;
     this.#declared.set(strategy, set);
     if (slots.size === set.length) return changed;
     for (const slot of slots.values()) {

@@ -46,6 +46,8 @@ interface ExchangeOptions {
   readonly firstOrdId: bigint;
 }
 
+const noMarkets: readonly Market[] = [];
+
 export class Exchange {
   readonly contract: Contract;
   readonly profile: Profile;
@@ -117,10 +119,12 @@ export class Exchange {
   /** Products whose orders changed in this event, and whose positions are due for a review. */
   marketsToReview(at: number): readonly Market[] {
     const { touched } = this;
-    const due: Market[] = [];
+    let due = noMarkets;
     for (let index = 0; index < touched.length; index++) {
       const market = this.markets.get((touched[index] as Order).product.instId);
-      if (market !== undefined && at >= market.lookAt && !due.includes(market)) due.push(market);
+      if (market === undefined || at < market.lookAt || due.includes(market)) continue;
+      // Most often there is one: an array that grows would make room for many.
+      due = due.length === 0 ? [market] : [...due, market];
     }
     return due;
   }

@@ -169,12 +169,12 @@ export const cancelBatch = (
   const { elementsMax, oneIdKind, envelopeCodeWhenMixed, envelopeCodeWhenAllFailed } = profile.cancelBatch;
   if (body.length > elementsMax) return badRequest(profile, `At most ${elementsMax} orders per call, got ${body.length}.`);
   if (oneIdKind && namesBothWays(body)) return badRequest(profile, "Use either ordId or clOrdId in all elements of a call.");
-  const results: Readonly<Record<string, string>>[] = [];
+  const results = new Array<Readonly<Record<string, string>>>(body.length);
   let bad = 0;
-  for (const element of body) {
-    const result = cancelOne(exchange, account, element, at, unnamed);
+  for (let index = 0; index < body.length; index++) {
+    const result = cancelOne(exchange, account, body[index] as CancelElement, at, unnamed);
     if ((result["sCode"] ?? result["code"]) !== "0") bad++;
-    results.push(result);
+    results[index] = result;
   }
   return done(profile, results, bad === 0 ? "0" : bad === results.length ? envelopeCodeWhenAllFailed : envelopeCodeWhenMixed);
 };

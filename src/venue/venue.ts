@@ -244,7 +244,7 @@ export const createVenue = (options: VenueOptions): Venue => {
         const due = exchange.marketsToReview(now);
         exchange.tell(now);
         // Users may have moved the market among themselves.
-        for (const market of due) follow(exchange, market, now);
+        for (let index = 0; index < due.length; index++) follow(exchange, due[index] as Market, now);
       }
       return response;
     },

@@ -80,9 +80,10 @@ const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentR
   const { szUnit, feeSign } = profile.order;
   const done = record.accFillSz;
   const fee = record.fee === "" || record.fee === "0" ? "0" : plain(record.fee);
-  const cost = fee !== "0" && feeSign === "negative_is_cost" ? neg(fee) : fee;
+  // In its shortest spelling: only the sign changes.
+  const cost = fee === "0" || feeSign !== "negative_is_cost" ? fee : fee.startsWith("-") ? fee.slice(1) : `-${fee}`;
   if (done === "" || done === "0") return { isAny: false, filled: "0", value: "0", px: "", cost, fee, record, profile, instrument };
-  const avgPx = amount(record.avgPx);
+  const avgPx = record.avgPx || "0";
   const inMoney = szUnit[instTypeOf(instId)] === "quote_notional";
   const lotSize = inMoney ? instrument?.lotSize : undefined;
   const even = lotSize === undefined ? undefined : evenQuotient(done, avgPx, lotSize);

@@ -81,8 +81,10 @@ export class OrderLists {
   readonly #take = ({ ordId, state }: OrderRecord, previous: OrderRecord | undefined): void => {
     const now = this.#clock.now();
     const over = !activeIn[state];
-    if (over) this.#drop(ordId);
-    else if (previous === undefined) this.#seenAt.set(ordId, now);
+    if (over) {
+      this.#seenAt.delete(ordId);
+      if (this.#failures.size > 0) this.#failures.delete(ordId);
+    } else if (previous === undefined) this.#seenAt.set(ordId, now);
     this.pending.touch(this.#active, now);
     if (over) this.history.touch(this.#finished, now);
   };

@@ -69,12 +69,15 @@ class SortedRecords {
   put(record: OrderRecord): void {
     const index = this.#indexOf(record.ordId);
     if (this.records[index]?.ordId === record.ordId) this.records[index] = record;
+    else if (index === this.records.length) this.records.push(record);
     else this.records.splice(index, 0, record);
   }
 
   remove(ordId: string): void {
     const index = this.#indexOf(ordId);
-    if (this.records[index]?.ordId === ordId) this.records.splice(index, 1);
+    if (this.records[index]?.ordId !== ordId) return;
+    if (index === this.records.length - 1) this.records.pop();
+    else this.records.splice(index, 1);
   }
 
   #indexOf(ordId: string): number {
@@ -121,7 +124,8 @@ export class OrderStore {
     this.#records.set(record.ordId, record);
     if (activeIn[record.state]) this.#active.put(record);
     else if (wasActive || previous === undefined) this.#finish(record, wasActive);
-    for (const listener of this.#listeners) listener(record, previous);
+    const listeners = this.#listeners;
+    for (let index = 0; index < listeners.length; index++) (listeners[index] as OrderListener)(record, previous);
     return true;
   }
 
