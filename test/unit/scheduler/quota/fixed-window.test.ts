@@ -1,0 +1,174 @@
+/** What a fixed window does with the evidence of its parts, in instants and units worked out by hand. */
+import { describe, expect, it } from "vitest";
+import { CountLag } from "../../../../src/scheduler/quota/count-lag.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
+import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import { fixedClock } from "../../../support/harness/fixed-clock.ts";
+
+const minute: LayerSpec = {
+  name: "uid",
+  scope: "uid",
+  unit: "weight",
+  capacity: 1_000,
+  windowMs: 60_000,
+  banMs: 0,
+  anchor: "wall_clock",
+  header: { kind: "used", name: "used" },
+};
+const second: LayerSpec = {
+  ...minute,
+  name: "key",
+  scope: "key",
+  unit: "requests",
+  capacity: 10,
+  windowMs: 1_000,
+  header: { kind: "remaining", name: "left" },
+};
+const most = (units: number) => (): number => units;
+/** A call that is answered ten milliseconds later. */
+const call = (gauge: FixedWindow, at: number, used?: number, units = 1): number =>
+  gauge.end(gauge.begin(units, at), at, at + 10, used, true);
+
+describe("A minute whose end is not known", () => {
+  /** Since 1,010 it has run on; 400 of 1,000 were told of it. */
+  const open = (): FixedWindow => {
+    const gauge = new FixedWindow(minute, "u", fixedClock(0, 0, false));
+    call(gauge, 1_000, 400, 5);
+    return gauge;
+  };
+
+  it("is spent evenly from what was under way when it was found to run on, and has no room for many at once", () => {
+    const gauge = open();
+    expect([gauge.paced(1_010), gauge.paced(31_010), gauge.room(31_010, most(1_000)), gauge.spanAt(31_010)]).toEqual([
+      25,
+      525,
+      0,
+      undefined,
+    ]);
+  });
+
+  it("holds what its ceiling says, which is asked for its latest end", () => {
+    const gauge = open();
+    const asked: unknown[] = [];
+    const note = (...window: readonly number[]): number => asked.push(window) && 405;
+    expect([gauge.blockedUntil(5, 2_000, note), gauge.blockedUntil(6, 2_000, note)]).toEqual([undefined, 62_000]);
+    expect(asked).toEqual([
+      [61_010, 1_010, 2_000],
+      [61_010, 1_010, 2_000],
+    ]);
+  });
+
+  it("is looked at by one call at a time once it is half full, and after each more seldom", () => {
+    const gauge = open();
+    // A 54th of a minute after it was found to run on.
+    expect(gauge.blockedUntil(200, 2_000, most(0))).toBeCloseTo(2_121.11, 2);
+    const ticket = gauge.begin(200, 2_200);
+    expect(gauge.blockedUntil(200, 2_201, most(0))).toBe(62_201);
+    gauge.end(ticket, 2_200, 2_210, 600, true);
+    expect(gauge.blockedUntil(100, 2_220, most(0))).toBe(5_210);
+  });
+
+  it("has ended a window's length after the last answer, when nothing is under way", () => {
+    const usedAt = (at: number, isAlone = true): number => {
+      const gauge = open();
+      if (!isAlone) gauge.begin(5, 50_000);
+      gauge.blockedUntil(5, at, most(1_000));
+      return gauge.used(at);
+    };
+    expect([usedAt(61_009), usedAt(61_010), usedAt(61_010, false)]).toEqual([400, 0, 405]);
+  });
+
+  it("keeps its number for those who ask by its beginning", () => {
+    expect(open().indexOf(240_000, 31_010)).toBe(0);
+  });
+});
+
+describe("A second whose end is not known", () => {
+  it("is closed by a refusal until a window's length after the last answer", () => {
+    const gauge = new FixedWindow(second, "k", fixedClock(0, 0, false));
+    call(gauge, 110, 3);
+    expect(gauge.blockedUntil(1, 200, most(10))).toBeUndefined();
+    expect([gauge.shut(200), gauge.blockedUntil(1, 200, most(10))]).toEqual([1_120, 1_120]);
+    gauge.begin(1, 900);
+    expect(gauge.blockedUntil(1, 1_500, most(10))).toBe(1_501);
+  });
+});
+
+describe("A minute whose first count is in doubt", () => {
+  /** Minute 0 told 400, and minute 1 first 900, more than a minute after that. */
+  const doubted = (): FixedWindow => {
+    const gauge = new FixedWindow(minute, "u", fixedClock(0, 0));
+    call(gauge, 50_000, 400);
+    call(gauge, 115_000, 900);
+    return gauge;
+  };
+  const until = (gauge: FixedWindow): number | undefined => gauge.blockedUntil(5, 115_030, most(1_000));
+
+  it("has no room for many at once, and lets one call leave", () => {
+    const gauge = doubted();
+    expect([gauge.room(115_030, most(1_000)), until(gauge)]).toEqual([0, undefined]);
+    gauge.begin(5, 115_020);
+    expect(until(gauge)).toBe(116_030);
+  });
+
+  it.each<[string, (gauge: FixedWindow, ticket: ReturnType<FixedWindow["begin"]>) => void]>([
+    ["is answered", (gauge, ticket) => gauge.end(ticket, 115_020, 115_025, undefined, true)],
+    ["is lost", (gauge, ticket) => gauge.lose(ticket, 115_025)],
+    ["never left", (gauge, ticket) => gauge.undo(ticket)],
+  ])("lets the next one leave when that %s", (_, over) => {
+    const gauge = doubted();
+    over(gauge, gauge.begin(5, 115_020));
+    expect(until(gauge)).toBeUndefined();
+  });
+});
+
+describe("A second that only the calendar says has begun", () => {
+  it("has no room for many at once, and is entered by one call", () => {
+    const gauge = new FixedWindow(second, "k", fixedClock(0, 0));
+    call(gauge, 7_890, 10);
+    expect([gauge.room(8_001, most(10)), gauge.room(8_900, most(10))]).toEqual([0, 1]);
+    gauge.begin(1, 8_001);
+    expect([gauge.blockedUntil(1, 8_002, () => 99), gauge.blockedUntil(1, 9_001, () => 99)]).toEqual([9_002, undefined]);
+  });
+});
+
+describe("A fixed window", () => {
+  it("tells whether counts lag, and what strangers used of it where it is divided", () => {
+    const lag = new CountLag();
+    const gauge = new FixedWindow(minute, "u", fixedClock(0, 0), lag);
+    expect([gauge.lags, gauge.ambiguous]).toEqual([false, false]);
+    lag.lagging = true;
+    call(gauge, 70_000, 50);
+    gauge.strangers = 7;
+    gauge.divided = true;
+    expect([gauge.lags, gauge.foreign(70_020)]).toEqual([true, 7]);
+  });
+
+  it("counts a call on top of a count that lags", () => {
+    const lag = new CountLag();
+    lag.lagging = true;
+    const gauge = new FixedWindow(minute, "u", fixedClock(0, 0), lag);
+    call(gauge, 70_000, 3, 5);
+    call(gauge, 70_100, 8, 5);
+    expect(gauge.used(70_200)).toBe(13);
+  });
+
+  it("tells its number by its beginning, when it ends, and what is ours of it", () => {
+    const gauge = new FixedWindow(minute, "u", fixedClock(-100, 100));
+    call(gauge, 200_000, 30, 5);
+    gauge.begin(4, 201_000);
+    expect([gauge.endOf(3, 200_000), gauge.indexOf(240_100, 200_000), gauge.spanAt(239_950)]).toEqual([240_100, 4, { first: 3, last: 4 }]);
+    expect(gauge.ownOf(3)).toEqual({ begun: 9, settled: 5, reported: 30 });
+  });
+
+  it("takes what a key's second counts for ours only where requests are counted", () => {
+    const left = (unit: LayerSpec["unit"]): number => {
+      const gauge = new FixedWindow({ ...second, unit }, "k", fixedClock(0, 0));
+      gauge.begin(1, 7_100);
+      call(gauge, 7_100, 2);
+      return gauge.used(8_000);
+    };
+    // Two were counted, of which one is not answered: it has landed.
+    expect([left("requests"), left("weight")]).toEqual([0, 1]);
+  });
+});
