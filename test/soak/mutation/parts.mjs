@@ -22,6 +22,6 @@ export const parts = {
     ],
     tests: ["test/unit/journal/*.test.ts"],
   },
-  // Last measured: 97.7 % (1,403 of 1,436), no file below 94.3 %. What is left, read one by one, changes no answer.
+  // Last measured file by file: 90 % and more, but for fixed-window (77 %, by its own tests and the quick ones alone).
   ledger: { mutate: ["src/scheduler/quota/*.ts"], tests: ["test/unit/scheduler/quota/*.test.ts"] },
 };
