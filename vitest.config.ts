@@ -48,7 +48,8 @@ const leftOut =
         "test/acceptance/from-code.test.ts",
         "test/bench/**",
         "test/soak/**",
-        "test/unit/backtest/sweep/sweep.test.ts",
+        "test/unit/backtest/sweep/{sweep,sweep-parts}.test.ts",
+        "test/unit/backtest/sweep/workers/queue-worker.test.ts",
         "test/unit/verify/{acceptance,compare,conformance,doctor,simulation}/**",
       ]
     : [];
