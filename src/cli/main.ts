@@ -164,10 +164,7 @@ const withoutFiles = ["init", "ctl", "exchanges", "import", "fetch", "data", "ge
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"];
 
-/**
- * What a config imports is loaded before the loader for the user's files, under which every file takes several times as long. The
- * command comes after it: the loader also mends how a command's `import()` sees files written for CommonJS.
- */
+/** What a config imports is loaded before the loader for the user's files, under which every file takes several times as long. */
 const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
   if (needsLoader || !commands.has(first) || withoutFiles.includes(first)) return;
   const late = overNetwork.includes(first)

@@ -92,8 +92,7 @@ export class OrderFlow {
     const { order, settled } = slot;
     const isFree = order === undefined || overIn[order.phase];
     const isOpen = wish !== undefined && wish !== settled && (settled === undefined || !sameWish(wish, settled));
-    const mayWait = isFree && isOpen && (wish.ordType === "post_only" || wish.reduceOnly === true || slot.rest !== undefined);
-    const waits = mayWait && this.#holds(slot, wish);
+    const waits = isFree && isOpen && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
     const isAllowed = !waits && (isActive || mayPlace(mode, wish));
     const mayAmend = isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
