@@ -9,19 +9,13 @@ import { OpenEnd } from "../../../src/scheduler/quota/open-end.ts";
 import { WindowEntry } from "../../../src/scheduler/quota/window-entry.ts";
 import { WindowPhase } from "../../../src/scheduler/quota/window-phase.ts";
 import { WindowUsage } from "../../../src/scheduler/quota/window-usage.ts";
+import { minute } from "./allowance.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
+const { header: _told, ...untold } = minute;
 /** A user's minute whose answers tell nothing. */
-export const silent: LayerSpec = {
-  name: "uid",
-  scope: "uid",
-  unit: "weight",
-  capacity: 1_200,
-  windowMs: 60_000,
-  banMs: 0,
-  anchor: "wall_clock",
-};
-export const user: LayerSpec = { ...silent, header: { kind: "used", name: "used" } };
+export const silent: LayerSpec = untold;
+export const user: LayerSpec = minute;
 export const address: LayerSpec = { ...user, name: "ip", scope: "ip", capacity: 1_000, header: { kind: "remaining", name: "left" } };
 export const second: LayerSpec = { ...address, name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000 };
 
