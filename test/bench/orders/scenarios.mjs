@@ -49,18 +49,18 @@ const ordering = (market, orders) => {
   );
 };
 
-/** What a set of one order says, beside what is the scenario's own. */
-const one = { slot: "one", instId, side: "buy", qty: "0.01" };
+/** What a set of one order says, beside what is the scenario's own: spread last, as a field written after a spread costs Node 20 a microsecond. */
+const one = { slot: "one", instId, qty: "0.01" };
 
 export const scenarios = {
   fill: {
     text: "a market order that is filled",
-    orderOf: (round) => ({ ...one, side: round % 2 === 0 ? "buy" : "sell", ordType: "market", round }),
+    orderOf: (round) => ({ side: round % 2 === 0 ? "buy" : "sell", ordType: "market", round, ...one }),
     ended: ({ filled }) => filled,
   },
   rest: {
     text: "a limit order that is placed, rests and is withdrawn for the next",
-    orderOf: (round) => ({ ...one, ordType: "post_only", px: round % 2 === 0 ? "59000" : "59000.1" }),
+    orderOf: (round) => ({ side: "buy", ordType: "post_only", px: round % 2 === 0 ? "59000" : "59000.1", ...one }),
     ended: ({ canceled }) => canceled,
   },
 };
