@@ -42,19 +42,45 @@ export const holdMsOf = (status: number, headers: Readonly<Record<string, string
   return ms > 0 ? Math.min(ms, holdMsMax) : undefined;
 };
 
+/** "Sun, 06 Nov 1994 ", with which a date of the usual form begins; "08:49:37 GMT" follows. */
+const dayLength = 17;
+const dateLength = 29;
+/** Above the digit zero. */
+const colon = 10;
+
+const lastDate = { text: "", at: Number.NaN, day: "?", dayAt: Number.NaN };
+
 /** The instant in `Date`, milliseconds, whole seconds. */
 export const dateOf = (headers: Readonly<Record<string, string>>): number | undefined => {
   const text = headers["date"];
   if (text === undefined) return undefined;
-  // Answers of one second carry the same text, and reading a calendar date is the dearest part of an answer.
-  if (text !== lastDate.text) {
-    lastDate.text = text;
-    lastDate.at = Date.parse(text);
-  }
+  if (text !== lastDate.text) readDate(text);
   return Number.isNaN(lastDate.at) ? undefined : lastDate.at;
 };
 
-const lastDate = { text: "", at: Number.NaN };
+/** Reading a calendar date is the dearest part of an answer: of a second one in a day only the time of day is read. */
+const readDate = (text: string): void => {
+  lastDate.text = text;
+  let seconds = text.length === dateLength && text.startsWith(lastDate.day) && text.endsWith(" GMT") ? 0 : Number.NaN;
+  for (let place = 0; place < 8; place++) {
+    const digit = text.charCodeAt(dayLength + place) - 48;
+    if (place % 3 === 2) seconds = digit === colon ? seconds : Number.NaN;
+    else if (!(digit >= 0 && digit <= 9)) seconds = Number.NaN;
+    else if (place % 3 === 1) seconds += digit;
+    else seconds = digit < 6 ? seconds * 60 + digit * 10 : Number.NaN;
+  }
+  if (seconds < 86_400) lastDate.at = lastDate.dayAt + seconds * 1_000;
+  else parseDate(text);
+};
+
+/** Whatever the platform takes for a date. */
+const parseDate = (text: string): void => {
+  const day = text.slice(0, dayLength);
+  const dayAt = text.length === dateLength ? Date.parse(`${day}00:00:00 GMT`) : Number.NaN;
+  lastDate.at = Date.parse(text);
+  lastDate.dayAt = dayAt;
+  lastDate.day = Number.isNaN(dayAt) ? "?" : day;
+};
 
 const limited = 429;
 
