@@ -19,8 +19,9 @@ export interface Band {
 
 const anyPrice: Band = { above: Number.NEGATIVE_INFINITY, below: Number.POSITIVE_INFINITY };
 const spareTicks = 3;
+const unit = Number(one);
 /** A tick that moves a position by less is no measure of its rounding errors. */
-const leastWorth = 1_000n;
+const leastWorth = 1_000 * unit;
 
 /** What stands behind the position whatever it is worth; undefined where other positions share it. */
 const behind = (exchange: Exchange, account: Account, { product }: Market, position: Position): Amount | undefined => {
@@ -36,13 +37,17 @@ const behind = (exchange: Exchange, account: Account, { product }: Market, posit
   return stands;
 };
 
-/** Solves margin + profit = maintenance for the price, by the signed worth of a tick. */
+/**
+ * Solves margin + profit = maintenance for the price, by the signed worth of a tick: in numbers, whose rounding is far below a tick where
+ * prices can be.
+ */
 const bandOf = ({ base, entry }: Position, margin: Amount, tick: Amount, maintenance: Amount): Band | undefined => {
-  const perTick = tick * base;
-  if (perTick < leastWorth * one && perTick > -leastWorth * one) return undefined;
-  const long = base > 0n;
-  const worth = ((entry - margin) * one) / (long ? one - maintenance : one + maintenance);
-  const edge = Number((worth * one) / perTick);
+  const perTick = Number(tick) * Number(base);
+  if (Math.abs(perTick) < leastWorth) return undefined;
+  const long = perTick > 0;
+  const rate = Number(maintenance) / unit;
+  const worth = (Number(entry) - Number(margin)) / (long ? 1 - rate : 1 + rate);
+  const edge = Math.trunc((worth / perTick) * unit);
   return long
     ? { above: edge + spareTicks, below: Number.POSITIVE_INFINITY }
     : { above: Number.NEGATIVE_INFINITY, below: edge - spareTicks };

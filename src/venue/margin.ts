@@ -67,8 +67,41 @@ export const crossEquity = (exchange: Exchange, account: Account, currency: stri
   return equity;
 };
 
+/** More than numbers can lose to rounding of all that is added up. */
+const roundingShare = 1e-9;
+const unit = Number(one);
+
+/**
+ * Whether cross positions of a currency are short, in numbers, which cost less than exact amounts: true as well for what comes so near
+ * that their rounding could matter.
+ */
+const mayBeShort = ({ margins, markets }: Exchange, account: Account, currency: string): boolean => {
+  const { held, marginModes, modeDefault } = account;
+  const maintenance = Number(margins.maintenance) / unit;
+  let spare = Number(account.purses.get(currency)?.total ?? 0n);
+  let size = Math.abs(spare);
+  for (let index = 0; index < held.length; index++) {
+    const { instId, base, entry, margin } = held[index] as Position;
+    const market = markets.get(instId);
+    if (market?.product.quote !== currency) continue;
+    if ((marginModes.get(instId) ?? modeDefault) === "isolated") {
+      spare -= Number(margin);
+      size += Number(margin);
+      continue;
+    }
+    const { mark, book, product } = market;
+    const cost = Number(entry);
+    const px = mark > 0n ? Number(mark) : (doubleMark(book) * Number(product.tick)) / 2;
+    const worth = px === 0 ? cost : (px * Number(base)) / unit;
+    spare += worth - cost - Math.abs(worth) * maintenance;
+    size += Math.abs(worth) + Math.abs(cost);
+  }
+  return spare <= size * roundingShare;
+};
+
 /** Whether cross positions of a currency are short of what they need to stay open. */
 export const isCrossShort = (exchange: Exchange, account: Account, currency: string): boolean => {
+  if (!mayBeShort(exchange, account, currency)) return false;
   const { held } = account;
   let spare = account.purses.get(currency)?.total ?? 0n;
   for (let index = 0; index < held.length; index++) {

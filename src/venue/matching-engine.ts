@@ -11,6 +11,7 @@
  */
 
 import type { Order, Sign } from "./account.ts";
+import { lotWorth } from "./instrument.ts";
 import { isOpen } from "./order.ts";
 import {
   bestDisplayed,
@@ -65,19 +66,21 @@ export const offersFor = (book: Book, { account, sign, px, ordType }: Pick<Order
 const wanted = (book: Book, order: Order, px: number): number => {
   const room = order.reduceOnly ? book.room(order) : order.lots - order.done;
   if (order.budget === undefined) return room;
-  return Math.min(room, Number((order.budget - order.value) / (BigInt(px) * order.product.cell)));
+  return Math.min(room, Number((order.budget - order.value) / lotWorth(order.product, px)));
 };
 
 /** Matches an arriving order with its offers and tells whether it got all it wanted; the rest is left to the caller. */
 export const take = (book: Book, order: Order, offers: readonly Offer[], at: number): boolean => {
-  const half = against(book, order.sign);
-  let px = order.px;
-  for (const offer of offers) {
-    px = offer.px;
+  const half = order.sign === 1 ? book.asks : book.bids;
+  if (offers.length === 0) return order.px > 0 && wanted(book, order, order.px) <= 0;
+  let satisfied = false;
+  for (let index = 0; index < offers.length; index++) {
+    const offer = offers[index] as Offer;
+    const { px, maker } = offer;
     const most = wanted(book, order, px);
     if (most <= 0) return true;
-    const { maker } = offer;
     const count = Math.min(most, maker === undefined ? offer.lots : Math.min(offer.lots, book.room(maker)));
+    satisfied = count === most;
     if (count <= 0) continue;
     if (maker === undefined) {
       consume(half, px, count);
@@ -87,7 +90,7 @@ export const take = (book: Book, order: Order, offers: readonly Offer[], at: num
     }
     book.onFill(order, px, count, "taker", at);
   }
-  return px > 0 && wanted(book, order, px) <= 0;
+  return satisfied;
 };
 
 export const rest = (book: Book, order: Order): void => {

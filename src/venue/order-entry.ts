@@ -12,7 +12,7 @@ import { activeIn, type CancelBody, type Infer, type PlaceBody } from "../contra
 import type { Account, Order } from "./account.ts";
 import type { Exchange } from "./exchange.ts";
 import { ratesFor } from "./fee-tiers.ts";
-import { baseOf, worthOf } from "./instrument.ts";
+import { baseOf, lotWorth, worthOf } from "./instrument.ts";
 import { freeOf, modeOf } from "./margin.ts";
 import { rest, take } from "./matching-engine.ts";
 import { type Amount, cover, one, type Rates, readAmount, spell } from "./money.ts";
@@ -31,7 +31,7 @@ const planOf = ({ order, offers }: Entry): Plan => {
   let lots = 0;
   let value = 0n;
   for (const offer of offers) {
-    const affordable = budget === undefined ? order.lots - lots : Number((budget - value) / (BigInt(offer.px) * product.cell));
+    const affordable = budget === undefined ? order.lots - lots : Number((budget - value) / lotWorth(product, offer.px));
     const count = Math.min(offer.lots, affordable, order.lots - lots);
     if (count <= 0) break;
     lots += count;

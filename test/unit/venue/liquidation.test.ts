@@ -25,8 +25,8 @@ const arena = (profile: ProfileOverrides, ...balances: readonly string[]) => {
 };
 
 /** Long 0.1 at 60000 with 600 of margin; a purse of 700 after the fee of 3. */
-const long = (mode: "cross" | "isolated", profile: ProfileOverrides = {}) => {
-  const it = arena(profile, "703");
+const long = (mode: "cross" | "isolated", profile: ProfileOverrides = {}, balance = "703") => {
+  const it = arena(profile, balance);
   it.quote(swap, 59999.9, 100, 60000, 100);
   it.mark("60000");
   it.placed({ px: "60000", sz: "0.1", mgnMode: mode });
@@ -142,6 +142,18 @@ describe("Cross positions", () => {
     expect(it.position()).toBeUndefined();
     // 700 less 672 lost, a fee of 2.664 and 13.32 for the fund.
     expect(it.balance("USDT")).toMatchObject({ balance: "12.016", frozen: "0" });
+  });
+
+  it("are enough with all they need, and short by the last digit", () => {
+    // 670 lost and 0.5 % of 5330 needed.
+    for (const [balance, liquidations] of [
+      ["699.65", 0],
+      ["699.649999999999999999", 1],
+    ] as const) {
+      const it = long("cross", {}, balance);
+      it.mark("53300");
+      expect(it.told).toHaveLength(liquidations);
+    }
   });
 
   it("leave an empty purse and no debt when the market goes through them", () => {
