@@ -47,7 +47,7 @@ export const takeWanted = (strategy: string, emitted: unknown): WantedSet => {
     else if (isProtection(order)) protections = withProtection(strategy, protections, order);
     else orders[taken++] = slowCopy(strategy, order, index);
   }
-  orders.length = taken;
+  if (taken < length) orders.length = taken;
   return { orders, protections };
 };
 

@@ -82,7 +82,7 @@ export class Slots {
       if (before !== undefined) slot.settled = undefined;
       changed[changes++] = slot;
     }
-    changed.length = changes;
+    while (changed.length > changes) changed.pop();
     this.#declared.set(strategy, set);
     if (slots.size === set.length) return changed;
     for (const slot of slots.values()) {

@@ -142,7 +142,7 @@ export class Lanes {
       const lane = this.#lanes[index] as Lane;
       if (lane.queue.size > 0) ready[count++] = lane;
     }
-    ready.length = count;
+    while (ready.length > count) ready.pop();
     // One lane has no order, and most often there is but one.
     if (ready.length > 1) this.#rank(ready);
     this.#sorted = true;
