@@ -22,20 +22,22 @@ const slow = [
   "test/acceptance/golden/golden.test.ts",
 ];
 
-/** Tests that start processes and threads, or change what belongs to the whole process: each file has a process of its own. */
+/**
+ * Tests that change what belongs to the whole process, or would be changed by others in it: each file has a process of its own, which
+ * takes a second of processor time to load.
+ */
 const isolated = [
   ...slow,
-  "test/acceptance/**/*.test.ts",
   "test/bench/**/*.test.ts",
   "test/unit/backtest/sweep/**/*.test.ts",
-  "test/unit/cli/*.test.ts",
-  "test/unit/engine/watchdog/processes.test.ts",
   "test/unit/market/tape/import-killed.test.ts",
   "test/unit/host/{execution-context,isolation,virtual-globals}.test.ts",
-  "test/unit/venue/server-command.test.ts",
 ];
 
-/** Left out where only the platform is another one (`PLATFORM_TESTS=1`): long searches of our own arithmetic, texts, the browser, attacks, and groups of processes. */
+/**
+ * Left out where only the platform is another one (`PLATFORM_TESTS=1`): rooms that only reckon, long searches of our own arithmetic, texts,
+ * the browser, attacks, and groups of processes. That both platforms reckon alike is told by the golden results, which stay.
+ */
 const leftOut =
   process.env["PLATFORM_TESTS"] === "1"
     ? [
@@ -48,6 +50,8 @@ const leftOut =
         "test/acceptance/from-code.test.ts",
         "test/bench/**",
         "test/soak/**",
+        "test/unit/{contract,orders,report,scheduler/quota}/**",
+        "test/unit/venue/!(serve|socket)*.test.ts",
         "test/unit/backtest/sweep/{sweep,sweep-parts}.test.ts",
         "test/unit/backtest/sweep/workers/queue-worker.test.ts",
         "test/unit/verify/{acceptance,compare,conformance,doctor,simulation}/**",
@@ -55,12 +59,16 @@ const leftOut =
     : [];
 const never = ["**/node_modules/**", ...leftOut];
 
+/** Waits for processes of its own, and takes longer than what only reckons. */
+const waiting = /test\/(acceptance|unit\/(cli|engine))\//;
+
 /** Isolated files first, the slow ones before all; then what shares a process, so that no worker ends between two of these. */
 class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project, moduleId }: TestSpecification): number => {
       const place = slow.findIndex((name) => moduleId.endsWith(name));
-      return place !== -1 ? place : project.name === "isolated" ? slow.length : slow.length + 1;
+      if (place !== -1) return place;
+      return project.name === "isolated" ? slow.length : waiting.test(moduleId) ? slow.length + 1 : slow.length + 2;
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }

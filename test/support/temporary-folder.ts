@@ -1,5 +1,5 @@
 /**
- * Temporary folders of tests: each goes when the test file that asked for it has ended.
+ * Temporary folders of tests: each goes when the test file that asked for it has ended, or with its process.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +10,13 @@ const made: string[] = [];
 export const temporaryFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `sluice-${name}-`));
   made.push(folder);
+  return folder;
+};
+
+/** For what several files of one process share. */
+export const folderOfProcess = (name: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), `sluice-${name}-`));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
 

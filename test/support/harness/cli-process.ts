@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { folderOfProcess } from "../temporary-folder.ts";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
-export const folder = temporaryFolder("stranger");
+export const folder = folderOfProcess("stranger");
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');
 
 export const file = (name: string, content: string | Uint8Array): string => {

@@ -1,7 +1,7 @@
 /** Servers on loopback that take messages: HTTP with answers by script, and SMTP as a mail server speaks it. */
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 
 export interface Received {
   readonly method: string;
@@ -19,11 +19,6 @@ export interface Reply {
   /** A body without end. */
   readonly endless?: true;
 }
-
-const ending: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ending.splice(0)) end();
-});
 
 const listening = (server: Server | ReturnType<typeof createSocketServer>): Promise<number> =>
   new Promise((resolve) => {
@@ -60,7 +55,7 @@ export const messageServer = async (reply: (request: Received, index: number) =>
     server.closeAllConnections();
     server.close();
   };
-  ending.push(close);
+  onTestFinished(close);
   return { url: `http://127.0.0.1:${port}`, port, received, close };
 };
 
@@ -139,7 +134,7 @@ export const mailServer = async ({
     talk(socket);
   });
   const port = await listening(server);
-  ending.push(() => {
+  onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
