@@ -5,14 +5,16 @@
  * ends; the low comes first when the bar rose, the high first when it fell. Where the path is to be pessimistic, the extreme that
  * fills only buys, or only sells, comes second: a reaction to the fill does not profit from the rest of a favourable bar.
  * Strategies see none of these prints, only the finished bar, so an order can be filled by the bar it was placed in, at the prices
- * still to come, but never by what was past.
+ * still to come, but never by what was past. Stops and take-profits that the engine holds see them: where the price passes one between
+ * two prints it is quoted there on its way, at the instant that a steady price would be there.
  *
  * Invariants: no price outside the bar is printed or quoted, except that a bar without a range shows an ask one tick above it;
  * a quarter of the bar's volume, at least one lot, is behind each print.
  */
-import type { Clock } from "../clock/clock.ts";
+import type { Clock, Timer } from "../clock/clock.ts";
 import { type CandleSeries, isTerms, type Series } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
+import type { BarFollowers } from "./bar-followers.ts";
 import type { BarPath } from "./fill-models.ts";
 
 /** Bars taken afterwards, at a service where no order rests: what was printed there is seen in the latest print alone. */
@@ -62,8 +64,14 @@ export class CandlePlayer implements LateBars {
   readonly #series: CandleSeries;
   readonly #skewMs: number;
   readonly #path: BarPath;
+  readonly #followers: BarFollowers | undefined;
   /** The price printed last. */
   #before = 0;
+  /** Where the price is on its way, and since when. */
+  #px = 0;
+  #pxAt = 0;
+  /** Quotes the next price between two prints at which a follower acts. */
+  #stop: Timer | undefined;
   #fromLow = true;
   /** The bar that is running, when it opened, and how many of its prints before the close have been made. */
   #running = 0;
@@ -71,19 +79,30 @@ export class CandlePlayer implements LateBars {
   #made = 0;
   #armed = true;
 
-  constructor(venue: Venue, clock: Clock, instId: string, series: CandleSeries, skewMs: number, path: BarPath = "shortest") {
+  constructor(
+    venue: Venue,
+    clock: Clock,
+    instId: string,
+    series: CandleSeries,
+    skewMs: number,
+    path: BarPath = "shortest",
+    followers?: BarFollowers,
+  ) {
     this.#venue = venue;
     this.#clock = clock;
     this.#instId = instId;
     this.#series = series;
     this.#skewMs = skewMs;
     this.#path = path;
+    this.#followers = followers;
+    if (followers !== undefined) followers.replan = () => this.#plan();
   }
 
   /** Row `row` of the series has just closed. */
   take(row: number): void {
     this.#close(row, this.#clock.now());
     this.#arm();
+    this.#plan();
   }
 
   closed(row: number): void {
@@ -107,6 +126,7 @@ export class CandlePlayer implements LateBars {
     for (let which = this.#made; which < prints; which++) {
       this.#clock.setTimer(this.#dueAt(which), () => {
         this.#printOf(row, which, this.#clock.now());
+        this.#plan();
       });
     }
   }
@@ -142,12 +162,39 @@ export class CandlePlayer implements LateBars {
   }
 
   #print(row: number, px: number, at: number): void {
+    const qty = this.#quote(row, px, at);
+    this.#venue.trade(this.#instId, px >= this.#before ? "buy" : "sell", px, qty, at + this.#skewMs);
+    this.#before = px;
+    this.#followers?.tell(px);
+  }
+
+  /** Returns the quantity. */
+  #quote(row: number, px: number, at: number): number {
     const { low, high, volume } = this.#series;
-    const now = at + this.#skewMs;
     const qty = Math.max(1, Math.floor((volume[row] as number) / 4));
     const bid = bidAt(px, low[row] as number, high[row] as number);
-    this.#venue.quote(this.#instId, bid, qty, bid + 1, qty, now);
-    this.#venue.trade(this.#instId, px >= this.#before ? "buy" : "sell", px, qty, now);
-    this.#before = px;
+    this.#venue.quote(this.#instId, bid, qty, bid + 1, qty, at + this.#skewMs);
+    this.#px = px;
+    this.#pxAt = at;
+    return qty;
+  }
+
+  /** Looks for a price at which a follower acts before the next print. Between two bars there is none: the market opens where it opens. */
+  #plan(): void {
+    const followers = this.#followers;
+    this.#stop?.cancel();
+    this.#stop = undefined;
+    const row = this.#running;
+    if (followers?.any !== true || !this.#armed || this.#made === 0 || row === this.#series.at.length) return;
+    const isClose = this.#made === prints;
+    const to = isClose ? (this.#series.close[row] as number) : this.#pxOf(row, this.#made);
+    const stop = followers.firstBetween(this.#px, to);
+    if (stop === undefined) return;
+    const at = this.#pxAt + ((this.#dueAt(this.#made) - this.#pxAt) * (stop - this.#px)) / (to - this.#px);
+    this.#stop = this.#clock.setTimer(at, () => {
+      this.#quote(row, stop, this.#clock.now());
+      followers.tell(stop);
+      this.#plan();
+    });
   }
 }

@@ -16,6 +16,7 @@ import {
   type TapeInstrument,
 } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
+import type { BarFollowers } from "./bar-followers.ts";
 import { CandlePlayer, isPlayed, type LateBars } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 import { TradeQuote, tradeTaker } from "./fill-trades.ts";
@@ -31,23 +32,27 @@ export interface RowTaker {
 
 type Fills = Pick<FillChoice, "models" | "plays">;
 
-/**
- * One taker for each series of the tape; of those that `fills` does not read one that does nothing. `prints` keeps what trades say of
- * the best prices, by instrument, where one tape follows another.
- */
+/** What is kept where one tape follows another, by instrument. */
+interface KeptPrices {
+  /** What trades say of the best prices. */
+  readonly prints: Map<string, TradeQuote>;
+  readonly followers: ReadonlyMap<string, BarFollowers>;
+}
+
+/** One taker for each series of the tape; of those that `fills` does not read one that does nothing. */
 export const rowTakers = (
   tape: Tape,
   venue: Venue,
   clock: Clock,
   skewMs: number,
   fills?: Fills,
-  prints = new Map<string, TradeQuote>(),
+  { prints, followers }: KeptPrices = { prints: new Map(), followers: new Map() },
 ): readonly RowTaker[] =>
   tape.series.map((series) => {
     if (fills?.plays(series) === false) return () => undefined;
     const { instId } = tape.instruments[series.instrument] as TapeInstrument;
     if (series.kind !== "trade" || fills?.models[series.instrument]?.from !== "trades") {
-      return takerOf(series, tape, venue, clock, skewMs, fills);
+      return takerOf(series, tape, venue, clock, skewMs, { fills, followers });
     }
     const quote = prints.get(instId) ?? new TradeQuote();
     prints.set(instId, quote);
@@ -56,7 +61,14 @@ export const rowTakers = (
 
 const sideOf = (sign: number | undefined): "buy" | "sell" => ((sign ?? 0) > 0 ? "buy" : "sell");
 
-const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs: number, fills?: Fills): RowTaker => {
+const takerOf = (
+  series: Series,
+  tape: Tape,
+  venue: Venue,
+  clock: Clock,
+  skewMs: number,
+  { fills, followers }: { readonly fills: Fills | undefined; readonly followers: KeptPrices["followers"] },
+): RowTaker => {
   const instrument = tape.instruments[series.instrument] as TapeInstrument;
   const { instId } = instrument;
   const model = fills?.models[series.instrument];
@@ -79,7 +91,7 @@ const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs:
     }
     case "candle": {
       if (fills === undefined && !isPlayed(series, tape.series)) return () => undefined;
-      const bars = new CandlePlayer(venue, clock, instId, series, skewMs, model?.path);
+      const bars = new CandlePlayer(venue, clock, instId, series, skewMs, model?.path, followers.get(instId));
       return Object.assign((row: number): void => bars.take(row), { bars });
     }
     case "mark": {

@@ -16,8 +16,9 @@ import type { WireRequest } from "../contract/transport.ts";
 import { mul } from "../decimal.ts";
 import { createFeed, type Feed } from "../market/feed.ts";
 import { HotStream } from "../market/hot-stream.ts";
-import type { Tape } from "../market/tape/tape.ts";
+import type { Tape, TapeInstrument } from "../market/tape/tape.ts";
 import { createVenue, type Fees, type Venue } from "../venue/venue.ts";
+import { BarFollowers } from "./bar-followers.ts";
 import { batchedRows } from "./batched-rows.ts";
 import { chooseFills, type FillChoice } from "./fill-choice.ts";
 import type { Fills } from "./fill-models.ts";
@@ -112,14 +113,16 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   openAsRecorded(tape, venue, clock.now() + skewMs);
   const played: Venue = funding === "off" ? { ...venue, funding: () => undefined } : venue;
   const quiet = new SkipAhead(tape, venue, filledBy);
-  const prints = new Map<string, TradeQuote>();
-  const takersOf = (from: Tape): readonly RowTaker[] => rowTakers(from, played, clock, skewMs, filledBy, prints);
+  const followers = followersOf(tape, filledBy, clock, latency, quiet);
+  const kept = { prints: new Map<string, TradeQuote>(), followers };
+  const takersOf = (from: Tape): readonly RowTaker[] => rowTakers(from, played, clock, skewMs, filledBy, kept);
   let { order } = tape;
   let takers = takersOf(tape);
   return {
     clock,
     ...wireTo(venue, clock, latency, options, quiet),
     market: feed,
+    followBars: (instId, follower) => followers.get(instId)?.add(follower),
     feed,
     venue,
     filledBy,
@@ -142,6 +145,23 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     },
   };
 };
+
+/** One for each instrument of which bars are played. */
+const followersOf = (
+  { series, instruments }: Tape,
+  { plays }: FillChoice,
+  clock: Clock,
+  latency: Latency,
+  quiet: SkipAhead,
+): ReadonlyMap<string, BarFollowers> =>
+  new Map(
+    series
+      .filter((one) => one.kind === "candle" && plays(one))
+      .map(({ instrument }) => {
+        const { instId, tickSize } = instruments[instrument] as TapeInstrument;
+        return [instId, new BarFollowers(clock, () => latency.feedMs(), tickSize, quiet.follow)];
+      }),
+  );
 
 /** The way to the service and back. What is noted of a request as it leaves travels with it. */
 const wireTo = (

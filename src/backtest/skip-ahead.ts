@@ -56,6 +56,8 @@ export class SkipAhead {
   /** A bar is printed from the end of the one before it on. */
   readonly #ahead: readonly number[];
   #state: "unknown" | "quiet" | "held" | "loud" = "quiet";
+  /** Somebody follows prices inside bars, of which none may be left out. */
+  #followers = 0;
   #looked = 0;
   #reach = rowsAtFirst;
 
@@ -83,9 +85,13 @@ export class SkipAhead {
     this.#state = "unknown";
   };
 
+  readonly follow = (change: 1 | -1): void => {
+    this.#followers += change;
+  };
+
   /** How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at a time. */
   until(from: number, to: number): number {
-    if (this.#never) return from;
+    if (this.#never || this.#followers > 0) return from;
     if (this.#state === "unknown") {
       this.#state = this.#judge();
       this.#looked = from;

@@ -54,6 +54,20 @@ export interface ServiceUser extends User {
   readonly pushing$: Observable<boolean>;
 }
 
+/** Who follows an instrument's prices inside its bars. */
+export interface PathFollower {
+  /** A price was reached. Decimal text. */
+  passed(px: string): void;
+  /** The prices at which it acts, decimal text: on its way through a bar the market stops at each. */
+  levels(): readonly string[];
+}
+
+export interface FollowedPath {
+  /** The levels have changed. */
+  changed(): void;
+  end(): void;
+}
+
 /** Open connections and requests between an engine and its service. */
 export interface OpenCounts {
   /** Requests without an answer. */
@@ -70,6 +84,11 @@ export interface OpenService {
   readonly market: Market;
   /** History of market data, where the service has its own: synchronous and in virtual time. */
   readonly history?: HistorySource;
+  /**
+   * Follows the prices inside the bars of an instrument; undefined where it plays none. Only a service has it that plays recorded bars:
+   * its market tells but the finished ones.
+   */
+  readonly followBars?: (instId: string, follower: PathFollower) => FollowedPath | undefined;
   /** At least one; strategies that name none use the first. Key names are unique over all users. */
   readonly users: readonly ServiceUser[];
   /** Splits a read into the separate requests that the service needs for it; by default every read is one request. */

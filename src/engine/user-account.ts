@@ -86,7 +86,7 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
     onLoss,
     instruments: () => resources.instruments.settled,
     marketPx: quotes.of.bind(quotes),
-    prices: new PriceWatch(service.market, clock, resources.positions),
+    prices: new PriceWatch(service, resources.positions),
     priceSilenceMs: service.realTime === true || service.watchful === true ? priceSilenceMs : undefined,
     onProtection: (record) => {
       parts.onProtection(user.uid, record);

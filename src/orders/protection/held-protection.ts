@@ -91,6 +91,11 @@ export class HeldProtection {
     return this.#isArmed && protection.hit === undefined;
   }
 
+  /** Prices that trigger it. */
+  get levels(): readonly string[] {
+    return this.protection.levels(this.#tick());
+  }
+
   /** A price has come. True where it triggers. */
   see(range: PriceRange): boolean {
     const { protection } = this;

@@ -10,10 +10,26 @@ import type { Side } from "../../contract/profile.ts";
 import type { Trigger } from "./protect.ts";
 import type { PriceRange, Protection } from "./protection.ts";
 
+/** Prices that are watched, until `end`. */
+export interface WatchedPrices {
+  /** The levels have changed. */
+  changed(): void;
+  end(): void;
+}
+
 /** Where prices come from. */
 export interface TriggerPrices {
-  /** Calls `listener` with the latest price, if there is one, and with every further one; the returned function ends that. */
-  watch(instId: string, trigger: Trigger, side: Side, listener: (range: PriceRange) => void): () => void;
+  /**
+   * Calls `listener` with the latest price, if there is one, and with every further one. `levels` are the prices that trigger something
+   * now, decimal text: where a market is only known by bars, the price stops at them on its way.
+   */
+  watch(
+    instId: string,
+    trigger: Trigger,
+    side: Side,
+    listener: (range: PriceRange) => void,
+    levels: () => readonly string[],
+  ): WatchedPrices;
 }
 
 interface Watched {
@@ -27,15 +43,18 @@ interface Watch<T> {
   readonly members: Set<T>;
   heard: boolean;
   latest: PriceRange | undefined;
-  stop: () => void;
+  prices: WatchedPrices;
 }
 
 interface PriceTriggersOptions<T> {
   readonly prices: TriggerPrices;
   readonly onPrice: (protection: T, range: PriceRange) => void;
+  readonly levelsOf: (protection: T) => readonly string[];
   /** A price that has not come for `ms` is told. */
   readonly silence?: { readonly clock: Clock; readonly ms: number; readonly tell: (protection: T, reason: string) => void } | undefined;
 }
+
+const notYet: WatchedPrices = { changed: () => undefined, end: () => undefined };
 
 export class PriceTriggers<T extends Watched> {
   readonly #options: PriceTriggersOptions<T>;
@@ -51,12 +70,16 @@ export class PriceTriggers<T extends Watched> {
   hold(protection: T): void {
     const { trigger, side, name } = protection.protection;
     const key = `${name.instId} ${trigger} ${side}`;
-    if (this.#watchOf.get(protection) === key) return;
+    const known = this.#watches.get(key);
+    if (this.#watchOf.get(protection) === key) {
+      known?.prices.changed();
+      return;
+    }
     this.release(protection);
     this.#watchOf.set(protection, key);
-    const known = this.#watches.get(key);
     if (known !== undefined) {
       known.members.add(protection);
+      known.prices.changed();
       if (known.latest !== undefined) this.#options.onPrice(protection, known.latest);
       return;
     }
@@ -66,18 +89,21 @@ export class PriceTriggers<T extends Watched> {
       heard: true,
       members: new Set([protection]),
       latest: undefined,
-      stop: () => undefined,
+      prices: notYet,
     };
     this.#watches.set(key, watch);
     this.#lookForSilence();
-    const stop = this.#options.prices.watch(name.instId, trigger, side, (range) => {
+    const { levelsOf, onPrice } = this.#options;
+    const listener = (range: PriceRange): void => {
       watch.latest = range;
       watch.heard = true;
-      for (const member of watch.members) this.#options.onPrice(member, range);
-    });
+      for (const member of watch.members) onPrice(member, range);
+    };
+    const levels = (): readonly string[] => [...watch.members].flatMap(levelsOf);
+    const prices = this.#options.prices.watch(name.instId, trigger, side, listener, levels);
     // The first price may have ended it already.
-    if (this.#watches.get(key) === watch) watch.stop = stop;
-    else stop();
+    if (this.#watches.get(key) === watch) watch.prices = prices;
+    else prices.end();
   }
 
   release(protection: T): void {
@@ -88,7 +114,7 @@ export class PriceTriggers<T extends Watched> {
     watch?.members.delete(protection);
     if (watch === undefined || watch.members.size > 0) return;
     this.#watches.delete(key);
-    watch.stop();
+    watch.prices.end();
   }
 
   /** Looks at intervals, while anything is watched, which prices have not come since the last look. */

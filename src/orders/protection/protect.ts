@@ -11,7 +11,7 @@ import { didYouMean } from "../../errors.ts";
 
 /**
  * Which price triggers: `best` is what closing would meet, the bid for a long position and the ask for a short one, or the last price
- * while there are no quotes. `last` is the latest trade, in recordings of candles also the high and low of a bar when it closes. `mark` is
+ * while there are no quotes. `last` is the latest trade, in recordings of candles the price on its way through each bar. `mark` is
  * the mark price in the account's positions, as fresh as those are read (`freshness.positionsMs`).
  */
 export type Trigger = "best" | "last" | "mark";

@@ -141,6 +141,17 @@ export class Protection {
     return this.#extreme === undefined ? undefined : trailingPxOf(this.side, this.protect, this.#extreme);
   }
 
+  /** Prices that trigger it, or from which its trailing stop follows. */
+  levels(tick: string): readonly string[] {
+    const { takeProfitAs, trailing } = this.protect;
+    const all = [
+      this.stopPx(tick),
+      takeProfitAs === "limit" ? undefined : this.takeProfitPx(tick),
+      this.trailingPx() ?? trailing?.activePx,
+    ];
+    return all.filter((px) => px !== undefined);
+  }
+
   /** What these prices trigger, if anything; the trailing stop follows them. */
   see(range: PriceRange, tick: string): Hit | undefined {
     const whole = range.since >= this.armedAt;

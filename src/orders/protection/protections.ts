@@ -58,9 +58,7 @@ export class Protections {
     this.#positions = positions;
     this.#owner = owner;
     const { prices, clock, priceSilenceMs: ms } = options;
-    const tell = (one: HeldProtection, reason: string): void => {
-      one.tellUnprotected("silent", reason);
-    };
+    const tell = (one: HeldProtection, reason: string): void => one.tellUnprotected("silent", reason);
     this.#triggers = new PriceTriggers({
       prices,
       onPrice: (one, range) => {
@@ -68,6 +66,7 @@ export class Protections {
         this.#changed.add(one);
         this.act();
       },
+      levelsOf: (one) => one.levels,
       silence: ms === undefined ? undefined : { clock, ms, tell },
     });
   }

@@ -189,7 +189,7 @@ export const createRig = (options: RigOptions = {}) => {
         };
         prices.add(tell);
         if (shownPx !== undefined) tell(shownPx);
-        return () => prices.delete(tell);
+        return { changed: () => undefined, end: () => prices.delete(tell) };
       },
     },
     onProtection: (record) => protectionRecords.push(record),
