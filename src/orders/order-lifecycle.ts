@@ -7,11 +7,13 @@
  */
 import type { EventLog } from "../journal/event-log.ts";
 import type { EventDraft, OrderPhase } from "../journal/events.ts";
+import { isFilledBy } from "./plan.ts";
 import type { FillBody } from "./positions.ts";
 import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver, type OrderUpdate, overIn, type TrackedOrder, updateOf } from "./tracked-order.ts";
+import type { Specified, WantedOrder } from "./wanted-order.ts";
 
 /** What follows from transitions besides publication. */
 interface LifecycleOwner {
@@ -121,6 +123,13 @@ export class OrderLifecycle {
     if (spare !== undefined) this.transition(spare, "canceled", "withdrawn before it was executed");
   }
 
+  /** The slot's wanted order is compared with what a previous run had filled for it: it is not placed once more. */
+  recognise(slot: Slot, wish: WantedOrder, specify: (wish: WantedOrder) => Specified): void {
+    const { inherited } = slot;
+    slot.inherited = undefined;
+    if (inherited !== undefined && isFilledBy(wish, inherited, executionOf(inherited, this.#source), specify)) slot.settled = wish;
+  }
+
   #free(order: TrackedOrder): void {
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
@@ -130,6 +139,8 @@ export class OrderLifecycle {
     const neverWas = order.phase === "absent" && order.ordId === "";
     const cut = neverWas || ((order.phase === "canceled" || order.phase === "absent") && ours);
     if (!cut && !order.goesOn) slot.settled = order.serves;
+    // Of a previous run, and no wanted order has taken it for its own.
+    if (order.serves === undefined && order.phase === "filled") slot.inherited = order;
     this.#owner.consider(slot);
   }
 }

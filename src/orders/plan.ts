@@ -5,7 +5,7 @@
  * placed anew, and none is changed twice at a time; a slot never holds two orders: the next is placed when the last
  * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and canceled.
  */
-import { abs, compare, equal, sub } from "../decimal.ts";
+import { abs, compare, equal, mul, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Mode } from "./risk/trading-mode.ts";
 import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
@@ -85,6 +85,29 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
 /** Of an order found at the service only its own words are known. */
 const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, sz: string): boolean =>
   was === undefined ? equal(sz, spec.sz) : was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
+
+/** How far what a market order executed may be from what it was to execute. */
+const nearShare = "0.02";
+
+const isNear = (wanted: string, executed: string): boolean => compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
+
+/**
+ * Whether an order of a previous run has filled this wanted order: only its own words and what it executed are known. An exit is judged
+ * by what is held instead.
+ */
+export const isFilledBy = (
+  wish: WantedOrder,
+  order: TrackedOrder,
+  { filled, value }: { readonly filled: string; readonly value: string },
+  specify: (wish: WantedOrder) => Specified,
+): boolean => {
+  const { instId, side, ordType = "limit", qty, notional, sz = "", reduceOnly } = wish;
+  const { spec } = order;
+  if (reduceOnly === true || spec.reduceOnly || instId !== spec.instId || side !== spec.side || ordType !== spec.ordType) return false;
+  if (spec.px !== "") return suits(wish, order, specify);
+  if (qty !== undefined) return isNear(qty, filled);
+  return notional === undefined ? sz === spec.sz : isNear(notional, value);
+};
 
 /** It is being canceled for what its slot wants instead. */
 export const isReplaced = ({ reason }: TrackedOrder): boolean => (reason as CancelReason) === "replaced";

@@ -108,7 +108,9 @@ export class Reconciliation {
       const ended = recalledOrder(clOrdId, spec, sentAt);
       applyRecord(ended, known);
       this.#owner.recount(ended);
+      const slot = this.#slots.inherit(ended, own.slotHash);
       journal.append({ type: "order.changed", strategy, slot: "", instId, clOrdId, phase, record: known, reason: "ended meanwhile" });
+      if (slot !== undefined) this.#owner.consider(slot);
       return;
     }
     const resting = this.#slots.byClientId(clOrdId);

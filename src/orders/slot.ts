@@ -3,6 +3,7 @@
  *
  * Not here: what happens to it (order-manager.ts), all of them (slots.ts).
  */
+import { SluiceError } from "../errors.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
@@ -49,6 +50,8 @@ export class Slot {
   queued: QueuedPlacement | undefined = undefined;
   /** The wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever since. */
   settled: WantedOrder | undefined = undefined;
+  /** A filled order of a previous run, which no wanted order of this one has been compared with yet. */
+  inherited: TrackedOrder | undefined = undefined;
   /** The settled wanted order was refused by a rule and may pass when instruments change. */
   refused = false;
   /** An order that a rate limit kept from being executed: its id is used again. */
@@ -73,3 +76,24 @@ export class Slot {
     this.queued = undefined;
   }
 }
+
+const fewMax = 8;
+
+/** Two orders of a set must not share a slot. */
+export const checkNames = (strategy: string, wanted: readonly WantedOrder[]): void => {
+  if (wanted.length > fewMax) {
+    const named = new Set<string>();
+    for (const { slot } of wanted) {
+      if (named.has(slot)) throw shared(strategy, slot);
+      named.add(slot);
+    }
+    return;
+  }
+  for (let index = 1; index < wanted.length; index++) {
+    const { slot } = wanted[index] as WantedOrder;
+    for (let before = 0; before < index; before++) if (wanted[before]?.slot === slot) throw shared(strategy, slot);
+  }
+};
+
+const shared = (strategy: string, slot: string): SluiceError =>
+  new SluiceError("ORDER_REFUSED", `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`);

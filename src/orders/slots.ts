@@ -9,7 +9,7 @@
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
-import { Slot, type SlotKind } from "./slot.ts";
+import { checkNames, Slot, type SlotKind } from "./slot.ts";
 import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
 import { type OrderSpec, sameWish, type WantedOrder } from "./wanted-order.ts";
 
@@ -27,6 +27,8 @@ export class Slots {
   readonly #open = new Map<string, TrackedOrder>();
   readonly #counts = new Map<string, number>();
   readonly #homeless = new Map<string, TrackedOrder[]>();
+  /** The newest filled order of a previous run, by slots that are not wanted yet. */
+  readonly #inherited = new Map<string, TrackedOrder>();
   readonly #surplus = new Set<TrackedOrder>();
   #news: TrackedOrder[] = [];
   /** Orders got a slot since they were last asked for. */
@@ -196,7 +198,19 @@ export class Slots {
       if (!left.includes(order)) continue;
       const others = left.filter((other) => other !== order);
       this.#homeless.set(hash, others);
+      this.inherit(order, hash);
     }
+  }
+
+  /** An order of a previous run is over; returns its slot, where there is one. */
+  inherit(order: TrackedOrder, hash: string): Slot | undefined {
+    const slot = this.#byHash.get(hash);
+    if (order.phase !== "filled") return slot;
+    const known = slot === undefined ? this.#inherited.get(hash) : slot.inherited;
+    if (known !== undefined && known.clOrdId > order.clOrdId) return slot;
+    if (slot === undefined) this.#inherited.set(hash, order);
+    else slot.inherited = order;
+    return slot;
   }
 
   /** The slot's order is over: a surplus one takes its place, if there is one. */
@@ -266,6 +280,8 @@ export class Slots {
     slots.set(name, slot);
     if (kind === "byHand" && isNumbered(name)) return slot;
     this.#byHash.set(slot.hash, slot);
+    slot.inherited = this.#inherited.get(slot.hash);
+    this.#inherited.delete(slot.hash);
     // The newest is taken over; it is what the previous run wanted last.
     const left = (this.#homeless.get(slot.hash) ?? []).sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1));
     this.#homeless.delete(slot.hash);
@@ -273,24 +289,3 @@ export class Slots {
     return slot;
   }
 }
-
-const fewMax = 8;
-
-/** Two orders of a set must not share a slot. */
-const checkNames = (strategy: string, wanted: readonly WantedOrder[]): void => {
-  if (wanted.length > fewMax) {
-    const named = new Set<string>();
-    for (const { slot } of wanted) {
-      if (named.has(slot)) throw shared(strategy, slot);
-      named.add(slot);
-    }
-    return;
-  }
-  for (let index = 1; index < wanted.length; index++) {
-    const { slot } = wanted[index] as WantedOrder;
-    for (let before = 0; before < index; before++) if (wanted[before]?.slot === slot) throw shared(strategy, slot);
-  }
-};
-
-const shared = (strategy: string, slot: string): SluiceError =>
-  new SluiceError("ORDER_REFUSED", `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`);

@@ -8,7 +8,7 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import type { OrderRecord } from "../../../src/contract/schemas.ts";
+import type { OrderRecord, PlaceBody } from "../../../src/contract/schemas.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
 import { serviceCalendar } from "../../../src/engine/calendar-watch.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
@@ -253,8 +253,7 @@ export const createRig = (options: RigOptions = {}) => {
         wanted.filter((one): one is WantedProtection => !isOrder(one)),
       );
     },
-    places: () =>
-      bodiesOf("placeOrder") as { readonly px?: string; readonly sz: string; readonly clOrdId: string; readonly instId: string }[],
+    places: () => bodiesOf("placeOrder") as (PlaceBody & { readonly clOrdId: string })[],
     cancels: () => bodiesOf("cancelBatch") as { readonly instId: string; readonly ordId?: string; readonly clOrdId?: string }[][],
     count: (endpoint: EndpointName): number => bodiesOf(endpoint).length,
     /** What rests at the service, in truth: side and price, newest first. */

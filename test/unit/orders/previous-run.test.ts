@@ -4,7 +4,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createClientOrderIds, generations } from "../../../src/orders/client-order-id.ts";
-import { bid, createRig, eth, lostRequest, type Rig, type RigOptions, ready } from "../../support/harness/orders.ts";
+import type { OrderSpec, WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { bid, createRig, eth, lostAnswer, lostRequest, type Rig, type RigOptions, ready, swap } from "../../support/harness/orders.ts";
 
 /** A new life of the same instance at the same service, which has read what rests. */
 const reborn = (earlier: Rig, options: RigOptions = {}): Rig => {
@@ -52,6 +53,75 @@ describe("An order of a previous run", () => {
     second.run(15_000);
     expect(second.phases("bid")).toEqual(["live", "filled"]);
     expect(second.count("placeOrder")).toBe(0);
+  });
+
+  describe("that was filled between the runs", () => {
+    const market = (over: Partial<WantedOrder> = {}) =>
+      ({ slot: "bid", instId: swap, side: "buy", ordType: "market", qty: "0.02", ...over }) as WantedOrder;
+    /** A run that ends while its market order is under way, which the service fills. */
+    const taken = (): Rig => {
+      const first = ready();
+      first.venue.quote(swap, 599_999, 1_000, 600_000, 1_000, first.clock.now());
+      first.next("placeOrder", lostAnswer);
+      first.want(market());
+      first.run(100);
+      expect(first.truth()).toMatchObject([{ state: "filled" }]);
+      return first;
+    };
+    /** As the journal tells of what a previous run had open, before or after the service's lists are read. */
+    const restarted = (first: Rig, order: "first" | "last", options: RigOptions = {}) => {
+      const rig = ready({ ...options, earlier: first });
+      const recall = (): void => {
+        for (const { clOrdId, instId, side, ordType, px = "", sz } of first.places()) {
+          const spec = { instId, side, ordType, px, sz, reduceOnly: false } as OrderSpec;
+          rig.orderManager.recall(clOrdId ?? "", spec, rig.clock.now() - 5_000, "s");
+        }
+      };
+      if (order === "first") recall();
+      rig.resources.pending.value$.subscribe();
+      rig.resources.history.value$.subscribe();
+      rig.run(2_000);
+      if (order === "last") recall();
+      rig.run(20_000);
+      rig.arrivals.length = 0;
+      return rig;
+    };
+
+    it.each(["first", "last"] as const)("settles the wish that it was placed for (journal %s)", (order) => {
+      const first = ready();
+      first.want(bid());
+      first.run();
+      first.venue.trade(swap, "sell", 599_990, 1_000, first.clock.now());
+      const second = restarted(first, order);
+      second.want(bid());
+      second.run(15_000);
+      expect(second.count("placeOrder")).toBe(0);
+      second.want(bid({ px: "59000" }));
+      second.run(15_000);
+      expect(second.resting()).toEqual(["buy 59000"]);
+    });
+
+    it.each(["first", "last"] as const)("settles a wish that takes, whatever the price is by now (journal %s)", (order) => {
+      const first = taken();
+      const second = restarted(first, order);
+      second.setMarketPx("61000");
+      second.want(market());
+      second.run(15_000);
+      expect(second.count("placeOrder")).toBe(0);
+      second.want(market({ round: 1 }));
+      second.run(15_000);
+      expect(second.count("placeOrder")).toBe(1);
+    });
+
+    it("settles no other size, no other side and no exit", () => {
+      for (const over of [{ qty: "0.03" }, { side: "sell" }, { reduceOnly: true, side: "sell" }] as const) {
+        const first = taken();
+        const second = restarted(first, "last");
+        second.want(market(over));
+        second.run(15_000);
+        expect([over, second.count("placeOrder")]).toEqual([over, 1]);
+      }
+    });
   });
 
   it("is replaced when something else is wanted, under an id never used", () => {
