@@ -5,11 +5,11 @@
  * placed anew, and none is changed twice at a time; a slot never holds two orders: the next is placed when the last
  * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and canceled.
  */
-import { abs, compare, equal, mul, sub } from "../decimal.ts";
+import { abs, compare, equal, isPositive, mul, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Mode } from "./risk/trading-mode.ts";
 import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
-import { type Specified, sameWish, type WantedOrder } from "./wanted-order.ts";
+import { canRest, type Specified, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 type CancelReason = "unwanted" | "replaced" | "more than is held";
 
@@ -91,11 +91,15 @@ const nearShare = "0.02";
 
 const isNear = (wanted: string, executed: string): boolean => compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
 
+/** The service ended it: it is filled, or the market had no more for an order that never rests. Who canceled another is not known later. */
+export const isConcluded = ({ phase, spec }: TrackedOrder): boolean =>
+  phase === "filled" || (phase === "canceled" && !canRest(spec.ordType));
+
 /**
- * Whether an order of a previous run has filled this wanted order: only its own words and what it executed are known. An exit is judged
+ * Whether an order of a previous run has settled this wanted order: only its own words and what it executed are known. An exit is judged
  * by what is held instead.
  */
-export const isFilledBy = (
+export const isSettledBy = (
   wish: WantedOrder,
   order: TrackedOrder,
   { filled, value }: { readonly filled: string; readonly value: string },
@@ -104,7 +108,8 @@ export const isFilledBy = (
   const { instId, side, ordType = "limit", qty, notional, sz = "", reduceOnly } = wish;
   const { spec } = order;
   if (reduceOnly === true || spec.reduceOnly || instId !== spec.instId || side !== spec.side || ordType !== spec.ordType) return false;
-  if (spec.px !== "") return suits(wish, order, specify);
+  if (spec.px !== "") return order.phase === "filled" && suits(wish, order, specify);
+  if (order.phase === "canceled") return isPositive(filled);
   if (qty !== undefined) return isNear(qty, filled);
   return notional === undefined ? sz === spec.sz : isNear(notional, value);
 };

@@ -50,7 +50,7 @@ export class Slot {
   queued: QueuedPlacement | undefined = undefined;
   /** The wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever since. */
   settled: WantedOrder | undefined = undefined;
-  /** A filled order of a previous run, which no wanted order of this one has been compared with yet. */
+  /** An order of a previous run that the service ended, which no wanted order of this one has been compared with yet. */
   inherited: TrackedOrder | undefined = undefined;
   /** The settled wanted order was refused by a rule and may pass when instruments change. */
   refused = false;

@@ -9,6 +9,7 @@
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
+import { isConcluded } from "./plan.ts";
 import { checkNames, Slot, type SlotKind } from "./slot.ts";
 import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
 import { type OrderSpec, sameWish, type WantedOrder } from "./wanted-order.ts";
@@ -27,7 +28,7 @@ export class Slots {
   readonly #open = new Map<string, TrackedOrder>();
   readonly #counts = new Map<string, number>();
   readonly #homeless = new Map<string, TrackedOrder[]>();
-  /** The newest filled order of a previous run, by slots that are not wanted yet. */
+  /** The newest order of a previous run that the service ended, by slots that are not wanted yet. */
   readonly #inherited = new Map<string, TrackedOrder>();
   readonly #surplus = new Set<TrackedOrder>();
   #news: TrackedOrder[] = [];
@@ -205,7 +206,7 @@ export class Slots {
   /** An order of a previous run is over; returns its slot, where there is one. */
   inherit(order: TrackedOrder, hash: string): Slot | undefined {
     const slot = this.#byHash.get(hash);
-    if (order.phase !== "filled") return slot;
+    if (!isConcluded(order)) return slot;
     const known = slot === undefined ? this.#inherited.get(hash) : slot.inherited;
     if (known !== undefined && known.clOrdId > order.clOrdId) return slot;
     if (slot === undefined) this.#inherited.set(hash, order);

@@ -58,14 +58,14 @@ describe("An order of a previous run", () => {
   describe("that was filled between the runs", () => {
     const market = (over: Partial<WantedOrder> = {}) =>
       ({ slot: "bid", instId: swap, side: "buy", ordType: "market", qty: "0.02", ...over }) as WantedOrder;
-    /** A run that ends while its market order is under way, which the service fills. */
-    const taken = (): Rig => {
+    /** A run that ends while its market order is under way, which the service fills as far as it can. */
+    const taken = (displayed = 1_000, state = "filled"): Rig => {
       const first = ready();
-      first.venue.quote(swap, 599_999, 1_000, 600_000, 1_000, first.clock.now());
+      first.venue.quote(swap, 599_999, 1_000, 600_000, displayed, first.clock.now());
       first.next("placeOrder", lostAnswer);
       first.want(market());
       first.run(100);
-      expect(first.truth()).toMatchObject([{ state: "filled" }]);
+      expect(first.truth()).toMatchObject([{ state }]);
       return first;
     };
     /** As the journal tells of what a previous run had open, before or after the service's lists are read. */
@@ -111,6 +111,14 @@ describe("An order of a previous run", () => {
       second.want(market({ round: 1 }));
       second.run(15_000);
       expect(second.count("placeOrder")).toBe(1);
+    });
+
+    it("settles a wish of which the market had but a part, as in its own run", () => {
+      const first = taken(15, "canceled");
+      const second = restarted(first, "last");
+      second.want(market());
+      second.run(15_000);
+      expect(second.count("placeOrder")).toBe(0);
     });
 
     it("settles no other size, no other side and no exit", () => {
