@@ -19,15 +19,15 @@ export interface FixtureFinding {
 export const findingsOf = ({ series, instruments }: Tape): readonly FixtureFinding[] =>
   series.flatMap((one) => {
     const found = new Map<string, FixtureFinding>();
-    rowFindings(one, (kind, what, row, count = 1) => {
+    rowFindings(one, (kind, what, row, count = 1, at = one.at[row] ?? 0) => {
       const before = found.get(what);
-      const firstAt = before?.firstAt ?? new Date(one.at[row] ?? 0).toISOString();
+      const firstAt = before?.firstAt ?? new Date(at).toISOString();
       found.set(what, { series: seriesName(one, instruments), kind, what, count: (before?.count ?? 0) + count, firstAt });
     });
     return [...found.values()];
   });
 
-type Tell = (kind: FixtureFinding["kind"], what: string, row: number, count?: number) => void;
+type Tell = (kind: FixtureFinding["kind"], what: string, row: number, count?: number, at?: number) => void;
 
 const rowFindings = (series: Series, tell: Tell): void => {
   if (series.kind === "candle") candleFindings(series, tell);
@@ -45,7 +45,8 @@ const candleFindings = ({ at, barMs, open, high, low, close, volume }: Extract<S
       tell("problem", "bars whose low or high is not the lowest or highest price", row);
     if (volume[row] === 0) tell("remark", "bars without volume", row);
     const missing = row === 0 ? 0 : ((at[row] as number) - (at[row - 1] as number)) / barMs - 1;
-    if (missing > 0) tell("remark", "bars missing in gaps", row, missing);
+    // The first of them opens when the one before closed.
+    if (missing > 0) tell("remark", "bars missing in gaps", row, missing, at[row - 1]);
     if (missing < 0) tell("problem", "bars that begin before the one before them ended", row);
   }
 };

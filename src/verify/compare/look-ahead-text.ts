@@ -12,7 +12,10 @@ export const lookAheadText = (report: LookAheadReport): string => {
   const lines = [
     ...Object.entries(failed).map(([name, message]) => `${name} failed during the run: ${message}`),
     ...(verdict === "blind"
-      ? [`No look-ahead found: ${decisions} decisions, compared until ${cuts.length} cuts, are the same without a future.`, blindSpot]
+      ? [
+          `No look-ahead found: ${decisions} decisions are the same in ${runs(cuts.length)} that end${cuts.length === 1 ? "s" : ""} earlier.`,
+          blindSpot,
+        ]
       : []),
     ...(unrepeatable === undefined
       ? []
@@ -22,7 +25,7 @@ export const lookAheadText = (report: LookAheadReport): string => {
           "  Look for state kept between runs, files that change, or work that waits for the machine.",
         ]),
     ...glimpses.flatMap((glimpse) => [
-      `${glimpse.strategy} knew the future: it decides differently when the market ends ${ago(glimpse.cutAt - glimpse.at)} later.`,
+      `${glimpse.strategy} knew the future: it decides differently when the market ends ${after(glimpse.cutAt - glimpse.at)}.`,
       ...glimpseLines(glimpse, "whole recording", `until ${instant(glimpse.cutAt)}`),
     ]),
   ];
@@ -47,5 +50,7 @@ const glimpseLines = ({ slot, kind, at, sinceMs, whole, other, fields }: Glimpse
 ];
 
 const instant = (at: number): string => new Date(at).toISOString();
-const ago = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
+const after = (ms: number): string =>
+  ms < 1 ? "at that instant" : ms < 1_000 ? `${Math.round(ms)} ms later` : `${(ms / 1_000).toFixed(1)} s later`;
+const runs = (count: number): string => (count === 1 ? "a run" : `${count} runs`);
 const cut = (text: string | undefined): string => (text === undefined ? "nothing" : text.length > 120 ? `${text.slice(0, 117)}...` : text);

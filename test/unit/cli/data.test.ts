@@ -105,7 +105,7 @@ describe("sluice data check", () => {
       out: [
         `${dir}: 3 rows, files as written`,
         "  remark: 60000 ms candle of BTC-USDT: bars without volume: 1 (first 2024-01-01T00:02:00.000Z)",
-        "  remark: 60000 ms candle of BTC-USDT: bars missing in gaps: 2 (first 2024-01-01T00:05:00.000Z)",
+        "  remark: 60000 ms candle of BTC-USDT: bars missing in gaps: 2 (first 2024-01-01T00:02:00.000Z)",
         "",
       ].join("\n"),
       err: "",
