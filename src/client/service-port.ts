@@ -64,8 +64,8 @@ export interface PathFollower {
 
 export interface FollowedPath {
   /** The levels have changed. */
-  changed(): void;
-  end(): void;
+  readonly changed: () => void;
+  readonly end: () => void;
 }
 
 /** Open connections and requests between an engine and its service. */
