@@ -7,33 +7,28 @@
  * repeated only when it cannot arrive any more and a later read still shows the position; exactly one result is reported for each
  * position found, within a bounded time.
  * A close call closes the account's whole position in the product, including what other clients hold: not that of one strategy.
- * Not here: canceling (trading-state.ts), positions of one strategy (close-holdings.ts).
+ * Not here: what a close executed at (closing-calls.ts), canceling (trading-state.ts), positions of one strategy (close-holdings.ts).
  */
-import { defaultIfEmpty, firstValueFrom, lastValueFrom, merge, type Observable, ReplaySubject, takeUntil } from "rxjs";
+import { firstValueFrom, lastValueFrom, merge, type Observable, ReplaySubject, takeUntil } from "rxjs";
 import { type Outcome, whyNot } from "../client/outcome.ts";
-import { after, type Clock } from "../clock/clock.ts";
+import { after } from "../clock/clock.ts";
 import type { InputOf } from "../contract/endpoints.ts";
 import { instTypeOf, readInstId } from "../contract/inst-id.ts";
 import type { PositionRecord } from "../contract/schemas.ts";
-import { isZero } from "../decimal.ts";
+import { abs, isZero, sum } from "../decimal.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { PositionEnding, PositionFilter, Whom } from "../host/context.ts";
-import type { EventLog } from "../journal/event-log.ts";
 import { closeHoldings } from "./close-holdings.ts";
+import { ClosingCalls, type ClosingParts } from "./closing-calls.ts";
 import { checkStrategy } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
 
-interface Closing {
-  readonly clock: Clock;
-  readonly journal: EventLog;
+interface Closing extends ClosingParts {
   readonly accounts: readonly UserAccount[];
   /** Names of all of them. */
   readonly strategies: readonly string[];
   /** No new orders, and ours go; completes when none is left. */
   readonly halt: (reason: string, whom?: Whom) => Observable<unknown>;
-  /** A position is gone, at about this price, where one is known. */
-  readonly onClosed: (account: UserAccount, instId: string, px: string | undefined) => void;
-  readonly stopped$: Observable<void>;
 }
 
 /** Orders that do not go in this time go later: what is held costs more. */
@@ -61,34 +56,30 @@ const nameOf = ({ instId, mgnMode = "" }: PositionRecord): string => `${instId} 
 type Report = (ending: PositionEnding) => void;
 
 const closeOf = async (parts: Closing, account: UserAccount, only: string | undefined, report: Report): Promise<void> => {
-  const { clock, journal, onClosed } = parts;
-  const { gateway, user } = account;
-  const { uid } = user;
+  const { clock, journal } = parts;
+  const { uid } = account.user;
   const seen = new Map<string, Seen>();
   const endAt = clock.now() + endMs;
   let unread = "no answer";
   let wasOpen = false;
-
+  const calls = new ClosingCalls(parts, account);
+  const settling: Promise<void>[] = [];
   const answerOf = async <R>(outcome$: Observable<Outcome<R>>): Promise<Outcome<R>> =>
-    lastValueFrom(
-      outcome$.pipe(
-        takeUntil(after(clock, endAt - clock.now())),
-        defaultIfEmpty<Outcome<R>, Outcome<R>>({ kind: "dropped", reason: unread }),
-      ),
-    );
+    lastValueFrom(outcome$.pipe(takeUntil(after(clock, endAt - clock.now()))), { defaultValue: { kind: "dropped", reason: unread } });
   /** All that is open; undefined when the answer does not say. */
   const read = async (): Promise<readonly PositionRecord[] | undefined> => {
-    const outcome = await answerOf(gateway.read("positions", {}, call));
+    const outcome = await answerOf(account.gateway.read("positions", {}, call));
     const isMeant = ({ instId, pos }: PositionRecord): boolean => !isZero(pos) && (only === undefined || instId === only);
     if (outcome.kind === "done" && outcome.problems.length === 0) return outcome.records.filter(isMeant);
     unread = outcome.kind === "done" ? (outcome.problems[0] ?? "") : whyNot(outcome);
     return undefined;
   };
   const close = async (position: Seen): Promise<void> => {
-    const { instId, pos, mgnMode } = position.latest;
-    const input: InputOf<"closePosition"> = mgnMode === "cross" || mgnMode === "isolated" ? { instId, mgnMode } : { instId };
-    journal.append({ type: "position.closing", uid, instId, pos });
-    const outcome = await answerOf(gateway.call("closePosition", input, call));
+    const { instId, pos } = position.latest;
+    const clOrdId = calls.idOf(instId);
+    journal.append({ type: "position.closing", uid, instId, pos, clOrdId });
+    const outcome = await answerOf(account.gateway.call("closePosition", inputOf(position.latest, clOrdId), call));
+    calls.sent(instId, clOrdId, outcome.kind);
     position.problem = outcome.kind === "done" ? "the book did not take all of it" : whyNot(outcome);
     position.notBefore = clock.now() + (outcome.kind === "unknown" ? lateMs : position.pauseMs);
     position.pauseMs = Math.min(2 * position.pauseMs, pauseMsMax);
@@ -96,19 +87,22 @@ const closeOf = async (parts: Closing, account: UserAccount, only: string | unde
   const gone = (name: string, { first, latest }: Seen): void => {
     seen.delete(name);
     const { instId, markPx = "" } = latest;
-    journal.append({ type: "position.closed", uid, instId, pos: first.pos });
     // Where a product can be held in both margin modes, the other half may still be open.
-    if (![...seen.values()].some((other) => other.latest.instId === instId)) onClosed(account, instId, markPx === "" ? undefined : markPx);
-    report({ kind: "closed", uid, instId, pos: first.pos, left: "0", reason: "" });
+    const isWhole = ![...seen.values()].some((other) => other.latest.instId === instId);
+    const ended = async (): Promise<void> => {
+      if (isWhole) await calls.book(instId, { left: "0", px: markPx, until: endAt });
+      journal.append({ type: "position.closed", uid, instId, pos: first.pos });
+      report({ kind: "closed", uid, instId, pos: first.pos, left: "0", reason: "" });
+    };
+    settling.push(ended());
   };
   const take = (open: readonly PositionRecord[]): void => {
     const left = new Set(open.map(nameOf));
     for (const [name, position] of seen) if (!left.has(name)) gone(name, position);
     for (const record of open) {
       const known = seen.get(nameOf(record));
-      if (known === undefined)
-        seen.set(nameOf(record), { first: record, latest: record, notBefore: clock.now(), pauseMs: roundMs, problem: "" });
-      else known.latest = record;
+      if (known !== undefined) known.latest = record;
+      else seen.set(nameOf(record), { first: record, latest: record, notBefore: clock.now(), pauseMs: roundMs, problem: "" });
     }
   };
 
@@ -118,6 +112,7 @@ const closeOf = async (parts: Closing, account: UserAccount, only: string | unde
       take(open);
       if (open.length === 0) {
         if (!wasOpen && only !== undefined) reportUnlisted(parts, account, only, report);
+        await Promise.all(settling);
         return;
       }
       wasOpen = true;
@@ -126,7 +121,20 @@ const closeOf = async (parts: Closing, account: UserAccount, only: string | unde
     const next = open === undefined ? clock.now() : Math.min(...[...seen.values()].map(({ notBefore }) => notBefore));
     await firstValueFrom(after(clock, Math.max(roundMs, next - clock.now())), { defaultValue: undefined });
   }
+  await Promise.all(settling);
+  await bookLeft(calls, [...seen.values()]);
   reportLeft(parts, uid, [...seen.values()], unread, report);
+};
+
+const inputOf = ({ instId, mgnMode }: PositionRecord, clOrdId: string): InputOf<"closePosition"> =>
+  mgnMode === "cross" || mgnMode === "isolated" ? { instId, clOrdId, mgnMode } : { instId, clOrdId };
+
+/** What was closed of those that are left. */
+const bookLeft = async (calls: ClosingCalls, seen: readonly Seen[]): Promise<void> => {
+  for (const instId of new Set(seen.map(({ first }) => first.instId))) {
+    const open = seen.flatMap(({ latest }) => (latest.instId === instId ? [latest.pos] : []));
+    await calls.book(instId, { left: sum(open.map(abs)), px: "", until: Number.POSITIVE_INFINITY });
+  }
 };
 
 /** Its time is over. */

@@ -229,9 +229,9 @@ const faceOf = (
       accounts: accounts.all,
       strategies,
       halt: switches.halt,
-      onClosed: ({ user, orderManager }, instId, px) => {
-        orderManager.closed(instId, px);
-        durable?.closed(user.uid, instId, px);
+      onClosed: ({ user, orderManager }, closed) => {
+        const { instId, left, px } = closed;
+        durable?.closed(user.uid, instId, orderManager.closing.account(closed), left === "0" ? px : undefined);
       },
       stopped$,
     }),

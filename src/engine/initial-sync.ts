@@ -1,15 +1,18 @@
 /**
- * Initial sync: what an engine reads from the service before strategies start: products, resting orders, recent orders.
+ * Initial sync: what an engine reads from the service before strategies start: products, resting orders, recent orders;
+ * and when it reads the products again.
  *
  * Invariants: either all of it was read, complete and fresh, or the start fails with what could not be read and why; up to a quarter of
  * an hour of waiting for a rate limit does not count against the start's time limit.
  */
 import { distinctUntilChanged, filter, firstValueFrom, map, type Observable, of, switchMap, takeUntil } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
+import type { Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import type { Snapshot } from "../orders/state/snapshot.ts";
+import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { StartWatch } from "./start-watch.ts";
 
 type Watch = Pick<StartWatch, "guard" | "limitedAt">;
@@ -64,4 +67,24 @@ export const initialSync = async (clock: Clock, orderManager: OrderManager, stre
   await readOnce(clock, watch, streams.instruments$, "the list of instruments");
   await readOnce(clock, watch, streams.pending$, "pending orders");
   await readOnce(clock, watch, streams.history$, "order history");
+};
+
+/** At most one read in this time for each product, however many of its orders are rejected. */
+const refreshMs = 60_000;
+
+/**
+ * To be called with each order that the service rejected; calls `refresh` when the known rules of its product should be read again: it was
+ * rejected for its tick, lot or listing although these were checked before it was sent. Orders are not affected; products that the list has
+ * never had are looked up elsewhere (orders/refusals.ts).
+ */
+export const instrumentRefresh = ({ answers }: Profile, clock: Clock, refresh: () => void): ((rejected: TrackedOrder) => void) => {
+  const codes = [answers.instrumentCode, answers.priceCode, answers.sizeCode];
+  /** Time of the last read by product; for another product's rejection that list may be older than the change. */
+  const askedAt = new Map<string, number>();
+  return ({ reason, spec: { instId } }) => {
+    if (!codes.some((code) => reason.startsWith(`${code} `))) return;
+    if (clock.now() - (askedAt.get(instId) ?? Number.NEGATIVE_INFINITY) < refreshMs) return;
+    askedAt.set(instId, clock.now());
+    refresh();
+  };
 };

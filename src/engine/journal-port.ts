@@ -8,7 +8,7 @@ import type { Interceptor } from "../contract/transport.ts";
 import type { Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { EventOf } from "../journal/events.ts";
-import type { Held } from "../journal/holdings.ts";
+import type { ClosedPart, Held } from "../journal/holdings.ts";
 import type { Intent } from "../journal/intents.ts";
 import type { Protected, ProtectionRecord } from "../journal/protection-records.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
@@ -27,8 +27,8 @@ export interface PlacementJournal {
   readonly note: (event: EventOf<Noted>) => void;
   /** Everything was halted or resumed: recorded for the next run. */
   readonly decide: (mode: Verdict["mode"], reason: string) => void;
-  /** A user's position was closed at about this price, by no order of ours. */
-  readonly closed: (uid: string, instId: string, px: string | undefined) => void;
+  /** The account's position was closed, or a part of it; with a price nothing is left. */
+  readonly closed: (uid: string, instId: string, parts: readonly ClosedPart[], px: string | undefined) => void;
   /** What protects a position changed. */
   readonly protection: (uid: string, record: ProtectionRecord) => void;
   /** Why no order may be sent any more. */

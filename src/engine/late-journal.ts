@@ -67,7 +67,7 @@ export class LateJournal implements PlacementJournal {
 
   readonly decide = (mode: Verdict["mode"], reason: string): void => this.#journal?.decide(mode, reason);
 
-  readonly closed = (uid: string, instId: string, px: string | undefined): void => this.#journal?.closed(uid, instId, px);
+  readonly closed: PlacementJournal["closed"] = (...what) => this.#journal?.closed(...what);
 
   readonly protection = (uid: string, record: ProtectionRecord): void => this.#journal?.protection(uid, record);
 

@@ -127,9 +127,9 @@ class PlacementLog implements PlacementJournal {
     this.#decide({ strategy: "", mode, reason });
   };
 
-  readonly closed = (uid: string, instId: string, px: string | undefined): void => {
-    if (px === undefined || this.#log === undefined || this.#failed !== undefined) return;
-    for (const held of this.#holdings.closed(uid, instId, px)) this.#write({ type: "held", ...this.#withBooked(held) });
+  readonly closed: PlacementJournal["closed"] = (uid, instId, parts, px) => {
+    if ((px === undefined && parts.length === 0) || this.#log === undefined || this.#failed !== undefined) return;
+    for (const held of this.#holdings.closed(uid, instId, parts, px)) this.#write({ type: "held", ...this.#withBooked(held) });
   };
 
   readonly protection = (uid: string, record: ProtectionRecord): void => {

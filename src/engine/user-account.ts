@@ -22,7 +22,7 @@ import { createResources, defaultFreshness, type Resources } from "../orders/sta
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
-import { instrumentRefresh } from "./instrument-refresh.ts";
+import { instrumentRefresh } from "./initial-sync.ts";
 import { equityStream } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
 

@@ -6,7 +6,8 @@
  * changes nothing.
  * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/risk/exposure-entry.ts).
  */
-import { add, mul } from "../decimal.ts";
+import type { Side } from "../contract/profile.ts";
+import { add, mul, neg, sub } from "../decimal.ts";
 
 /** A strategy's booked position in an instrument: net quantity, its cost, realised profit and fees; decimal text. */
 export interface BookedPosition {
@@ -33,14 +34,29 @@ export interface Held {
   readonly booked?: BookedPosition;
 }
 
+/** What the close of the account's position did to one strategy's part of it. */
+export interface ClosedPart {
+  readonly strategy: string;
+  readonly instId: string;
+  readonly side: Side;
+  readonly px: string;
+  /** In base currency. */
+  readonly qty: string;
+  /** Its share of the fee, as a positive cost. */
+  readonly cost: string;
+}
+
 export type HeldRecord = { readonly type: "held" } & Held;
 
 interface Holdings {
   take(held: Held): void;
   /** The holding after this trade; changes nothing before `take`. */
   with(traded: Held): Held;
-  /** The holdings of a product after its position is closed at this price; changes nothing before `take`. */
-  closed(uid: string, instId: string, px: string): readonly Held[];
+  /**
+   * The holdings of a product after these parts of them were closed, and with a price what is left of each at that price; changes nothing
+   * before `take`.
+   */
+  closed(uid: string, instId: string, parts: readonly ClosedPart[], px: string | undefined): readonly Held[];
   all(): readonly Held[];
   /** Records from which this state can be rebuilt. */
   snapshot(): readonly HeldRecord[];
@@ -59,10 +75,24 @@ export const createHoldings = (): Holdings => {
       const { position = "0", cash = "0" } = known.get(nameOf(traded)) ?? {};
       return { ...traded, position: add(position, traded.position), cash: add(cash, traded.cash) };
     },
-    closed: (of, product, px) =>
+    closed: (of, product, parts, px) =>
       [...known.values()]
         .filter((held) => held.uid === of && held.instId === product)
-        .map(({ uid, strategy, instId, position, cash }) => ({ uid, strategy, instId, position: "0", cash: add(cash, mul(position, px)) })),
+        .map(({ uid, strategy, instId, ...before }) => {
+          let { position, cash } = before;
+          for (const part of parts) {
+            if (part.strategy !== strategy) continue;
+            const bought = part.side === "buy" ? part.qty : neg(part.qty);
+            position = add(position, bought);
+            cash = sub(sub(cash, mul(bought, part.px)), part.cost);
+          }
+          return {
+            uid,
+            strategy,
+            instId,
+            ...(px === undefined ? { position, cash } : { position: "0", cash: add(cash, mul(position, px)) }),
+          };
+        }),
     all: () => [...known.values()],
     snapshot: () => [...known.values()].map((held) => ({ type: "held" as const, ...held })),
   };

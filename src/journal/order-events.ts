@@ -184,6 +184,8 @@ export type OrderEventBody =
       readonly pos: string;
       /** The strategy whose position it is; left out for a position of the account. */
       readonly strategy?: string;
+      /** Client order id of the order that the call makes, for a position of the account. */
+      readonly clOrdId?: string;
     }
   /** The position is closed: a later read no longer shows it, or the strategy's fills add up to zero. */
   | {

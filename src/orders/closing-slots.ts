@@ -1,15 +1,23 @@
 /**
- * Closing slots: market orders that close what one strategy holds of an instrument, asked for from outside while it is halted.
+ * Closing from outside, of strategies that are halted: market orders that close what one strategy holds of an instrument, and what becomes
+ * of all holdings of an instrument when the account's position is closed.
  *
  * Invariants: one order at a time for each strategy and instrument; never more is asked for than the strategy holds by its own fills;
- * what resting orders, rejections and unknown outcomes mean for such an order is what they mean for every exit.
+ * what resting orders, rejections and unknown outcomes mean for such an order is what they mean for every exit. What closed the account's
+ * position is booked to those who hold it, each its share, at the price and for the fee that the service's records tell.
  * Not here: the size that is sent (exit-size.ts), follow-up of a rejected or cut one (exits.ts), how long it is tried (engine/close-holdings.ts).
  */
-import type { InstrumentRecord } from "../contract/schemas.ts";
-import { abs, compare, isPositive, isZero } from "../decimal.ts";
+import type { InstrumentRecord, OrderRecord } from "../contract/schemas.ts";
+import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, sum } from "../decimal.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { ClosedPart } from "../journal/holdings.ts";
+import type { ExitTrims } from "./exit-limits.ts";
 import { leastQty } from "./exit-size.ts";
 import type { Positions } from "./positions.ts";
+import type { Protections } from "./protection/protections.ts";
 import type { Refusals } from "./refusals.ts";
+import type { Exposure } from "./risk/exposure.ts";
+import { baseOf, executedIn, type Rules } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver } from "./tracked-order.ts";
@@ -18,15 +26,77 @@ interface ClosingOwner {
   readonly slots: Slots;
   readonly positions: Positions;
   readonly refusals: Pick<Refusals, "reasonOf">;
+  readonly risk: { readonly exposure: Exposure };
+  readonly protections: Pick<Protections, "closed">;
+  readonly exitTrims: Pick<ExitTrims, "look">;
   consider(slot: Slot): void;
 }
 
+/** What the service executed to close the account's position of an instrument. */
+interface AccountClose {
+  readonly instId: string;
+  /** Orders that are over, oldest first. */
+  readonly orders: readonly OrderRecord[];
+  /** What the account still holds, as the service lists it; "0" where the position is gone. */
+  readonly left: string;
+  /** What strategies hold beyond these orders counts as closed at it, once the position is gone; where none is known it goes on being counted. */
+  readonly px: string | undefined;
+}
+
+/** The slot of fills that no order of a strategy made: the account's position was closed. */
+export const accountSlot = "#close";
+
 export class ClosingSlots {
   readonly #owner: ClosingOwner;
+  readonly #rules: Rules;
+  readonly #journal: EventLog;
   #round = 0;
 
-  constructor(owner: ClosingOwner) {
+  constructor(owner: ClosingOwner, rules: Rules, journal: EventLog) {
     this.#owner = owner;
+    this.#rules = rules;
+    this.#journal = journal;
+  }
+
+  /** The account's position was closed, or a part of it: books that, and returns what of it each strategy held. */
+  account({ instId, orders, left, px }: AccountClose): readonly ClosedPart[] {
+    const { positions, risk, protections, exitTrims } = this.#owner;
+    const executed = orders.map((order) => ({ order, ...executedIn(order, this.#rules) })).filter(({ filled }) => isPositive(filled));
+    let rest = abs(baseOf(instId, left, px ?? "", this.#rules));
+    for (const { filled } of executed) rest = add(rest, filled);
+    const parts: ClosedPart[] = [];
+    for (const { order, filled, cost } of executed) {
+      const holders = positions.holders(instId);
+      for (const part of sharesOf(holders, order, filled, cost, rest)) parts.push(this.#book(part, order));
+      rest = sub(rest, filled);
+    }
+    if (isZero(left) && px !== undefined) {
+      for (const { strategy, qty } of positions.holders(instId)) {
+        const detail = `${instId}: ${qty} of ${strategy} counts as closed at ${px} and without a fee: which order closed it is not known`;
+        this.#journal.append({ type: "anomaly", what: "position", detail });
+        parts.push(this.#book({ strategy, instId, side: isPositive(qty) ? "sell" : "buy", px, qty: abs(qty), cost: "0" }));
+      }
+      risk.exposure.close(instId, px);
+    }
+    protections.closed(instId);
+    exitTrims.look(instId);
+    return parts;
+  }
+
+  #book(part: ClosedPart, order?: OrderRecord): ClosedPart {
+    const { positions, risk } = this.#owner;
+    const { strategy, instId, side, px, qty, cost } = part;
+    const { clOrdId = "", ordId = "" } = order ?? {};
+    const { currency, position } = positions.close(part);
+    const value = mul(px, qty);
+    const id = `${ordId} ${strategy}`;
+    if (order !== undefined)
+      risk.exposure.take({ id, strategy, instId, side, px: "", base: qty, reduceOnly: true, open: false, filled: qty, value, cost });
+    const fee = this.#rules.profile.order.feeSign === "negative_is_cost" ? neg(cost) : cost;
+    const money = { side, px, qty, fee, cost, currency, liquidity: order === undefined ? undefined : ("taker" as const) };
+    this.#journal.append({ type: "fill", strategy, slot: accountSlot, instId, clOrdId, ordId, ...money, position, recovered: false });
+    positions.tell(strategy);
+    return part;
   }
 
   /** Asks for what is held to be closed at the market, unless an order that does it is on its way or is followed by another one. */
@@ -67,6 +137,38 @@ export class ClosingSlots {
     return slot.rest?.reason ?? (slot.refused ? this.#owner.refusals.reasonOf(slot) : "");
   }
 }
+
+/**
+ * What an order that closed `filled` of `whole` did to those who hold it: each closes as large a part, at its price, and pays for the size of
+ * its own. Strategies may hold against each other: then one buys what the other sells.
+ */
+const sharesOf = (
+  holders: ReturnType<Positions["holders"]>,
+  { instId, side, avgPx }: OrderRecord,
+  filled: string,
+  cost: string,
+  whole: string,
+): readonly ClosedPart[] => {
+  const closing = holders.map(({ qty }) => (side === "sell" ? qty : neg(qty)));
+  const [net, gross] = [sum(closing), sum(closing.map(abs))];
+  const quantities = split(filled, closing, compare(net, whole) > 0 ? net : whole);
+  const costs = split(cost, closing.map(abs), compare(gross, whole) > 0 ? gross : whole);
+  return holders.flatMap(({ strategy }, index) => {
+    const qty = quantities[index] ?? "0";
+    if (isZero(qty)) return [];
+    const sells = (side === "sell") === isPositive(qty);
+    return [{ strategy, instId, side: sells ? "sell" : "buy", px: avgPx, qty: abs(qty), cost: costs[index] ?? "0" }];
+  });
+};
+
+/** Parts of `total` by weights, cut at the 18th place; the last one takes what cutting left where nobody else has any. */
+const split = (total: string, weights: readonly string[], whole: string): readonly string[] => {
+  const parts = weights.map((weight) => div(mul(total, weight), whole, places));
+  const missing = equal(sum(weights), whole) ? sub(total, sum(parts)) : "0";
+  return parts.map((part, index) => (index === parts.length - 1 ? add(part, missing) : part));
+};
+
+const places = 18;
 
 const nameOf = (instId: string): string => `${instId}.close`;
 

@@ -51,7 +51,8 @@ export class OrderManager {
       },
     });
     this.refusals$ = this.#flow.refusals.refusals$;
-    this.#closing = new ClosingSlots(this.#flow);
+    const { contract, instruments, journal } = options;
+    this.#closing = new ClosingSlots(this.#flow, { profile: contract.profile, instruments }, journal);
     this.#admit = createOrderThrottle(options.clock, options.rules.changesPerSecond, (slot) => {
       this.#flow.consider(slot);
     }).admit;
@@ -115,7 +116,7 @@ export class OrderManager {
     return this.#flow.positions;
   }
 
-  /** Closes what strategies hold, on demand and in any mode. */
+  /** Closes what strategies hold, on demand and in any mode, and books what was closed at the service. */
   get closing(): ClosingSlots {
     return this.#closing;
   }
@@ -215,15 +216,6 @@ export class OrderManager {
     this.#flow.protections.beginRecovery();
     this.#flow.risk.inherit(holdings, judged);
     for (const held of holdings) if (held.strategy !== "") this.#flow.positions.inherit(held.strategy, held.instId, bookedOf(held));
-  }
-
-  /** The account's position was closed at about this price, by no order of ours; where none is known it goes on being counted. */
-  closed(instId: string, px: string | undefined): void {
-    if (px === undefined) return;
-    this.#flow.risk.exposure.close(instId, px);
-    this.#flow.positions.close(instId, px);
-    this.#flow.protections.closed(instId);
-    this.#flow.exitTrims.look(instId);
   }
 
   /** Whose wanted order an order that is not over is; empty where that is not known. */

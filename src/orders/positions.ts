@@ -10,7 +10,7 @@ import type { OrdType } from "../contract/profile.ts";
 import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../decimal.ts";
 import { evenQuotient, RunningSum } from "../decimal-units.ts";
 import type { EventDraft } from "../journal/events.ts";
-import type { BookedPosition } from "../journal/holdings.ts";
+import type { BookedPosition, ClosedPart } from "../journal/holdings.ts";
 import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
 import { type EntrySource, type Executed, type Execution, executionOf } from "./risk/exposure-entry.ts";
 import { overIn, type TrackedOrder } from "./tracked-order.ts";
@@ -150,15 +150,20 @@ export class Positions {
     for (const [clOrdId, [filled, value, cost]] of Object.entries(open)) book.open.set(clOrdId, { filled, value, cost });
   }
 
-  /** All that is held of an instrument was closed at this price, by no order of a strategy. */
-  close(instId: string, px: string): void {
-    for (const [strategy, books] of this.#books) {
-      const book = books.get(instId);
-      if (book === undefined || isZero(book.holding.qty)) continue;
-      const { qty } = book.holding;
-      addToHolding(book.holding, { side: isPositive(qty) ? "sell" : "buy", px, qty: abs(qty) });
-      this.tell(strategy);
-    }
+  /** Who holds something of an instrument, and how much. */
+  holders(instId: string): readonly { readonly strategy: string; readonly qty: string }[] {
+    return [...this.#books].flatMap(([strategy, books]) => {
+      const qty = books.get(instId)?.holding.qty ?? "0";
+      return isZero(qty) ? [] : [{ strategy, qty }];
+    });
+  }
+
+  /** A part of what a strategy holds was closed by no order of its own; returns its currency and what is held then. */
+  close({ strategy, instId, side, px, qty, cost }: ClosedPart): Pick<FillBody, "currency" | "position"> {
+    const book = this.#bookOf(strategy, instId);
+    addToHolding(book.holding, { side, px, qty });
+    book.fees.add(cost);
+    return { currency: book.currency, position: book.holding.qty };
   }
 
   /** Calls `listener` with each strategy whose position has changed; the returned function ends that. */

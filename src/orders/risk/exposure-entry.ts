@@ -22,12 +22,12 @@ export interface EntrySource {
 const places = 12;
 const amount = (text: string | undefined): string => (text === undefined || text === "" ? "0" : text);
 
-type Rules = Pick<EntrySource, "profile" | "instruments">;
+export type Rules = Pick<EntrySource, "profile" | "instruments">;
 
 export type Traded = Pick<Holding, "position" | "cash">;
 
 /** A size of the service's in base currency, as far as it can be known at this price. */
-const baseOf = (instId: string, sz: string, px: string, { profile, instruments }: Rules): string => {
+export const baseOf = (instId: string, sz: string, px: string, { profile, instruments }: Rules): string => {
   switch (profile.order.szUnit[instTypeOf(instId)]) {
     case "base":
       return sz;
@@ -118,6 +118,9 @@ const inLots = (raw: string, avgPx: string, lotSize: string): string => {
 
 /** The smallest step with so many fraction digits. */
 const stepOf = (digits: number): string => (digits === 0 ? "1" : `0.${"0".repeat(digits - 1)}1`);
+
+/** What an order of anybody has executed by its record. */
+export const executedIn = (record: OrderRecord, rules: Rules): Execution => executedOf(record.instId, record, rules);
 
 /** What an order did to position and money; undefined where nothing of it was executed. */
 export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined => {

@@ -7,7 +7,7 @@ import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
 import { backtest, constant, createTape, type RunReport, reportText, runBacktest, type Tape } from "../../../src/backtest.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { add, sub, sum } from "../../../src/decimal.ts";
-import { instrumentRefresh } from "../../../src/engine/instrument-refresh.ts";
+import { instrumentRefresh } from "../../../src/engine/initial-sync.ts";
 import { createContract } from "../../../src/index.ts";
 import { type CandleSeries, seriesOf } from "../../../src/market/tape/tape.ts";
 import { newOrder } from "../../../src/orders/tracked-order.ts";

@@ -1,6 +1,7 @@
 /** Everything held is closed, once each, and said to be so only when a reading shows it. */
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { sub } from "../../../src/decimal.ts";
 import type { Engine, Event, PositionEnding } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { begun, crash, far, pass, resting, stop, type World, worldOf } from "../../support/harness/engine.ts";
@@ -11,6 +12,7 @@ const quoted = (world: World, bid: number, qty = 100_000): void => {
   world.venue.quote(swap, bid * 10, qty, bid * 10 + 10, qty, world.clock.now());
 };
 const positionIn = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const usdtIn = ({ venue }: World): string => venue.truth("main").balances.find(({ currency }) => currency === "USDT")?.balance ?? "";
 const told = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type.startsWith("position.") ? [event.type] : []));
 const closes = (world: World): { count: number } => {
@@ -54,7 +56,44 @@ describe("Closing positions", () => {
     const order = life.events.flatMap((event) =>
       event.type === "action.sent" && event.class !== "read" ? [`${event.class} ${event.endpoint}`] : [],
     );
-    expect(order.slice(-4)).toEqual(["emergency cancelBatch", "close positions", "close closePosition", "close positions"]);
+    expect(order.slice(-5)).toEqual([
+      "emergency cancelBatch",
+      "close positions",
+      "close closePosition",
+      "close positions",
+      // What it executed at and cost; nothing is pushed here.
+      "close getOrder",
+    ]);
+    await stop(world, life.engine);
+  });
+
+  it("books what the close executed at and cost to the strategy, so that its profit is what the balance lost", async () => {
+    const { world, life } = await holding();
+    closing(life.engine);
+    await pass(world, 5_000);
+    // 0.1 bought at 60,001 and sold at 60,000, at five basis points each: 3.00005 and 3.
+    const after = { qty: "0", realised: "-0.1", fees: "6.00005", profit: "-6.10005" };
+    const fills = life.events.flatMap((event) => (event.type === "fill" ? [event] : []));
+    expect(fills.map(({ strategy, side, px, qty, cost, position }) => [strategy, side, px, qty, cost, position])).toEqual([
+      [expect.any(String), "buy", "60001", "0.1", "3.00005", "0.1"],
+      [fills[0]?.strategy, "sell", "60000", "0.1", "3", "0"],
+    ]);
+    const position = world.position(swap);
+    expect(position).toMatchObject(after);
+    expect(position.profit).toBe(sub(usdtIn(world), "100000"));
+    await stop(world, life.engine);
+  });
+
+  it("books each part at its own price where the book takes it piece by piece", async () => {
+    const { world, life } = await holding();
+    quoted(world, 60_000, 30);
+    closing(life.engine);
+    await pass(world, 3_500);
+    expect(positionIn(world)).toBe("0.07");
+    quoted(world, 59_990);
+    await pass(world, 10_000);
+    // 0.03 at 60,000 and 0.07 at 59,990: 0.03 and 0.77 below 60,001; fees 3.00005, 0.9 and 2.09965.
+    expect(world.position(swap)).toMatchObject({ qty: "0", realised: "-0.8", fees: "5.9997", profit: "-6.7997" });
     await stop(world, life.engine);
   });
 
@@ -108,6 +147,8 @@ describe("Closing positions", () => {
       { kind: "left", uid: "main", instId: swap, pos: "0.1", left: "0.04", reason: "the book did not take all of it" },
     ]);
     expect([state.done, told(life.events).at(-1)]).toEqual([true, "position.left"]);
+    // 0.03 sold at 60,000 and 0.03 at 59,999: fees 3.00005, 0.9 and 0.899985.
+    expect(world.position(swap)).toMatchObject({ qty: "0.04", realised: "-0.09", fees: "4.800035" });
     // After one, two, four and eight seconds, and then every fifteen.
     expect(sent.count).toBe(11);
     await stop(world, life.engine);

@@ -144,8 +144,13 @@ describe("A strategy's position", () => {
     expect([...positions.equity("s")]).toEqual([["USDT", "4.9"]]);
     expect([...positions.equity("t")]).toEqual([]);
     expect(positions.of("t", swap)).toMatchObject({ qty: "0", avgPx: "0", markPx: "0", profit: "0" });
-    positions.close(swap, "95");
-    expect(positions.of("s", swap)).toMatchObject({ qty: "0", realised: "10", fees: "0.1", profit: "9.9" });
+    expect(positions.holders(swap)).toEqual([{ strategy: "s", qty: "-2" }]);
+    expect(positions.close({ strategy: "s", instId: swap, side: "buy", px: "95", qty: "2", cost: "0.3" })).toEqual({
+      currency: "USDT",
+      position: "0",
+    });
+    expect(positions.of("s", swap)).toMatchObject({ qty: "0", realised: "10", fees: "0.4", profit: "9.6" });
+    expect(positions.holders(swap)).toEqual([]);
   });
 
   it("goes on from a kept one as if there had been no break", () => {

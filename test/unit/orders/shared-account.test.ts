@@ -353,7 +353,7 @@ describe("Exits of one strategy beside each other", () => {
     want(rig, "b", entry("sell", "0.01"));
     want(rig, "a", entry("buy", "0.01"));
     want(rig, "a", takeProfit());
-    rig.orderManager.closed(swap, "60000");
+    rig.orderManager.closing.account({ instId: swap, orders: [], left: "0", px: "60000" });
     rig.run();
     expect(rig.resting()).toEqual([]);
   });

@@ -1,0 +1,88 @@
+/**
+ * Close calls as the service carried them out: each makes an order there, and its record tells at which price and for which fee.
+ *
+ * Invariants: every call has a client order id of its own; what is not known in time is never guessed as long as the service may still tell.
+ * Not here: when a close is sent (close-positions.ts), who held what was closed (orders/closing-slots.ts).
+ */
+import { firstValueFrom, merge, type Observable, takeUntil } from "rxjs";
+import type { Outcome } from "../client/outcome.ts";
+import { after, type Clock } from "../clock/clock.ts";
+import { isActive, type OrderRecord } from "../contract/schemas.ts";
+import { isPositive } from "../decimal.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { UserAccount } from "./user-account.ts";
+
+export interface ClosingParts {
+  readonly clock: Clock;
+  readonly journal: EventLog;
+  /** A position is gone, or a part of it. */
+  readonly onClosed: (account: UserAccount, closed: Parameters<UserAccount["orderManager"]["closing"]["account"]>[0]) => void;
+  readonly stopped$: Observable<void>;
+}
+
+/** So long the record of an order that closed something is asked for: without it its price and fee are not known. */
+const recordMs = 15_000;
+/** A call that was not answered made no order when so many questions in a row find none. */
+const unknownNonesMax = 3;
+const roundMs = 1_000;
+const call = { class: "close", owner: "engine" } as const;
+
+interface Sent {
+  readonly clOrdId: string;
+  readonly nonesMax: number;
+}
+
+/** Orders that close calls of ours made at the service, by the client order ids they were sent with. */
+export class ClosingCalls {
+  readonly #parts: ClosingParts;
+  readonly #account: UserAccount;
+  /** By instrument. */
+  readonly #sent = new Map<string, readonly Sent[]>();
+  #count = 0;
+
+  constructor(parts: ClosingParts, account: UserAccount) {
+    this.#parts = parts;
+    this.#account = account;
+  }
+
+  /** An id of its own for each call: it is no order of a strategy, and not to be taken for one. */
+  idOf(instId: string): string {
+    const at = Math.floor(this.#parts.clock.wallNow()).toString(36);
+    return `close${at}x${(++this.#count).toString(36)}${instId.replace(/[^A-Za-z0-9]/g, "").slice(0, 12)}`;
+  }
+
+  sent(instId: string, clOrdId: string, outcome: Outcome<unknown>["kind"]): void {
+    if (outcome !== "done" && outcome !== "unknown") return;
+    const nonesMax = outcome === "done" ? Number.POSITIVE_INFINITY : unknownNonesMax;
+    this.#sent.set(instId, [...(this.#sent.get(instId) ?? []), { clOrdId, nonesMax }]);
+  }
+
+  /** Books what the calls for an instrument executed, as far as the service tells of it in time; `px` stands in where it does not. */
+  async book(instId: string, { left, px, until }: { readonly left: string; readonly px: string; readonly until: number }): Promise<void> {
+    const { clock, onClosed } = this.#parts;
+    const endAt = Math.min(until, clock.now() + recordMs);
+    const found = await Promise.all((this.#sent.get(instId) ?? []).map(async (sent) => this.#recordOf(instId, sent, endAt)));
+    const orders = found.flatMap((record) => record ?? []);
+    const { avgPx = "" } = orders.at(-1) ?? {};
+    onClosed(this.#account, { instId, orders, left, px: isPositive(avgPx || "0") ? avgPx : px || undefined });
+  }
+
+  async #recordOf(instId: string, { clOrdId, nonesMax }: Sent, until: number): Promise<OrderRecord | undefined> {
+    const { clock, stopped$ } = this.#parts;
+    const { gateway, resources } = this.#account;
+    for (let nones = 0; nones < nonesMax; ) {
+      const known = resources.store.find({ clOrdId });
+      if (known !== undefined && !isActive(known.state)) return known;
+      const left = until - clock.now();
+      if (left <= 0) return undefined;
+      const read$ = gateway.read("getOrder", { clOrdId, instId }, call).pipe(takeUntil(merge(after(clock, left), stopped$)));
+      const outcome = await firstValueFrom(read$, { defaultValue: undefined });
+      const { records = [], problems = [""] } = outcome?.kind === "done" ? outcome : {};
+      const record = records.find((one) => one.clOrdId === clOrdId);
+      if (record !== undefined && !isActive(record.state)) return record;
+      if (records.length + problems.length === 0) nones++;
+      await firstValueFrom(merge(after(clock, roundMs), stopped$), { defaultValue: undefined });
+    }
+    return undefined;
+  }
+}
