@@ -8,8 +8,9 @@
  * Not here: who asks for a report and when (cli/run-report.ts), a backtest's (backtest/report-collector.ts).
  */
 import type { Profile } from "../contract/profile.ts";
-import { compare, isPositive, sub, sum } from "../decimal.ts";
+import { compare, isPositive, neg, sub, sum } from "../decimal.ts";
 import type { Event, EventOf } from "../journal/events.ts";
+import { accountSlot } from "../orders/closing-slots.ts";
 import type { Position } from "../orders/positions.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
@@ -78,6 +79,8 @@ export class RunRecorder {
   #carriedFees: ReadonlyMap<string, string> = new Map();
   #hasCarried = false;
   readonly #traded = new Set<string>();
+  /** What closing a position would meet, or would have when the engine last held it. */
+  readonly #markedAt = new Map<string, string>();
   #sampleMs = firstSampleMs;
   #sampledAt = Number.NEGATIVE_INFINITY;
   #endAt: number | undefined;
@@ -233,8 +236,13 @@ export class RunRecorder {
   }
 
   #filled(event: EventOf<"fill">): void {
-    if (!this.#begun || this.#account !== undefined) return;
-    const { strategy, instId, clOrdId, ordId, side, px, qty, fee, cost, currency, liquidity = "maker", at } = event;
+    if (!this.#begun) return;
+    const { strategy, slot, instId, clOrdId, ordId, side, px, qty, fee, cost, currency, liquidity = "maker", at } = event;
+    if (this.#account !== undefined) {
+      // The service's own fill of a close is nobody's until the engine has shared it out.
+      if (slot === accountSlot) this.#tally.carry(strategy, instId, side === "buy" ? qty : neg(qty), px, at, cost);
+      return;
+    }
     this.#currency ??= currency;
     this.#traded.add(instId);
     const fill: Fill = { uid: "", instId, clOrdId, ordId, side, px, qty, fee, cost, liquidity, at };
@@ -272,11 +280,10 @@ export class RunRecorder {
   #marks(strategies: readonly StrategyMoney[]): Prices {
     const account = this.#account;
     if (account !== undefined) return { get: (instId) => account.markPx(instId) };
-    const marks = new Map<string, string>();
     for (const { positions } of strategies)
       for (const { instId, qty, markPx } of positions.values())
-        if (compare(qty, "0") !== 0) marks.set(`${instId} ${isPositive(qty) ? "long" : "short"}`, markPx);
-    return { get: (instId, qty) => marks.get(`${instId} ${isPositive(qty) ? "long" : "short"}`) };
+        if (compare(qty, "0") !== 0) this.#markedAt.set(`${instId} ${isPositive(qty) ? "long" : "short"}`, markPx);
+    return { get: (instId, qty) => this.#markedAt.get(`${instId} ${isPositive(qty) ? "long" : "short"}`) };
   }
 
   #currencyNow(): string {

@@ -220,12 +220,12 @@ export class TradeStatistics {
     this.#closings.get(fill.ordId)?.(fill, at);
   }
 
-  /** What a strategy held before the run is taken over at `px`: no fill of the run. */
-  carry(strategy: string, instId: string, qty: string, px: string, at: number): void {
+  /** What a strategy held before the run is taken over at `px`, or what the service did to it is its own: no fill of its orders. */
+  carry(strategy: string, instId: string, qty: string, px: string, at: number, cost = "0"): void {
     const own = this.#sums.get(strategy);
     const rate = this.#rateOf(instId);
     if (own === undefined || rate === undefined || isZero(qty)) return;
-    this.#take(own, own.of(instId), { ordId: "", side: isPositive(qty) ? "buy" : "sell", px, qty: abs(qty), cost: "0" }, at, rate);
+    this.#take(own, own.of(instId), { ordId: "", side: isPositive(qty) ? "buy" : "sell", px, qty: abs(qty), cost }, at, rate);
   }
 
   /** Fees of a strategy in an instrument as they are known now, in its quote currency: what was learned after a fill counts as well. */

@@ -32,11 +32,11 @@ const setup = () => {
   });
   const say = (body: EventBody): void => recorder.onEvent({ ...body, seq: seq++, at: now } as Event);
   const views = (given: Partial<Position>) => [{ name: "a", state: "running", positions: new Map([[swap, position(given)]]) } as const];
-  const fill = (side: "buy" | "sell", qty: string, px: string, cost: string): void =>
+  const fill = (side: "buy" | "sell", qty: string, px: string, cost: string, slot = "s"): void =>
     say({
       type: "fill",
       strategy: "a",
-      slot: "s",
+      slot,
       instId: swap,
       clOrdId: `c${seq}`,
       ordId: `o${seq}`,
@@ -96,6 +96,34 @@ describe("The record of a live run", () => {
     const report = recorder.report(views({ realised: "1", fees: "0.6", profit: "0.4" }), []);
     expect(report).toMatchObject({ fees: "0.6", pnl: "0.4", elsewhere: "0", trades: { net: "0.4" } });
     expect(report.perStrategy["a"]).toMatchObject({ fees: "0.6", pnl: "0.4" });
+  });
+
+  it("values what the engine no longer holds by the last price it had, never by none", () => {
+    const { recorder, views, fill, wait } = setup();
+    recorder.begin(views({}));
+    fill("buy", "0.5", "100", "0.03");
+    wait(1_000);
+    recorder.look(views({ qty: "0.5", avgPx: "100", markPx: "99", unrealised: "-0.5", fees: "0.03" }));
+    wait(1_000);
+    // The account closed it, and what that executed at is not booked yet.
+    expect(recorder.report(views({ fees: "0.03" }), [])).toMatchObject({ pnl: "-0.53", unrealised: "-0.5" });
+  });
+
+  it("shares out what a close of the account did to what a strategy holds, where money is the service's own", () => {
+    const { recorder, say, views, fill, wait } = setup();
+    let equity = "1000";
+    recorder.begin(views({}), { currency: "USDT", rateOf: () => "1", equity: () => equity, markPx: () => "99.5" });
+    say({ type: "order.changed", strategy: "a", slot: "s", instId: swap, clOrdId: "in", phase: "sent", record: undefined, reason: "" });
+    const deal = { uid: "main", instId: swap, qty: "0.5", liquidity: "taker", at: 0 } as const;
+    recorder.onFill({ ...deal, clOrdId: "in", ordId: "1", side: "buy", px: "100", fee: "0.025", cost: "0.025" });
+    recorder.onFill({ ...deal, clOrdId: "close1", ordId: "2", side: "sell", px: "99", fee: "0.02475", cost: "0.02475" });
+    fill("sell", "0.5", "99", "0.02475", "#close");
+    equity = "999.45025";
+    wait(60_000);
+    const report = recorder.report(views({}), []);
+    const money = { pnl: "-0.54975", fees: "0.04975", realised: "-0.5", unrealised: "0", elsewhere: "0", volume: "99.5" };
+    expect(report).toMatchObject({ ...money, positions: [] });
+    expect(report.perStrategy["a"]).toMatchObject({ pnl: "-0.54975", fees: "0.04975" });
   });
 
   it("stays bounded over days, with the first and the last equity and the deepest fall of every second", () => {
