@@ -116,6 +116,8 @@ interface LifecycleOptions {
   readonly stopped$: Subject<void>;
   readonly strategyHost: StrategyHost;
   readonly pluginHost: PluginHost;
+  /** How long a start may wait for the watchdog; undefined where it goes on without. */
+  readonly watchdogWithinMs: number | undefined;
   /** Awaited when the service's state has been read. */
   readonly ready: (() => Promise<void>) | undefined;
   /** Starts plugins and strategies. */
@@ -191,7 +193,7 @@ export class EngineLifecycle {
 
   /** What a previous run left, then the service's state; first of all what is still to be loaded. */
   async #read(): Promise<void> {
-    const { config, parts, late, steps, streamsFor, ready } = this.#options;
+    const { config, parts, late, steps, streamsFor, watchdogWithinMs, ready } = this.#options;
     const { accounts, beating, durable, journal, service, startWatch } = parts;
     const { clock } = service;
     const loading = late.pending;
@@ -216,6 +218,7 @@ export class EngineLifecycle {
     await steps.setLeverage?.(clock, accounts.all, config.leverage);
     if (recovered !== undefined) durable?.recovery.recall({ accounts, journal, clock }, recovered);
     this.#stalls = steps.detectStalls?.({ clock, journal, accounts: accounts.all });
+    if (watchdogWithinMs !== undefined) await beating.met(watchdogWithinMs);
     await ready?.();
   }
 

@@ -93,6 +93,11 @@ export interface EngineOptions extends AssemblyOptions {
   readonly onFailure?: (failure: Failure) => void;
   /** True where the driver of the clock follows the promises of strategies (host/execution-context.ts). */
   readonly followed?: boolean;
+  /**
+   * With `config.watchdog`: plugins and strategies start when a watchdog is connected, and the start is refused when none is within so many
+   * milliseconds. Left out, the engine goes on without one and reports that.
+   */
+  readonly watchdogWithinMs?: number;
   /** Awaited when the service's state has been read, before plugins and strategies start. */
   readonly ready?: () => Promise<void>;
 }
@@ -173,6 +178,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     stopped$,
     strategyHost,
     pluginHost,
+    watchdogWithinMs: options.watchdogWithinMs,
     ready: options.ready,
     begin,
   });

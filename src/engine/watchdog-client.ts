@@ -7,6 +7,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { OpenService } from "../client/service-port.ts";
+import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, watchdogDefaults } from "../host/config.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { isOver } from "../orders/tracked-order.ts";
@@ -28,6 +29,8 @@ interface WatchdogClientParts {
 export interface WatchdogClient extends Pick<Heartbeat, "start" | "ready" | "refused" | "stop"> {
   /** Loads what beats, where something does. Awaited before the start. */
   readonly load?: () => Promise<void>;
+  /** Resolves when a watchdog is connected, or the engine is stopped; rejects when none is within this time. */
+  met(ms: number): Promise<void>;
   /** Takes leave in order, or without a word where orders that should be gone are not. */
   end(cancelled: boolean): Promise<void>;
 }
@@ -37,6 +40,7 @@ const silent: WatchdogClient = {
   ready: () => undefined,
   refused: () => undefined,
   stop: () => undefined,
+  met: () => Promise.resolve(),
   end: () => Promise.resolve(),
 };
 
@@ -49,6 +53,7 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
   const open = (): number =>
     accounts().reduce((count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length, 0);
   let heartbeat: Heartbeat | undefined;
+  let isStopped = false;
   return {
     load: async () => {
       const [beats, addresses, sockets] = await Promise.all([
@@ -79,7 +84,17 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
     stop: () => {
       heartbeat?.stop();
     },
+    met: async (ms) => {
+      if (heartbeat === undefined || heartbeat.isArmed) return;
+      journal.append({ type: "start.waiting", reason: "waiting for the watchdog: nothing is traded before it is connected" });
+      if ((await heartbeat.armedWithin(ms)) || isStopped) return;
+      throw new SluiceError(
+        "ENGINE_STATE",
+        `No watchdog has connected within ${ms / 1_000} s, so the engine does not start: nothing was traded. See what its process wrote, or start without a watchdog.`,
+      );
+    },
     end: async (cancelled) => {
+      isStopped = true;
       if (cancelled && open() > 0) {
         heartbeat?.stop();
         return;

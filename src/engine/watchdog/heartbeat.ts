@@ -6,7 +6,7 @@
  * watchdog the engine goes on and reports that none is connected.
  * Not here: what the watchdog does (heartbeat-monitor.ts), detection of a dead process (only the watchdog can).
  */
-import { firstValueFrom, ReplaySubject, type Subscription, takeUntil } from "rxjs";
+import { firstValueFrom, ReplaySubject, Subject, type Subscription, takeUntil } from "rxjs";
 import { after, type Clock, every } from "../../clock/clock.ts";
 import type { EventLog } from "../../journal/event-log.ts";
 import type { Connection, Dial } from "./ipc.ts";
@@ -36,6 +36,8 @@ const unconfirmedMsMax = 10_000;
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #farewell$ = new ReplaySubject<true>(1);
+  /** True with each watchdog that connects, false when none is awaited any more. */
+  readonly #armed$ = new Subject<boolean>();
   #connection: Connection<Report> | undefined;
   #beats: Subscription | undefined;
   #startedAt: number;
@@ -70,6 +72,17 @@ export class Heartbeat {
     this.#isReady = true;
   }
 
+  /** Whether a watchdog is connected, now or within this time. */
+  async armedWithin(ms: number): Promise<boolean> {
+    if (this.isArmed) return true;
+    const armed$ = this.#armed$.pipe(takeUntil(after(this.#options.clock, ms)));
+    return firstValueFrom(armed$, { defaultValue: false });
+  }
+
+  get isArmed(): boolean {
+    return this.#silenceMs !== undefined;
+  }
+
   /** Why no order may leave, if so. Asked for every placement. */
   refused(): string | undefined {
     if (this.#tripped !== undefined) return `the watchdog tripped (${this.#tripped}); look at the service, then restart`;
@@ -94,6 +107,7 @@ export class Heartbeat {
   /** Stops beating without a goodbye: the watchdog will trip. */
   stop(): void {
     this.#beats?.unsubscribe();
+    this.#armed$.next(false);
     const last = this.#connection;
     this.#connection = undefined;
     last?.close();
@@ -140,6 +154,7 @@ export class Heartbeat {
         this.#silenceMs = word.silenceMs;
         this.#isLossReported = false;
         journal.append({ type: "watchdog.armed", silenceMs: word.silenceMs, before: word.before });
+        this.#armed$.next(true);
         break;
       case "heard":
         break;

@@ -13,7 +13,14 @@ import { far, strategy } from "../../../support/harness/backtest.ts";
 import { keys, venueOf } from "../../../support/harness/engine.ts";
 import { memoryDisk } from "../../../support/harness/memory-disk.ts";
 
-const setup = async ({ realTime = true, watchful = true, watchdog = {} as object | null, disk = undefined as Disk | undefined } = {}) => {
+const setup = async ({
+  realTime = true,
+  watchful = true,
+  watchdog = {} as object | null,
+  disk = undefined as Disk | undefined,
+  watchdogWithinMs = undefined as number | undefined,
+  awaitStart = true,
+} = {}) => {
   const inner = createVirtualClock(1_700_000_000_000);
   let lost = 0;
   // What was lost passes without any timer having run.
@@ -55,6 +62,7 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
   };
   const engine = createEngine(config, {
     ...(disk && { openDisk: async () => disk }),
+    ...(watchdogWithinMs !== undefined && { watchdogWithinMs }),
     dial: () => (given) => {
       ears = given;
       return {
@@ -86,9 +94,12 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
     await work;
   };
   await engine.load();
-  await settle(engine.start());
+  const starting = engine.start();
+  starting.catch(() => undefined);
+  if (awaitStart) await settle(starting);
   return {
     engine,
+    starting,
     said,
     events,
     run,
@@ -176,6 +187,30 @@ describe("An engine with a watchdog in its config", () => {
       await settle(engine.stop({ cancel }));
       expect(said.at(-1)).toEqual({ kind: "goodbye" });
     }
+  });
+
+  it("that must have one starts no strategy before it is connected, and tells what it waits for", async () => {
+    const { run, hear, settle, starting, types, events } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
+    await run(25_000);
+    expect(types()).not.toContain("engine.started");
+    expect(events.filter(({ type }) => type === "start.waiting")).toMatchObject([{ reason: expect.stringContaining("the watchdog") }]);
+    hear({ kind: "armed", silenceMs: 15_000 });
+    await settle(starting);
+    expect(types().slice(-2)).toEqual(["watchdog.armed", "engine.started"]);
+  });
+
+  it("that must have one is refused its start where none connects in time", async () => {
+    const { settle, starting, types } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
+    await expect(settle(starting)).rejects.toThrow("No watchdog has connected within 30 s, so the engine does not start: nothing was traded.");
+    expect(types()).not.toContain("engine.started");
+  });
+
+  it("that must have one ends its wait when it is stopped", async () => {
+    const { engine, run, settle, starting, types } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
+    await run(5_000);
+    await settle(engine.stop());
+    await settle(starting);
+    expect(types()).not.toContain("engine.started");
   });
 
   it.each([
