@@ -86,6 +86,8 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
 };
 
 const settleMs = 10_000;
+/** Its process takes seconds to load on a slow machine. */
+const watchdogWithinMs = 60_000;
 /** Time to settle before the hand-over: unknown orders are in the journal, and the next leader resolves them. */
 const handOverMs = 500;
 
@@ -140,6 +142,7 @@ const runOnce = async ({ path, flags, io, parts, clock, config, screen, stopping
   const createEngine = parts.createEngine ?? (await engineMaker());
   const engine = createEngine(config, {
     print: (line) => screen.note(printable(line)),
+    ...(flags.watchdog === true && { watchdogWithinMs }),
     onFailure: (failure) => screen.note(failureText(failure).split("\n").map(printable).join("\n")),
   });
   const tally = createTally(clock.now(), remedyOf(config));

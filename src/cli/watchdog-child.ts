@@ -2,12 +2,13 @@
  * Watchdog process of `sluice run --watchdog`: it survives the process that started it.
  *
  * Invariants: it shares no process group, pipe or terminal with its parent, so that it survives it; its output goes to a file; it is
- * restarted while the engine trades, every half minute at most; where another watchdog already listens, the new one ends.
+ * restarted while the engine trades, every half minute at most; where another watchdog already listens, the new one ends; a run that
+ * ends in order before any was connected ends the one it started.
  */
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { filter, type Observable, type Subscription, startWith } from "rxjs";
+import { type Observable, Subscription } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { starterBeside } from "../host/starter.ts";
 import type { Event } from "../journal/events.ts";
@@ -15,7 +16,18 @@ import type { Event } from "../journal/events.ts";
 /** Gives the number of the process, where it could be started. */
 export type StartChild = (argv: readonly string[], logPath: string) => number | undefined;
 
+/** Ends a process that watches over nothing yet. */
+type EndChild = (pid: number) => void;
+
 const againMs = 30_000;
+
+const endChild: EndChild = (pid) => {
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch {
+    // It has ended by itself.
+  }
+};
 
 const startChild: StartChild = (argv, logPath) => {
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
@@ -44,28 +56,39 @@ interface ChildOptions {
   /** A line for people. */
   readonly note: (text: string) => void;
   readonly start?: StartChild | undefined;
+  readonly end?: EndChild | undefined;
 }
 
-/** Starts it, and again whenever the engine reports that no watchdog is connected. */
+/**
+ * Starts it, and again whenever the engine reports that no watchdog is connected. Unsubscribing, when the run is over, ends one that never
+ * was: it would take the end of this process for a crash.
+ */
 export const keepWatchdog = (
   events$: Observable<Event>,
-  { path, instance, clock, note, start = startChild }: ChildOptions,
+  { path, instance, clock, note, start = startChild, end = endChild }: ChildOptions,
 ): Subscription => {
   let startedAt = Number.NEGATIVE_INFINITY;
-  return events$
-    .pipe(
-      filter(({ type }) => type === "watchdog.lost"),
-      startWith(undefined),
-    )
-    .subscribe(() => {
-      if (clock.now() - startedAt < againMs) return;
-      startedAt = clock.now();
-      const log = childLog(instance);
-      const pid = start(["watchdog", resolve(path), "--once", "--json", "--beside-run"], log);
-      note(
-        pid === undefined
-          ? "The watchdog could not be started."
-          : `A watchdog was started as process ${pid}; what it does is written to ${log}.`,
-      );
-    });
+  let unmet: number | undefined;
+  const again = (): void => {
+    if (clock.now() - startedAt < againMs) return;
+    startedAt = clock.now();
+    const log = childLog(instance);
+    unmet = start(["watchdog", resolve(path), "--once", "--json", "--beside-run", String(process.pid)], log);
+    note(
+      unmet === undefined
+        ? "The watchdog could not be started."
+        : `A watchdog was started as process ${unmet}; what it does is written to ${log}.`,
+    );
+  };
+  const keeping = new Subscription(() => {
+    if (unmet !== undefined) end(unmet);
+  });
+  keeping.add(
+    events$.subscribe(({ type }) => {
+      if (type === "watchdog.armed") unmet = undefined;
+      if (type === "watchdog.lost") again();
+    }),
+  );
+  again();
+  return keeping;
 };

@@ -7,8 +7,8 @@
  * Not here: when it acts (engine/watchdog/heartbeat-monitor.ts), what it does (client/cancel-all.ts).
  */
 import { type Command, Option } from "commander";
-import { filter, firstValueFrom, map, merge, NEVER, Subject, Subscription, take, tap } from "rxjs";
-import { after, type Clock, every } from "../clock/clock.ts";
+import { filter, firstValueFrom, map, merge, NEVER, type Observable, Subject, Subscription, take } from "rxjs";
+import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { checkHeartbeat } from "../engine/watchdog/heartbeat-check.ts";
 import { createWatchdog, type Watchdog, type WatchdogNews, type WatchdogOptions } from "../engine/watchdog/watchdog.ts";
@@ -17,11 +17,14 @@ import { loadConfigFile } from "../host/load.ts";
 import { type CliIo, printable } from "./io.ts";
 import { wholeFrom } from "./option-values.ts";
 import { listenForStop } from "./shutdown-signals.ts";
+import { isParentGone, unmet$ } from "./unmet-run.ts";
 
 export interface WatchdogParts {
   readonly clock?: Clock;
   /** How an engine reaches it, for tests; a local socket otherwise. */
   readonly listen?: WatchdogOptions["listen"];
+  /** Whether the run that started it is gone, for tests; the operating system is asked otherwise. */
+  readonly isGone?: () => boolean;
 }
 
 interface Flags {
@@ -29,7 +32,8 @@ interface Flags {
   readonly scope?: "instance" | "user";
   readonly once?: true;
   readonly json?: true;
-  readonly besideRun?: true;
+  /** The process of the run, where it is known. */
+  readonly besideRun?: string | true;
 }
 
 export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogParts = {}): void => {
@@ -48,7 +52,7 @@ export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogP
     .option("--once", "end when the engine has stopped in order, or when its orders are gone")
     .option("--json", "print what happens as lines of JSON")
     // Set by `sluice run --watchdog`, whose engine sends heartbeats whatever the config has.
-    .addOption(new Option("--beside-run").hideHelp())
+    .addOption(new Option("--beside-run [process]").hideHelp())
     .addHelpText(
       "after",
       "\nExit codes: 0 nothing it answers for is left, 1 something is or may be left, or it cannot do its work, 2 wrong usage or config.",
@@ -61,15 +65,10 @@ type Idle = { readonly kind: "waiting"; readonly connectedBefore: boolean };
 
 const statusMs = 30_000;
 
-/** A watchdog that a run started and to which no engine connected: that start has failed. */
-const aloneMsMax = 120_000;
-const sayAlone = (io: CliIo) => (): void => {
-  io.err(`No engine connected within ${aloneMsMax / 1_000} s.\n`);
-};
-
-const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock(), listen }: WatchdogParts): Promise<void> => {
+const watchdog = async (path: string, flags: Flags, io: CliIo, parts: WatchdogParts): Promise<void> => {
+  const { clock = createSystemClock(), listen } = parts;
   const config = await loadConfigFile(path, { command: "watchdog", clock });
-  if (flags.besideRun !== true) checkHeartbeat({ path, config, engine: await engineConfig(path, clock) });
+  if (flags.besideRun === undefined) checkHeartbeat({ path, config, engine: await engineConfig(path, clock) });
   const news$ = new Subject<WatchdogNews>();
   let connected = false;
   const { silenceMs, scope } = flags;
@@ -92,9 +91,15 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
   };
   const status = new Subscription();
   try {
-    const alone$ = flags.besideRun === true ? after(clock, aloneMsMax).pipe(filter(() => !connected)) : NEVER;
-    const ended = firstValueFrom(merge(stopping.first$, flags.once === true ? done$ : NEVER, alone$.pipe(tap(sayAlone(io)))));
+    const ended = firstValueFrom(merge(stopping.first$, flags.once === true ? done$ : NEVER));
     await keeper.start();
+    status.add(
+      unmetOf(flags, parts, clock, keeper.silenceMs).subscribe((why) => {
+        if (connected) return;
+        io.err(`${why.slice(0, 1).toUpperCase()}${why.slice(1)}.\n`);
+        keeper.giveUp(why);
+      }),
+    );
     sayIdle();
     status.add(every(clock, statusMs).subscribe(sayIdle));
     await ended;
@@ -110,6 +115,12 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
     if (state === "left") io.err("Orders that the service cannot cancel are left open.\n");
   }
   failIfLeft(keeper);
+};
+
+const unmetOf = ({ besideRun }: Flags, { isGone }: WatchdogParts, clock: Clock, silenceMs: number): Observable<string> => {
+  if (besideRun === undefined) return NEVER;
+  const pid = Number(besideRun === true ? Number.NaN : besideRun);
+  return unmet$({ clock, silenceMs, isGone: isGone ?? (() => Number.isInteger(pid) && isParentGone(pid)) });
 };
 
 /** The config as the engine reads it; undefined where that needs keys that this process does not have. */
@@ -142,6 +153,8 @@ const wordsOf = (news: WatchdogNews | Idle): string => {
       return news.connectedBefore ? "no engine is running: nothing is protected now" : "no engine has connected: nothing is protected yet";
     case "armed":
       return `${news.again ? "a new engine took over" : "an engine is connected"}; after ${news.silenceMs / 1_000} s of silence its orders are canceled`;
+    case "unmet":
+      return `${news.reason}; its open orders are looked for and canceled`;
     case "disconnected":
       return "the engine's connection was lost; waiting for it to come back";
     case "goodbye":

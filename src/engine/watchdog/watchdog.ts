@@ -35,6 +35,8 @@ export type WatchdogNews =
   /** The service answered: the keys can read, and so many of our orders are open. */
   | { readonly kind: "proved"; readonly user: string; readonly open: number }
   | { readonly kind: "unproved"; readonly user: string; readonly why: string }
+  /** No engine ever connected: what is open of its instance is looked for, and canceled where something is. */
+  | { readonly kind: "unmet"; readonly reason: string }
   /**
    * All users are flat. `gone`: orders that were seen and are gone; `stuck`: orders that the service cannot cancel; `halt`: whether
    * the engine's next run starts halted, where it has a journal.
@@ -62,6 +64,12 @@ export interface Watchdog {
   /** Listens, and checks the keys with the service. Rejects when they do not suffice, or when another watchdog listens. */
   start(): Promise<void>;
   readonly state: WatchdogState;
+  readonly silenceMs: number;
+  /**
+   * No engine is expected any more that never connected. Open orders of the instance are canceled as after a trip, those of other
+   * instances never; where none is open, nothing is noted for the next run. Does nothing after an engine has connected.
+   */
+  giveUp(reason: string): void;
   /** Nothing is left afterwards, neither socket nor timer. */
   stop(): Promise<void>;
 }
@@ -142,70 +150,120 @@ const useless = (uid: string, why: string): SluiceError =>
     `The watchdog could not cancel anything for user ${uid}: ${why}. Give its process keys with the permissions read and trade_futures.`,
   );
 
-export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchdog => {
-  const { report } = options;
-  const opened = openFor(input);
-  const { config, service } = opened;
-  const { scope, silenceMs } = { ...watchdogDefaults, ...config.watchdog, ...options };
-  const ids = createClientOrderIds(config.instance);
-  const isOurs: Door["isOurs"] = ({ clOrdId }): boolean => scope === "user" || ids.read(clOrdId) !== undefined;
-  let acting: Subscription | undefined;
-  let over: "flat" | "left" | undefined;
-  const address = ipcAddressOf(config, service.users);
-  const tripRecord = options.tripRecord ?? fileTripRecord(tripRecordPath(address));
-  const halt = persistedHaltOf(config, service, options);
-  let stopListening: (() => Promise<void>) | undefined;
+interface CancelingParts {
+  readonly opened: Opened;
+  readonly tripRecord: TripRecord;
+  readonly halt: PersistedHalt | undefined;
+  readonly report: WatchdogOptions["report"];
+}
 
-  const act = (reason: string): void => {
-    acting?.unsubscribe();
-    over = undefined;
-    tripRecord.note(`${reason}; what became of the orders is not known`);
+/** What is done after a trip: one canceling at a time, with its record for the next run. */
+class Canceling {
+  readonly #parts: CancelingParts;
+  #work: Subscription | undefined;
+  #over: "flat" | "left" | undefined;
+
+  constructor(parts: CancelingParts) {
+    this.#parts = parts;
+  }
+
+  get state(): "canceling" | "flat" | "left" | undefined {
+    return this.#work === undefined ? this.#over : "canceling";
+  }
+
+  /** `noted`: at once, or with the first order that is seen. */
+  begin(reason: string, isOurs: Door["isOurs"], noted: "at once" | "when found"): void {
+    const { opened, tripRecord, halt, report } = this.#parts;
+    this.#work?.unsubscribe();
+    this.#over = undefined;
+    let isNoted = false;
+    const note = (): void => {
+      if (isNoted) return;
+      isNoted = true;
+      tripRecord.note(`${reason}; what became of the orders is not known`);
+      halt?.begin(`the watchdog tripped: ${reason}`);
+    };
+    if (noted === "at once") note();
     let gone = 0;
     let stuck = 0;
     const works = doorsOf(opened, isOurs).map((door) => cancelOpen(door).pipe(map((news) => ({ ...news, user: door.uid }))));
-    acting = merge(...works).subscribe({
+    this.#work = merge(...works).subscribe({
       next: (news) => {
+        if (news.kind === "stuck" || (news.kind === "listed" && news.open > 0)) note();
         report(news);
         if (news.kind !== "flat") return;
         gone += news.gone;
         stuck += news.stuck;
       },
       complete: () => {
-        acting = undefined;
-        over = stuck === 0 ? "flat" : "left";
-        tripRecord.note(`${reason}; ${gone} ${gone === 1 ? "order was" : "orders were"} canceled`);
+        this.#work = undefined;
+        this.#over = stuck === 0 ? "flat" : "left";
+        if (isNoted) tripRecord.note(`${reason}; ${gone} ${gone === 1 ? "order was" : "orders were"} canceled`);
         report({ kind: "over", gone, stuck, ...(halt?.state && { halt: halt.state }) });
       },
     });
-    halt?.begin(`the watchdog tripped: ${reason}`);
-  };
+  }
+
+  /** A running engine looks after its orders. */
+  desist(): void {
+    if (this.#work !== undefined) this.#parts.report({ kind: "taken-over" });
+    this.stop();
+    this.#over = undefined;
+    this.#parts.halt?.desist();
+  }
+
+  stop(): void {
+    this.#work?.unsubscribe();
+    this.#work = undefined;
+  }
+}
+
+export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchdog => {
+  const { report } = options;
+  const opened = openFor(input);
+  const { config, service } = opened;
+  const { scope, silenceMs } = { ...watchdogDefaults, ...config.watchdog, ...options };
+  const ids = createClientOrderIds(config.instance);
+  const isOfInstance: Door["isOurs"] = ({ clOrdId }): boolean => ids.read(clOrdId) !== undefined;
+  const isOurs: Door["isOurs"] = scope === "user" ? () => true : isOfInstance;
+  const address = ipcAddressOf(config, service.users);
+  const tripRecord = options.tripRecord ?? fileTripRecord(tripRecordPath(address));
+  const halt = persistedHaltOf(config, service, options);
+  const canceling = new Canceling({ opened, tripRecord, halt, report });
+  let wasMet = false;
+  let stopListening: (() => Promise<void>) | undefined;
   const monitor = new HeartbeatMonitor({
     clock: service.clock,
     silenceMs,
     report,
-    act,
+    act: (reason) => {
+      canceling.begin(reason, isOurs, "at once");
+    },
     desist: () => {
-      if (acting !== undefined) report({ kind: "taken-over" });
-      acting?.unsubscribe();
-      acting = undefined;
-      over = undefined;
-      halt?.desist();
+      wasMet = true;
+      canceling.desist();
     },
     before: tripRecord.take,
   });
 
   return {
+    silenceMs,
     get state() {
-      if (acting !== undefined) return "canceling";
-      return monitor.armed ? "armed" : (over ?? "waiting");
+      if (canceling.state === "canceling") return "canceling";
+      return monitor.armed ? "armed" : (canceling.state ?? "waiting");
     },
     start: async () => {
       stopListening = await (options.listen ?? socketListen(address))((connection) => monitor.accept(connection));
       await proveAll(opened, isOurs, report);
     },
+    giveUp: (reason) => {
+      if (wasMet) return;
+      report({ kind: "unmet", reason });
+      canceling.begin(reason, isOfInstance, "when found");
+    },
     stop: async () => {
       monitor.stop();
-      acting?.unsubscribe();
+      canceling.stop();
       await stopListening?.();
       await halt?.end();
       await service.stop();

@@ -144,6 +144,40 @@ describe("sluice run --watchdog", () => {
     expect(io.errText).toBe("No engine connected within 120 s.\n");
   });
 
+  it("is given up when the run is gone for the silence of an engine, and then looks for what it left", async () => {
+    const clock = createVirtualClock(0);
+    const io = capturedIo();
+    const listen: Listen = () => Promise.resolve(() => Promise.resolve());
+    let isGone = false;
+    const argv = ["watchdog", unbeaten, "--once", "--json", "--beside-run", "1"];
+    const ended = main(argv, io, { listen, clock, isGone: () => isGone });
+    await vi.waitFor(() => {
+      expect(io.outText).toContain('"waiting"');
+    }, 20_000);
+    clock.advanceTo(30_000);
+    isGone = true;
+    clock.advanceTo(44_000);
+    expect(io.outText).not.toContain('"unmet"');
+    clock.advanceTo(46_000);
+    expect(await ended).toBe(0);
+    expect(io.errText).toBe("The run that started this watchdog is gone, and its engine never connected.\n");
+    expect(io.outText).toContain('"kind":"unmet"');
+    expect(io.outText).toContain('"kind":"over","gone":0,"stuck":0');
+  });
+
+  it("ends the one it started where it ends before that was connected, and not afterwards", () => {
+    const clock = createVirtualClock(0);
+    const events$ = new Subject<Event>();
+    const ended: number[] = [];
+    const parts = { path: "x.ts", instance: "one", clock, note: () => undefined, start: () => 77, end: (pid: number) => ended.push(pid) };
+    keepWatchdog(events$, parts).unsubscribe();
+    expect(ended).toEqual([77]);
+    const keeping = keepWatchdog(events$, parts);
+    events$.next({ seq: 1, at: 0, type: "watchdog.armed", silenceMs: 15_000, before: undefined });
+    keeping.unsubscribe();
+    expect(ended).toEqual([77]);
+  });
+
   it("is refused where orders end with the process", async () => {
     const io = capturedIo();
     expect(await main(["run", paper, "--watchdog"], io)).toBe(2);
@@ -159,7 +193,7 @@ describe("sluice run --watchdog", () => {
     const start = (argv: readonly string[], log: string): number | undefined => (started.push([argv, log]) === 1 ? 77 : undefined);
     keepWatchdog(events$, { path: "config/x.ts", instance: "one", clock, note: (text) => notes.push(text), start });
     const once = [
-      ["watchdog", expect.stringMatching(/^\/.*config\/x\.ts$/), "--once", "--json", "--beside-run"],
+      ["watchdog", expect.stringMatching(/^\/.*config\/x\.ts$/), "--once", "--json", "--beside-run", String(process.pid)],
       join(".sluice", "watchdog-one.ndjson"),
     ];
     lose();

@@ -56,6 +56,8 @@ const setup = async ({
   let hungUp = 0;
   const config = {
     service,
+    // The lock of a journal is the machine's: another run of these tests must not hold it.
+    instance: `w${process.pid}`,
     strategies: [strategy("s", { desired: () => wishes$ })],
     ...(watchdog === null ? {} : { watchdog }),
     ...(disk && { journal: { dir: "j" } }),
@@ -201,7 +203,9 @@ describe("An engine with a watchdog in its config", () => {
 
   it("that must have one is refused its start where none connects in time", async () => {
     const { settle, starting, types } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
-    await expect(settle(starting)).rejects.toThrow("No watchdog has connected within 30 s, so the engine does not start: nothing was traded.");
+    await expect(settle(starting)).rejects.toThrow(
+      "No watchdog has connected within 30 s, so the engine does not start: nothing was traded.",
+    );
     expect(types()).not.toContain("engine.started");
   });
 

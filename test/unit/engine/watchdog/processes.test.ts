@@ -176,6 +176,27 @@ describe.concurrent("An engine and its watchdog as processes", () => {
     expect(told).toContain('"kind":"over","gone":2,"stuck":0');
   });
 
+  it("killed before its watchdog is connected: nothing was placed, and what rests of the run before goes", async () => {
+    const name = nameOf("early");
+    const log = join(folder, ".sluice", `watchdog-${name}.ndjson`);
+    const first = engine(name);
+    await rests(name, 2);
+    first.kill("SIGINT");
+    expect(await exitOf(first)).toBe(0);
+    const second = engine(name, "--watchdog");
+    await says(second, "A watchdog was started as process");
+    second.kill("SIGKILL");
+    await rests(name, 0);
+    expect(textOf(second)).not.toContain('"endpoint":"placeOrder"');
+    const told = await until(
+      "the end of the log",
+      () => readFileSync(log, "utf8"),
+      (text) => text.includes('"kind":"over"'),
+    );
+    expect(told).toContain('"kind":"unmet"');
+    expect(told).toContain('"kind":"over","gone":2,"stuck":0');
+  });
+
   it("killed and started again: it is halted until somebody resumes", async () => {
     const own = { ...otherKey, TEST_INSTANCE: nameOf("anew") };
     const engine = (...argv: readonly string[]): ChildProcess => start(["run", config, "--json", ...argv], own);

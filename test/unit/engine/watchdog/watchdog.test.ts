@@ -458,3 +458,50 @@ describe("A watchdog trip", () => {
     expect([resting(), kinds().at(-1)]).toEqual([2, "armed"]);
   });
 });
+
+describe("A watchdog whose engine never connected", () => {
+  const why = "the run is gone";
+  it("cancels the open orders of its own instance alone, and halts the next run", async () => {
+    const { openDisk } = await journalOf();
+    const given = { options: { openDisk, scope: "user" as const }, journal: { dir: "some/journal" } };
+    const { keeper, place, quietly, resting, run, kinds, news, say, words } = await setup(given);
+    await quietly(() => {
+      place(2);
+      place(3, { instance: "two" });
+    });
+    keeper.giveUp(why);
+    await run(30_000);
+    expect(resting()).toBe(3);
+    expect(kinds()).toEqual(["proved", "unmet", "flat", "over"]);
+    expect(news.at(-1)).toEqual({ kind: "over", gone: 2, stuck: 0, halt: { kind: "written" } });
+    expect(keeper.state).toBe("flat");
+    say({ kind: "hello", version: 1, session: "next", beatMs: 1_000 });
+    expect(words).toMatchObject([{ kind: "armed", before: `${why}; 2 orders were canceled` }]);
+  });
+
+  it("notes no trip and no halt where nothing was open", async () => {
+    const { openDisk, locks } = await journalOf();
+    const { keeper, run, kinds, say, words } = await setup({ options: { openDisk }, journal: { dir: "some/journal" } });
+    keeper.giveUp(why);
+    await run(30_000);
+    expect(kinds()).toEqual(["proved", "unmet", "flat", "over"]);
+    expect(locks).toEqual([]);
+    say({ kind: "hello", version: 1, session: "next", beatMs: 1_000 });
+    expect(words).toEqual([{ kind: "armed", silenceMs: 15_000 }]);
+  });
+
+  it("does nothing once an engine has connected, and stops when one does", async () => {
+    const met = await setup();
+    await met.quietly(() => met.place(2));
+    met.say({ kind: "hello", version: 1, session: "a", beatMs: 1_000 });
+    met.keeper.giveUp(why);
+    await met.run(5_000);
+    expect([met.resting(), met.kinds()]).toEqual([2, ["proved", "armed"]]);
+    const late = await setup();
+    await late.quietly(() => late.place(2));
+    late.keeper.giveUp(why);
+    late.say({ kind: "hello", version: 1, session: "a", beatMs: 1_000 });
+    await late.run(10_000);
+    expect([late.resting(), late.kinds()]).toEqual([2, ["proved", "unmet", "taken-over", "armed"]]);
+  });
+});
