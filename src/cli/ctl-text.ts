@@ -10,6 +10,7 @@ import type { ByCurrency } from "../engine/control/control-rows.ts";
 import type { Event } from "../journal/events.ts";
 import { cut, padEnd, padStart, printable, widthOf } from "../report/ansi.ts";
 import { rowsOf } from "./ctl-client.ts";
+import { timeOf as spanOf } from "./run-progress.ts";
 
 type Cells = readonly string[];
 
@@ -38,7 +39,7 @@ const profitText = (profit: ByCurrency): string =>
 export const statusText = (snapshot: ControlUpdate, width: number): string => {
   const [engine] = rowsOf(snapshot, "engine");
   if (engine === undefined) return "Nothing is known of the engine yet.\n";
-  const { name, kind, environment, state, mode, reason, run } = engine;
+  const { name, kind, environment, state, mode, reason, run, unansweredSince: since } = engine;
   const money = rowsOf(snapshot, "money").map(
     ({ currency, profit, realised, unrealised, fees }) =>
       `profit ${profit} ${currency} (realised ${realised}, unrealised ${unrealised}, fees ${fees})`,
@@ -49,6 +50,9 @@ export const statusText = (snapshot: ControlUpdate, width: number): string => {
   const lines = [
     [name, kind === environment ? kind : `${kind} ${environment}`.trim(), state, ...(run === undefined ? [] : [`run ${run}`])].join("  "),
     `trading ${mode}${reason === "" ? "" : `: ${reason}`}`,
+    ...(since === undefined
+      ? []
+      : [`UNREACHABLE: the service has not answered since ${timeOf(since)} UTC, ${spanOf(snapshot.at - since)}; figures are older`]),
     ...money,
     `quota ${[...new Set(layers)].join(", ") || "not used yet"}`,
     "",

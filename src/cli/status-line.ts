@@ -22,7 +22,7 @@ export interface Status {
   /** Text of the process's standby role; the only text while it waits. */
   readonly standby?: { readonly words: string; readonly waits: boolean } | undefined;
   /** Message of an outage of the service. */
-  readonly outage?: string | undefined;
+  readonly outage?: { readonly long: string; readonly short: string } | undefined;
   readonly now: number;
 }
 
@@ -48,7 +48,7 @@ export const statusLine = ({ tally, quota, strategies, open, outage, standby, no
     [
       part(0, time),
       ...(halt === undefined ? [] : [part(1, halt)]),
-      ...(outage === undefined ? [] : [part(2, outage)]),
+      ...(outage === undefined ? [] : [part(2, outage.long, outage.short)]),
       ...(tally.mode === "reducing" ? [part(2, tally.mode)] : []),
       ...moneyParts(strategies),
       positionPart(strategies),

@@ -47,6 +47,8 @@ export interface EngineRow {
   readonly reason: string;
   /** Number of the run on its journal; absent without one. */
   readonly run?: number;
+  /** When the service last answered, while it does not; absent while it does. */
+  readonly unansweredSince?: number;
   /** `gone`: it is not known what became of it. */
   readonly state: "starting" | "running" | "stopped" | "gone";
   readonly playback?: PlaybackState;

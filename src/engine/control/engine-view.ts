@@ -22,6 +22,7 @@ import { eventSaying } from "./event-text.ts";
 import { healthRows } from "./health-rows.ts";
 import { moneyRows, profitOf, withRowsOf } from "./money-rows.ts";
 import { OrderRows } from "./order-rows.ts";
+import { OutageWatch } from "./outage.ts";
 import { WatchedMarkets } from "./watched-markets.ts";
 
 /** The account of one user, as the service says. */
@@ -68,6 +69,7 @@ export class EngineView {
   readonly #orders: OrderRows;
   readonly #markets: WatchedMarkets | undefined;
   readonly #fills = new Map<string, number>();
+  readonly #outage = new OutageWatch();
   #engine: EngineRow;
   #news: Event[] = [];
   #ticks = 0;
@@ -145,10 +147,17 @@ export class EngineView {
     if (!isRoutine(event)) this.#news.push(event);
     if (this.#news.length > 4 * rowsMax.events) this.#news = this.#news.slice(-rowsMax.events);
     this.#orders.takeEvent(event);
+    if (this.#outage.take(event)) this.#putOutage(this.#outage.since);
     if (event.type === "fill") this.#takeFill(event);
     else if (event.type === "mode.changed") this.changeEngine({ mode: event.mode, reason: event.mode === "active" ? "" : event.reason });
     else if (event.type === "engine.stopped") this.changeEngine({ state: "stopped" });
     if ("instId" in event && event.instId !== "" && "strategy" in event) this.#markets?.watch(event.instId);
+  }
+
+  #putOutage(since: number | undefined): void {
+    const { unansweredSince: _before, ...engine } = this.#engine;
+    this.#engine = since === undefined ? engine : { ...engine, unansweredSince: since };
+    this.#document.putChanged("engine", "", this.#engine);
   }
 
   #takeUpdate(update: OrderUpdate): void {

@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { concat, NEVER, of } from "rxjs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { statusText } from "../../../src/cli/ctl-text.ts";
 import { main } from "../../../src/cli/main.ts";
 import { defineStrategy } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
@@ -40,6 +41,24 @@ const ctlAt = async ({ port }: Controlled, ...words: string[]) => {
   return { code, out: io.outText, err: io.errText };
 };
 const ctl = (...words: string[]) => ctlAt(room, ...words);
+
+it("The text of a status tells an outage of the service while it lasts", () => {
+  const engine = { name: "main", kind: "live", environment: "testnet", version: "1", startedAt: 0, mode: "active", reason: "" } as const;
+  const at = (unansweredSince?: number): string =>
+    statusText(
+      {
+        source: "main",
+        seq: 1,
+        at: Date.UTC(2026, 0, 5, 20, 9, 13),
+        rows: [["engine", "", { ...engine, state: "running", ...(unansweredSince !== undefined && { unansweredSince }) }]],
+      },
+      100,
+    );
+  expect(at(Date.UTC(2026, 0, 5, 20, 7, 44))).toContain(
+    "\nUNREACHABLE: the service has not answered since 20:07:44 UTC, 0:01:29; figures are older\n",
+  );
+  expect(at()).not.toContain("UNREACHABLE");
+});
 
 describe("sluice ctl", () => {
   it("says how an engine stands in 80 columns, without what is secret", async () => {

@@ -12,14 +12,16 @@ const answered = (status: number): EventBody => ({
 });
 const lost: EventBody = { type: "anomaly", what: "socket.lost", detail: "code 1006" };
 const at = (ms: number, body: EventBody): Event => ({ ...body, seq: 1, at: ms });
-const gone = "UNREACHABLE: http://there does not answer. Orders that rest there may execute meanwhile; requests are retried.";
+const goneSince = (time: string): string =>
+  `UNREACHABLE: http://there has not answered since ${time} UTC. Orders that rest there may execute meanwhile; requests are retried.`;
+const gone = goneSince("00:00:00");
 
 describe("A service", () => {
   it.each<[string, readonly Event[], readonly (string | undefined)[]]>([
-    ["with one request unanswered", [at(0, answered(0)), at(1, answered(200))], [undefined, undefined]],
-    ["with two in a row, once", [at(0, answered(0)), at(1, answered(0)), at(2, answered(0))], [undefined, gone, undefined]],
+    ["with one request unanswered", [at(1, answered(0)), at(1, answered(200))], [undefined, undefined]],
+    ["with two in a row, once", [at(1, answered(0)), at(1, answered(0)), at(2, answered(0))], [undefined, gone, undefined]],
     ["with one and its socket lost before", [at(0, lost), at(1, answered(0))], [undefined, gone]],
-    ["with one and its socket lost after", [at(0, answered(0)), at(1, lost)], [undefined, gone]],
+    ["with one and its socket lost after", [at(1, answered(0)), at(1, lost)], [undefined, gone]],
     [
       "with a socket lost, and requests answered",
       [at(0, lost), at(1, answered(500)), at(2, answered(0))],
@@ -27,8 +29,13 @@ describe("A service", () => {
     ],
     [
       "that answers again",
-      [at(0, answered(0)), at(1_000, answered(0)), at(62_000, answered(429)), at(63_000, answered(200))],
-      [undefined, gone, "http://there answers again, after 0:01:02.", undefined],
+      [at(1, answered(0)), at(1_000, answered(0)), at(62_000, answered(429)), at(63_000, answered(200))],
+      [undefined, gone, "http://there answers again at 00:01:02 UTC, after 0:01:02.", undefined],
+    ],
+    [
+      "that had answered before: the outage began with that answer, not with the first time-out",
+      [at(8_000, answered(200)), at(27_000, answered(0)), at(30_000, answered(0)), at(30_500, answered(200))],
+      [undefined, undefined, goneSince("00:00:08"), "http://there answers again at 00:00:30 UTC, after 0:00:22."],
     ],
   ])("%s", (_, events, said) => {
     const reach = new Reachability("http://there");
@@ -40,7 +47,7 @@ describe("A service", () => {
     reach.take(at(1_000, answered(0)));
     expect(reach.words(2_000)).toBeUndefined();
     reach.take(at(2_000, answered(0)));
-    expect(reach.words(31_000)).toBe("UNREACHABLE for 0:00:30");
+    expect(reach.words(30_999)).toEqual({ short: "UNREACHABLE for 0:00:30", long: "UNREACHABLE for 0:00:30, since 00:00:00 UTC" });
     reach.take(at(40_000, answered(200)));
     expect(reach.words(41_000)).toBeUndefined();
   });

@@ -317,11 +317,11 @@ describe("Run for people", () => {
     say({ type: "engine.started", strategies: [], plugins: [] });
     say({ type: "anomaly", what: "socket.lost", detail: "code 1006" });
     say({ ...answer, outcome: "unknown", status: 0 });
-    expect(io.errText).toContain("UNREACHABLE: the service does not answer.");
+    expect(io.errText).toContain("UNREACHABLE: the service has not answered since ");
     clock.advanceTo(31_000);
     expect(io.errText).toContain("0:00:31 │ UNREACHABLE for 0:00:30 │ ");
     say({ ...answer, outcome: "done", status: 200 });
-    expect(io.errText).toContain("the service answers again, after 0:00:00.\n");
+    expect(io.errText).toContain("the service answers again at 00:00:01 UTC, after 0:00:00.\n");
     io.stop();
     expect(await ended).toBe(0);
   });

@@ -76,7 +76,9 @@ describe("The status line", () => {
     const tally = { ...status.tally, mode: "reducing", limited: 2 };
     expect(line({ tally }, 79)).toMatch(/^1:02:05 │ reducing │ \+12\.34 USDT/);
     expect(line({ tally }, 200)).toContain("│ 429s 2 │");
-    expect(line({ outage: "UNREACHABLE for 0:00:30" }, 79)).toMatch(/^1:02:05 │ UNREACHABLE for 0:00:30 │ profit \+12\.34 USDT/);
+    const outage = { short: "UNREACHABLE for 0:00:30", long: "UNREACHABLE for 0:00:30, since 07:01:35 UTC" };
+    expect(line({ outage }, 79)).toMatch(/^1:02:05 │ UNREACHABLE for 0:00:30 │ profit \+12\.34 USDT/);
+    expect(line({ outage }, 200)).toContain("│ UNREACHABLE for 0:00:30, since 07:01:35 UTC │ profit +12.34 USDT");
   });
 
   const halts = (...bodies: readonly EventBody[]): string =>

@@ -1,7 +1,8 @@
-import { concat, NEVER, of, throwError } from "rxjs";
+import { concat, NEVER, of, Subject, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { ControlDocument, type ControlUpdate, type EngineRow, EngineSource } from "../../../../src/control.ts";
-import { definePlugin, defineStrategy, type PluginContext, type Strategy } from "../../../../src/index.ts";
+import { EngineView } from "../../../../src/engine/control/engine-view.ts";
+import { definePlugin, defineStrategy, type Event, type PluginContext, type Strategy } from "../../../../src/index.ts";
 import { testPlugin } from "../../../../src/testing.ts";
 import { closed, far, strategy, swap } from "../../../support/harness/backtest.ts";
 
@@ -207,4 +208,22 @@ describe("Actions on an engine", () => {
     expect(await source.act({ type: "resume", strategy: "resting" }, "me")).toEqual({ ok: true, text: "resting is resumed." });
     await t.stop();
   });
+});
+
+it("The view of an engine knows since when the service has not answered, and forgets it with the next answer", () => {
+  const events$ = new Subject<Event>();
+  const view = new EngineView("main", facts, { events$, now: () => 0, every: () => () => undefined });
+  const answered = (at: number, status: number): void =>
+    events$.next({ type: "action.answered", endpoint: "positions", outcome: "done", code: "", elapsedMs: 3_000, status, seq: at, at });
+  const engine = () => view.snapshot().rows.find(([section]) => section === "engine")?.[2];
+  answered(8_000, 200);
+  answered(27_000, 0);
+  view.flush();
+  expect(engine()).not.toHaveProperty("unansweredSince");
+  answered(30_000, 0);
+  view.flush();
+  expect(engine()).toMatchObject({ unansweredSince: 8_000, state: "running" });
+  answered(31_000, 200);
+  view.flush();
+  expect(engine()).toEqual(facts);
 });
