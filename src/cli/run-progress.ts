@@ -190,7 +190,8 @@ const sayings: PerEvent<Ink, string | undefined> = {
     `${paint.yellow("slowed down")} ${nameOf(strategy, slot)}: ${rejections} post-only orders in a row were rejected: ${printable(reason)}`,
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
     `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
-  "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} is in place`,
+  "position.protected": ({ strategy, slot, instId, closed }) =>
+    closed ? undefined : `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} is in place`,
   "quota.rejected": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
   // The command that stops a run prints its own line.
   "mode.changed": ({ mode, reason }, paint) =>

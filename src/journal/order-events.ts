@@ -134,7 +134,14 @@ export type OrderEventBody =
       readonly reason: string;
     }
   /** The exit rests at the service, or the position is closed. */
-  | { readonly type: "position.protected"; readonly strategy: string; readonly slot: string; readonly instId: string }
+  | {
+      readonly type: "position.protected";
+      readonly strategy: string;
+      readonly slot: string;
+      readonly instId: string;
+      /** Nothing is held any more that the exit would reduce; left out where the exit is in force. */
+      readonly closed?: true;
+    }
   /**
    * A strategy's position is protected from here on: `name` is the slot of the entry, or the instrument where the whole position is
    * protected; `side` is that of the order that would close it, `qty` in base currency, prices as of now.

@@ -70,7 +70,7 @@ export class Exits {
     this.#profile = contract.profile;
     this.#journal = journal;
     this.#instruments = instruments;
-    this.unprotected = new UnprotectedPositions(journal);
+    this.unprotected = new UnprotectedPositions(journal, limits);
     this.#slots = slots;
     this.#limits = limits;
     this.#owner = owner;

@@ -162,7 +162,7 @@ export class OrderManager {
     if (mode === before) return;
     modes.setAll(mode, reason);
     this.#options.journal.append({ type: "mode.changed", mode, reason });
-    if (mode === "halted") this.#flow.protections.suspend(`trading is halted: ${reason}`);
+    if (mode === "halted") this.#flow.protections.suspend("suspended", `trading is halted: ${reason}`);
     else if (before === "halted") this.#flow.protections.resume();
     this.#apply(mode, reason, undefined);
   }
@@ -199,7 +199,7 @@ export class OrderManager {
 
   /** The engine ends: it holds stops itself, and tells what is left without. */
   leave(): void {
-    this.#flow.protections.suspend("the engine stops, and it holds this protection itself");
+    this.#flow.protections.suspend("stopped", "the engine stops, and it holds this protection itself");
   }
 
   /** The engine has ended: no price is watched and nothing is asked for any more. */

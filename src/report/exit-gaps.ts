@@ -32,6 +32,8 @@ export class ExitGaps {
   onEvent(event: Event): void {
     if (event.type === "position.unprotected") {
       const gaps = this.#gapsOf(event.strategy);
+      // Told once more for another reason: the gap goes on.
+      if (gaps.since.has(event.slot)) return;
       gaps.count++;
       gaps.since.set(event.slot, event.at);
     } else if (event.type === "position.protected") {

@@ -69,7 +69,10 @@ const sayings: Sayings = {
     "bad",
     `${strategy}/${slot}: ${qty} of ${instId} without the wanted ${side}${because(reason)}`,
   ],
-  "position.protected": ({ strategy, slot, instId }) => ["info", `${strategy}/${slot}: the exit in ${instId} is in place`],
+  "position.protected": ({ strategy, slot, instId, closed }) => [
+    "info",
+    `${strategy}/${slot}: ${closed ? `nothing of ${instId} is left to exit` : `the exit in ${instId} is in place`}`,
+  ],
   "position.closing": ({ uid, strategy = uid, instId, pos }) => ["warn", `closing ${pos} ${instId} of ${strategy}`],
   "position.closed": ({ uid, strategy = uid, instId, pos }) => ["info", `closed ${pos} ${instId} of ${strategy}`],
   "position.left": ({ uid, strategy = uid, instId, pos, reason }) => [

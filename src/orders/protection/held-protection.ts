@@ -26,6 +26,8 @@ export interface HeldProtectionOptions {
   readonly onProtection?: (record: ProtectionRecord) => void;
 }
 
+type Unwatched = "suspended" | "silent" | "stopped";
+
 /** A trailing stop is recorded at most so often. */
 const recordMs = 1_000;
 /** Where the instrument is not listed any more. */
@@ -39,7 +41,7 @@ export class HeldProtection {
   /** What was told last, as a text. */
   #told = "";
   /** Why nothing can be triggered now, where it was told. */
-  #unprotected: "suspended" | "silent" | undefined;
+  #unprotected: Unwatched | undefined;
   /** The wanted entry that is not placed again, since what it had bought was closed. */
   #withdrawn: WantedOrder | undefined;
   #recordedAt = Number.NEGATIVE_INFINITY;
@@ -138,16 +140,16 @@ export class HeldProtection {
     this.#options.onProtection?.(this.protection.record(ended));
   }
 
-  /** Nothing can be triggered: trading is halted or ends, or no price comes. */
-  tellUnprotected(cause: "suspended" | "silent", reason: string): void {
-    if (!this.#isArmed || this.#unprotected !== undefined) return;
+  /** Nothing can be triggered: trading is halted, no price comes, or the engine stops, which is told whatever was told before. */
+  tellUnprotected(cause: Unwatched, reason: string): void {
+    if (!this.#isArmed || this.#unprotected === cause || (this.#unprotected !== undefined && cause !== "stopped")) return;
     this.#unprotected = cause;
     const { name, side, qty } = this.protection;
     const { strategy, exitSlot: slot, instId } = name;
     this.#options.journal.append({ type: "position.unprotected", strategy, slot, instId, side, qty, reason });
   }
 
-  tellProtected(cause: "suspended" | "silent"): void {
+  tellProtected(cause: Unwatched): void {
     if (this.#unprotected !== cause) return;
     this.#unprotected = undefined;
     const { strategy, exitSlot: slot, instId } = this.protection.name;

@@ -189,12 +189,12 @@ export class Protections {
     this.act();
   }
 
-  /** Nothing is triggered from here on, or not for now: it is told of everything that is protected. */
-  suspend(reason: string): void {
-    for (const one of [...this.#held.values()].flat()) one.tellUnprotected("suspended", reason);
+  /** Nothing is triggered for now, or from here on: it is told of everything that is protected. */
+  suspend(cause: "suspended" | "stopped", reason: string): void {
+    for (const one of [...this.#held.values()].flat()) one.tellUnprotected(cause, reason);
   }
 
-  /** What `suspend` told is over. */
+  /** What a suspension for now told is over. */
   resume(): void {
     for (const one of [...this.#held.values()].flat()) one.tellProtected("suspended");
   }

@@ -101,6 +101,10 @@ describe("The text line of an event", () => {
   ])("%s", (_, body, words) => expect(eventLine(event(body))).toBe(`01:02:03.045  ${words}`));
 
   it.each<[string, EventBody]>([
+    [
+      "an exit that nothing is left for",
+      { type: "position.protected", strategy: "a", slot: "b.exit", instId: "BTC-USDT-SWAP", closed: true },
+    ],
     ["requests", sent("placeOrder", 10)],
     ["the mode in which an engine stops", { type: "mode.changed", mode: "halted", reason: "stop" }],
     ["orders that merely live", { ...order, phase: "live" }],

@@ -96,7 +96,7 @@ describe("A stop that replaces a take-profit of another slot", () => {
     rig.want(stop);
     rig.run(3_000);
     expect(position(rig)).toBe("0");
-    expect(rig.journalled("position.protected")).toHaveLength(1);
+    expect(rig.journalled("position.protected")).toMatchObject([{ slot: "sl", closed: true }]);
   });
 
   it("is not sent when the take-profit was executed while it was being canceled", () => {

@@ -418,6 +418,21 @@ describe("A take-profit of an order", () => {
     expect(rig.places().at(-1)?.sz).toBe("366");
   });
 
+  it("is told to be without its engine when that stops, also out of a halt, and never to be in place then", () => {
+    const rig = quiet({ stopLoss: "59000" });
+    rig.trade("sell", 60_000, 0.01);
+    rig.run();
+    rig.orderManager.setMode("halted", "a test");
+    rig.orderManager.leave();
+    rig.orderManager.setMode("reducing", "stop");
+    rig.run();
+    expect(rig.journalled("position.unprotected").map((event) => (event.type === "position.unprotected" ? event.reason : ""))).toEqual([
+      "trading is halted: a test",
+      "the engine stops, and it holds this protection itself",
+    ]);
+    expect(rig.journalled("position.protected")).toEqual([]);
+  });
+
   it("that rests is no order that the strategy cancels", () => {
     const rig = long({ takeProfit: "61000", takeProfitAs: "limit" });
     const canceled: string[] = [];
