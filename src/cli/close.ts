@@ -15,6 +15,7 @@ import { SluiceError } from "../errors.ts";
 import type { PositionEnding } from "../host/context.ts";
 import { defineStrategy } from "../host/define.ts";
 import { loadConfigFile } from "../host/load.ts";
+import { isLockHeld } from "../journal/process-lock.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { eventLine } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
@@ -36,7 +37,7 @@ export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts =
     .description(
       "Emergency flatten: cancel the orders of a config and close every position of its account at the market, also those of other clients.",
     )
-    .argument("<config>", "config file, such as config/testnet.ts; stop what runs with it first")
+    .argument("<config>", "config file, such as config/testnet.ts; an engine that runs with it closes by sluice ctl close")
     .option("--mainnet", "close positions of real money: required where the config's service is mainnet")
     .option("--json", "print the result for each position as a line of JSON")
     .addHelpText("after", "\nExit codes: 0 nothing is held any more, 1 something is left or may be, 2 wrong usage or config.")
@@ -52,6 +53,15 @@ const unstarted = (): never => {
   throw new SluiceError("ENGINE_STATE", "Stopped before the service was read: no order was canceled and no position closed.");
 };
 
+/** An engine that runs closes by itself, so that nobody need stop it in an emergency. */
+const besideEngine = (error: unknown): never => {
+  if (!isLockHeld(error)) throw error;
+  throw new SluiceError(
+    "ENGINE_STATE",
+    "An engine runs with this config on this machine. Let it close: `sluice ctl close --yes` (it needs --ui or the plugin dashboard). Or stop it, then run `sluice close` again.",
+  );
+};
+
 const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const config = (await loadConfigFile(path, { command: "run", clock })) as { readonly service?: unknown; readonly journal?: object };
@@ -65,7 +75,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
   });
   const endings: PositionEnding[] = [];
   try {
-    await firstValueFrom(merge(from(engine.start()), stopping.first$.pipe(map(unstarted))));
+    await firstValueFrom(merge(from(engine.start().catch(besideEngine)), stopping.first$.pipe(map(unstarted))));
     const closing = engine.closePositions("positions closed by sluice close").pipe(
       tap((ending) => {
         endings.push(ending);

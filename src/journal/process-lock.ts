@@ -40,6 +40,17 @@ const isHeld = async (path: string): Promise<boolean> =>
     });
   });
 
+const refusals = new WeakSet<object>();
+
+const held = (text: string): SluiceError => {
+  const refusal = new SluiceError("ENGINE_STATE", text);
+  refusals.add(refusal);
+  return refusal;
+};
+
+/** Whether an error says that another process has the lock. */
+export const isLockHeld = (error: unknown): boolean => typeof error === "object" && error !== null && refusals.has(error);
+
 /** Takes the lock, or refuses with its name. The result releases it. */
 export const holdLock = async (name: string): Promise<() => Promise<void>> => {
   const path = addressOf(name);
@@ -48,8 +59,7 @@ export const holdLock = async (name: string): Promise<() => Promise<void>> => {
     server = await listen(path);
   } catch {
     if (path.startsWith("\u0000") || (await isHeld(path))) {
-      throw new SluiceError(
-        "ENGINE_STATE",
+      throw held(
         `Another process on this machine already runs as ${name} (service / users / instance). Stop it first, or give this config its own \`instance\` and \`journal.dir\`.`,
       );
     }

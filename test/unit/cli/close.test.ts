@@ -4,6 +4,7 @@ import { EMPTY, from, Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import type { PositionEnding } from "../../../src/index.ts";
+import { holdLock } from "../../../src/journal/process-lock.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -109,5 +110,18 @@ describe("sluice close", () => {
     const embedded = await run(given("paper", { service: { kind: "paper" }, strategies: [] }));
     expect([embedded.code, embedded.made]).toEqual([2, []]);
     expect(embedded.io.errText).toContain("the config's service is embedded");
+  });
+
+  it("beside an engine that runs names the command by which that one closes", async () => {
+    const unlock = await holdLock("https://testnet.example.com / main / close");
+    const io = capturedIo();
+    const createClosing = () => ({
+      start: async () => void (await holdLock("https://testnet.example.com / main / close")),
+      closePositions: () => EMPTY,
+      stop: async () => undefined,
+    });
+    expect(await main(["close", given("beside", traded)], io, { createClosing })).toBe(1);
+    await unlock();
+    expect(io.errText).toContain("An engine runs with this config on this machine. Let it close: `sluice ctl close --yes`");
   });
 });
