@@ -13,7 +13,7 @@ import { withDetails } from "../backtest/with-details.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
-import { failureText } from "../host/failure.ts";
+import { failureText, ownWordsOf } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { noDetails, type RunDetails } from "../report/details.ts";
 import { tearsheet } from "../report/html/tearsheet.ts";
@@ -177,7 +177,7 @@ const failWithStrategies = ({ perStrategy, failures = [] }: RunReport): void => 
     failed.length === 1 ? "A strategy failed:" : `${failed.length} strategies failed:`,
     failed.map(([name, { error }]) => {
       const failure = failures.find((one) => one.kind === "strategy" && one.name === name);
-      return failure === undefined ? `${name}: ${error ?? "no message"}` : failureText(failure);
+      return failure === undefined ? `${name}: ${ownWordsOf(name, error ?? "no message")}` : failureText(failure);
     }),
   );
 };

@@ -5,6 +5,7 @@
  * Not here: the line of status (status-line.ts), when and where lines are written (run.ts, backtest.ts).
  */
 
+import { ownWordsOf } from "../host/failure.ts";
 import { groupHaltPrefix } from "../host/operator-view.ts";
 import type { Event, EventOf, EventType } from "../journal/events.ts";
 import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
@@ -108,7 +109,7 @@ const counters: PerEvent<Tally, void> = {
     noteHalt(tally, strategy, undefined);
   },
   "strategy.failed": ({ strategy, message }, tally) => {
-    tally.failures.push(`strategy ${strategy}: ${message}`);
+    tally.failures.push(`strategy ${strategy}: ${ownWordsOf(strategy, message)}`);
   },
   "plugin.failed": ({ plugin, message }, tally) => {
     tally.failures.push(`plugin ${plugin}: ${message}`);
@@ -196,7 +197,8 @@ const sayings: PerEvent<Ink, string | undefined> = {
   // The command that stops a run prints its own line.
   "mode.changed": ({ mode, reason }, paint) =>
     reason === ownStop ? undefined : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
-  "strategy.failed": ({ strategy, message }, paint) => `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(message)}`,
+  "strategy.failed": ({ strategy, message }, paint) =>
+    `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(ownWordsOf(strategy, message))}`,
   "strategy.restarting": ({ strategy, failures, inMs }, paint) =>
     `${paint.yellow("strategy")} ${printable(strategy)} restarts in ${(inMs / 1_000).toFixed(1)} s, after ${failures} ${failures === 1 ? "failure" : "failures"}`,
   "strategy.restarted": ({ strategy }) => `strategy ${printable(strategy)} restarted`,

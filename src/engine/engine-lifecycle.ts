@@ -129,6 +129,8 @@ export class EngineLifecycle {
   #state: "new" | "started" | "stopped" = "new";
   #stalls: Subscription | undefined;
   #stopping: Promise<void> | undefined;
+  /** Plugins and strategies were started. */
+  #hasBegun = false;
   /** Another process leads: what this one could not write down any more is that one's to find out. */
   #isDeposed = false;
 
@@ -162,6 +164,7 @@ export class EngineLifecycle {
       parts.startWatch.end();
     }
     if (this.#isStopped()) return;
+    this.#hasBegun = true;
     begin();
     parts.beating.ready();
   }
@@ -184,7 +187,10 @@ export class EngineLifecycle {
     if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
     else setMode(accounts, "reducing", "stop");
     await drained(accounts.all, clock, settleMs);
-    journal.append({ type: "engine.stopped", reason: stoodBy ? onlyStoodBy : cancel ? "orders cancelled" : "orders kept" });
+    journal.append({
+      type: "engine.stopped",
+      reason: stoodBy ? onlyStoodBy : cancel ? "orders cancelled" : this.#hasBegun ? "orders kept" : unbegun,
+    });
     pluginHost.stop();
     await pluginHost.ended();
     await beating.end(cancel);
@@ -245,6 +251,7 @@ export class EngineLifecycle {
   }
 }
 
+const unbegun = "it had not started, and nothing was traded";
 const onlyStoodBy = "it stood by and never led: no order was cancelled, the orders are the leader's";
 
 const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";

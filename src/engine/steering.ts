@@ -41,7 +41,8 @@ export const steeringOf = (own: SteeringParts): Steering => {
       checkStrategy(known, name);
       changeOptions(own, name, changes);
     },
-    operatorActed: ({ action, target, by, reason }) => {
+    operatorActed: ({ action, target, by, reason, strategy }) => {
+      if (strategy !== undefined) checkStrategy(known, strategy);
       journal.append({
         type: "operator.acted",
         action: words("action", action),

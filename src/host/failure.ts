@@ -29,6 +29,10 @@ export const thrownAt = <E extends Error>(error: E, occasion: Occasion): E => {
   return error;
 };
 
+/** What was thrown, in words for a line that begins with the name: the name stands there once. */
+export const ownWordsOf = (name: string, message: string): string =>
+  message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message;
+
 /** Counts failures by name and reports each to the callback. */
 export class FailureLog {
   readonly #counts = new Map<string, number>();
@@ -55,7 +59,7 @@ export const failureText = ({ name, message, at, place, handling: given, count }
     ...(given === undefined ? [] : [`handling ${given}`]),
     ...(count === 1 ? [] : [`failed ${count} times`]),
   ];
-  return `${name}: ${message}\n      ${parts.join(", ")}`;
+  return `${name}: ${ownWordsOf(name, message)}\n      ${parts.join(", ")}`;
 };
 
 const occasionOf = (error: unknown): Occasion => {

@@ -138,8 +138,17 @@ export interface Steering {
    * The next run of the program takes the options of the config again.
    */
   readonly changeOptions: (strategy: string, changes: object) => void;
-  /** Logs the event `operator.acted`: a request of a person or program at a control port. It does nothing else. */
-  readonly operatorActed: (act: { readonly action: string; readonly target: string; readonly by: string; readonly reason: string }) => void;
+  /**
+   * Logs the event `operator.acted`: a request of a person or program at a control port. It does nothing else. With an unknown `strategy`
+   * nothing is logged, and an error names it.
+   */
+  readonly operatorActed: (act: {
+    readonly action: string;
+    readonly target: string;
+    readonly by: string;
+    readonly reason: string;
+    readonly strategy?: string;
+  }) => void;
   /** How the engine does, as plain data. */
   readonly health: () => EngineHealth;
 }

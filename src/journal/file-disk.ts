@@ -7,6 +7,7 @@
 import { constants, write } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { SluiceError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { holdLock } from "./process-lock.ts";
 
@@ -49,8 +50,18 @@ const appended = (file: number, bytes: Uint8Array): Promise<void> =>
 
 const halfMade = ".new";
 
+const makeFolder = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    const why = code === "EEXIST" || code === "ENOTDIR" ? "a file stands in its place or on the way" : `the system says ${code}`;
+    throw new SluiceError("JOURNAL_FAILED", `The folder ${folder} cannot be made: ${why}. Move that away, or name another folder.`);
+  }
+};
+
 export const fileDisk = async (folder: string): Promise<Disk> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const pathOf = (name: string): string => join(folder, name);
   return {
     name: folder,

@@ -44,11 +44,13 @@ const chargedFacts = ({ funding, liquidations }: RunReport, places: number): rea
 
 export const orderFacts = ({ orders, fills, open, liquidity }: RunReport, places: number): readonly Fact[] => {
   const { placed, filled, canceled, rejected, refused } = orders;
+  // A run also ends orders of those before it, which it did not place.
+  const share = (ended: number): string => (ended > placed ? "earlier ones too" : percent(ended, placed));
   const rate = ({ fees, volume }: Liquidity): string => (isPositive(volume) ? `at ${amount(feeBpsOf(fees, volume), 2)} bp` : "");
   return [
     ["placed", grouped(placed), counted(fills, "fill")],
-    ["filled", grouped(filled), percent(filled, placed)],
-    ["canceled", grouped(canceled), percent(canceled, placed)],
+    ["filled", grouped(filled), share(filled)],
+    ["canceled", grouped(canceled), share(canceled)],
     ["rejected", grouped(rejected), "by the service"],
     ["refused", grouped(refused), "before sending"],
     ["open at end", grouped(open.count), open.count === 0 ? "" : amount(open.notional, places)],

@@ -71,7 +71,7 @@ export class EngineSource implements ControlSource {
     this.#acting++;
     try {
       const reason = "reason" in action ? (action.reason ?? "") : "";
-      this.#run.operatorActed({ action: action.type, target: targetOf(action), by, reason });
+      this.#run.operatorActed({ action: action.type, target: targetOf(action), by, reason, ...strategyOf(action) });
       return await this.#do(action, reason === "" ? `asked for by ${by}` : reason);
     } catch (error) {
       return { ok: false, code: isSluiceError(error) ? error.code : "FAILED", text: messageOf(error) };
@@ -225,6 +225,12 @@ const conditionsText = (conditions: Readonly<Record<string, string | undefined>>
   Object.entries(conditions)
     .flatMap(([field, value]) => (value === undefined ? [] : [`${field} ${value}`]))
     .join(", ");
+
+/** The one strategy that is meant, if it is one. */
+const strategyOf = (action: ControlAction): { readonly strategy?: string } => {
+  const { strategy } = action.type === "cancel" ? action.where : "strategy" in action ? action : {};
+  return strategy === undefined ? {} : { strategy };
+};
 
 const targetOf = (action: ControlAction): string => {
   switch (action.type) {

@@ -5,6 +5,7 @@
  * Not here: lines of a terminal (cli/run-progress.ts), which leave most events out.
  */
 
+import { ownWordsOf } from "../../host/failure.ts";
 import { withoutSecrets } from "../../host/hidden-values.ts";
 import type { Event, EventOf, EventType } from "../../journal/events.ts";
 
@@ -89,7 +90,7 @@ const sayings: Sayings = {
     "info",
     `${strategy}/${name}: protection of ${instId} ended${because(reason)}`,
   ],
-  "strategy.failed": ({ strategy, message }) => ["bad", `strategy ${strategy} failed${because(message)}`],
+  "strategy.failed": ({ strategy, message }) => ["bad", `strategy ${strategy} failed${because(ownWordsOf(strategy, message))}`],
   "strategy.restarting": ({ strategy, failures, inMs }) => [
     "warn",
     `strategy ${strategy} starts again in ${seconds(inMs)} after ${failures} failures`,

@@ -97,6 +97,11 @@ describe("The text line of an event", () => {
     ["halt", { type: "mode.changed", mode: "halted", reason: "loss" }, "HALTED: loss"],
     ["halt of one", { type: "strategy.halted", strategy: "ladder", reason: "loss" }, "HALTED ladder: loss"],
     ["mode", { type: "mode.changed", mode: "reducing", reason: "late" }, "mode reducing: late"],
+    [
+      "failure that begins with the name",
+      { type: "strategy.failed", strategy: "ladder", message: "ladder: `desired` emitted 7" },
+      "strategy failed ladder: `desired` emitted 7",
+    ],
     ["failure", { type: "strategy.failed", strategy: "ladder", message: "\u001b[2J" }, "strategy failed ladder: \\u001b[2J"],
   ])("%s", (_, body, words) => expect(eventLine(event(body))).toBe(`01:02:03.045  ${words}`));
 

@@ -239,6 +239,11 @@ describe("A control port", () => {
     expect(() => engine.operatorActed({ action: "halt", target: "", by: "page", reason: 7 as never })).toThrow(
       "operatorActed: reason is number",
     );
+    const noted = events.length;
+    expect(() => engine.operatorActed({ action: "halt", target: "nosuch", by: "me", reason: "", strategy: "nosuch" })).toThrow(
+      'no strategy is named "nosuch"',
+    );
+    expect(events).toHaveLength(noted);
     await engine.stop();
   });
 

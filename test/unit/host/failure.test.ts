@@ -120,3 +120,8 @@ it.each([
 ])("A failure says what is known of it: %j", (known, text) => {
   expect(failureText({ kind: "strategy", name: "bad", message: "no luck", at: startAt + 1_500.4, count: 1, ...known })).toBe(text);
 });
+
+it("A failure whose message begins with the name has it once", () => {
+  const text = failureText({ kind: "strategy", name: "bad", message: "bad: `desired` emitted 7.", at: startAt, count: 1 });
+  expect(text).toMatch(/^bad: `desired` emitted 7\.\n/);
+});

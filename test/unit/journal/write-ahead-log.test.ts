@@ -273,6 +273,14 @@ describe("The write-ahead log:", () => {
 describe("The write-ahead log on a real disk:", () => {
   const root = temporaryFolder("journal");
 
+  it("a file in the folder's place is told with a remedy", async () => {
+    const place = join(root, "taken");
+    writeFileSync(place, "");
+    const text = "a file stands in its place or on the way. Move that away, or name another folder.";
+    await expect(fileDisk(place)).rejects.toThrow(`The folder ${place} cannot be made: ${text}`);
+    await expect(fileDisk(join(place, "deeper"))).rejects.toThrow(text);
+  });
+
   it("the same, in files that are the owner's alone, and half-made files are passed over", async () => {
     const folder = join(root, "deep", "er");
     const disk = await fileDisk(folder);

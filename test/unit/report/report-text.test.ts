@@ -380,3 +380,10 @@ describe("The report as a page", () => {
     `);
   });
 });
+
+it("A run that ends more orders than it placed has no share of them", () => {
+  const { orders } = sampleReport();
+  const text = show({ orders: { ...orders, placed: 21, canceled: 22 } });
+  expect(text).toMatch(/canceled +22 +earlier ones too/);
+  expect(text).not.toContain("105 %");
+});

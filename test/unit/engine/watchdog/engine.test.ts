@@ -210,11 +210,12 @@ describe("An engine with a watchdog in its config", () => {
   });
 
   it("that must have one ends its wait when it is stopped", async () => {
-    const { engine, run, settle, starting, types } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
+    const { engine, run, settle, starting, types, events } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
     await run(5_000);
     await settle(engine.stop());
     await settle(starting);
     expect(types()).not.toContain("engine.started");
+    expect(events.at(-1)).toMatchObject({ type: "engine.stopped", reason: "it had not started, and nothing was traded" });
   });
 
   it.each([
