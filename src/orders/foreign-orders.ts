@@ -2,7 +2,8 @@
  * External orders: orders of the account that this instance did not place, as events.
  *
  * Invariants: reported are those that are open when first seen, and afterwards each change of them; one that ended before the
- * engine traded is only counted, once for all of them; one that came and went while it traded is reported with its end.
+ * engine traded is only counted, once for all of them; one that came and went while it traded is reported with its end. The order that
+ * a close call of ours makes is not of them: what it executes is told as fills and as the position's end.
  * Not here: whose an order is (client-order-id.ts), what follows from it: nothing, it is left alone.
  */
 
@@ -15,6 +16,8 @@ export interface ForeignOrders {
 }
 
 export const createForeignOrders = (journal: EventLog): ForeignOrders => {
+  /** Client order ids of our close calls. */
+  const closing = new Set<string>();
   /** Reported and not over. */
   const open = new Set<string>();
   let isTrading = false;
@@ -26,13 +29,17 @@ export const createForeignOrders = (journal: EventLog): ForeignOrders => {
     isTrading = true;
     if (endedBefore > 0) journal.append({ type: "history.external", orders: endedBefore });
   });
+  journal.on(["position.closing"], ({ clOrdId }) => {
+    if (clOrdId !== undefined) closing.add(clOrdId);
+  });
   const tell = ({ ordId, clOrdId, instId, side, px, sz, state }: OrderRecord): void => {
     journal.append({ type: "order.external", ordId, clOrdId, instId, side, px, sz, state });
   };
 
   return {
     take: (record, previous) => {
-      const { ordId, state } = record;
+      const { ordId, clOrdId, state } = record;
+      if (closing.has(clOrdId)) return;
       if (isActive(state)) {
         if (open.has(ordId) && previous?.state === state) return;
         open.add(ordId);

@@ -17,6 +17,9 @@ const stage = () => {
     known.set(ordId, record);
   };
   const begin = (): void => journal.append({ type: "engine.started", strategies: [], plugins: [] });
+  /** A close call of ours makes an order with this client order id. */
+  const close = (clOrdId: string): void =>
+    journal.append({ type: "position.closing", uid: "main", instId: "BTC-USDT-SWAP", pos: "1", clOrdId });
   const told = (): readonly string[] =>
     events.flatMap((event) =>
       event.type === "order.external"
@@ -25,10 +28,18 @@ const stage = () => {
           ? [`${event.orders} ended`]
           : [],
     );
-  return { see, begin, told, events };
+  return { see, begin, told, close, events };
 };
 
 describe("Orders that this instance did not place", () => {
+  it("are not those that our own close calls made", () => {
+    const { see, begin, told, close } = stage();
+    begin();
+    close("c");
+    see("7", "filled", "2000");
+    expect(told()).toEqual([]);
+  });
+
   it("are told when open at the start, and those that ended before are only counted", () => {
     const { see, begin, told, events } = stage();
     for (let id = 1; id <= 29; id++) see(String(id), id % 2 === 0 ? "filled" : "canceled", String(1_000 + id));
