@@ -8,6 +8,8 @@
 import { ownWordsOf } from "../host/failure.ts";
 import { groupHaltPrefix } from "../host/operator-view.ts";
 import type { Event, EventOf, EventType } from "../journal/events.ts";
+import { accountSlot } from "../orders/closing-slots.ts";
+import { haltedWords, stopsWords } from "../orders/risk/trading-mode.ts";
 import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
 import type { Progress } from "../report/report.ts";
 
@@ -190,9 +192,20 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "order.slowed": ({ strategy, slot, rejections, reason }, paint) =>
     `${paint.yellow("slowed down")} ${nameOf(strategy, slot)}: ${rejections} post-only orders in a row were rejected: ${printable(reason)}`,
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
-    `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
+    `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}${waysOut(reason)}`,
   "position.protected": ({ strategy, slot, instId, closed }) =>
     closed ? undefined : `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} is in place`,
+  "position.closing": ({ uid, strategy = uid, instId, pos }, paint) =>
+    `${paint.yellow("closing")} ${printable(`${pos} ${instId} of ${strategy}`)} at the market`,
+  "position.closed": ({ uid, strategy = uid, instId, pos }, paint) =>
+    `${paint.green("closed")} ${printable(`${pos} ${instId} of ${strategy}`)}`,
+  "position.left": ({ uid, strategy = uid, instId, pos, reason }, paint) =>
+    `${paint.red("NOT CLOSED")} ${printable(`${pos} ${instId} of ${strategy}: ${reason}`)}`,
+  // Of an order of a strategy its end is told.
+  fill: ({ strategy, slot, side, qty, instId, px, cost, currency }) =>
+    slot === accountSlot
+      ? `${side === "buy" ? "bought" : "sold"} by the close: ${printable(`${qty} ${instId} of ${strategy} at ${px}, fee ${cost} ${currency}`)}`
+      : undefined,
   "quota.rejected": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
   // The command that stops a run prints its own line.
   "mode.changed": ({ mode, reason }, paint) =>
@@ -227,6 +240,12 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "watchdog.tripped": ({ reason }, paint) => `${paint.red("the watchdog tripped")}: ${printable(reason)}`,
   "plugin.failed": ({ plugin, message }, paint) => `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
   anomaly: ({ what, detail }, paint) => `${paint.yellow("anomaly")} ${printable(what)}: ${printable(detail)}`,
+};
+
+/** What closes a position whose stops are suspended. */
+const waysOut = (reason: string): string => {
+  if (reason.startsWith(haltedWords)) return "; `sluice ctl close --yes` closes it, a resume puts its exit back";
+  return reason === stopsWords ? "; `sluice close <config>` closes it" : "";
 };
 
 const listed = (names: readonly string[], none: string): string => (names.length === 0 ? none : names.map(printable).join(", "));

@@ -22,7 +22,7 @@ import type { Refusal } from "./refusals.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
 import { createOrderThrottle } from "./risk/order-throttle.ts";
 import type { Inherited } from "./risk/risk-manager.ts";
-import { type Mode, mayPlace } from "./risk/trading-mode.ts";
+import { haltedWords, type Mode, mayPlace, stopsWords } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { isResting, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
@@ -162,7 +162,7 @@ export class OrderManager {
     if (mode === before) return;
     modes.setAll(mode, reason);
     this.#options.journal.append({ type: "mode.changed", mode, reason });
-    if (mode === "halted") this.#flow.protections.suspend("suspended", `trading is halted: ${reason}`);
+    if (mode === "halted") this.#flow.protections.suspend("suspended", `${haltedWords}: ${reason}`);
     else if (before === "halted") this.#flow.protections.resume();
     this.#apply(mode, reason, undefined);
   }
@@ -199,7 +199,7 @@ export class OrderManager {
 
   /** The engine ends: it holds stops itself, and tells what is left without. */
   leave(): void {
-    this.#flow.protections.suspend("stopped", "the engine stops, and it holds this protection itself");
+    this.#flow.protections.suspend("stopped", stopsWords);
   }
 
   /** The engine has ended: no price is watched and nothing is asked for any more. */

@@ -9,6 +9,10 @@ import type { WantedOrder } from "../wanted-order.ts";
 
 export type Mode = "active" | "reducing" | "halted";
 
+/** Why nothing protected is watched, in words. */
+export const haltedWords = "trading is halted";
+export const stopsWords = "the engine stops, and it holds this protection itself";
+
 const strictness: readonly Mode[] = ["active", "reducing", "halted"];
 
 export class TradingModes {

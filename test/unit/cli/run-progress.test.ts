@@ -68,6 +68,19 @@ describe("The counters of a run", () => {
   });
 });
 
+const bare = { type: "position.unprotected", strategy: "a", slot: "in.exit", instId: "BTC-USDT-SWAP", side: "sell", qty: "0.02" } as const;
+const money = { px: "59885.7", qty: "0.5", fee: "-1.2", cost: "1.2", currency: "USDT", liquidity: "taker", position: "0" } as const;
+const shared = {
+  type: "fill",
+  strategy: "a",
+  instId: "BTC-USDT-SWAP",
+  clOrdId: "c",
+  ordId: "1",
+  side: "sell",
+  ...money,
+  recovered: false,
+} as const;
+
 describe("The text line of an event", () => {
   it.each<[string, EventBody, string]>([
     ["start", { type: "engine.started", strategies: ["a", "b"], plugins: ["c"] }, "started a, b with plugins c"],
@@ -94,6 +107,27 @@ describe("The text line of an event", () => {
       { type: "quota.rejected", layer: "unknown", until: Number.POSITIVE_INFINITY },
       "429 by the unknown limit, blocked until -",
     ],
+    [
+      "a position without its stop in a halt",
+      { ...bare, reason: "trading is halted: loss" },
+      "UNPROTECTED a/in.exit: 0.02 of BTC-USDT-SWAP without the wanted sell: trading is halted: loss; `sluice ctl close --yes` closes it, a resume puts its exit back",
+    ],
+    [
+      "a position without its stop when the engine stops",
+      { ...bare, reason: "the engine stops, and it holds this protection itself" },
+      "UNPROTECTED a/in.exit: 0.02 of BTC-USDT-SWAP without the wanted sell: the engine stops, and it holds this protection itself; `sluice close <config>` closes it",
+    ],
+    [
+      "a close of the account",
+      { type: "position.closing", uid: "main", instId: "BTC-USDT-SWAP", pos: "0.5", clOrdId: "c" },
+      "closing 0.5 BTC-USDT-SWAP of main at the market",
+    ],
+    ["what is closed", { type: "position.closed", uid: "main", instId: "BTC-USDT-SWAP", pos: "0.5" }, "closed 0.5 BTC-USDT-SWAP of main"],
+    [
+      "a share of what a close executed",
+      { ...shared, slot: "#close" },
+      "sold by the close: 0.5 BTC-USDT-SWAP of a at 59885.7, fee 1.2 USDT",
+    ],
     ["halt", { type: "mode.changed", mode: "halted", reason: "loss" }, "HALTED: loss"],
     ["halt of one", { type: "strategy.halted", strategy: "ladder", reason: "loss" }, "HALTED ladder: loss"],
     ["mode", { type: "mode.changed", mode: "reducing", reason: "late" }, "mode reducing: late"],
@@ -110,6 +144,7 @@ describe("The text line of an event", () => {
       "an exit that nothing is left for",
       { type: "position.protected", strategy: "a", slot: "b.exit", instId: "BTC-USDT-SWAP", closed: true },
     ],
+    ["fills of a strategy's orders", { ...shared, slot: "in" }],
     ["requests", sent("placeOrder", 10)],
     ["the mode in which an engine stops", { type: "mode.changed", mode: "halted", reason: "stop" }],
     ["orders that merely live", { ...order, phase: "live" }],
