@@ -150,10 +150,13 @@ export class HeldProtection {
   }
 
   tellProtected(cause: Unwatched): void {
-    if (this.#unprotected !== cause) return;
+    if (this.#unprotected === cause) this.#tellProtected({});
+  }
+
+  #tellProtected(how: { readonly closed?: true }): void {
     this.#unprotected = undefined;
     const { strategy, exitSlot: slot, instId } = this.protection.name;
-    this.#options.journal.append({ type: "position.protected", strategy, slot, instId });
+    this.#options.journal.append({ type: "position.protected", strategy, slot, instId, ...how });
   }
 
   /** It covers something that can be closed. */
@@ -196,13 +199,12 @@ export class HeldProtection {
     const { protection } = this;
     const { strategy, name, instId } = protection.name;
     this.#isArmed = false;
-    this.#unprotected = undefined;
     const { hit, qty, protect } = protection;
+    const isWithdrawn = isEmpty(protect) && hit === undefined;
+    if (this.#unprotected !== undefined && !isWithdrawn) this.#tellProtected({ closed: true });
+    this.#unprotected = undefined;
     const left = isPositive(qty) && !isEmpty(protect) ? `, but for ${qty}, which is too little for an order` : "";
-    const reason =
-      isEmpty(protect) && hit === undefined
-        ? "withdrawn"
-        : `${hit === undefined ? "the position was closed" : `closed by ${hit.kind}`}${left}`;
+    const reason = isWithdrawn ? "withdrawn" : `${hit === undefined ? "the position was closed" : `closed by ${hit.kind}`}${left}`;
     this.#options.journal.append({ type: "protection.ended", strategy, name, instId, reason });
   }
 }

@@ -433,6 +433,18 @@ describe("A take-profit of an order", () => {
     expect(rig.journalled("position.protected")).toEqual([]);
   });
 
+  it("is no gap any more when a close of the account took what was held in a halt", () => {
+    const rig = quiet({ stopLoss: "59000" });
+    rig.trade("sell", 60_000, 0.01);
+    rig.run();
+    rig.orderManager.setMode("halted", "a test");
+    rig.orderManager.closing.account({ instId: swap, orders: [], left: "0", px: "60000" });
+    rig.orderManager.leave();
+    rig.orderManager.setMode("reducing", "stop");
+    expect(rig.journalled("position.unprotected")).toHaveLength(1);
+    expect(rig.journalled("position.protected")).toMatchObject([{ slot: "long.exit", closed: true }]);
+  });
+
   it("that rests is no order that the strategy cancels", () => {
     const rig = long({ takeProfit: "61000", takeProfitAs: "limit" });
     const canceled: string[] = [];
