@@ -96,6 +96,11 @@ export class CtlClient {
     );
   }
 
+  /** Address of the port that answers. */
+  get url(): string {
+    return this.#port.url;
+  }
+
   async snapshot(): Promise<ControlUpdate> {
     return (await ask(this.#port, `sources/${encodeURIComponent(this.source)}`)) as ControlUpdate;
   }

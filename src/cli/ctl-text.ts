@@ -6,7 +6,7 @@
 
 import { abs, isPositive, isZero } from "../decimal.ts";
 import type { ControlUpdate } from "../engine/control/control-document.ts";
-import type { ByCurrency } from "../engine/control/control-rows.ts";
+import type { ByCurrency, EngineRow } from "../engine/control/control-rows.ts";
 import type { Event } from "../journal/events.ts";
 import { cut, padEnd, padStart, printable, widthOf } from "../report/ansi.ts";
 import { rowsOf } from "./ctl-client.ts";
@@ -36,7 +36,15 @@ const profitText = (profit: ByCurrency): string =>
     .map(([currency, amount]) => `${amount} ${currency}`)
     .join(", ");
 
-export const statusText = (snapshot: ControlUpdate, width: number): string => {
+/** Which engine it is, as several may run on a machine. */
+const identityOf = ({ pid, instance, service }: EngineRow, url: string): string =>
+  [
+    `${pid === undefined ? "answered" : `process ${pid}`} at ${url}`,
+    ...(instance === undefined ? [] : [`instance ${instance}${service === undefined ? "" : ` of ${service}`}`]),
+  ].join(", ");
+
+/** `url`: address of the control port. */
+export const statusText = (snapshot: ControlUpdate, width: number, url: string): string => {
   const [engine] = rowsOf(snapshot, "engine");
   if (engine === undefined) return "Nothing is known of the engine yet.\n";
   const { name, kind, environment, state, mode, reason, run, unansweredSince: since } = engine;
@@ -50,6 +58,7 @@ export const statusText = (snapshot: ControlUpdate, width: number): string => {
   const lines = [
     [name, kind === environment ? kind : `${kind} ${environment}`.trim(), state, ...(run === undefined ? [] : [`run ${run}`])].join("  "),
     `trading ${mode}${reason === "" ? "" : `: ${reason}`}`,
+    identityOf(engine, url),
     ...(since === undefined
       ? []
       : [`UNREACHABLE: the service has not answered since ${timeOf(since)} UTC, ${spanOf(snapshot.at - since)}; figures are older`]),

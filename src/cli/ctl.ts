@@ -59,11 +59,10 @@ const addReadings = (ctl: Command, show: Show, { columns }: CliIo): void => {
     .action(() =>
       show(async (client) => {
         const snapshot = await client.snapshot();
+        const sections = ["engine", "strategies", "positions", "money", "quota", "health"] as const;
         return {
-          value: Object.fromEntries(
-            (["engine", "strategies", "positions", "money", "quota", "health"] as const).map((name) => [name, rowsOf(snapshot, name)]),
-          ),
-          text: statusText(snapshot, columns),
+          value: { url: client.url, ...Object.fromEntries(sections.map((name) => [name, rowsOf(snapshot, name)])) },
+          text: statusText(snapshot, columns, client.url),
         };
       }),
     );

@@ -143,8 +143,8 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const inTime = new RealTimeParts(config, parts);
   const steering = steeringOf({ config, parts, strategyHost, inTime });
   const face = { ...faceOf(parts, streamsFor, quotaNow, names(config.strategies), stopped$), ...steering };
-  const { kind, environment = "" } = config.service;
-  const about: AboutEngine = { instance: config.instance, service: kind, environment };
+  const { kind, environment = "", baseUrl } = config.service;
+  const about: AboutEngine = { instance: config.instance, service: kind, environment, ...(baseUrl !== undefined && { baseUrl }) };
   const begin = (): void => {
     inTime.measured?.start();
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });

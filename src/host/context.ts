@@ -166,6 +166,8 @@ export interface AboutEngine {
   readonly service: string;
   /** `testnet` or `mainnet`; empty where orders reach no real market. */
   readonly environment: string;
+  /** Address of the service; absent where it is embedded. */
+  readonly baseUrl?: string;
 }
 
 /** The streams are those of the first user; `ofUser` has the others'. */

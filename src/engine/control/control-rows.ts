@@ -47,6 +47,10 @@ export interface EngineRow {
   readonly reason: string;
   /** Number of the run on its journal; absent without one. */
   readonly run?: number;
+  /** Its process, the config's instance and the address of its service, which is absent where that is embedded. */
+  readonly pid?: number;
+  readonly instance?: string;
+  readonly service?: string;
   /** When the service last answered, while it does not; absent while it does. */
   readonly unansweredSince?: number;
   /** `gone`: it is not known what became of it. */

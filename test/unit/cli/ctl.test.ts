@@ -53,6 +53,7 @@ it("The text of a status tells an outage of the service while it lasts", () => {
         rows: [["engine", "", { ...engine, state: "running", ...(unansweredSince !== undefined && { unansweredSince }) }]],
       },
       100,
+      "http://127.0.0.1:8787",
     );
   expect(at(Date.UTC(2026, 0, 5, 20, 7, 44))).toContain(
     "\nUNREACHABLE: the service has not answered since 20:07:44 UTC, 0:01:29; figures are older\n",
@@ -65,11 +66,14 @@ describe("sluice ctl", () => {
     const { code, out } = await ctl("status");
     expect(code).toBe(0);
     expect(out).toMatch(/^main {2}paper {2}running\ntrading active\n/);
+    const where = `http://127.0.0.1:${room.port}`;
+    expect(out).toContain(`\ntrading active\nprocess ${process.pid} at ${where}, instance main`);
     expect(out).toMatch(/^resting +running +active +2 +0 +\d+/m);
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     const json = await ctl("--json", "status");
     expect(JSON.parse(json.out)).toMatchObject({
-      engine: [{ name: "main", mode: "active" }],
+      url: where,
+      engine: [{ name: "main", mode: "active", pid: process.pid, instance: "main" }],
       strategies: [{ name: "resting" }, { name: "priced", options: { px: "31000", apiSecret: "(hidden)" } }],
     });
     expect(json.out).not.toContain("cnry-secret");

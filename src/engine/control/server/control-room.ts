@@ -158,7 +158,7 @@ const recordRoom = (room: Room): void => {
 /** Shows an engine at a control port, from a plugin; what it returns ends it. The link is printed when the port listens. */
 export const openControlRoom = (context: PluginContext<ControlOptions>): (() => Promise<void>) => {
   const { options, print, every } = context;
-  const { instance, environment } = context.about;
+  const { instance, environment, baseUrl } = context.about;
   const health = context.health();
   if (health.eventLoop === undefined) {
     print("dashboard: time is virtual here, so there is nothing to watch; it opens where time is real");
@@ -173,6 +173,9 @@ export const openControlRoom = (context: PluginContext<ControlOptions>): (() => 
     mode: "active",
     reason: "",
     state: "running",
+    pid: process.pid,
+    instance,
+    ...(baseUrl !== undefined && { service: baseUrl }),
   };
   const { ofUser, users } = context;
   const accounts = options.account ? users.map((user) => ({ user, ...ofUser(user) })) : [];
