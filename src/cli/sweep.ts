@@ -6,8 +6,8 @@
  * Not here: options (backtest/sweep/sweep-config.ts), the runs (backtest/sweep/sweep.ts), the report (backtest/sweep/table.ts,
  * backtest/sweep/html-page.ts).
  */
-import { existsSync, writeFileSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Score, scores } from "../backtest/sweep/scores.ts";
 import type { SweepProgress } from "../backtest/sweep/sweep.ts";
@@ -23,6 +23,7 @@ import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { partOf, seedOf, wholeFrom, wholeIn } from "./option-values.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 import { leftText } from "./time-left.ts";
+import { checkPlace } from "./written-files.ts";
 
 export interface SweepParts {
   readonly clock?: Clock;
@@ -132,6 +133,7 @@ const shareOf = (text: string): number => {
 };
 
 const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock() }: SweepParts): Promise<void> => {
+  // Said now, and not after an hour.
   for (const file of [flags.csv, flags.html]) if (file !== undefined) checkPlace(file);
   if (flags.reports !== undefined && flags.html === undefined)
     throw new SluiceError("USAGE", "--reports: the page of --html leads to them. Name its file with --html FILE.");
@@ -164,12 +166,6 @@ const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = create
   });
   await tell(report, flags, written, io);
   end(report, flags);
-};
-
-/** Said now, and not after an hour. */
-const checkPlace = (file: string): void => {
-  if (!existsSync(dirname(resolve(file))))
-    throw new SluiceError("USAGE", `${file} cannot be written: there is no folder ${dirname(file)}.`);
 };
 
 const optionsOf = (flags: Flags): SweepOptions => {

@@ -20,7 +20,7 @@ const sweep = async (...argv: readonly string[]) => {
 describe("sluice sweep", () => {
   it("says how many runs there are, and writes table, file and picture; options of the file vary unless the line says otherwise", async () => {
     const fixture = marketOf(1);
-    const [csv, html] = [join(folder, "runs.csv"), join(folder, "map.html")];
+    const [csv, html] = [join(folder, "not", "there", "runs.csv"), join(folder, "nor", "here", "map.html")];
     const { code, out, err } = await sweep(
       "--fixture",
       fixture,
@@ -203,11 +203,7 @@ describe("sluice sweep", () => {
     ["giving up with two", ["--prune", "--objective", "pnl,drawdown"], "which says little about pnl and drawdown."],
     ["an objective that is none", ["--objective", "pnl,luck"], '"luck" is no score. There is pnl, sharpe, drawdown'],
     ["a score that is none", ["--by", "luck"], "Allowed choices are pnl, sharpe, drawdown"],
-    [
-      "a file that cannot be written",
-      ["--csv", "nowhere/at/all.csv"],
-      "nowhere/at/all.csv cannot be written: there is no folder nowhere/at.",
-    ],
+    ["a file that cannot be written", ["--csv", "package.json/at/all.csv"], "package.json/at/all.csv cannot be written: ENOTDIR"],
     [
       "too many points",
       ["--vary", "ladder.levels=1..20", "--max", "39"],
