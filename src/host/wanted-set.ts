@@ -146,7 +146,7 @@ const otherNames: Readonly<Record<string, string>> = {
 
 const meant = (field: string): string => {
   const name = otherNames[field.toLowerCase()];
-  return name === undefined ? `${didYouMean(field, [...known])} Leave it out` : ` Did you mean "${name}"`;
+  return name === undefined ? `${didYouMean(field, [...known])} Leave it out` : ` Did you mean "${name}"?`;
 };
 
 const checkOrder = (strategy: string, order: unknown, index: number): void => {
@@ -203,7 +203,8 @@ const examples = {
   tag: '"entry"',
 } as const;
 
-const malformed = (strategy: string, what: string): SluiceError => new SluiceError("STRATEGY_FAILED", `${strategy}: \`desired\` ${what}.`);
+const malformed = (strategy: string, what: string): SluiceError =>
+  new SluiceError("STRATEGY_FAILED", `${strategy}: \`desired\` ${what}${what.endsWith("?") ? "" : "."}`);
 
 const shown = (value: unknown): string => {
   const text = typeof value === "number" || typeof value === "function" ? String(value) : (JSON.stringify(value) ?? String(value));
