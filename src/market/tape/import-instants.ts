@@ -79,14 +79,14 @@ const calendarOf = (match: RegExpExecArray): number | undefined => {
   return (whole - zoneMinutes * 60_000) * 1_000 + Number(fraction.padEnd(6, "0").slice(0, 6));
 };
 
-/** Milliseconds since the epoch, or a refusal by file, line and value. */
-export const instantOf = (text: string, file: string, line: number): number => {
+/** Milliseconds since the epoch, or a refusal by file, line and value; `column` is the file's own word for it. */
+export const instantOf = (text: string, file: string, line: number, column: string): number => {
   const us = microsecondsOf(text);
   // Divided and not multiplied by 0.001: the quotient is the double nearest to the instant, as when a fixture is read.
   if (us !== undefined) return us / 1_000;
   throw importInvalid(
     file,
     line,
-    `"timestamp" is ${JSON.stringify(text)}; expected UTC like 2024-01-01 00:01:00, or a count of seconds, ms, us or ns since the epoch.`,
+    `"${column}" is ${JSON.stringify(text)}; expected UTC like 2024-01-01 00:01:00, or a count of seconds, ms, us or ns since the epoch.`,
   );
 };

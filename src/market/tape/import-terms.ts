@@ -41,6 +41,10 @@ export interface Terms {
 
 export const noTerms = (): Terms => ({ funding: [], marks: [], changes: [] });
 
+/** What a file of terms has, for messages. */
+export const termsLayout =
+  "a CSV file with a header of timestamp and any of funding, mark, tickSize, lotSize and listed, or a JSON object of these names a line";
+
 const names = ["timestamp", "funding", "mark", "tickSize", "lotSize", "listed"] as const;
 type Cells = Readonly<Partial<Record<(typeof names)[number], unknown>>>;
 
@@ -81,7 +85,7 @@ const csvCells = (lines: TextLines) => {
 };
 
 const takeCells = (cells: Cells, { file, line }: Omit<Term, "at">, terms: Terms): void => {
-  const at = instantOf(wordOf(cells.timestamp), file, line);
+  const at = instantOf(wordOf(cells.timestamp), file, line, "timestamp");
   const cell = (name: "funding" | "mark" | "tickSize" | "lotSize"): string | undefined => {
     const value = cells[name];
     if (value === undefined || value === "") return undefined;

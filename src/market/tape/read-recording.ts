@@ -19,7 +19,7 @@ import type { Axis } from "./import-exchange.ts";
 import { firstLineOf, kindOf, readPartLines } from "./import-file.ts";
 import { readMessages } from "./import-messages.ts";
 import type { MessageRows } from "./import-rows.ts";
-import { noTerms, offerSteps, readTerms, type Terms, termSeries } from "./import-terms.ts";
+import { noTerms, offerSteps, readTerms, type Terms, termSeries, termsLayout } from "./import-terms.ts";
 import type { Note } from "./reader-options.ts";
 import type { Layout } from "./table/layout.ts";
 import { readTable, type Table } from "./table/table-reader.ts";
@@ -115,7 +115,9 @@ const termsIn = async ({ terms: files = [] }: Pick<RecordingOptions, "terms">): 
       if (kind !== "terms")
         throw new SluiceError(
           "IMPORT_INVALID",
-          `${file}: it holds ${kind === "rows" ? "a recording" : kind}, not terms. Import it by itself.`,
+          kind === "rows"
+            ? `${file}: it holds no terms. Terms are ${termsLayout}. A recording is imported by itself.`
+            : `${file}: it holds ${kind}, not terms. Import it by itself.`,
         );
       readTerms(await readPartLines(part), terms);
     }

@@ -2,10 +2,11 @@
  * Bars of a file as a series.
  *
  * Invariants: a bar becomes visible when it has closed, never before; `0 < low <= open, close <= high`; the bar length is the smallest
- * gap and every gap a multiple of it; missing bars are counted, not filled in; a bar that is repeated as it was is dropped and counted, one
+ * gap and every gap a multiple of it, or the bar that is off the grid of the most frequent gap is refused by line; missing bars are counted, not filled in; a bar that is repeated as it was is dropped and counted, one
  * that is repeated otherwise is refused by line.
  */
 import { SluiceError } from "../../../errors.ts";
+import { append, growing } from "../import-columns.ts";
 import { type DecimalColumn, type DecimalPool, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
 import { type VolumeColumn, volumeColumn } from "../import-volumes.ts";
 import type { Note } from "../reader-options.ts";
@@ -28,6 +29,8 @@ export class BarRows implements RowSink {
   readonly #options: BarOptions;
   readonly #columns: Readonly<Record<(typeof names)[number], DecimalColumn>>;
   readonly #volumes: VolumeColumn = volumeColumn();
+  /** Of each row, in the order of the file. */
+  readonly #lines = growing(Float64Array);
   /** The bar before as text, and its length where a column tells it. */
   #last = "";
   #toldMs: number | undefined;
@@ -57,6 +60,7 @@ export class BarRows implements RowSink {
     }
     const row = order.at.length;
     order.push(at, line);
+    append(this.#lines, line);
     for (const [index, name] of names.entries()) this.#columns[name].push(parsed[index] as Parsed, line);
     this.#checkShape(row, line, `${cell("time")}: ${names.map(cell).join(",")}`);
     this.#volumes.push(volume, file, line, unit);
@@ -73,6 +77,7 @@ export class BarRows implements RowSink {
     const by = order.order();
     const times = inOrder(order.at.values.slice(0, order.at.length), by);
     const barMs = this.#barLength(times);
+    this.#checkGrid(times, barMs, by);
     this.#countGaps(times, barMs);
     const at = timestamp === "close" ? times : times.map((opened) => opened + barMs);
     const columns = [...names.map((name) => inOrder(this.#columns[name].counts(), by)), inOrder(counts, by)];
@@ -92,19 +97,35 @@ export class BarRows implements RowSink {
     for (let row = 1; row < times.length; row++) barMs = Math.min(barMs, (times[row] as number) - (times[row - 1] as number));
     if (barMs === Number.POSITIVE_INFINITY)
       throw new SluiceError("IMPORT_INVALID", `${file}: the length of a bar cannot be told from fewer than two rows.`);
-    if (Number.isSafeInteger(barMs)) return barMs;
+    if (Number.isSafeInteger(barMs) || Number.isSafeInteger(commonGap(times))) return barMs;
     throw new SluiceError("IMPORT_INVALID", `${file}: the smallest gap between rows is ${barMs} ms; bars last whole milliseconds.`);
   }
 
+  /** Where a gap is no multiple of the bar length, some bar is off the grid that most of them share. */
+  #checkGrid(times: Float64Array, barMs: number, by: Uint32Array | undefined): void {
+    const isOnGrid = (lengthMs: number): boolean =>
+      times.every((at, row) => row === 0 || Number.isInteger((at - (times[row - 1] as number)) / lengthMs));
+    if (isOnGrid(barMs)) return;
+    const commonMs = commonGap(times);
+    const phase = mostFrequent(times.map((at) => at % commonMs));
+    const row = Math.max(
+      0,
+      times.findIndex((at) => at % commonMs !== phase),
+    );
+    const { file } = this.#options;
+    const at = times[row] as number;
+    const offMs = (((at - phase) % commonMs) + commonMs) % commonMs;
+    throw importInvalid(
+      file,
+      this.#lines.values[by?.[row] ?? row] as number,
+      `the bar of ${new Date(at).toISOString()} is off the grid: bars last ${commonMs} ms, and it comes ${offMs} ms after its place. Correct its timestamp, or remove the row.`,
+    );
+  }
+
   #countGaps(times: Float64Array, barMs: number): void {
-    const { file, note } = this.#options;
+    const { note } = this.#options;
     for (let row = 1; row < times.length; row++) {
-      const [before, now] = [times[row - 1] as number, times[row] as number];
-      const bars = (now - before) / barMs;
-      if (!Number.isInteger(bars)) {
-        const shown = `the bar of ${new Date(now).toISOString()} is ${now - before} ms after the one before it`;
-        throw new SluiceError("IMPORT_INVALID", `${file}: ${shown}, which is no multiple of the bar length of ${barMs} ms.`);
-      }
+      const bars = ((times[row] as number) - (times[row - 1] as number)) / barMs;
       if (bars > 1) {
         note("gaps between bars");
         note("bars missing in gaps", bars - 1);
@@ -112,3 +133,14 @@ export class BarRows implements RowSink {
     }
   }
 }
+
+const commonGap = (times: Float64Array): number => mostFrequent(times.subarray(1).map((at, index) => at - (times[index] as number)));
+
+/** Of equally frequent values the smallest. */
+const mostFrequent = (values: Float64Array): number => {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  let [best, most] = [Number.NaN, 0];
+  for (const [value, count] of counts) if (count > most || (count === most && value < best)) [best, most] = [value, count];
+  return best;
+};

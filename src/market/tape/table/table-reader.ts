@@ -172,7 +172,8 @@ class TableReader {
     values.columns = isBase ? { ...columns, volume: columns.baseVolume } : columns;
     values.at = this.#instant(timeText(cells, columns.time, plan.clock), line);
     values.line = line;
-    values.endAt = columns.endTime === undefined ? undefined : instantOf(cells[columns.endTime] ?? "", this.#file, line);
+    values.endAt =
+      columns.endTime === undefined ? undefined : instantOf(cells[columns.endTime] ?? "", this.#file, line, this.#wordFor(columns.endTime));
     values.unit = isBase ? undefined : this.#contract;
     sink.push(values);
   }
@@ -191,12 +192,17 @@ class TableReader {
   #instant(text: string, line: number): number {
     const quick = this.#unit === undefined ? undefined : epochIn(this.#unit, text);
     if (quick !== undefined) return quick;
-    const at = instantOf(text, this.#file, line);
+    const at = instantOf(text, this.#file, line, this.#wordFor(this.#columns.time));
     const unit = unitOf(text) ?? "dates";
     this.#unit ??= unit;
     if (unit === this.#unit) return at;
     const [before, now] = [unitNames[this.#unit], unitNames[unit]];
     throw importInvalid(this.#file, line, `the timestamp ${JSON.stringify(text)} is of ${now}; rows before it tell ${before}.`);
+  }
+
+  /** A column as the header names it. */
+  #wordFor(place: number | undefined): string {
+    return this.#names?.[place ?? -1] ?? this.#begun?.plan.header?.[place ?? -1] ?? "timestamp";
   }
 
   #isWanted(cells: readonly string[]): boolean {

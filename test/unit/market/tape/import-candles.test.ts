@@ -127,7 +127,17 @@ describe("A candle import refuses by line and value:", () => {
     [
       "a gap of no whole number of bars",
       [minute(1), minute(2), "2022-01-01 00:03:30,1,1,1,1,1"],
-      /the bar of 2022-01-01T00:03:30.000Z is 90000 ms after the one before it/,
+      /:4: the bar of 2022-01-01T00:03:30.000Z is off the grid: bars last 60000 ms, and it comes 30000 ms after its place\. Correct its/,
+    ],
+    [
+      "one bar off the grid of the others, not the good one after it",
+      [minute(1), minute(2), "2022-01-01 00:03:07,10,12,9,11,5", minute(4), minute(5), minute(6)],
+      /:4: the bar of 2022-01-01T00:03:07.000Z is off the grid: bars last 60000 ms, and it comes 7000 ms after its place/,
+    ],
+    [
+      "the first bar off the grid, of a file that is newest first",
+      [minute(6), minute(5), minute(4), minute(3), "2022-01-01 00:01:30,10,12,9,11,5"],
+      /:6: the bar of 2022-01-01T00:01:30.000Z is off the grid/,
     ],
     ["a high below the close", [minute(1, "10,10.5,9,11,1"), minute(2)], /:2: .*expected 0 < low <= open and close <= high/],
     ["a low above the open", [minute(1), minute(2, "10,12,10.5,11,1")], /:3: .*10.5/],
@@ -150,6 +160,11 @@ describe("A candle import refuses by line and value:", () => {
   ])("%s", async (_, rows, message) => {
     await expect(read(rows)).rejects.toThrow(message);
     await expect(read(rows)).rejects.toThrow(expect.objectContaining({ code: "IMPORT_INVALID" }));
+  });
+
+  it("an instant by the name that the file has for its column", async () => {
+    const rows = ["yesterday,10,12,9,11,5", minute(2)];
+    await expect(read(rows, {}, "Date,Open,High,Low,Close,Volume")).rejects.toThrow(/:2: "[Dd]ate" is "yesterday"; expected UTC/);
   });
 
   it("a header without a column", async () => {

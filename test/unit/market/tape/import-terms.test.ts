@@ -174,7 +174,7 @@ describe("Imported terms", () => {
       /it holds no trading, only its terms. Name the recording first/,
     );
     await expect(readRecording({ file: bars, instrument: "BTC-USDT-SWAP", terms: [bars] })).rejects.toThrow(
-      /it holds a recording, not terms/,
+      /it holds no terms\. Terms are a CSV file with a header of timestamp and any of funding, mark, tickSize, lotSize and listed, or a JSON/,
     );
   });
 
