@@ -3,18 +3,7 @@
  * that describe containers and units.
  */
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
@@ -48,7 +37,9 @@ describe("The start command of a service", () => {
     for (const path of [folder, state, run]) chmodSync(path, 0o777);
     // Where a container has its config mounted, an import of the package leads to node_modules.
     mkdirSync(join(app, "config"));
-    copyFileSync(join(root, "docker/config/service.ts"), join(app, "config/service.ts"));
+    // As it is, but for its name: engines of other tests run on this machine, too.
+    const config = readFileSync(join(root, "docker/config/service.ts"), "utf8");
+    writeFileSync(join(app, "config/service.ts"), config.replace("  journal:", `  instance: "test${process.pid}",\n  journal:`));
     for (const path of [join(app, "config"), app]) chmodSync(path, 0o555);
     const port = await freePort();
     const env = {
