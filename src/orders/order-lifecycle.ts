@@ -7,7 +7,7 @@
  */
 import type { EventLog } from "../journal/event-log.ts";
 import type { EventDraft, OrderPhase } from "../journal/events.ts";
-import { isConcluded, isSettledBy } from "./plan.ts";
+import { isSettledBy } from "./plan.ts";
 import type { FillBody } from "./positions.ts";
 import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
@@ -140,7 +140,7 @@ export class OrderLifecycle {
     const cut = neverWas || ((order.phase === "canceled" || order.phase === "absent") && ours);
     if (!cut && !order.goesOn) slot.settled = order.serves;
     // Of a previous run, and no wanted order has taken it for its own.
-    if (order.serves === undefined && isConcluded(order)) slot.inherited = order;
+    if (order.serves === undefined) this.#slots.inherit(order, slot.hash);
     this.#owner.consider(slot);
   }
 }

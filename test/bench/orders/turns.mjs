@@ -49,8 +49,11 @@ const inTurns = async (names, rounds, ask) => {
   return found;
 };
 
+/** Backtests after which no more code is thrown away to be compiled anew: that happens as late as the seventh. */
+const warmUps = 10;
+
 /** Processor time of warm backtests; `packages` are compiled folders by name, `costOf` what one measurement of a process gives. */
-const warm = async (packages, rounds, warmUps, costOf) => {
+const warm = async (packages, rounds, costOf) => {
   const children = {};
   try {
     for (const [name, compiled] of Object.entries(packages)) children[name] = await started("time.mjs", [compiled]);
@@ -61,12 +64,9 @@ const warm = async (packages, rounds, warmUps, costOf) => {
   }
 };
 
-/** Backtests after which no more code is thrown away to be compiled anew: that happens as late as the seventh. */
-const warmUps = 10;
-
 /** Microseconds an order, the tape's quotes and the run's start taken off. */
 export const warmOrders = (packages, scenario, rounds) =>
-  warm(packages, rounds, warmUps, async ({ ask }) => {
+  warm(packages, rounds, async ({ ask }) => {
     const all = await ask({ scenario, orders: many });
     const none = await ask({ scenario, orders: 0 });
     return (all.us - none.us) / many;
@@ -74,7 +74,7 @@ export const warmOrders = (packages, scenario, rounds) =>
 
 /** Re-quotes in a second of processor time. */
 export const warmQuotes = (packages, rounds) =>
-  warm(packages, rounds, warmUps, async ({ ask }) => {
+  warm(packages, rounds, async ({ ask }) => {
     const { us, done } = await ask({ scenario: "requotes" });
     return (done * 1e6) / us;
   });

@@ -76,7 +76,7 @@ export const canaries: readonly Canary[] = [
   { name: "a port that refuses is not asked", file: orderFlow, find: "refused: refused?.(wish.reduceOnly === true),", put: "refused: undefined,", seed: 2 },
   { name: "ids begin anew in every life", file: idGeneration, find: "this.#first = Math.floor(wallNow / generationMs) % generations", put: "this.#first = 0", seed: 1 },
   { name: "an order we cut short settles its wish", file: lives, find: "if (!cut && !order.goesOn) slot.settled = order.serves;", put: "if (!order.goesOn) slot.settled = order.serves;", seed: 37 },
-  { name: "a free slot is not looked at", file: lives, find: "slot.inherited = order;\n    this.#owner.consider(slot);", put: "slot.inherited = order;", seed: 3 },
+  { name: "a free slot is not looked at", file: lives, find: "this.#slots.inherit(order, slot.hash);\n    this.#owner.consider(slot);", put: "this.#slots.inherit(order, slot.hash);", seed: 3 },
   { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };`, put: `return { kind: "place" };`, seed: 1 },
   { name: "a surplus order stays", file: arrivals, find: `this.#cancellation.request(order, "cancel", "an older order of the same slot");`, put: "", seed: 12 },
   { name: "generations seen in use are used again", file: idGeneration, find: "this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));", put: "", seed: 4 },
