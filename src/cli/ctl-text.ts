@@ -54,6 +54,10 @@ export const statusText = (snapshot: ControlUpdate, width: number, url: string):
   );
   const layers = rowsOf(snapshot, "quota").map(({ layer, used, capacity }) => `${layer} ${used}/${capacity}`);
   const positions = rowsOf(snapshot, "positions").filter(({ qty }) => qty !== "0");
+  // Durations are left out: a late timer is no state that lasts.
+  const bad = snapshot.rows.flatMap(([section, key, row]) =>
+    section === "health" && row?.state === "bad" && row.unit === "" ? [`${key}: ${row.value}`] : [],
+  );
   const troubles = rowsOf(snapshot, "events").filter(({ severity }) => severity === "bad");
   const lines = [
     [name, kind === environment ? kind : `${kind} ${environment}`.trim(), state, ...(run === undefined ? [] : [`run ${run}`])].join("  "),
@@ -62,6 +66,7 @@ export const statusText = (snapshot: ControlUpdate, width: number, url: string):
     ...(since === undefined
       ? []
       : [`UNREACHABLE: the service has not answered since ${timeOf(since)} UTC, ${spanOf(snapshot.at - since)}; figures are older`]),
+    ...bad.map((words) => `PROBLEM ${printable(words)}`),
     ...money,
     `quota ${[...new Set(layers)].join(", ") || "not used yet"}`,
     "",

@@ -201,6 +201,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
     `${paint.green("closed")} ${printable(`${pos} ${instId} of ${strategy}`)}`,
   "position.left": ({ uid, strategy = uid, instId, pos, reason }, paint) =>
     `${paint.red("NOT CLOSED")} ${printable(`${pos} ${instId} of ${strategy}: ${reason}`)}`,
+  "position.agreed": ({ instId, pos }) => `in agreement again: account and strategies hold ${printable(`${pos} ${instId}`)}`,
   // Of an order of a strategy its end is told.
   fill: ({ strategy, slot, side, qty, instId, px, cost, currency }) =>
     slot === accountSlot

@@ -10,6 +10,7 @@ import { after, type Clock } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
+import type { PositionDifference } from "../host/operator-view.ts";
 import type { PluginHost } from "../host/plugin-host.ts";
 import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
@@ -80,13 +81,16 @@ export class StartSteps {
   }
 }
 
-/** What only engines in real time have: threads of isolated strategies, measurements. Before it is loaded everything is as without it. */
+/** What only engines in real time have: threads of isolated strategies, measurements, a look at positions. Before it is loaded everything is as without it. */
 export class RealTimeParts {
   measured: HealthWatch | undefined;
   readonly loads: readonly (Load | undefined)[];
   #inThread: typeof import("../host/isolation.ts").inThread | undefined;
+  /** Where real money waits: what the account holds against what strategies hold. */
+  #checkPositions: typeof import("./position-check.ts").checkPositions | undefined;
+  #differences: (() => readonly PositionDifference[]) | undefined;
 
-  constructor({ strategies }: CheckedConfig, { journal, service: { clock, realTime } }: Parts) {
+  constructor({ strategies }: CheckedConfig, { journal, service: { clock, realTime, watchful } }: Parts) {
     // A backtest runs an isolated strategy in the engine's thread.
     const isIsolated = realTime === true && strategies.some(({ isolation }) => isolation !== undefined);
     const loadThreads: Load = async () => {
@@ -96,7 +100,25 @@ export class RealTimeParts {
       const { HealthWatch } = await import("./health-watch.ts");
       this.measured ??= new HealthWatch(clock, journal);
     };
-    this.loads = [isIsolated ? loadThreads : undefined, realTime === true ? loadMeasures : undefined];
+    const loadCheck: Load = async () => {
+      ({ checkPositions: this.#checkPositions } = await import("./position-check.ts"));
+    };
+    this.loads = [
+      isIsolated ? loadThreads : undefined,
+      realTime === true ? loadMeasures : undefined,
+      watchful === true ? loadCheck : undefined,
+    ];
+  }
+
+  /** The service's state has been read. */
+  begin({ accounts, durable, journal, service: { clock } }: Parts, stopped$: Observable<void>): void {
+    this.measured?.start();
+    this.#differences = this.#checkPositions?.({ clock, journal, accounts: accounts.all, isKept: durable !== undefined, stopped$ });
+  }
+
+  /** Of positions, where they are looked at. */
+  differences(): readonly PositionDifference[] {
+    return this.#differences?.() ?? [];
   }
 
   /** The strategy as it is run: in its own thread where it is isolated. */

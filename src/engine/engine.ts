@@ -146,7 +146,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const { kind, environment = "", baseUrl } = config.service;
   const about: AboutEngine = { instance: config.instance, service: kind, environment, ...(baseUrl !== undefined && { baseUrl }) };
   const begin = (): void => {
-    inTime.measured?.start();
+    inTime.begin(parts, stopped$);
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
     for (const plugin of config.plugins) {
       const print = (line: string): void => options.print?.(line, plugin.name);

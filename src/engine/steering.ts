@@ -151,6 +151,7 @@ const healthReader = ({ config, parts, inTime }: SteeringParts): (() => EngineHe
       watchdog: facts.watchdog,
       standby: parts.standby.health(),
       resources: accounts.all.flatMap((account) => resourcesOf(account, at)),
+      differences: inTime.differences(),
       anomalies: facts.anomalies,
       ...(inTime.measured?.state() ?? { eventLoop: undefined, latency: [] }),
     };

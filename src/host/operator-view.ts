@@ -71,6 +71,19 @@ interface StandbyProcess {
   readonly heardMs: number;
 }
 
+/** A product of which the account holds something else than strategies hold together by their own fills. Base currency, negative short. */
+export interface PositionDifference {
+  /** uid of the user. */
+  readonly user: string;
+  readonly instId: string;
+  /** As the service lists it. */
+  readonly account: string;
+  /** Net of all strategies. */
+  readonly held: string;
+  /** Who holds it. */
+  readonly holders: readonly { readonly strategy: string; readonly qty: string }[];
+}
+
 /** Role of this process in a standby group, of which one process leads. */
 export interface StandbyHealth {
   /**
@@ -114,6 +127,8 @@ export interface EngineHealth {
   readonly watchdog: { readonly state: "none" | "waiting" | "armed" | "lost" | "tripped"; readonly reason: string };
   readonly standby: StandbyHealth;
   readonly resources: readonly ResourceHealth[];
+  /** Reported as the anomaly `position.differs`, and not in agreement since. */
+  readonly differences: readonly PositionDifference[];
   /** Anomalies so far, stalls of the event loop included. */
   readonly anomalies: number;
   /** By endpoint; empty where time is virtual. */

@@ -60,6 +60,7 @@ const names: Readonly<Record<EventName, true>> = {
   "position.closing": true,
   "position.closed": true,
   "position.left": true,
+  "position.agreed": true,
   "strategy.failed": true,
   "strategy.restarting": true,
   "strategy.restarted": true,

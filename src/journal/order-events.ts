@@ -210,4 +210,12 @@ export type OrderEventBody =
       readonly pos: string;
       readonly reason: string;
       readonly strategy?: string;
+    }
+  /** What the account holds is again what strategies hold together; the anomaly `position.differs` told that it was not. */
+  | {
+      readonly type: "position.agreed";
+      readonly uid: string;
+      readonly instId: string;
+      /** As the service lists it. */
+      readonly pos: string;
     };

@@ -150,6 +150,11 @@ export class Positions {
     for (const [clOrdId, [filled, value, cost]] of Object.entries(open)) book.open.set(clOrdId, { filled, value, cost });
   }
 
+  /** Whatever a strategy has traded, or held by a journal. */
+  instruments(): ReadonlySet<string> {
+    return new Set([...this.#books.values()].flatMap((books) => [...books.keys()]));
+  }
+
   /** Who holds something of an instrument, and how much. */
   holders(instId: string): readonly { readonly strategy: string; readonly qty: string }[] {
     return [...this.#books].flatMap(([strategy, books]) => {

@@ -80,6 +80,7 @@ const sayings: Sayings = {
     "bad",
     `${pos} ${instId} of ${strategy} is still open${because(reason)}`,
   ],
+  "position.agreed": ({ uid, instId, pos }) => ["info", `strategies hold again what the account of ${uid} has of ${instId}: ${pos}`],
   "protection.armed": (event) => protectionSaying(event),
   "protection.changed": (event) => protectionSaying(event),
   "protection.triggered": ({ strategy, name, instId, kind, triggerPx, px }) => [

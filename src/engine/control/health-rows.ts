@@ -3,7 +3,7 @@
  *
  * Invariants: pure; a figure that is not known has no row.
  */
-import type { EngineHealth, ResourceHealth } from "../../host/operator-view.ts";
+import type { EngineHealth, PositionDifference, ResourceHealth } from "../../host/operator-view.ts";
 import type { HealthRow } from "./control-rows.ts";
 
 type Named = readonly [name: string, row: HealthRow];
@@ -57,7 +57,7 @@ const standbyRows = ({ state, leader, standbys, copyBehind, storeError }: Engine
 const withReason = (state: string, reason: string): string => (reason === "" ? state : `${state}: ${reason}`);
 
 export const healthRows = (health: EngineHealth): readonly Named[] => {
-  const { clock, open, pushing, eventLoop, journal, watchdog, standby, resources, anomalies, latency } = health;
+  const { clock, open, pushing, eventLoop, journal, watchdog, standby, resources, differences, anomalies, latency } = health;
   return [
     ...(clock === undefined ? [] : [row("clock offset", Math.round(clock.offsetMs), "ms", above(Math.abs(clock.offsetMs), offsetMsWarn))]),
     ...(eventLoop === undefined
@@ -73,6 +73,7 @@ export const healthRows = (health: EngineHealth): readonly Named[] => {
     row("journal", withReason(journal.state, journal.reason), "", journalStates[journal.state]),
     row("watchdog", withReason(watchdog.state, watchdog.reason), "", watchdogStates[watchdog.state]),
     ...standbyRows(standby),
+    ...differences.map(differenceRow),
     row("anomalies", anomalies, "", above(anomalies, 0)),
     ...resources.flatMap(resourceRow),
     ...latency.flatMap(({ endpoint, p50Ms, p99Ms }) => [
@@ -80,6 +81,11 @@ export const healthRows = (health: EngineHealth): readonly Named[] => {
       row(`${endpoint} p99`, Math.round(p99Ms), "ms", above(p99Ms, latencyMsWarn)),
     ]),
   ];
+};
+
+const differenceRow = ({ user, instId, account, held, holders }: PositionDifference): Named => {
+  const parts = holders.map(({ strategy, qty }) => `${strategy} ${qty}`).join(", ");
+  return row(`position ${instId} ${user}`, `account ${account}, strategies ${held}${parts === "" ? "" : ` (${parts})`}`, "", "bad");
 };
 
 const resourceRow = ({ user, name, ageMs, stale, problem }: ResourceHealth): readonly Named[] =>

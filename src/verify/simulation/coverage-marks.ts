@@ -168,6 +168,7 @@ const namesOf = (event: Event): readonly string[] => {
     case "position.closing":
     case "position.closed":
     case "position.left":
+    case "position.agreed":
     case "engine.started":
     case "start.waiting":
     case "engine.stopped":

@@ -61,6 +61,19 @@ it("The text of a status tells an outage of the service while it lasts", () => {
   expect(at()).not.toContain("UNREACHABLE");
 });
 
+it("The text of a status tells what is bad and lasts, and no late timer", () => {
+  const engine = { name: "main", kind: "live", environment: "testnet", version: "1", startedAt: 0, mode: "active", reason: "" } as const;
+  const rows = [
+    ["engine", "", { ...engine, state: "running" }],
+    ["health", "position BTC-USDT-SWAP main", { value: "account 0, strategies 0.02 (one 0.02)", unit: "", state: "bad" }],
+    ["health", "event loop, worst", { value: 900, unit: "ms", state: "bad" }],
+    ["health", "watchdog", { value: "waiting", unit: "", state: "warn" }],
+  ] as const;
+  const text = statusText({ source: "main", seq: 1, at: 0, rows }, 100, "http://127.0.0.1:8787");
+  expect(text).toContain("\nPROBLEM position BTC-USDT-SWAP main: account 0, strategies 0.02 (one 0.02)\n");
+  expect(text.match(/PROBLEM/g)).toHaveLength(1);
+});
+
 describe("sluice ctl", () => {
   it("says how an engine stands in 80 columns, without what is secret", async () => {
     const { code, out } = await ctl("status");

@@ -257,6 +257,7 @@ describe("A control port", () => {
       journal: { state: "none", reason: "" },
       watchdog: { state: "none", reason: "" },
       standby: { state: "none", leader: undefined, standbys: [], copyBehind: false },
+      differences: [],
       anomalies: 0,
       latency: [],
     });

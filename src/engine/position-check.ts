@@ -1,0 +1,179 @@
+/**
+ * Position check: compares the account's position of each swap with what strategies hold together by their own fills.
+ *
+ * Invariants: a difference is reported once when it begins and once when it is over, and changes nothing; it has begun when two reads in a
+ * row show it while no own order is open, or four where orders come and go, so that a fill on its way is none. Positions are read once a
+ * minute at least from the first fill on, and every quarter of a minute while a difference is being looked at; reads that others need serve.
+ * Not here: spot, of which an account has balances and no positions; what closes or adopts a difference (close-positions.ts, the operator).
+ */
+import { type Observable, type Subscription, takeUntil } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import { instTypeOf } from "../contract/inst-id.ts";
+import type { PositionRecord } from "../contract/schemas.ts";
+import { equal, isZero, sub, sum } from "../decimal.ts";
+import type { PositionDifference } from "../host/operator-view.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
+import type { PolledResource } from "../orders/state/polled-resource.ts";
+import type { Snapshot } from "../orders/state/snapshot.ts";
+
+interface CheckedAccount {
+  readonly user: { readonly uid: string };
+  readonly orderManager: Pick<OrderManager, "orders" | "positions">;
+  readonly resources: { readonly positions: Pick<PolledResource<readonly PositionRecord[]>, "watch"> };
+}
+
+interface PositionCheckOptions {
+  readonly clock: Clock;
+  readonly journal: EventLog;
+  readonly accounts: readonly CheckedAccount[];
+  /** Whether a journal keeps what strategies hold for the next run. */
+  readonly isKept: boolean;
+  readonly stopped$: Observable<void>;
+}
+
+const readMs = 60_000;
+const lookMs = 15_000;
+const quietReads = 2;
+const busyReads = 4;
+/** A close of the account's position is booked when its records were found, this long after its first call at most. */
+const closingMsMax = 150_000;
+
+/** A difference that is not reported yet. */
+interface Suspicion {
+  readonly off: string;
+  readonly holders: string;
+  readonly reads: number;
+  /** No own order was open at any of these reads. */
+  readonly isQuiet: boolean;
+}
+
+/** Compares until the engine stops; returns what is reported and not over. */
+export const checkPositions = (options: PositionCheckOptions): (() => readonly PositionDifference[]) => {
+  const checks = options.accounts.map((account) => new AccountCheck(options, account));
+  return () => checks.flatMap((check) => check.differences());
+};
+
+class AccountCheck {
+  readonly #options: PositionCheckOptions;
+  readonly #account: CheckedAccount;
+  readonly #suspicions = new Map<string, Suspicion>();
+  readonly #reported = new Map<string, PositionDifference>();
+  /** Closes at the service that are not booked yet, by instrument, and until when they count. */
+  readonly #closing = new Map<string, number>();
+  #reading = false;
+  #looking: Subscription | undefined;
+  #readAt = -1;
+  /** A read of before the last fill shows what was held then. */
+  #movedAt = -1;
+
+  constructor(options: PositionCheckOptions, account: CheckedAccount) {
+    this.#options = options;
+    this.#account = account;
+    const { clock, journal } = options;
+    journal.on(["position.closing", "position.closed", "position.left"], ({ type, uid, instId }) => {
+      if (uid !== account.user.uid) return;
+      if (type === "position.closing") this.#closing.set(instId, clock.now() + closingMsMax);
+      else this.#closing.delete(instId);
+    });
+    account.orderManager.positions.listen(() => {
+      this.#movedAt = clock.now();
+      this.#begin();
+    });
+    this.#begin();
+  }
+
+  differences(): readonly PositionDifference[] {
+    return [...this.#reported.values()];
+  }
+
+  /** Reads once something was traded: who holds nothing costs no request. */
+  #begin(): void {
+    if (this.#reading || this.#instruments().length === 0) return;
+    this.#reading = true;
+    this.#watch(readMs).subscribe((snapshot) => this.#take(snapshot));
+  }
+
+  #watch(freshMs: number): Observable<Snapshot<readonly PositionRecord[]>> {
+    return this.#account.resources.positions.watch(freshMs).pipe(takeUntil(this.#options.stopped$));
+  }
+
+  #instruments(): readonly string[] {
+    return [...this.#account.orderManager.positions.instruments()].filter((instId) => instTypeOf(instId) === "SWAP");
+  }
+
+  #take({ value, at, stale }: Snapshot<readonly PositionRecord[]>): void {
+    if (stale || at <= this.#readAt || at <= this.#movedAt) return;
+    this.#readAt = at;
+    for (const instId of this.#instruments()) {
+      this.#compare(instId, sum(value.flatMap(({ instId: of, pos }) => (of === instId ? [pos] : []))));
+    }
+    this.#look(this.#suspicions.size > 0);
+  }
+
+  #compare(instId: string, account: string): void {
+    const { orderManager, user } = this.#account;
+    const holders = orderManager.positions.holders(instId);
+    const held = sum(holders.map(({ qty }) => qty));
+    const off = sub(account, held);
+    if (isZero(off)) {
+      this.#suspicions.delete(instId);
+      this.#agreed(instId, account);
+      return;
+    }
+    const difference = { user: user.uid, instId, account, held, holders };
+    if (this.#reported.has(instId)) {
+      this.#reported.set(instId, difference);
+      return;
+    }
+    const own = orderManager.orders().filter(({ spec }) => spec.instId === instId);
+    // What became of these is not known: they may be the difference.
+    const isInDoubt = own.some(({ phase }) => phase === "sent" || phase === "unknown");
+    if (isInDoubt || this.#isClosing(instId)) return;
+    const before = this.#suspicions.get(instId);
+    const text = JSON.stringify(holders);
+    const isSame = before !== undefined && equal(before.off, off);
+    const isQuiet = own.length === 0 && (!isSame || (before.isQuiet && before.holders === text));
+    const reads = isSame ? before.reads + 1 : 1;
+    this.#suspicions.set(instId, { off, holders: text, reads, isQuiet });
+    if (reads >= (isQuiet ? quietReads : busyReads)) this.#report(difference);
+  }
+
+  #isClosing(instId: string): boolean {
+    return this.#options.clock.now() < (this.#closing.get(instId) ?? 0);
+  }
+
+  #report(difference: PositionDifference): void {
+    const { journal, isKept } = this.#options;
+    this.#suspicions.delete(difference.instId);
+    this.#reported.set(difference.instId, difference);
+    journal.append({ type: "anomaly", what: "position.differs", detail: `${differenceText(difference)}. ${remedyOf(difference, isKept)}` });
+  }
+
+  #agreed(instId: string, pos: string): void {
+    if (!this.#reported.delete(instId)) return;
+    this.#options.journal.append({ type: "position.agreed", uid: this.#account.user.uid, instId, pos });
+  }
+
+  /** More often while there is something to look at, as long as it is not reported. */
+  #look(isNeeded: boolean): void {
+    if (isNeeded === (this.#looking !== undefined)) return;
+    this.#looking?.unsubscribe();
+    this.#looking = isNeeded ? this.#watch(lookMs).subscribe() : undefined;
+  }
+}
+
+const differenceText = ({ user, instId, account, held, holders }: PositionDifference): string => {
+  const parts = holders.map(({ strategy, qty }) => `${strategy} ${qty}`).join(", ");
+  return `${instId} of user ${user}: the account has ${account}, strategies hold ${held} by their own fills${parts === "" ? "" : ` (${parts})`}`;
+};
+
+const remedyOf = ({ instId, account, held }: PositionDifference, isKept: boolean): string => {
+  const cause = "Something else has traded it or holds it too (a close by hand, another program), or it was liquidated";
+  const again = isKept
+    ? "start again with --reset-risk-counters, after which every strategy holds nothing of any instrument"
+    : "start again, after which every strategy holds nothing";
+  if (isZero(account)) return `${cause}. If nothing is held any more, stop and ${again}`;
+  if (isZero(held)) return `${cause}. What no strategy holds is closed by none: close it at the service, or leave it to whom it belongs`;
+  return `${cause}. To hold nothing on both sides: sluice ctl close --inst ${instId}, then sluice ctl resume`;
+};

@@ -1,0 +1,173 @@
+/** What an account holds against what strategies hold: told once, when it lasts, and once when it is over. */
+import { concat, NEVER, type Observable, of, ReplaySubject, Subject } from "rxjs";
+import { beforeEach, expect, it } from "vitest";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { PositionRecord } from "../../../src/contract/schemas.ts";
+import { checkPositions } from "../../../src/engine/position-check.ts";
+import type { Event } from "../../../src/index.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
+import type { Positions } from "../../../src/orders/positions.ts";
+import type { Snapshot } from "../../../src/orders/state/snapshot.ts";
+import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { begun, far, type lifeOf, pass, stop, type World, worldOf } from "../../support/harness/engine.ts";
+
+const swap = "BTC-USDT-SWAP";
+const entry: WantedOrder = { slot: "in", instId: swap, side: "buy", px: "60001", qty: "0.02" };
+
+let world: World;
+
+beforeEach(() => {
+  world = worldOf();
+  world.watchful = true;
+  world.show(60_000);
+});
+
+const begin = async (wanted$: Observable<readonly WantedOrder[]> = concat(of([entry]), NEVER)): Promise<ReturnType<typeof lifeOf>> => {
+  world.wanted$ = wanted$;
+  const life = await begun(world);
+  await pass(world, 5_000);
+  return life;
+};
+
+/** Somebody with the same account, by another program. */
+const byHand = (path: string, body: object): void => {
+  const request = { method: "POST", path: `/api/v1/trade/${path}`, query: {}, body, key: "k1", ip: "elsewhere" } as const;
+  world.venue.handle(request, world.clock.now());
+};
+const closeByHand = (): void => byHand("close-position", { instId: swap });
+const trade = (side: string, qty: number): void => {
+  byHand("order", { instId: swap, side, ordType: "market", sz: String(qty * 60_001) });
+};
+const positionIn = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+
+const told = (events: readonly Event[]): readonly string[] =>
+  events.flatMap((event) => {
+    if (event.type === "anomaly" && event.what === "position.differs") return [event.detail];
+    return event.type === "position.agreed" ? [`agreed at ${event.pos}`] : [];
+  });
+const reads = (events: readonly Event[]): number =>
+  events.filter((event) => event.type === "action.sent" && event.endpoint === "positions").length;
+
+it("A position closed by hand is told once, names both sides and what to do, and is part of the engine's health", async () => {
+  const life = await begin();
+  expect(positionIn(world)).toBe("0.02");
+  await pass(world, 130_000);
+  expect(told(life.events)).toEqual([]);
+  closeByHand();
+  await pass(world, 90_000);
+  expect(told(life.events)).toEqual([
+    "BTC-USDT-SWAP of user main: the account has 0, strategies hold 0.02 by their own fills (one 0.02). Something else has traded it or holds it too (a close by hand, another program), or it was liquidated. If nothing is held any more, stop and start again with --reset-risk-counters, after which every strategy holds nothing of any instrument",
+  ]);
+  await pass(world, 600_000);
+  expect(told(life.events)).toHaveLength(1);
+  const holders = [{ strategy: "one", qty: "0.02" }];
+  expect(life.engine.health().differences).toEqual([{ user: "main", instId: swap, account: "0", held: "0.02", holders }]);
+  await stop(world, life.engine);
+});
+
+it("A read of before a fill shows no difference", () => {
+  const clock = createVirtualClock(1_000);
+  const journal = new EventLog(clock.now, () => undefined);
+  const details: string[] = [];
+  journal.on(["anomaly"], ({ detail }) => details.push(detail));
+  const read$ = new ReplaySubject<Snapshot<readonly PositionRecord[]>>(1);
+  const read = (at: number): void => {
+    clock.advanceTo(at);
+    read$.next({ value: [], at, stale: false });
+  };
+  let filled: (strategy: string) => void = () => undefined;
+  let qty = "0";
+  const positions = {
+    instruments: () => new Set(qty === "0" ? [] : [swap]),
+    holders: () => [{ strategy: "one", qty }],
+    listen: (listener: typeof filled) => {
+      filled = listener;
+      return () => undefined;
+    },
+  };
+  const orderManager = { orders: () => [], positions: positions as unknown as Positions };
+  const account = { user: { uid: "main" }, orderManager, resources: { positions: { watch: () => read$ } } };
+  checkPositions({ clock, journal, accounts: [account], isKept: true, stopped$: NEVER });
+  read(2_000);
+  clock.advanceTo(3_000);
+  qty = "0.02";
+  filled("one");
+  read(4_000);
+  expect(details).toEqual([]);
+  read(5_000);
+  expect(details).toHaveLength(1);
+});
+
+it("What it advises adopts the account as it is: the next run holds nothing, and nothing differs", async () => {
+  const life = await begin();
+  closeByHand();
+  await pass(world, 90_000);
+  await stop(world, life.engine);
+  world.journal = { resetRiskCounters: true };
+  const next = await begin(concat(of([]), NEVER));
+  await pass(world, 200_000);
+  expect(world.position(swap).qty).toBe("0");
+  expect(told(next.events)).toEqual([]);
+  await stop(world, next.engine);
+});
+
+it("A position changed by hand is told, its close by the engine ends it, and that is told too", async () => {
+  const life = await begin();
+  trade("buy", 0.01);
+  await pass(world, 90_000);
+  expect(told(life.events)).toEqual([expect.stringContaining("the account has 0.03, strategies hold 0.02")]);
+  expect(told(life.events)[0]).toContain(`sluice ctl close --inst ${swap}, then sluice ctl resume`);
+  life.engine.closePositions("both", { instId: swap }).subscribe();
+  await pass(world, 90_000);
+  expect(positionIn(world)).toBe("0");
+  expect(told(life.events).slice(1)).toEqual(["agreed at 0"]);
+  expect(life.engine.health().differences).toEqual([]);
+  await stop(world, life.engine);
+});
+
+it("What is put right by hand is in agreement again", async () => {
+  const life = await begin();
+  trade("sell", 0.01);
+  await pass(world, 90_000);
+  trade("buy", 0.01);
+  await pass(world, 70_000);
+  expect(told(life.events)).toEqual([expect.stringContaining("the account has 0.01"), "agreed at 0.02"]);
+  await stop(world, life.engine);
+});
+
+it("With an order that rests all the time it takes four reads", async () => {
+  const life = await begin(concat(of([entry, far("rest", "30000")]), NEVER));
+  await pass(world, 55_000);
+  closeByHand();
+  const before = reads(life.events);
+  await pass(world, 45_000);
+  expect(told(life.events)).toEqual([]);
+  await pass(world, 20_000);
+  expect(told(life.events)).toHaveLength(1);
+  expect(reads(life.events) - before).toBe(4);
+  await stop(world, life.engine);
+});
+
+it("Strategies that trade all the time, and each other's opposite, differ from nothing", async () => {
+  const wanted$ = new Subject<readonly WantedOrder[]>();
+  world.second$ = concat(of([{ slot: "short", instId: swap, side: "sell", px: "59999", qty: "0.05" } as const]), NEVER);
+  const life = await begin(wanted$);
+  for (let round = 0; round < 100; round++) {
+    wanted$.next([{ slot: "m", instId: swap, side: round % 3 === 0 ? "sell" : "buy", ordType: "market", qty: "0.01", round }]);
+    await pass(world, 3_700);
+  }
+  expect(life.events.filter(({ type }) => type === "fill").length).toBeGreaterThan(90);
+  expect(told(life.events)).toEqual([]);
+  await stop(world, life.engine);
+});
+
+it("Positions are read once a minute from the first fill on, and not before", async () => {
+  const idle = await begin(concat(of([far("rest", "30000")]), NEVER));
+  await pass(world, 600_000);
+  expect(reads(idle.events)).toBe(0);
+  await stop(world, idle.engine);
+  const life = await begin();
+  await pass(world, 595_000);
+  expect(reads(life.events)).toBe(10);
+  await stop(world, life.engine);
+});
