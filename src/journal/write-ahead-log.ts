@@ -2,11 +2,11 @@
  * Write-ahead log: append-only, checksummed, durable on request, in segments that begin with a snapshot.
  *
  * Invariants: every record for which `commit` resolved is read back by each later run, unchanged and in order, or the journal refuses
- * to open; concurrent commits share one flush; after a failed write or flush every commit rejects; a torn last line is dropped and
- * reported, damage is refused unless the caller sets the journal aside; segments are created atomically.
+ * to open; concurrent commits share one flush; after a failed write or flush every commit rejects until a segment was begun anew; a torn
+ * last line is dropped and reported, damage is refused unless the caller sets the journal aside; segments are created atomically.
  * Not here: the records (the callers), the hash chain (record-chain.ts), files (disk.ts).
  */
-import { SluiceError } from "../errors.ts";
+import { isSluiceError, messageOf, SluiceError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { type ChainReading, genesis, lineOf, readChain } from "./record-chain.ts";
 
@@ -30,8 +30,15 @@ export interface WriteAheadLog {
   /** Description of what had to be repaired; undefined when nothing was. */
   readonly repaired: string | undefined;
   append(record: object): void;
-  /** Resolves when everything appended so far is durable; rejects, now and at every later call, when a write or flush failed. */
+  /** Resolves when everything appended so far is durable; rejects when a write or flush failed, and from then on until `restart`. */
   commit(): Promise<void>;
+  /**
+   * After a failure: begins a segment with the present state, so that nothing appended so far is missing; what is left of the one before
+   * is not written to again. Rejects while the disk still fails, and for ever where `isLost`.
+   */
+  restart(): Promise<void>;
+  /** The failure was no matter of the disk: another process goes on with this journal. */
+  readonly isLost: boolean;
   close(): Promise<void>;
 }
 
@@ -164,6 +171,7 @@ class SegmentedLog implements WriteAheadLog {
   #next: Promise<void> | undefined;
   #failure: SluiceError | undefined;
   #closed = false;
+  isLost = false;
 
   constructor(options: WriteAheadLogOptions, { past, repaired, mark, number, bytes }: Opened, file: DiskFile) {
     this.past = past;
@@ -197,6 +205,20 @@ class SegmentedLog implements WriteAheadLog {
     return this.#next;
   }
 
+  async restart(): Promise<void> {
+    if (this.#failure === undefined) return;
+    if (this.isLost || this.#closed) throw this.#failure;
+    // The state has them, and what is appended from here on follows it.
+    this.#waiting = [];
+    try {
+      await this.#rotate();
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    this.#failure = undefined;
+    await this.commit();
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     try {
@@ -222,15 +244,19 @@ class SegmentedLog implements WriteAheadLog {
       this.#mark = batch.mark;
       this.#bytes += batch.bytes.length;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#failure = new SluiceError(
-        "JOURNAL_FAILED",
-        `${this.#options.disk.name}: the journal cannot be written (${reason}). No order leaves without it; cancels do.`,
-      );
-      throw this.#failure;
+      throw this.#fail(error);
     } finally {
       this.#isFlushing = false;
     }
+  }
+
+  #fail(error: unknown): SluiceError {
+    this.isLost ||= isSluiceError(error);
+    this.#failure = new SluiceError(
+      "JOURNAL_FAILED",
+      `${this.#options.disk.name}: the journal cannot be written (${messageOf(error)}). No order leaves without it; ${this.isLost ? "cancels do" : "only exits and cancels do, without a record"}.`,
+    );
+    return this.#failure;
   }
 
   async #rotate(): Promise<void> {

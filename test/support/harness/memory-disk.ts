@@ -14,6 +14,8 @@ export interface MemoryDisk extends Disk {
   crash(fate: "lost" | "kept" | "torn", random?: Random): void;
   /** The next so many flushes fail. */
   failSyncs(count: number): void;
+  /** There is no room: of what is appended only a part is written, and no file is made. */
+  isFull: boolean;
   /** Called before every step that changes something, so that a test can stop the world there. */
   onStep: (step: string) => void;
   readonly syncs: number;
@@ -36,6 +38,7 @@ export const memoryDisk = (): MemoryDisk => {
   const disk: MemoryDisk = {
     name: "memory",
     files,
+    isFull: false,
     onStep: () => undefined,
     get syncs() {
       return syncs;
@@ -56,6 +59,11 @@ export const memoryDisk = (): MemoryDisk => {
     read: async (name) => Buffer.from(bytesOf(name)),
     create: async (name, bytes) => {
       disk.onStep(`create ${name}`);
+      if (disk.isFull) throw new Error("ENOSPC: no space left on device, write");
+      if (failing > 0) {
+        failing--;
+        throw new Error("EIO: the disk does not answer");
+      }
       put(name, bytes);
     },
     open: async (name): Promise<DiskFile> => {
@@ -63,7 +71,9 @@ export const memoryDisk = (): MemoryDisk => {
       return {
         append: async (bytes) => {
           disk.onStep(`append ${name}`);
-          files.set(name, Buffer.concat([bytesOf(name), bytes]));
+          const written = disk.isFull ? bytes.subarray(0, bytes.length >> 1) : bytes;
+          files.set(name, Buffer.concat([bytesOf(name), written]));
+          if (disk.isFull) throw new Error("ENOSPC: no space left on device, write");
         },
         sync: async () => {
           syncs++;

@@ -3,6 +3,7 @@ import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { SluiceError } from "../../../src/errors.ts";
 import { fileDisk } from "../../../src/journal/file-disk.ts";
 import { genesis, lineOf, readChain } from "../../../src/journal/record-chain.ts";
 import { openWriteAheadLog, type WriteAheadLog } from "../../../src/journal/write-ahead-log.ts";
@@ -242,6 +243,52 @@ describe("The write-ahead log:", () => {
     const { syncs } = disk;
     await expect(store.commit()).rejects.toThrow(/EIO.*No order leaves without it/);
     expect(disk.syncs).toBe(syncs);
+  });
+
+  it("begins anew with the state when the disk has room again, and loses nothing of what was committed or is known", async () => {
+    const disk = memoryDisk();
+    const state: object[] = [];
+    const store = await opened(disk, { snapshot: () => state });
+    const write = async (record: object): Promise<void> => {
+      state.push(record);
+      store.append(record);
+      await store.commit();
+    };
+    await write({ n: 1 });
+    disk.isFull = true;
+    await expect(write({ n: 2, text: "long enough to be torn" })).rejects.toThrow(/ENOSPC.*only exits and cancels do, without a record/);
+    await expect(store.restart()).rejects.toMatchObject({ code: "JOURNAL_FAILED" });
+    await expect(write({ n: 3 })).rejects.toMatchObject({ code: "JOURNAL_FAILED" });
+    // Should the process end now, what was committed is there.
+    expect((await opened({ ...disk, files: new Map(disk.files), isFull: false })).past).toEqual([{ n: 1 }]);
+    disk.isFull = false;
+    const restarting = store.restart();
+    // Known after the snapshot, and before the new segment is written to.
+    state.push({ n: 4 });
+    store.append({ n: 4 });
+    await restarting;
+    await write({ n: 5 });
+    await store.close();
+    disk.crash("lost");
+    const past = (await opened(disk)).past as { n: number }[];
+    expect([...new Set(past.map(({ n }) => n))]).toEqual([1, 2, 3, 4, 5]);
+    expect(store.isLost).toBe(false);
+  });
+
+  it("does not begin anew where another process goes on with it", async () => {
+    const disk = memoryDisk();
+    const deposed = new SluiceError("JOURNAL_FAILED", "another process leads");
+    const taken: MemoryDisk = { ...disk };
+    taken.open = async (name) => ({
+      ...(await disk.open(name)),
+      sync: () => Promise.reject(deposed),
+    });
+    const store = await opened(taken);
+    store.append({ n: 1 });
+    await expect(store.commit()).rejects.toThrow(/another process leads.*No order leaves without it; cancels do/);
+    expect(store.isLost).toBe(true);
+    await expect(store.restart()).rejects.toThrow("another process leads");
+    expect([...disk.files.keys()]).toEqual(["00000001.journal"]);
   });
 
   it("begins new segments with the state, and keeps two", async () => {
