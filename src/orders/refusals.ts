@@ -35,6 +35,8 @@ interface RefusalsOwner {
 }
 
 const unknownMs = 60_000;
+/** What holds for every order and has an event of its own, such as a journal that cannot be written, is told of a slot so often. */
+const generalMs = 600_000;
 /** An order that closes a protected position and was refused is ruled on again so often; that costs no request. */
 const reservedMs = 1_000;
 
@@ -45,7 +47,7 @@ export class Refusals {
   readonly #owner: RefusalsOwner;
   readonly #crowded = new Set<Slot>();
   readonly crowded: { readonly size: number } = this.#crowded;
-  readonly #told = new WeakMap<Slot, { readonly wish: WantedOrder; readonly reason: string }>();
+  readonly #told = new WeakMap<Slot, { readonly wish: WantedOrder; readonly reason: string; readonly at: number }>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
   /** Slots of the engine's own that are looked at again soon. */
@@ -58,7 +60,7 @@ export class Refusals {
     this.#owner = owner;
   }
 
-  refuse(slot: Slot, wish: WantedOrder, { reason, crowded }: Exclude<Ruling, Approval>): void {
+  refuse(slot: Slot, wish: WantedOrder, { reason, crowded, isGeneral }: Exclude<Ruling, Approval>): void {
     if (crowded === true) this.#crowded.add(slot);
     if (sameWish(wish, slot.settled)) return;
     slot.settled = wish;
@@ -67,8 +69,10 @@ export class Refusals {
     // Looked at again and refused for the same reason: that is no news.
     if (slot.reserved) this.#lookAgain(slot);
     const before = this.#told.get(slot);
-    const known = this.#retried === slot && sameWish(wish, before?.wish) && before?.reason === reason;
-    this.#told.set(slot, { wish, reason });
+    const now = this.#options.clock.now();
+    const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
+    const known = before?.reason === reason && (isRecent || (this.#retried === slot && sameWish(wish, before.wish)));
+    this.#told.set(slot, { wish, reason, at: known ? before.at : now });
     if (known) {
       if (slot.reserved) this.#noteUnknown(wish.instId);
       return;
@@ -93,6 +97,7 @@ export class Refusals {
     this.#retried = slot;
     this.#owner.consider(slot);
     this.#retried = undefined;
+    if (!slot.refused) this.#told.delete(slot);
   }
 
   /** An order has ended: the first of those that found no room may have some now. */

@@ -53,8 +53,17 @@ export interface Approval {
 
 export type Ruling =
   | Approval
-  /** `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. */
-  | { readonly approved: false; readonly reason: string; readonly crowded?: true; readonly limit?: keyof RiskRules };
+  /**
+   * `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. `isGeneral`: no order of its kind may leave,
+   * whatever it is.
+   */
+  | {
+      readonly approved: false;
+      readonly reason: string;
+      readonly crowded?: true;
+      readonly limit?: keyof RiskRules;
+      readonly isGeneral?: true;
+    };
 
 const refused = (reason: string): Extract<Ruling, { approved: false }> => ({ approved: false, reason });
 
@@ -78,7 +87,7 @@ export const specifyWish = (
 export const rule = (input: RuleInput): Ruling => {
   const { wish, contract, rules } = input;
   const ordType = wish.ordType ?? "limit";
-  if (input.refused !== undefined) return refused(input.refused);
+  if (input.refused !== undefined) return { ...refused(input.refused), isGeneral: true };
   if (!contract.profile.order.sides.includes(wish.side))
     return refused(`side "${wish.side}" is not one of ${contract.profile.order.sides.join(", ")}`);
   if (!contract.profile.order.ordTypes.includes(ordType)) {
