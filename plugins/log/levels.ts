@@ -22,6 +22,7 @@ export const levels: Readonly<Partial<Record<EventType, Level>>> = {
   "position.unprotected": "error",
   "protection.changed": "debug",
   "position.left": "error",
+  "journal.failed": "error",
   "strategy.failed": "error",
   "strategy.restarting": "warn",
   "strategy.quarantined": "error",

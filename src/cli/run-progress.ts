@@ -201,6 +201,8 @@ const sayings: PerEvent<Ink, string | undefined> = {
     `${paint.green("closed")} ${printable(`${pos} ${instId} of ${strategy}`)}`,
   "position.left": ({ uid, strategy = uid, instId, pos, reason }, paint) =>
     `${paint.red("NOT CLOSED")} ${printable(`${pos} ${instId} of ${strategy}: ${reason}`)}`,
+  "journal.failed": ({ reason }, paint) => `${paint.red("JOURNAL")} ${printable(reason)}`,
+  "journal.restored": ({ unrecorded }) => `the journal is written again; exits that had left without a record: ${unrecorded}`,
   "position.agreed": ({ instId, pos }) => `in agreement again: account and strategies hold ${printable(`${pos} ${instId}`)}`,
   // Of an order of a strategy its end is told.
   fill: ({ strategy, slot, side, qty, instId, px, cost, currency }) =>

@@ -20,6 +20,7 @@ import { type Charge, countsByProduct, headersRead, layersOf } from "../schedule
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import type { GroupStores } from "./group-stores.ts";
+import type { JournalParts } from "./journal-port.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
 import type { QuotaGroup } from "./quota-group.ts";
@@ -68,7 +69,7 @@ export const assemble = (
   const journal = new EventLog(clock.now, onError);
   const deskOf = (uid: string): OrderManager => accounts.of(uid, "a placement").orderManager;
   const standby: StandbyClient = standbyClientOf({ config, service, contract, journal, accounts: () => accounts.all, openDisk });
-  const durable = config.journal === undefined ? undefined : new LateJournal(config, { service, deskOf, openDisk: standby.openDisk });
+  const durable = journalOf(config, { service, deskOf, events: journal, openDisk: standby.openDisk });
   if (durable !== undefined) journal.on(durable.noted, durable.note);
   const notices: EventNotices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;
@@ -79,7 +80,7 @@ export const assemble = (
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets, byProduct });
   const quotes = new LastQuotes(service.market);
   const refusal = (isExit: boolean): string | undefined =>
-    durable?.refused() ?? standby.refusal(isExit) ?? beating.refused() ?? service.ordersRefused?.();
+    durable?.refused(isExit) ?? standby.refusal(isExit) ?? beating.refused() ?? service.ordersRefused?.();
   const refused = ifAny([durable, config.standby, config.watchdog, service.ordersRefused], refusal);
   const onLoss = (reason: string): void => {
     durable?.decide("halted", reason);
@@ -118,6 +119,9 @@ export const assemble = (
     onError,
   };
 };
+
+const journalOf = (config: CheckedConfig, parts: JournalParts): LateJournal | undefined =>
+  config.journal === undefined ? undefined : new LateJournal(config, parts);
 
 /** What is asked with every placement, left out where none of the parts that answer it is there. */
 const ifAny = <T>(parts: readonly unknown[], asked: T): T | undefined => (parts.some((part) => part !== undefined) ? asked : undefined);

@@ -7,6 +7,7 @@ import type { OpenService } from "../client/service-port.ts";
 import type { Interceptor } from "../contract/transport.ts";
 import type { Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { EventOf } from "../journal/events.ts";
 import type { ClosedPart, Held } from "../journal/holdings.ts";
 import type { Intent } from "../journal/intents.ts";
@@ -31,8 +32,8 @@ export interface PlacementJournal {
   readonly closed: (uid: string, instId: string, parts: readonly ClosedPart[], px: string | undefined) => void;
   /** What protects a position changed. */
   readonly protection: (uid: string, record: ProtectionRecord) => void;
-  /** Why no order may be sent any more. */
-  readonly refused: () => string | undefined;
+  /** Why no order may be sent now; exits may while nothing can be written. */
+  readonly refused: (isExit: boolean) => string | undefined;
   close(): Promise<void>;
 }
 
@@ -55,6 +56,8 @@ export interface Recovered {
 export interface JournalParts {
   readonly service: Pick<OpenService, "clock" | "users">;
   readonly deskOf: (uid: string) => Pick<OrderManager, "leaves" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
+  /** Where it tells that it cannot be written, and that it can again. */
+  readonly events: Pick<EventLog, "append">;
   /** Folders of the machine when left out. */
   readonly openDisk: ((dir: string) => Promise<Disk>) | undefined;
 }

@@ -71,7 +71,7 @@ export class LateJournal implements PlacementJournal {
 
   readonly protection = (uid: string, record: ProtectionRecord): void => this.#journal?.protection(uid, record);
 
-  readonly refused = (): string | undefined => this.#journal?.refused();
+  readonly refused = (isExit: boolean): string | undefined => this.#journal?.refused(isExit);
 
   async close(): Promise<void> {
     await this.#journal?.close();

@@ -1,9 +1,10 @@
 /**
  * Journal of placements: records every placement on disk before it is sent, and decisions about trading, for recovery by the next run.
  *
- * Invariants: a placement is sent only after its record is durable, and not if trading was halted meanwhile; after a failed write no
- * placement is sent any more; cancels and reads never wait for the disk; a halt survives restarts until it is resumed; one engine at a
- * time uses a journal.
+ * Invariants: a placement is sent only after its record is durable, and not if trading was halted meanwhile; while the journal cannot be
+ * written only exits are sent without a record, since a stop that does not leave costs more than one that a crash in that time forgets;
+ * what was missed is written when writes work again; cancels and reads never wait for the disk; a halt survives restarts until it is
+ * resumed; one engine at a time uses a journal.
  */
 import { resolve } from "node:path";
 import type { ServiceUser } from "../client/service-port.ts";
@@ -21,11 +22,12 @@ import { createHoldings, type Held } from "../journal/holdings.ts";
 import { createIntents } from "../journal/intents.ts";
 import { type JournalRecord, knownRecord } from "../journal/journal-records.ts";
 import { createProtectionRecords, type ProtectionRecord } from "../journal/protection-records.ts";
-import { openWriteAheadLog, type WriteAheadLog } from "../journal/write-ahead-log.ts";
+import { openWriteAheadLog } from "../journal/write-ahead-log.ts";
 import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk/limit-changes.ts";
 import { defaultRules, type RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
 import type { JournalParts, Noted, PlacementJournal, Recovered } from "./journal-port.ts";
+import { RecoverableLog } from "./recoverable-log.ts";
 
 interface PlacementJournalOptions {
   readonly config: JournalConfig;
@@ -36,17 +38,18 @@ interface PlacementJournalOptions {
   readonly rules: RuleSet;
   readonly deskOf: JournalParts["deskOf"];
   readonly openDisk: (dir: string) => Promise<Disk>;
+  readonly events: JournalParts["events"];
 }
 
 /** The journal that a config asks for. */
 export const placementJournal = (
   { journal, instance, orders, service: { kind, baseUrl = kind } }: CheckedConfig,
-  { service: { clock, users }, deskOf, openDisk = fileDisk }: JournalParts,
+  { service: { clock, users }, deskOf, openDisk = fileDisk, events }: JournalParts,
 ): PlacementJournal => {
   if (journal === undefined) throw new SluiceError("BUG", "A journal was opened that no config asks for.");
   const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
   const rules = { ...defaultRules, ...orders };
-  return new PlacementLog({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
+  return new PlacementLog({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk, events });
 };
 
 const strategyModes = { "strategy.reducing": "reducing", "strategy.halted": "halted", "strategy.resumed": "active" } as const;
@@ -64,9 +67,8 @@ class PlacementLog implements PlacementJournal {
   readonly #senders = new Map<string, { readonly uid: string; readonly strategy: string }>();
   /** Holdings of previous runs are booked. Before that, what an order executed cannot be added to them. */
   #isRecalled = false;
-  #log: WriteAheadLog | undefined;
+  #log: RecoverableLog | undefined;
   #unlock: (() => Promise<void>) | undefined;
-  #failed: string | undefined;
 
   constructor(options: PlacementJournalOptions) {
     this.#options = options;
@@ -74,12 +76,12 @@ class PlacementLog implements PlacementJournal {
   }
 
   async open(goesOn = false): Promise<Recovered> {
-    const { config, owner, clock, openDisk } = this.#options;
+    const { config, owner, clock, openDisk, events } = this.#options;
     const disk = await openDisk(config.dir);
     this.#unlock = await disk.lock(Object.values(owner).join(" / "));
     const damaged = config.rebuild === true ? "set_aside" : "refuse";
     const log = await openWriteAheadLog({ disk, owner, snapshot: () => this.#snapshot(), damaged });
-    this.#log = log;
+    this.#log = new RecoverableLog(log, clock, events);
     for (const record of log.past) this.#take(knownRecord(record, disk.name));
     this.#checkLimits();
     const judged = this.#decisions.held().map(({ strategy }) => strategy);
@@ -128,17 +130,17 @@ class PlacementLog implements PlacementJournal {
   };
 
   readonly closed: PlacementJournal["closed"] = (uid, instId, parts, px) => {
-    if ((px === undefined && parts.length === 0) || this.#log === undefined || this.#failed !== undefined) return;
+    if ((px === undefined && parts.length === 0) || this.#log === undefined) return;
     for (const held of this.#holdings.closed(uid, instId, parts, px)) this.#write({ type: "held", ...this.#withBooked(held) });
   };
 
   readonly protection = (uid: string, record: ProtectionRecord): void => {
-    if (this.#log === undefined || this.#failed !== undefined) return;
+    if (this.#log === undefined) return;
     this.#write({ type: "protection", uid, ...record });
-    this.#flush();
+    this.#log.flush();
   };
 
-  readonly refused = (): string | undefined => this.#failed;
+  readonly refused = (isExit: boolean): string | undefined => this.#log?.refused(isExit);
 
   #snapshot(): readonly object[] {
     return [...this.#intents.snapshot(), ...this.#decisions.snapshot(), ...this.#holdings.snapshot(), ...this.#protections.snapshot()];
@@ -173,7 +175,10 @@ class PlacementLog implements PlacementJournal {
     this.#senders.set(clOrdId, { uid, strategy });
     const intent = { uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() };
     this.#write({ type: "sent", ...intent, ...(planned !== undefined && { planned }) });
-    await this.#durable(log);
+    await log.commit(reduceOnly ? clOrdId : undefined).catch((error: unknown) => {
+      this.#write({ type: "unsent", uid, clOrdId });
+      throw error;
+    });
     const reason = orderManager.leaves(clOrdId);
     if (reason === undefined) return;
     // It need not be resolved. If this record is lost, the next run looks and finds nothing.
@@ -191,30 +196,17 @@ class PlacementLog implements PlacementJournal {
     if (known !== undefined) {
       const larger = sz !== undefined && compare(sz, known.sz) > 0 ? sz : known.sz;
       this.#write({ type: "sent", ...known, px: px ?? known.px, sz: larger });
-      await this.#durable(log);
+      await log.commit(known.reduceOnly ? clOrdId : undefined);
     }
     const reason = this.#options.deskOf(uid).leaves(clOrdId ?? "");
     if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `The change of ${clOrdId} was not sent: ${reason}.`);
   }
 
-  #durable(log: WriteAheadLog): Promise<void> {
-    return log.commit().catch((error: unknown) => {
-      this.#failed = reasonOf(error);
-      throw error;
-    });
-  }
-
   #decide(verdict: Verdict): void {
     const known = this.#decisions.held().find(({ strategy }) => strategy === verdict.strategy)?.mode ?? "active";
-    if (this.#log === undefined || this.#failed !== undefined || known === verdict.mode) return;
+    if (this.#log === undefined || known === verdict.mode) return;
     this.#write({ type: "mode", ...verdict });
-    this.#flush();
-  }
-
-  #flush(): void {
-    this.#log?.commit().catch((error: unknown) => {
-      this.#failed = reasonOf(error);
-    });
+    this.#log.flush();
   }
 
   #noteOrder({ clOrdId, phase, record, strategy }: EventOf<"order.changed">): void {
@@ -225,7 +217,6 @@ class PlacementLog implements PlacementJournal {
     this.#senders.delete(clOrdId);
     const { uid } = sender;
     // Not flushed by itself: should it be lost, the next run asks once more, with the same answer.
-    if (this.#failed !== undefined) return;
     this.#write({ type: "over", uid, clOrdId, phase, ...this.#heldAfter(uid, strategy || sender.strategy, record) });
   }
 
@@ -270,5 +261,3 @@ class PlacementLog implements PlacementJournal {
     for (const { booked: _, ...held } of this.#holdings.all()) this.#write({ type: "held", ...held, position: "0", cash: "0" });
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -134,7 +134,7 @@ const healthReader = ({ config, parts, inTime }: SteeringParts): (() => EngineHe
   const facts = factsFrom(journal, config.watchdog !== undefined && service.watchful === true);
   return () => {
     const at = clock.now();
-    const failed = durable?.refused();
+    const failed = durable?.refused(false);
     const opened =
       facts.run === undefined ? ({ state: "opening", reason: "" } as const) : { state: "open" as const, run: facts.run, reason: "" };
     return {

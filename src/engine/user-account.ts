@@ -113,6 +113,9 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
   quotes.onFirst(() => {
     orderManager.reconsider();
   });
+  journal.on(["journal.restored"], () => {
+    orderManager.reconsider();
+  });
   quotes.onQuote((instId) => {
     orderManager.quoted(instId);
   });

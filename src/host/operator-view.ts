@@ -116,7 +116,7 @@ export interface EngineHealth {
   readonly pushing: Readonly<Record<string, boolean>>;
   /** How late timers ran, in milliseconds: at most within the last minute, and at most ever; undefined where time is virtual. */
   readonly eventLoop: { readonly lateMs: number; readonly lateMsMax: number } | undefined;
-  /** `none` where the config has no journal; `failed` with the reason why no order may leave any more. */
+  /** `none` where the config has no journal; `failed`, with the reason, while it cannot be written and only exits and cancels leave. */
   readonly journal: {
     readonly state: "none" | "opening" | "open" | "failed";
     /** Number of this run on the journal. */

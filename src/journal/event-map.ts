@@ -27,6 +27,8 @@ const names: Readonly<Record<EventName, true>> = {
   "start.waiting": true,
   "engine.stopped": true,
   "journal.opened": true,
+  "journal.failed": true,
+  "journal.restored": true,
   "action.held": true,
   "action.sent": true,
   "action.answered": true,

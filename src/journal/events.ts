@@ -42,6 +42,14 @@ export type EventBody =
       /** Description of what was repaired in the files; undefined where nothing was. */
       readonly repaired: string | undefined;
     }
+  /** The journal cannot be written: until it can, exits and cancels leave without a record, and nothing else does. */
+  | { readonly type: "journal.failed"; readonly reason: string }
+  /** The journal is written again, with what was missed. */
+  | {
+      readonly type: "journal.restored";
+      /** Exits that left without a record meanwhile; they are on record now. */
+      readonly unrecorded: number;
+    }
   /** An action waits for quota. */
   | {
       readonly type: "action.held";

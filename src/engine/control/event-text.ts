@@ -38,6 +38,8 @@ const sayings: Sayings = {
     unresolved > 0 || repaired !== undefined ? "warn" : "info",
     `run ${run} on its journal, ${unresolved} orders of earlier runs to be looked for${because(repaired ?? "")}`,
   ],
+  "journal.failed": ({ reason }) => ["bad", reason],
+  "journal.restored": ({ unrecorded }) => ["info", `the journal is written again; exits that had left without a record: ${unrecorded}`],
   "action.held": ({ endpoint, layer }) => ["info", `${endpoint} waits for quota of ${layer}`],
   "action.sent": ({ endpoint, owner, weight }) => ["info", `${endpoint} sent for ${owner}, weight ${weight}`],
   "action.answered": ({ endpoint, outcome, status, code, elapsedMs }) => [

@@ -22,6 +22,12 @@ const row = (name: string, value: HealthRow["value"], unit = "", state: State = 
 const above = (value: number, warn: number, bad = Number.POSITIVE_INFINITY): State => (value > bad ? "bad" : value > warn ? "warn" : "ok");
 
 const journalStates: Readonly<Record<EngineHealth["journal"]["state"], State>> = { none: "ok", opening: "warn", open: "ok", failed: "bad" };
+const journalWords: Readonly<Record<EngineHealth["journal"]["state"], string>> = {
+  none: "none",
+  opening: "opening",
+  open: "open",
+  failed: "failed, at most exits and cancels leave",
+};
 const watchdogStates: Readonly<Record<EngineHealth["watchdog"]["state"], State>> = {
   none: "ok",
   waiting: "warn",
@@ -70,7 +76,7 @@ export const healthRows = (health: EngineHealth): readonly Named[] => {
       ? []
       : [row("sockets", open.sockets), row("subscriptions", open.subscriptions), row("requests in flight", open.requests)]),
     ...Object.entries(pushing).map(([uid, isPushing]) => row(`pushed orders ${uid}`, isPushing, "", isPushing ? "ok" : "warn")),
-    row("journal", withReason(journal.state, journal.reason), "", journalStates[journal.state]),
+    row("journal", withReason(journalWords[journal.state], journal.reason), "", journalStates[journal.state]),
     row("watchdog", withReason(watchdog.state, watchdog.reason), "", watchdogStates[watchdog.state]),
     ...standbyRows(standby),
     ...differences.map(differenceRow),

@@ -45,7 +45,7 @@ const refusals: readonly (readonly [words: RegExp, mark: string])[] = [
 
 // biome-ignore format: one a line
 const single = [
-  "a start failed and was tried again", "the journal failed", "a torn end of the journal was repaired", "a process began with unresolved orders",
+  "a start failed and was tried again", "the journal failed", "the journal was written again", "a torn end of the journal was repaired", "a process began with unresolved orders",
   "an order ended while no process ran", "a halt outlived its process", "a placement was kept back by a halt", "cancel met fill", "cancel met partial fill",
   "a cancel did not take", "a cancel of ours was confirmed", "another client canceled our order", "an order filled at once", "a partial fill",
   "a refusal by a limit while an order was being canceled", "a refusal by a limit", "use by other clients was noticed", "an order of another client was seen", "a position was without the exit its strategy wanted",
@@ -122,6 +122,11 @@ export class CoverageMarks {
   }
 }
 
+const openingNames = ({ unresolved, repaired }: EventOf<"journal.opened">): readonly string[] => [
+  ...(unresolved > 0 ? ["a process began with unresolved orders"] : []),
+  ...(repaired === undefined ? [] : ["a torn end of the journal was repaired"]),
+];
+
 /** Marks that an event makes by itself. */
 const namesOf = (event: Event): readonly string[] => {
   switch (event.type) {
@@ -145,10 +150,9 @@ const namesOf = (event: Event): readonly string[] => {
     case "quota.otherClients":
       return ["use by other clients was noticed"];
     case "journal.opened":
-      return [
-        ...(event.unresolved > 0 ? ["a process began with unresolved orders"] : []),
-        ...(event.repaired === undefined ? [] : ["a torn end of the journal was repaired"]),
-      ];
+      return openingNames(event);
+    case "journal.restored":
+      return ["the journal was written again"];
     case "mode.changed":
       return [{ halted: "halted", active: "resumed", reducing: "reducing" }[event.mode]];
     case "anomaly":
@@ -169,6 +173,7 @@ const namesOf = (event: Event): readonly string[] => {
     case "position.closed":
     case "position.left":
     case "position.agreed":
+    case "journal.failed":
     case "engine.started":
     case "start.waiting":
     case "engine.stopped":

@@ -137,6 +137,8 @@ export class Environment {
   refusal: string | undefined;
   /** A journal was taken away. */
   amnesia = false;
+  /** Exits that left while the journal could not be written, and are not on record yet. */
+  readonly unrecorded = new Set<string>();
   readonly #uids: ReadonlyMap<string, string>;
   readonly #listed: ReturnType<typeof listingsOf>;
   readonly #tellAt: (at: number, line: string) => void;
@@ -172,7 +174,7 @@ export class Environment {
       ids: this.ids,
       now: () => time.now(),
       wallNow: () => time.now() + this.calendar.offsetMs,
-      durable: this.disk.durable,
+      isRecorded: (clOrdId) => this.disk.durable.has(clOrdId) || this.unrecorded.has(clOrdId),
       amnesia: () => this.amnesia,
       forgetful,
       halted: () => this.disk.halted,

@@ -40,7 +40,8 @@ interface OracleOptions {
   readonly now: () => number;
   /** The machine's calendar, by which a process without a journal tells new ids from used ones. */
   readonly wallNow: () => number;
-  readonly durable: ReadonlySet<string>;
+  /** Whether the next process knows of a placement, or may be left without its record. */
+  readonly isRecorded: (clOrdId: string) => boolean;
   /** A journal was taken away: the next process cannot know what the last one sent. */
   readonly amnesia: () => boolean;
   /** The service forgets what ended without trading: such an order is as good as one that never was. */
@@ -200,11 +201,11 @@ export class Oracle {
   }
 
   #checkPlacement(process: Watched, uid: string, { clOrdId = "", reduceOnly = false }: PlaceBody): void {
-    const { fail, durable, now } = this.#options;
+    const { fail, isRecorded, now } = this.#options;
     if (process.forbidden !== undefined) fail("I6", `${clOrdId} leaves although ${process.forbidden}`);
     else if (process.mode === "halted" || (process.mode === "reducing" && !reduceOnly))
       fail("I6", `${clOrdId} leaves while the mode is ${process.mode}`);
-    if (!durable.has(clOrdId)) fail("I8", `${clOrdId} leaves and its record is not durable`);
+    if (!isRecorded(clOrdId)) fail("I8", `${clOrdId} leaves and its record is not durable`);
     const truth = this.#ours.get(clOrdId);
     if (truth !== undefined && this.#isForgotten(process, truth)) this.#ours.delete(clOrdId);
     else if (truth !== undefined) fail("I1", `${clOrdId} of user ${uid} is sent again although it was executed (${truth.state})`);

@@ -64,6 +64,9 @@ export class ProcessSupervisor {
     const { tell, marks } = this.#environment;
     if (this.#current !== undefined || this.#retired) return;
     this.#processes++;
+    const { unrecorded } = this.#environment;
+    if (unrecorded.size > 0) this.#environment.amnesia = true;
+    unrecorded.clear();
     tell(`process #${this.#processes} starts`);
     this.#current = new SimulatedProcess(this.#environment, {
       ...this.#options,

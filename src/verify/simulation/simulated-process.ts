@@ -189,7 +189,8 @@ export class SimulatedProcess {
         const { endpoint, body } = request;
         if (this.state === "over") this.requestsAfterStop++;
         tell(`#${this.number} sends ${endpoint} ${briefly(request)}`);
-        this.watched.forbidden = this.#environment.refusal ?? (this.#journalFailed ? "the journal has failed" : undefined);
+        const isUnrecorded = this.#journalFailed && endpoint === "placeOrder" && this.#noteExit(body as PlaceBody);
+        this.watched.forbidden = this.#environment.refusal ?? (this.#journalFailed && !isUnrecorded ? "the journal has failed" : undefined);
         quota.left(request);
         oracle.sent(this.watched, uidOf(request.key), request);
         if (endpoint === "placeOrder") protections.sent(body as PlaceBody);
@@ -209,8 +210,19 @@ export class SimulatedProcess {
     };
   }
 
+  /** While the journal cannot be written an exit leaves without a record, and nothing else does. */
+  #noteExit({ clOrdId = "" }: PlaceBody): boolean {
+    const isExit = this.engine.openOrders().some((order) => order.clOrdId === clOrdId && order.spec?.reduceOnly === true);
+    if (isExit) this.#environment.unrecorded.add(clOrdId);
+    return isExit;
+  }
+
   #onEvent(event: Event): void {
     const { marks, oracle, protections, tell } = this.#environment;
+    if (event.type === "journal.restored") {
+      this.#journalFailed = false;
+      this.#environment.unrecorded.clear();
+    }
     this.#options.log(event);
     this.#checkProgress(event);
     if (event.type === "order.changed") {

@@ -19,6 +19,7 @@ const journal = () => {
     deskOf: () => {
       throw new Error("not asked");
     },
+    events: { append: () => undefined },
     openDisk: async () => disk,
   });
 };

@@ -95,7 +95,7 @@ describe("The placement journal", () => {
     let appended = 0;
     world.step = (what) => {
       // The first is the life itself, the second the placements.
-      if (what.startsWith("append") && ++appended === 2) world.disk.failSyncs(1);
+      if (what.startsWith("append") && ++appended === 2) world.disk.failSyncs(1_000);
     };
     const { engine, events } = await begun(world);
     const known: (readonly unknown[])[] = [];

@@ -33,6 +33,12 @@ const orderFlow = "src/orders/order-flow.ts";
 const lives = "src/orders/order-lifecycle.ts";
 const idGeneration = "src/orders/client-order-id.ts";
 
+/** Waits until a placement is written down. */
+const written = `await log.commit(reduceOnly ? clOrdId : undefined).catch((error: unknown) => {
+      this.#write({ type: "unsent", uid, clOrdId });
+      throw error;
+    });`;
+
 // biome-ignore format: one canary a line
 export const canaries: readonly Canary[] = [
   { name: "an error page of the service is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus && !changes", put: "return status >= 400", seed: 2, quick: true },
@@ -58,9 +64,10 @@ export const canaries: readonly Canary[] = [
   { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        this.#lifecycle.end(order, "canceled", "surely");`, seed: 2 },
   { name: "a cancel that was denied is a cancel", file: withdrawals, find: "        this.#rest(order, end.reason);\n        this.#unknownOrders.ask(order);", put: `        this.#lifecycle.end(order, "canceled", end.reason);\n        this.#unknownOrders.ask(order);`, seed: 7 },
   { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "if (!isOver(order)) this.#send(order);", put: "", seed: 8 },
-  { name: "a placement does not wait for its record", file: durable, find: "&& { planned }) });\n    await this.#durable(log);", put: "&& { planned }) });\n    void log.commit().catch(() => undefined);", seed: 1 },
+  { name: "a placement does not wait for its record", file: durable, find: written, put: "void log.commit().catch(() => undefined);", seed: 1 },
   { name: "placements do not pass the journal", file: durable, find: `request.endpoint !== "placeOrder"`, put: `request.endpoint !== "closePosition"`, seed: 1, quick: true },
-  { name: "a failed journal is no reason to stop", file: durable, find: "&& { planned }) });\n    await this.#durable(log);", put: "&& { planned }) });\n    await log.commit().catch(() => undefined);", seed: 2 },
+  { name: "a failed journal is no reason to stop", file: durable, find: written, put: "await log.commit(clOrdId);", seed: 163 },
+  { name: "what was missed is not written when the disk works again", file: store, find: "    try {\n      await this.#rotate();", put: "    try {", seed: 2 },
   { name: "nothing is flushed", file: store, find: "const synced = this.#file.sync();", put: "const synced = Promise.resolve();", seed: 1 },
   { name: "a torn end stays where it is", file: store, find: "await disk.truncate(name, bytes);", put: "", seed: 191 },
   { name: "whoever comes during a flush shares it", file: store, find: "return this.#next;\n", put: "return this.#flushing;\n", seed: 2 },

@@ -154,7 +154,7 @@ describe("A reused client order id", () => {
       ids,
       now: () => 0,
       wallNow: () => bornAt,
-      durable: new Set([clOrdId]),
+      isRecorded: () => true,
       amnesia: () => amnesia,
       forgetful,
       halted: () => false,
