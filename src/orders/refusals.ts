@@ -2,7 +2,8 @@
  * Wanted orders refused before they were sent: reported once, and tried again when what they were refused for has changed.
  *
  * Invariants: the same wanted order of a slot is refused once; an order that ended makes room for one wanted order that found none; a product
- * nobody lists causes a new reading of the list, at most once a minute.
+ * nobody lists causes a new reading of the list, at most once a minute; in real time an order waits for the first quote of its product before
+ * it is told as refused.
  * Not here: the rules (orders/risk/pre-trade-checks.ts).
  */
 import { Subject } from "rxjs";
@@ -12,7 +13,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
-import { sameWish, type WantedOrder } from "./wanted-order.ts";
+import { noQuote, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 export interface Refusal {
   readonly strategy: string;
@@ -24,6 +25,8 @@ interface RefusalsOptions {
   readonly clock: Clock;
   readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  /** Defined where prices come in real time: a first quote is on its way then. */
+  readonly priceSilenceMs?: number | undefined;
   /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */
   readonly onUnknownInstrument?: (instId: string) => void;
 }
@@ -37,6 +40,8 @@ interface RefusalsOwner {
 const unknownMs = 60_000;
 /** What holds for every order and has an event of its own, such as a journal that cannot be written, is told of a slot so often. */
 const generalMs = 600_000;
+/** So long an order waits for the first quote of its product, and is told as refused then. */
+const firstQuoteMs = 10_000;
 /** An order that closes a protected position and was refused is ruled on again so often; that costs no request. */
 const reservedMs = 1_000;
 
@@ -50,6 +55,8 @@ export class Refusals {
   readonly #told = new WeakMap<Slot, { readonly wish: WantedOrder; readonly reason: string; readonly at: number }>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
+  /** Slots that wait for a first quote, and until when. */
+  readonly #unquoted = new Map<Slot, number>();
   /** Slots of the engine's own that are looked at again soon. */
   readonly #waiting = new Set<Slot>();
   #closed = false;
@@ -68,6 +75,7 @@ export class Refusals {
     this.#lifecycle.dropSpare(slot);
     // Looked at again and refused for the same reason: that is no news.
     if (slot.reserved) this.#lookAgain(slot);
+    if (this.#waitsForQuote(slot, reason)) return;
     const before = this.#told.get(slot);
     const now = this.#options.clock.now();
     const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
@@ -97,7 +105,9 @@ export class Refusals {
     this.#retried = slot;
     this.#owner.consider(slot);
     this.#retried = undefined;
-    if (!slot.refused) this.#told.delete(slot);
+    if (slot.refused) return;
+    this.#told.delete(slot);
+    this.#unquoted.delete(slot);
   }
 
   /** An order has ended: the first of those that found no room may have some now. */
@@ -110,11 +120,27 @@ export class Refusals {
 
   forget(slot: Slot): void {
     this.#crowded.delete(slot);
+    this.#unquoted.delete(slot);
   }
 
   /** The engine ends: nothing is asked for any more. */
   close(): void {
     this.#closed = true;
+  }
+
+  /** True while it waits for the first quote of its product and nothing is told. What is placed by hand is answered at once. */
+  #waitsForQuote(slot: Slot, reason: string): boolean {
+    const { clock, priceSilenceMs } = this.#options;
+    if (priceSilenceMs === undefined || slot.byHand || !reason.startsWith(noQuote)) return false;
+    const now = clock.now();
+    const known = this.#unquoted.get(slot);
+    if (known !== undefined) return now < known;
+    const until = now + firstQuoteMs;
+    this.#unquoted.set(slot, until);
+    clock.setTimer(until, () => {
+      if (!this.#closed && this.#unquoted.get(slot) === until && slot.refused && slot.wish !== undefined) this.retry(slot);
+    });
+    return true;
   }
 
   /** Nobody wants what closes a protected position anew: it is looked at again until it may leave. */

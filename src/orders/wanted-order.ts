@@ -181,6 +181,9 @@ export const specify = (
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
 };
 
+/** With this a refusal begins that the first quote of the product may end. */
+export const noQuote = "no quote of";
+
 type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | { readonly ok: false; readonly reason: string };
 
 /** Orders of so many lots may differ from their price by half a lot, 0.05 %, and still come out exact. */
@@ -246,7 +249,7 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
     if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: "" };
     if (wish.notional !== undefined && unit === "quote_notional") return { ok: true, sz: plain(wish.notional), baseQty: "" };
     if (wish.qty !== undefined && unit === "base") return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
-    return { ok: false, reason: `no quote of ${wish.instId} is known yet to turn the size into the service's unit` };
+    return { ok: false, reason: `${noQuote} ${wish.instId} is known yet to turn the size into the service's unit` };
   }
   const { qty, refused } = lotsOf(wish.qty ?? baseOf(wish, unit, px, contract), instrument, wish.instId);
   if (refused !== "") return { ok: false, reason: refused };
