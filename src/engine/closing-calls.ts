@@ -1,7 +1,8 @@
 /**
  * Close calls as the service carried them out: each makes an order there, and its record tells at which price and for which fee.
  *
- * Invariants: every call has a client order id of its own; what is not known in time is never guessed as long as the service may still tell.
+ * Invariants: every call has a client order id of its own; what is not known in time is never guessed as long as the service may still tell;
+ * a record that comes later, with whatever is read or pushed anyway, is booked all the same.
  * Not here: when a close is sent (close-positions.ts), who held what was closed (orders/closing-slots.ts).
  */
 import { firstValueFrom, merge, type Observable, takeUntil } from "rxjs";
@@ -10,13 +11,19 @@ import { after, type Clock } from "../clock/clock.ts";
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import { isPositive } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import type { ClosedPart } from "../journal/holdings.ts";
 import type { UserAccount } from "./user-account.ts";
 
 export interface ClosingParts {
   readonly clock: Clock;
   readonly journal: EventLog;
-  /** A position is gone, or a part of it. */
-  readonly onClosed: (account: UserAccount, closed: Parameters<UserAccount["orderManager"]["closing"]["account"]>[0]) => void;
+  /** A position is gone, or a part of it; returns what of it each strategy held. */
+  readonly onClosed: (
+    account: UserAccount,
+    closed: Parameters<UserAccount["orderManager"]["closing"]["account"]>[0],
+  ) => readonly ClosedPart[];
+  /** The record of an order that closed something has come late; returns what still stands in for others. */
+  readonly onLate: (account: UserAccount, order: OrderRecord, standing: readonly ClosedPart[]) => readonly ClosedPart[];
   readonly stopped$: Observable<void>;
 }
 
@@ -61,10 +68,23 @@ export class ClosingCalls {
   async book(instId: string, { left, px, until }: { readonly left: string; readonly px: string; readonly until: number }): Promise<void> {
     const { clock, onClosed } = this.#parts;
     const endAt = Math.min(until, clock.now() + recordMs);
-    const found = await Promise.all((this.#sent.get(instId) ?? []).map(async (sent) => this.#recordOf(instId, sent, endAt)));
+    const sent = this.#sent.get(instId) ?? [];
+    const found = await Promise.all(sent.map(async (one) => this.#recordOf(instId, one, endAt)));
     const orders = found.flatMap((record) => record ?? []);
     const { avgPx = "" } = orders.at(-1) ?? {};
-    onClosed(this.#account, { instId, orders, left, px: isPositive(avgPx || "0") ? avgPx : px || undefined });
+    const parts = onClosed(this.#account, { instId, orders, left, px: isPositive(avgPx || "0") ? avgPx : px || undefined });
+    const standing = parts.filter(({ standsIn }) => standsIn === true);
+    const missing = sent.flatMap(({ clOrdId }, index) => (found[index] === undefined ? [clOrdId] : []));
+    if (missing.length > 0) this.#await(new Set(missing), standing);
+  }
+
+  /** Books the records of these orders when they come. */
+  #await(missing: Set<string>, standing: readonly ClosedPart[]): void {
+    let left = standing;
+    this.#account.resources.store.onChange((record) => {
+      if (isActive(record.state) || !missing.delete(record.clOrdId)) return;
+      left = this.#parts.onLate(this.#account, record, left);
+    });
   }
 
   async #recordOf(instId: string, { clOrdId, nonesMax }: Sent, until: number): Promise<OrderRecord | undefined> {

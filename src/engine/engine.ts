@@ -237,7 +237,14 @@ const faceOf = (
       halt: switches.halt,
       onClosed: ({ user, orderManager }, closed) => {
         const { instId, left, px } = closed;
-        durable?.closed(user.uid, instId, orderManager.closing.account(closed), left === "0" ? px : undefined);
+        const parts = orderManager.closing.account(closed);
+        durable?.closed(user.uid, instId, parts, left === "0" ? px : undefined);
+        return parts;
+      },
+      onLate: ({ user, orderManager }, order, before) => {
+        const { parts, standing } = orderManager.closing.correct(order, before);
+        durable?.closed(user.uid, order.instId, parts, undefined);
+        return standing;
       },
       stopped$,
     }),

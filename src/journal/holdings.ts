@@ -44,6 +44,8 @@ export interface ClosedPart {
   readonly qty: string;
   /** Its share of the fee, as a positive cost. */
   readonly cost: string;
+  /** What closed it is not known yet: the price stands in, and no fee is counted. */
+  readonly standsIn?: true;
 }
 
 export type HeldRecord = { readonly type: "held" } & Held;

@@ -4,7 +4,8 @@
  *
  * Invariants: one order at a time for each strategy and instrument; never more is asked for than the strategy holds by its own fills;
  * what resting orders, rejections and unknown outcomes mean for such an order is what they mean for every exit. What closed the account's
- * position is booked to those who hold it, each its share, at the price and for the fee that the service's records tell.
+ * position is booked to those who hold it, each its share, at the price and for the fee that the service's records tell, also when they
+ * tell it late.
  * Not here: the size that is sent (exit-size.ts), follow-up of a rejected or cut one (exits.ts), how long it is tried (engine/close-holdings.ts).
  */
 import type { InstrumentRecord, OrderRecord } from "../contract/schemas.ts";
@@ -74,7 +75,8 @@ export class ClosingSlots {
       for (const { strategy, qty } of positions.holders(instId)) {
         const detail = `${instId}: ${qty} of ${strategy} counts as closed at ${px} and without a fee: which order closed it is not known`;
         this.#journal.append({ type: "anomaly", what: "position", detail });
-        parts.push(this.#book({ strategy, instId, side: isPositive(qty) ? "sell" : "buy", px, qty: abs(qty), cost: "0" }));
+        const side = isPositive(qty) ? "sell" : "buy";
+        parts.push(this.#book({ strategy, instId, side, px, qty: abs(qty), cost: "0", standsIn: true }));
       }
       risk.exposure.close(instId, px);
     }
@@ -83,19 +85,53 @@ export class ClosingSlots {
     return parts;
   }
 
+  /**
+   * The record of an order that closed a position has come late. What stood in for it is taken back and booked anew, at its price and for
+   * its fee; returns these parts, and what still stands in.
+   */
+  correct(
+    order: OrderRecord,
+    standing: readonly ClosedPart[],
+  ): { readonly parts: readonly ClosedPart[]; readonly standing: readonly ClosedPart[] } {
+    const { instId } = order;
+    const { filled, cost } = executedIn(order, this.#rules);
+    if (!isPositive(filled)) return { parts: [], standing };
+    if (standing.length === 0) return { parts: this.account({ instId, orders: [order], left: "0", px: undefined }), standing };
+    const holders = standing.map(({ strategy, side, qty }) => ({ strategy, qty: side === "sell" ? qty : neg(qty) }));
+    const parts: ClosedPart[] = [];
+    const left = new Map(standing.map((part) => [part.strategy, part]));
+    for (const share of sharesOf(holders, order, filled, cost, filled)) {
+      const { strategy } = share;
+      const { px, side, qty } = left.get(strategy) as ClosedPart;
+      const known = { ...share, qty: compare(share.qty, qty) < 0 ? share.qty : qty };
+      left.set(strategy, { ...(left.get(strategy) as ClosedPart), qty: sub(qty, known.qty) });
+      const detail = `${instId}: ${known.qty} of ${strategy} was closed at ${known.px} for a fee of ${known.cost}, as is known now, and not at ${px}`;
+      this.#journal.append({ type: "anomaly", what: "position", detail });
+      parts.push(this.#enter({ strategy, instId, side: side === "sell" ? "buy" : "sell", px, qty: known.qty, cost: "0" }, order, "back"));
+      parts.push(this.#book(known, order));
+    }
+    return { parts, standing: [...left.values()].filter(({ qty }) => isPositive(qty)) };
+  }
+
   #book(part: ClosedPart, order?: OrderRecord): ClosedPart {
+    this.#enter(part, order);
+    this.#owner.positions.tell(part.strategy);
+    return part;
+  }
+
+  /** `as` tells apart entries of one order. */
+  #enter(part: ClosedPart, order?: OrderRecord, as = ""): ClosedPart {
     const { positions, risk } = this.#owner;
     const { strategy, instId, side, px, qty, cost } = part;
     const { clOrdId = "", ordId = "" } = order ?? {};
     const { currency, position } = positions.close(part);
     const value = mul(px, qty);
-    const id = `${ordId} ${strategy}`;
+    const id = `${ordId} ${strategy}${as}`;
     if (order !== undefined)
       risk.exposure.take({ id, strategy, instId, side, px: "", base: qty, reduceOnly: true, open: false, filled: qty, value, cost });
     const fee = this.#rules.profile.order.feeSign === "negative_is_cost" ? neg(cost) : cost;
     const money = { side, px, qty, fee, cost, currency, liquidity: order === undefined ? undefined : ("taker" as const) };
     this.#journal.append({ type: "fill", strategy, slot: accountSlot, instId, clOrdId, ordId, ...money, position, recovered: false });
-    positions.tell(strategy);
     return part;
   }
 

@@ -1,7 +1,7 @@
 /** Everything held is closed, once each, and said to be so only when a reading shows it. */
-import { concat, NEVER, of } from "rxjs";
+import { concat, firstValueFrom, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { sub } from "../../../src/decimal.ts";
+import { add, mul, neg, sub } from "../../../src/decimal.ts";
 import type { Engine, Event, PositionEnding } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { begun, crash, far, pass, resting, stop, type World, worldOf } from "../../support/harness/engine.ts";
@@ -15,6 +15,8 @@ const positionIn = ({ venue }: World): string => venue.truth("main").positions.f
 const usdtIn = ({ venue }: World): string => venue.truth("main").balances.find(({ currency }) => currency === "USDT")?.balance ?? "";
 const told = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type.startsWith("position.") ? [event.type] : []));
+const details = (events: readonly Event[]): readonly string[] =>
+  events.flatMap((event) => (event.type === "anomaly" && event.what === "position" ? [event.detail] : []));
 const closes = (world: World): { count: number } => {
   const sent = { count: 0 };
   const { lose } = world;
@@ -81,6 +83,72 @@ describe("Closing positions", () => {
     const position = world.position(swap);
     expect(position).toMatchObject(after);
     expect(position.profit).toBe(sub(usdtIn(world), "100000"));
+    await stop(world, life.engine);
+  });
+
+  /** The service tells nothing of the order that the close makes until a history is read. */
+  const untold = async (world: World, engine: Engine): Promise<void> => {
+    const { lose } = world;
+    world.lose = (request) => (request.endpoint === "getOrder" ? "answer" : lose(request));
+    // Between mark and bid: the stand-in is not what it executes at.
+    world.venue.mark(swap, 599_000, 0, world.clock.now());
+    closing(engine);
+    await pass(world, 40_000);
+  };
+
+  it("corrects the price that stood in when the record comes with a later read, with its fee, for this run and the next", async () => {
+    const { world, life } = await holding();
+    await untold(world, life.engine);
+    expect(positionIn(world)).toBe("0");
+    expect(world.position(swap)).toMatchObject({ qty: "0", realised: "-10.1", fees: "3.00005" });
+    expect(details(life.events)).toEqual([
+      `${swap}: 0.1 of one counts as closed at 59900 and without a fee: which order closed it is not known`,
+    ]);
+    life.engine.history$.subscribe();
+    await pass(world, 40_000);
+    const after = { qty: "0", realised: "-0.1", fees: "6.00005", profit: "-6.10005" };
+    expect(world.position(swap)).toMatchObject(after);
+    expect(world.position(swap).profit).toBe(sub(usdtIn(world), "100000"));
+    expect(details(life.events).slice(1)).toEqual([
+      `${swap}: 0.1 of one was closed at 60000 for a fee of 3, as is known now, and not at 59900`,
+    ]);
+    // Sums of the fills are what is held and what it earned.
+    const sums = { qty: "0", cash: "0" };
+    for (const event of life.events) {
+      if (event.type !== "fill") continue;
+      const signed = event.side === "buy" ? event.qty : neg(event.qty);
+      sums.qty = add(sums.qty, signed);
+      sums.cash = sub(sub(sums.cash, mul(signed, event.px)), event.cost);
+    }
+    expect(sums).toEqual({ qty: "0", cash: "-6.10005" });
+    await pass(world, 100_000);
+    expect(details(life.events)).toHaveLength(2);
+    await stop(world, life.engine);
+    world.wanted$ = concat(of([]), NEVER);
+    const second = await begun(world);
+    expect(world.position(swap)).toMatchObject(after);
+    await stop(world, second.engine);
+  });
+
+  it("corrects each strategy's part, also where they held against each other", async () => {
+    const world = worldOf();
+    quoted(world, 60_000);
+    world.wanted$ = concat(of([buy("0.1")]), NEVER);
+    world.second$ = concat(of([{ slot: "in", instId: swap, side: "sell", px: "59990", qty: "0.04" } as const]), NEVER);
+    const life = await begun(world);
+    await pass(world, 20_000);
+    expect(positionIn(world)).toBe("0.06");
+    await untold(world, life.engine);
+    expect(positionIn(world)).toBe("0");
+    life.engine.history$.subscribe();
+    await pass(world, 40_000);
+    // What it has lost is what all of them have lost.
+    const equity = await firstValueFrom(life.engine.equity$);
+    expect(equity.get("USDT")).toBe(sub(usdtIn(world), "100000"));
+    expect(details(life.events).slice(2)).toEqual([
+      expect.stringContaining("0.1 of one was closed at 60000 for a fee of "),
+      expect.stringContaining("0.04 of two was closed at 60000 for a fee of "),
+    ]);
     await stop(world, life.engine);
   });
 
