@@ -71,6 +71,22 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     },
   );
 
+  it.each([1_280, 1_400])("shows at %i pixels all figures of a position to the last digit, and the button beside it", async (width) => {
+    const [key] = engine.document.keys("positions");
+    const row = engine.document.row("positions", key ?? "");
+    if (row === undefined) throw new Error("nothing is held");
+    engine.document.put("positions", key ?? "", { ...row, qty: "0.02", unrealised: "-12345.67", fees: "1234.56", profit: "-123456.78" });
+    const page = await open({ width });
+    const box = page.locator("[aria-label^='Positions of strategies'].vscroll");
+    await expect.poll(() => box.innerText()).toContain("123,456.78");
+    const sizes = `(() => {
+      const box = document.querySelector("[aria-label^='Positions of strategies'].vscroll");
+      const cut = [...box.querySelectorAll("td.n")].filter((cell) => cell.scrollWidth > cell.clientWidth);
+      return { cut: cut.map((cell) => cell.innerText), beside: box.scrollWidth - box.clientWidth };
+    })()`;
+    expect(await page.evaluate(sizes)).toEqual({ cut: [], beside: 0 });
+  });
+
   it("keeps the contrast of text at 4.5 in every view, in light and in dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await open({ colorScheme });

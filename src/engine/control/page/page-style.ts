@@ -69,7 +69,7 @@ select{max-width:190px;text-overflow:ellipsis}
 .tile dd{font-size:1.35rem;line-height:1.3}
 .tile dd small{font-size:0.79rem;line-height:1.35}
 .amber{color:var(--warn)}
-.split{display:grid;grid-template-columns:minmax(0,1fr) minmax(280px,380px);gap:4px 28px}
+.split{display:grid;grid-template-columns:minmax(0,1fr) clamp(260px,22vw,380px);gap:4px 28px}
 .split.even{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
 .split>*{min-width:0}
 .stage{min-width:0}

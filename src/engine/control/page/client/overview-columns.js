@@ -74,7 +74,7 @@ export const positionColumns = (close) => [
     text: ({ strategy }) => strategy,
     value: ({ strategy }) => strategy,
     isText: true,
-    width: 110,
+    width: 90,
     narrow: 62,
     grow: true,
   },
@@ -107,7 +107,7 @@ export const positionColumns = (close) => [
     value: ({ unrealised }) => Number(unrealised),
     title: ({ unrealised, currency }) => `${unrealised} ${currency}`,
     tone: ({ unrealised }) => toneOf(unrealised),
-    width: 88,
+    width: 104,
     wide: true,
   },
   {
@@ -115,7 +115,7 @@ export const positionColumns = (close) => [
     text: ({ fees }) => moneyText(fees),
     value: ({ fees }) => Number(fees),
     title: ({ fees }) => fees,
-    width: 70,
+    width: 78,
     wide: true,
   },
   {
@@ -124,7 +124,7 @@ export const positionColumns = (close) => [
     value: ({ profit }) => Number(profit),
     title: ({ profit, realised, currency }) => `${profit} ${currency}, of it realised ${realised}`,
     tone: ({ profit }) => toneOf(profit),
-    width: 116,
+    width: 156,
     narrow: 117,
   },
   {
