@@ -4,7 +4,8 @@
  * Invariants: realised plus unrealised is to the last digit what was received less what was paid, valued at the mark; a reducing
  * fill takes its share of the entry value, so that the average price of the rest stays (beyond 18 digits the rest keeps the
  * remainder).
- * Kept in whole units of the finest place that came up, because as text every step would read and spell eighteen digits.
+ * Kept in whole units of the finest place that came up, because as text every step would read and spell eighteen digits: as numbers
+ * while all of them are exact below 2^53, from then on as long integers.
  * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), costs, trades (report/round-trips.ts).
  */
 import type { Side } from "../contract/profile.ts";
@@ -17,18 +18,27 @@ export interface Holding {
   readonly entry: string;
   /** Before fees. */
   readonly realised: string;
-  readonly units: Units;
+  units: Units | LongUnits;
 }
 
 /** The same in whole units: of the quantity, and of money. */
-interface Units {
-  qty: bigint;
+interface Amounts<N> {
+  qty: N;
   /** How many digits of the quantity are fraction. */
   qtyPlaces: number;
-  entry: bigint;
-  realised: bigint;
+  entry: N;
+  realised: N;
   /** How many digits of all amounts of money are fraction. */
   moneyPlaces: number;
+}
+
+interface Units extends Amounts<number> {
+  readonly isLong: false;
+}
+
+/** Money with 18 digits of fraction at least. */
+interface LongUnits extends Amounts<bigint> {
+  readonly isLong: true;
 }
 
 const places = 18;
@@ -51,24 +61,29 @@ const digitsIn = (text: string): bigint => {
   return BigInt(dot < 0 ? text : text.slice(0, dot) + text.slice(dot + 1));
 };
 
-export const createHolding = (): Holding => {
-  const units: Units = { qty: 0n, qtyPlaces: 0, entry: 0n, realised: 0n, moneyPlaces: places };
-  return {
-    units,
-    get qty() {
-      const few = Number(units.qty);
-      return few <= safeMax && few >= -safeMax ? formatCount(few, units.qtyPlaces) : spellLong(units.qty, units.qtyPlaces);
-    },
-    get entry() {
-      return spellLong(units.entry, units.moneyPlaces);
-    },
-    get realised() {
-      return spellLong(units.realised, units.moneyPlaces);
-    },
-  };
-};
+class CountedHolding implements Holding {
+  units: Units | LongUnits = { isLong: false, qty: 0, qtyPlaces: 0, entry: 0, realised: 0, moneyPlaces: 0 };
 
-export const isFlat = ({ units }: Holding): boolean => units.qty === 0n;
+  get qty(): string {
+    const { units } = this;
+    return units.isLong ? spellLong(units.qty, units.qtyPlaces) : formatCount(units.qty, units.qtyPlaces);
+  }
+
+  get entry(): string {
+    const { units } = this;
+    return units.isLong ? spellLong(units.entry, units.moneyPlaces) : formatCount(units.entry, units.moneyPlaces);
+  }
+
+  get realised(): string {
+    const { units } = this;
+    return units.isLong ? spellLong(units.realised, units.moneyPlaces) : formatCount(units.realised, units.moneyPlaces);
+  }
+}
+
+export const createHolding = (): Holding => new CountedHolding();
+
+// By value: a number or a long integer.
+export const isFlat = ({ units }: Holding): boolean => !units.qty;
 
 /** What was executed at one price. */
 interface HeldFill {
@@ -81,47 +96,108 @@ interface HeldFill {
 /** A text as it was read last. */
 interface LastRead {
   text: string;
-  digits: bigint;
+  /** All its digits; not exact, or no number, where they are too many. */
+  digits: number;
   places: number;
 }
 
 // A fill is booked more than once, by the report and by its strategy's position, and sizes repeat from fill to fill.
-const lastPx: LastRead = { text: "0", digits: 0n, places: 0 };
-const lastQty: LastRead = { text: "0", digits: 0n, places: 0 };
+const lastPx: LastRead = { text: "0", digits: 0, places: 0 };
+const lastQty: LastRead = { text: "0", digits: 0, places: 0 };
 
 const readInto = (last: LastRead, text: string): void => {
-  last.digits = digitsIn(text);
-  last.places = fraction;
+  last.digits = digitsOf(text);
+  last.places = readPlaces;
   last.text = text;
 };
 
-export const addToHolding = ({ units }: Holding, { side, px, qty }: HeldFill): void => {
+export const addToHolding = (holding: Holding, { side, px, qty }: HeldFill): void => {
+  const { units } = holding;
+  if (units.isLong) addLong(units, side, px, qty);
+  else if (!addExactly(units, side, px, qty)) {
+    const long = longOf(units);
+    addLong(long, side, px, qty);
+    holding.units = long;
+  }
+};
+
+/** False, with nothing changed, where a number would not be exact: sums are judged by their magnitudes, so that what was rounded is never below 2^53. */
+const addExactly = (units: Units, side: Side, px: string, qty: string): boolean => {
   if (px !== lastPx.text) readInto(lastPx, px);
   if (qty !== lastQty.text) readInto(lastQty, qty);
   let price = lastPx.digits;
   let size = lastQty.digits;
-  const qtyPlaces = lastQty.places;
-  if (qtyPlaces !== units.qtyPlaces) {
-    if (qtyPlaces > units.qtyPlaces) refineQty(units, qtyPlaces);
-    else size *= ten(units.qtyPlaces - qtyPlaces);
+  let { qty: held, qtyPlaces, entry, realised, moneyPlaces } = units;
+  if (lastQty.places < qtyPlaces) size *= 10 ** (qtyPlaces - lastQty.places);
+  else if (lastQty.places > qtyPlaces) {
+    held *= 10 ** (lastQty.places - qtyPlaces);
+    qtyPlaces = lastQty.places;
   }
-  const moneyPlaces = lastPx.places + units.qtyPlaces;
-  const missing = units.moneyPlaces - moneyPlaces;
-  if (missing < 0) refineMoney(units, moneyPlaces);
-  else if (missing > 0) price *= tens[missing] ?? ten(missing);
+  const finer = lastPx.places + qtyPlaces - moneyPlaces;
+  if (finer < 0) price *= 10 ** -finer;
+  else if (finer > 0) {
+    entry *= 10 ** finer;
+    realised *= 10 ** finer;
+    moneyPlaces += finer;
+  }
+  const signed = side === "buy" ? size : -size;
+  let closing = 0;
+  if (held !== 0 && held > 0 !== signed > 0) {
+    const isAll = size >= Math.abs(held);
+    closing = isAll ? held : -signed;
+    const share = entry * closing;
+    if (!isAll && !(Math.abs(share) <= safeMax && share % held === 0)) return false;
+    const removed = isAll ? entry : share / held;
+    const received = price * closing;
+    if (!(Math.abs(realised) + Math.abs(received) + Math.abs(removed) <= safeMax)) return false;
+    realised += received - removed;
+    entry -= removed;
+  }
+  const paid = price * (signed + closing);
+  if (!(Math.abs(held) + size <= safeMax && Math.abs(entry) + Math.abs(paid) <= safeMax)) return false;
+  if (moneyPlaces > places || Math.abs(realised) > safeMax) return false;
+  units.qty = held + signed;
+  units.qtyPlaces = qtyPlaces;
+  units.entry = entry + paid;
+  units.realised = realised;
+  units.moneyPlaces = moneyPlaces;
+  return true;
+};
+
+const longOf = ({ qty, qtyPlaces, entry, realised, moneyPlaces }: Units): LongUnits => {
+  const missing = ten(places - moneyPlaces);
+  return {
+    isLong: true,
+    qty: BigInt(qty),
+    qtyPlaces,
+    entry: BigInt(entry) * missing,
+    realised: BigInt(realised) * missing,
+    moneyPlaces: places,
+  };
+};
+
+const addLong = (units: LongUnits, side: Side, px: string, qty: string): void => {
+  let price = digitsIn(px);
+  const pxPlaces = fraction;
+  let size = digitsIn(qty);
+  if (fraction > units.qtyPlaces) refineQty(units, fraction);
+  else size *= ten(units.qtyPlaces - fraction);
+  const missing = units.moneyPlaces - pxPlaces - units.qtyPlaces;
+  if (missing < 0) refineMoney(units, units.moneyPlaces - missing);
+  else price *= ten(missing);
   const signed = side === "buy" ? size : -size;
   const closing = units.qty !== 0n && units.qty > 0n !== signed > 0n ? reduce(units, price, signed) : 0n;
   units.qty += signed;
   units.entry += price * (signed + closing);
 };
 
-const refineQty = (units: Units, to: number): void => {
+const refineQty = (units: LongUnits, to: number): void => {
   if (to <= units.qtyPlaces) return;
   units.qty *= ten(to - units.qtyPlaces);
   units.qtyPlaces = to;
 };
 
-const refineMoney = (units: Units, to: number): void => {
+const refineMoney = (units: LongUnits, to: number): void => {
   if (to <= units.moneyPlaces) return;
   const factor = ten(to - units.moneyPlaces);
   units.entry *= factor;
@@ -130,7 +206,7 @@ const refineMoney = (units: Units, to: number): void => {
 };
 
 /** Takes what a fill closes out of entry value and profit, not out of the quantity; returns how much that is, with the holding's sign. */
-const reduce = (units: Units, price: bigint, signed: bigint): bigint => {
+const reduce = (units: LongUnits, price: bigint, signed: bigint): bigint => {
   const { qty, entry } = units;
   const isAll = qty > 0n ? -signed >= qty : -signed <= qty;
   const closing = isAll ? qty : -signed;
@@ -142,7 +218,7 @@ const reduce = (units: Units, price: bigint, signed: bigint): bigint => {
 };
 
 /** `part` of `whole` of an amount of money, cut at the 18th place. */
-const shareOf = (money: bigint, part: bigint, whole: bigint, { moneyPlaces }: Units): bigint => {
+const shareOf = (money: bigint, part: bigint, whole: bigint, { moneyPlaces }: LongUnits): bigint => {
   const beyond = ten(moneyPlaces - places);
   return ((money * part) / (whole * beyond)) * beyond;
 };
@@ -152,16 +228,14 @@ export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string =>
 /** A holding as an earlier one was. */
 export const holdingOf = ({ qty, entry, realised }: Pick<Holding, "qty" | "entry" | "realised">): Holding => {
   const held = createHolding();
-  const { units } = held;
-  const size = digitsIn(qty);
-  units.qty = size;
-  units.qtyPlaces = fraction;
+  const units: LongUnits = { isLong: true, qty: digitsIn(qty), qtyPlaces: fraction, entry: 0n, realised: 0n, moneyPlaces: places };
   const cost = digitsIn(entry);
   const costPlaces = fraction;
   const gained = digitsIn(realised);
   refineMoney(units, Math.max(costPlaces, fraction));
   units.entry = cost * ten(units.moneyPlaces - costPlaces);
   units.realised = gained * ten(units.moneyPlaces - fraction);
+  held.units = units;
   return held;
 };
 

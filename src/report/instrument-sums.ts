@@ -64,8 +64,7 @@ export class InstrumentSums {
    * opened a position that was flat, -1 where it closed one, else 0.
    */
   take(fill: TradeFill, at: number, rate: string, worth?: string, fees = this.#otherFees): -1 | 0 | 1 {
-    const { units } = this.#held;
-    const wasFlat = units.qty === 0n;
+    const wasFlat = !this.#held.units.qty;
     const kept = rate === "1" ? { px: fill.px, rate } : keptAt(this.instId, { px: fill.px, rate });
     const own = rate === "1" ? fill : { ...fill, px: kept.px, cost: inCurrency(fill.cost, rate) };
     fees.add(own.cost);
@@ -73,7 +72,7 @@ export class InstrumentSums {
     else this.#addConverted(own, kept.rate);
     this.roundTrips.take(own, at, kept.rate, own === fill ? worth : undefined);
     this.lots?.take(own, at, kept.rate);
-    if ((units.qty === 0n) === wasFlat) return 0;
+    if (!this.#held.units.qty === wasFlat) return 0;
     return wasFlat ? 1 : -1;
   }
 
