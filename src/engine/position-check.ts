@@ -175,5 +175,5 @@ const remedyOf = ({ instId, account, held }: PositionDifference, isKept: boolean
     : "start again, after which every strategy holds nothing";
   if (isZero(account)) return `${cause}. If nothing is held any more, stop and ${again}`;
   if (isZero(held)) return `${cause}. What no strategy holds is closed by none: close it at the service, or leave it to whom it belongs`;
-  return `${cause}. To hold nothing on both sides: sluice ctl close --inst ${instId}, then sluice ctl resume`;
+  return `${cause}. To hold nothing on both sides: sluice ctl close --inst ${instId} --yes (or stop, and sluice close with the config), which halts: it says how to resume`;
 };

@@ -116,7 +116,7 @@ it("A position changed by hand is told, its close by the engine ends it, and tha
   trade("buy", 0.01);
   await pass(world, 90_000);
   expect(told(life.events)).toEqual([expect.stringContaining("the account has 0.03, strategies hold 0.02")]);
-  expect(told(life.events)[0]).toContain(`sluice ctl close --inst ${swap}, then sluice ctl resume`);
+  expect(told(life.events)[0]).toContain(`sluice ctl close --inst ${swap} --yes (or stop, and sluice close with the config), which halts`);
   life.engine.closePositions("both", { instId: swap }).subscribe();
   await pass(world, 90_000);
   expect(positionIn(world)).toBe("0");
