@@ -29,7 +29,8 @@ const slow = [
 const isolated = [
   ...slow,
   "test/bench/**/*.test.ts",
-  "test/unit/backtest/sweep/**/*.test.ts",
+  "test/unit/backtest/sweep/{command,pool,results-file,sweep-markets,sweep-output,sweep-parts}.test.ts",
+  "test/unit/backtest/sweep/workers/*.test.ts",
   "test/unit/market/tape/import-killed.test.ts",
   "test/unit/host/{execution-context,isolation,virtual-globals}.test.ts",
 ];
@@ -46,15 +47,17 @@ const leftOut =
         "test/acceptance/control-page.test.ts",
         "test/acceptance/{control-page-engine,control-relay,recorder,report-page,shared-quota,standby,workers}.test.ts",
         "test/acceptance/security/**",
-        "test/acceptance/docs/**",
+        "test/acceptance/{docs,types}/**",
         "test/acceptance/from-code.test.ts",
         "test/bench/**",
         "test/soak/**",
         "test/unit/{contract,orders,report,scheduler/quota}/**",
         "test/unit/venue/!(serve|socket)*.test.ts",
+        "test/unit/backtest/!(determinism|runner)*.test.ts",
+        "test/unit/backtest/testkit/**",
         "test/unit/backtest/sweep/{sweep,sweep-parts}.test.ts",
         "test/unit/backtest/sweep/workers/queue-worker.test.ts",
-        "test/unit/verify/{acceptance,compare,conformance,doctor,simulation}/**",
+        "test/unit/verify/{acceptance,compare,conformance,doctor,playback,simulation}/**",
       ]
     : [];
 const never = ["**/node_modules/**", ...leftOut];
