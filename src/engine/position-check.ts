@@ -1,9 +1,10 @@
 /**
  * Position check: compares the account's position of each swap with what strategies hold together by their own fills.
  *
- * Invariants: a difference is reported once when it begins and once when it is over, and changes nothing; it has begun when two reads in a
- * row show it while no own order is open, or four where orders come and go, so that a fill on its way is none. Positions are read once a
- * minute at least from the first fill on, and every quarter of a minute while a difference is being looked at; reads that others need serve.
+ * Invariants: a difference is reported once when it begins and once when it is over, at most three an hour of an instrument, and changes
+ * nothing; it has begun when two reads in a row show it while no own order is open, or four where orders come and go, so that a fill on its
+ * way is none. Positions are read once a minute at least from the first fill on, and every quarter of a minute while a difference is being
+ * looked at; reads that others need serve.
  * Not here: spot, of which an account has balances and no positions; what closes or adopts a difference (close-positions.ts, the operator).
  */
 import { type Observable, type Subscription, takeUntil } from "rxjs";
@@ -36,6 +37,9 @@ const readMs = 60_000;
 const lookMs = 15_000;
 const quietReads = 2;
 const busyReads = 4;
+/** Where another program trades the same all the time, differences come and go: so many are told within an hour. */
+const toldMax = 3;
+const toldMs = 3_600_000;
 /** A close of the account's position is booked when its records were found, this long after its first call at most. */
 const closingMsMax = 150_000;
 
@@ -59,6 +63,10 @@ class AccountCheck {
   readonly #account: CheckedAccount;
   readonly #suspicions = new Map<string, Suspicion>();
   readonly #reported = new Map<string, PositionDifference>();
+  /** When differences of an instrument were told last. */
+  readonly #told = new Map<string, readonly number[]>();
+  /** Those of which only the health tells. */
+  readonly #untold = new Set<string>();
   /** Closes at the service that are not booked yet, by instrument, and until when they count. */
   readonly #closing = new Map<string, number>();
   #reading = false;
@@ -147,11 +155,20 @@ class AccountCheck {
     const { journal, isKept } = this.#options;
     this.#suspicions.delete(difference.instId);
     this.#reported.set(difference.instId, difference);
+    if (!this.#mayTell(difference.instId)) return;
     journal.append({ type: "anomaly", what: "position.differs", detail: `${differenceText(difference)}. ${remedyOf(difference, isKept)}` });
   }
 
+  #mayTell(instId: string): boolean {
+    const now = this.#options.clock.now();
+    const recent = (this.#told.get(instId) ?? []).filter((at) => now - at < toldMs);
+    if (recent.length < toldMax) this.#told.set(instId, [...recent, now]);
+    else this.#untold.add(instId);
+    return recent.length < toldMax;
+  }
+
   #agreed(instId: string, pos: string): void {
-    if (!this.#reported.delete(instId)) return;
+    if (!this.#reported.delete(instId) || this.#untold.delete(instId)) return;
     this.#options.journal.append({ type: "position.agreed", uid: this.#account.user.uid, instId, pos });
   }
 

@@ -135,6 +135,24 @@ it("What is put right by hand is in agreement again", async () => {
   await stop(world, life.engine);
 });
 
+it("Differences that come and go are told three times an hour, and always part of the health", async () => {
+  const life = await begin();
+  for (let round = 0; round < 6; round++) {
+    trade("sell", 0.01);
+    await pass(world, 90_000);
+    expect(life.engine.health().differences).toHaveLength(1);
+    trade("buy", 0.01);
+    await pass(world, 90_000);
+    expect(life.engine.health().differences).toEqual([]);
+  }
+  expect(told(life.events)).toHaveLength(6);
+  await pass(world, 3_600_000);
+  trade("sell", 0.01);
+  await pass(world, 90_000);
+  expect(told(life.events)).toHaveLength(7);
+  await stop(world, life.engine);
+});
+
 it("With an order that rests all the time it takes four reads", async () => {
   const life = await begin(concat(of([entry, far("rest", "30000")]), NEVER));
   await pass(world, 55_000);
