@@ -222,9 +222,9 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
     const { refreshMs } = env.contract.profile.instruments;
     const listFixed = !tape.series.some(({ kind }) => kind === "change");
     return {
+      simulated,
       ...simulated,
       clock,
-      simulated,
       tape,
       history: new PlayedHistory(tape, before),
       fixture: facts,

@@ -67,7 +67,7 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
     journal,
     pushes$: user.pushes$.pipe(takeUntil(stopped$)),
     pushing$: user.pushing$.pipe(takeUntil(stopped$)),
-    freshness: { ...defaultFreshness, ...config.freshness },
+    freshness: Object.assign({}, defaultFreshness, config.freshness),
     listFixed: service.listFixed ?? false,
     share: () => joined()?.readsOf(user.uid),
   });
@@ -81,7 +81,7 @@ const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instrumen
     journal,
     store: resources.store,
     instance: config.instance,
-    rules: { ...defaultRules, ...config.orders },
+    rules: Object.assign({}, defaultRules, config.orders),
     refused,
     onLoss,
     instruments: () => resources.instruments.settled,

@@ -230,10 +230,10 @@ export class Exchange {
     const product = createProduct(listing);
     const { instId } = product;
     this.#withdrawAll(instId, at);
-    const fresh = { product, book: this.#newBook(instId), listed: true, feedTick: 1, feedLot: 1 };
+    const book = this.#newBook(instId);
     const known = this.markets.get(instId);
-    if (known === undefined) this.markets.set(instId, { ...fresh, mark: 0n, lookAt: Number.POSITIVE_INFINITY });
-    else Object.assign(known, fresh);
+    if (known !== undefined) Object.assign(known, { product, book, listed: true, feedTick: 1, feedLot: 1 });
+    else this.markets.set(instId, { product, book, listed: true, feedTick: 1, feedLot: 1, mark: 0n, lookAt: Number.POSITIVE_INFINITY });
   }
 
   /** Takes a product off the list and cancels its open orders; positions stay and are valued at the last known price. */

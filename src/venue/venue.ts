@@ -236,8 +236,7 @@ export const createVenue = (options: VenueOptions): Venue => {
   const requests = new RequestHandler(exchange, rateLimiter, keys);
   const { events } = exchange;
   return {
-    ...marketInput(exchange),
-    ...inspection(exchange),
+    // First, as objects that begin with a spread have each a shape of its own on Node 20.
     handle: (request, now) => {
       const response = requests.answer(request, now);
       if (exchange.touched.length > 0) {
@@ -248,6 +247,8 @@ export const createVenue = (options: VenueOptions): Venue => {
       }
       return response;
     },
+    ...marketInput(exchange),
+    ...inspection(exchange),
     together: (apply) => events.together(apply),
     onOrder: (listener) => events.listen("order", listener),
     onFill: (listener) => events.listen("fill", listener),

@@ -12,7 +12,9 @@ export interface Answer {
 
 /** The layer with its header's name as it arrives. */
 export const withArrivingName = (layer: LayerSpec): LayerSpec =>
-  layer.header === undefined ? layer : { ...layer, header: { ...layer.header, name: layer.header.name.toLowerCase() } };
+  layer.header === undefined
+    ? layer
+    : Object.assign({}, layer, { header: { name: layer.header.name.toLowerCase(), kind: layer.header.kind } });
 
 /** Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at most nine. */
 export const usedOf = ({ header, capacity }: LayerSpec, headers: Readonly<Record<string, string>>): number | undefined => {

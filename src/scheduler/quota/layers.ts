@@ -15,9 +15,9 @@ export const layersOf = (contract: Contract): readonly LayerSpec[] => {
   const { anchor, extraLayers } = contract.profile.limits;
   const { ip, key, uid } = contract.layers;
   return [
-    { ...ip, scope: "ip", anchor, banMs: 0, header: { name: limitHeaders.ipRemaining, kind: "remaining" } },
-    { ...uid, scope: "uid", anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } },
-    { ...key, scope: "key", anchor, banMs: 0, header: { name: limitHeaders.keyRemaining, kind: "remaining" } },
+    { scope: "ip", ...ip, anchor, banMs: 0, header: { name: limitHeaders.ipRemaining, kind: "remaining" } },
+    { scope: "uid", ...uid, anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } },
+    { scope: "key", ...key, anchor, banMs: 0, header: { name: limitHeaders.keyRemaining, kind: "remaining" } },
     // The names were checked when the profile was laid over the table.
     ...(extraLayers as readonly LayerSpec[]),
   ];

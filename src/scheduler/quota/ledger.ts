@@ -63,7 +63,7 @@ class LayeredLedger {
     this.#disturbedAt = startedAt;
     this.clock = createServerClock(clock);
     const weightOf = (uid: string): LimitWindow | undefined => this.#windows.get(`uid:${uid}`);
-    this.#allowances = new Allowances({ policy: { ...defaultReserve, ...reserve }, trips: this.#trips, startedAt, weightOf });
+    this.#allowances = new Allowances({ policy: Object.assign({}, defaultReserve, reserve), trips: this.#trips, startedAt, weightOf });
     this.#routes = new Routes({
       layers: layers.map(withArrivingName),
       windows: this.#windows,
