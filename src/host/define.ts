@@ -120,7 +120,7 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       schema: definition.options as object,
       with: (changes) => make({ ...parsed, ...changes }, { as, isolate, ...(user === undefined ? {} : { user }) }),
       start: (context) => {
-        const own = { ...(context as object), options: parsed } as StrategyContext<NoInfer<O>>;
+        const own = { options: parsed, ...(context as object) } as StrategyContext<NoInfer<O>>;
         return {
           ...(definition.desired === undefined ? {} : { desired: definition.desired(own) }),
           ...(definition.run === undefined ? {} : { run: definition.run(own) }),

@@ -77,8 +77,11 @@ const reading = <R, T>({ outcome, ageMs }: AgedOutcome<R>, value: (records: read
 const tradable = (record: InstrumentRecord): boolean =>
   isPositive(record.tickSize) && isPositive(record.lotSize) && (record.state === undefined || record.state === "live");
 
+const withInstType = (record: InstrumentRecord): InstrumentRecord =>
+  record.instType === undefined ? Object.assign({}, record, { instType: instTypeOf(record.instId) }) : record;
+
 const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap<string, InstrumentRecord> =>
-  new Map(records.filter(tradable).map((record) => [record.instId, { ...record, instType: record.instType ?? instTypeOf(record.instId) }]));
+  new Map(records.filter(tradable).map((record) => [record.instId, withInstType(record)]));
 
 export const createResources = (options: ResourcesOptions): Resources => {
   const { clock, contract, gateway, journal, pushes$, pushing$, freshness, listFixed = false } = options;
