@@ -59,7 +59,7 @@ export class SimulatedProcess {
   readonly wanted = new Map<string, readonly WantedOrder[]>();
   /** Strategy and slot of every order that was wanted. */
   readonly named = new Set<string>();
-  readonly slots = new SlotHistory(this.wanted);
+  readonly slots: SlotHistory;
   /** What each strategy holds of an instrument, by the engine. */
   readonly positions = new Map<string, (instId: string) => Position>();
   /** Strategies that may not trade as they like, by a rule of the config. */
@@ -80,6 +80,7 @@ export class SimulatedProcess {
     this.#environment = environment;
     this.#options = options;
     this.number = options.number;
+    this.slots = new SlotHistory(this.wanted, environment.ids);
     this.clock = new ProcessClock(time, () => calendar.offsetMs);
     this.watched = oracle.born(options.number, time.now());
     environment.quota.begin();
