@@ -231,7 +231,9 @@ export class Allowances {
             : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
       // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
       const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
-      const most = capacity - reserve - margin - careful - policy.probeUnits;
+      // Below what is stated a light call a window is let through all the same: its answer tells whether the limit still is.
+      const floor = capacity < gauge.spec.capacity ? newsWeight : Number.NEGATIVE_INFINITY;
+      const most = Math.max(floor, capacity - reserve - margin - careful - policy.probeUnits);
       const free = least ? most : Math.min(gauge.paced(at), most);
       return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;
     };

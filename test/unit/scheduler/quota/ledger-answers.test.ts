@@ -105,6 +105,31 @@ describe("A 429 answer", () => {
       expect(ledger.ask({ ...charge, key: undefined, weight: 500 }, "emergency", noon + 121_000)).toMatchObject({ granted: true });
     });
 
+    it("or lower than what exits may need, still lets a light ordinary call go each minute, which tells whether it still is", () => {
+      const ledger = warm();
+      let at = noon + 59_000;
+      ledger.settle(ledger.spend({ ...charge, weight: 900 }, at), answer(at, { uid: 900 }), at);
+      for (let used = 10; used <= 120; used += 10) {
+        at = noon + 60_500 + used * 50;
+        ledger.settle(ledger.spend({ ...charge, weight: 10 }, at), answer(at, { uid: used, key: 1 }), at);
+      }
+      refuse(ledger, at + 1_000);
+      expect(row(ledger, noon + 120_000)).toMatchObject({ capacity: 120 });
+      ledger.noteOpen(charge.uid as string, 60);
+      for (let exit = 0; exit < 6; exit++) ledger.noteExit(noon + 119_000 + exit);
+      const sent = [2, 3, 4].map((minute) => {
+        let calls = 0;
+        for (let second = 0; second < 40; second++) {
+          const now = noon + minute * 60_000 + 100 + second * 1_000;
+          if (!ledger.ask(charge, "ordinary", now).granted) continue;
+          calls++;
+          ledger.settle(ledger.spend(charge, now), answer(now, { uid: 5 * calls, key: 1 }), now + 20);
+        }
+        return calls;
+      });
+      expect(sent).toEqual([1, 1, 1]);
+    });
+
     it("is laid to the key's second where that may be full", () => {
       const { ledger, at } = cut();
       for (let call = 0; call < 5; call++) ledger.spend(charge, at);
