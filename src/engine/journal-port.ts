@@ -55,9 +55,7 @@ export interface Recovered {
 /** Dependencies of a journal, besides its config. */
 export interface JournalParts {
   readonly service: Pick<OpenService, "clock" | "users">;
-  readonly deskOf: (
-    uid: string,
-  ) => Pick<OrderManager, "leaves" | "ownerOf" | "doneBefore" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
+  readonly deskOf: (uid: string) => Pick<OrderManager, "leaves" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
   /** Where it tells that it cannot be written, and that it can again. */
   readonly events: Pick<EventLog, "append">;
   /** Folders of the machine when left out. */

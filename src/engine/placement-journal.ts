@@ -170,12 +170,11 @@ class PlacementLog implements PlacementJournal {
     const orderManager = deskOf(uid);
     const strategy = orderManager.ownerOf(clOrdId);
     const planned = orderManager.plannedOf(clOrdId);
-    const before = orderManager.doneBefore(clOrdId);
     // Not every exit carries the service's flag.
     const reduceOnly = orderManager.isExit(clOrdId);
     this.#senders.set(clOrdId, { uid, strategy });
     const intent = { uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() };
-    this.#write({ type: "sent", ...intent, ...(planned !== undefined && { planned }), ...(before !== "" && { before }) });
+    this.#write({ type: "sent", ...intent, ...(planned !== undefined && { planned }) });
     await log.commit(reduceOnly ? clOrdId : undefined).catch((error: unknown) => {
       this.#write({ type: "unsent", uid, clOrdId });
       throw error;

@@ -39,7 +39,7 @@ export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged,
     const kept = protections.filter(({ uid }) => uid === user.uid);
     if (kept.length > 0) orderManager.restore(kept, own);
   }
-  for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly, planned, before } of open) {
+  for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly, planned } of open) {
     const account = accounts.all.find(({ user }) => user.uid === uid);
     if (account === undefined) {
       const detail = `${clOrdId} of user ${uid}, which this config does not have: look for it at the service`;
@@ -49,7 +49,7 @@ export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged,
     if (planned !== undefined) account.orderManager.expect(clOrdId, planned);
     const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
     // So far back the service's history is read; how long it may still be on its way is counted from this run's beginning.
-    account.orderManager.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy, before);
+    account.orderManager.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
   }
   for (const { orderManager } of accounts.all) orderManager.rearm();
 };

@@ -22,8 +22,6 @@ export interface Intent {
   readonly sentAt: number;
   /** For a protected order its slot and its protection; for an order that closes a protected position its slot. */
   readonly planned?: { readonly slot: string; readonly protect?: object };
-  /** Of an order that follows others of its wanted order: base quantity that those executed. */
-  readonly before?: string;
 }
 
 export type IntentRecord =

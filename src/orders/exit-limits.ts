@@ -23,7 +23,7 @@ import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
 export class ExitLimits {
-  readonly #slots: Pick<Slots, "orders" | "of" | "ofStrategy">;
+  readonly #slots: Pick<Slots, "orders" | "of">;
   readonly #exposure: Pick<Exposure, "holding" | "strategies">;
   readonly #source: EntrySource;
   readonly #ownerOf: (order: TrackedOrder) => string;
@@ -31,7 +31,7 @@ export class ExitLimits {
 
   /** `ownerOf` names the strategy of an order, also where no slot has taken it over yet; empty where that is not known. */
   constructor(
-    slots: Pick<Slots, "orders" | "of" | "ofStrategy">,
+    slots: Pick<Slots, "orders" | "of">,
     exposure: Pick<Exposure, "holding" | "strategies">,
     source: EntrySource,
     ownerOf: (order: TrackedOrder) => string,
@@ -88,12 +88,11 @@ export class ExitLimits {
 
   /** Whether orders of the strategy that are no exits may still enlarge what an order of this side reduces. */
   mayGrow(strategy: string, instId: string, side: Side): boolean {
-    const grows = (one: { readonly instId: string; readonly side: Side; readonly reduceOnly?: boolean }): boolean =>
-      one.instId === instId && one.side !== side && one.reduceOnly !== true;
-    return (
-      this.#slots.orders().some((order) => grows(order.spec) && this.#ownerOf(order) === strategy) ||
-      this.#slots.ofStrategy(strategy).some(({ rest }) => rest?.kind === "cut" && rest.wish !== undefined && grows(rest.wish))
-    );
+    return this.#slots
+      .orders()
+      .some(
+        (order) => order.spec.instId === instId && order.spec.side !== side && !order.spec.reduceOnly && this.#ownerOf(order) === strategy,
+      );
   }
 
   /** Whether the exit may execute more than its strategy holds, with the exits sent before it. */

@@ -1,5 +1,5 @@
 /**
- * Follow-up of exits that ended before their wanted quantity was executed.
+ * Follow-up of orders that ended before their wanted quantity was executed: rests of market orders, and exits that did not take.
  *
  * A service counts what resting reduce-only orders may still reduce, so that a stop sent while the take-profit of the same side is
  * still being canceled is rejected, or cut to what the other leaves. A reduce-only order therefore waits for cancels of its own side,
@@ -8,7 +8,7 @@
  *
  * Invariants: a wait ends by itself after `waitMsMax`, whatever becomes of the cancel; an order of unknown outcome is not waited
  * for; one slot still holds one order at a time.
- * Not here: how much is left (remainder.ts), market orders that are no exits (market-follow-up.ts), sending (placement.ts).
+ * Not here: how much is left (remainder.ts), sending (placement.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
@@ -19,8 +19,7 @@ import { compare, isPositive } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { type ExitLimits, UnprotectedPositions } from "./exit-limits.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
-import { MarketFollowUp } from "./market-follow-up.ts";
-import { canceledElsewhere, endingOf, isEnded, isForgotten, isVain, pauseMs, type Remainder, remainderOf, wholeOf } from "./remainder.ts";
+import { canceledElsewhere, endingOf, type Remainder, remainderOf } from "./remainder.ts";
 import { type Execution, filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
@@ -40,10 +39,9 @@ interface ExitsOwner {
 
 /** A cancel that has not shown its effect after so long is not waited for any longer. */
 const waitMsMax = 5_000;
-/** What the service rejected is asked for again so soon after there is more room. */
-const soonMs = 1_000;
-
-type ExitLeft = Extract<Remainder, { kind: "exit" | "early" }>;
+const firstRetryMs = 250;
+const retryMs = 1_000;
+const retryMsMax = 60_000;
 
 interface Wait {
   readonly wish: WantedOrder;
@@ -53,6 +51,7 @@ interface Wait {
 export class Exits {
   readonly #clock: Clock;
   readonly #profile: Profile;
+  readonly #journal: EventLog;
   readonly #instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly #slots: Slots;
   readonly #limits: ExitLimits;
@@ -64,17 +63,16 @@ export class Exits {
   readonly #retries = new Set<Slot>();
   readonly retried: { readonly size: number } = this.#retries;
   readonly unprotected: UnprotectedPositions;
-  readonly #market: MarketFollowUp;
 
   constructor({ clock, contract, journal, instruments }: ExitsOptions, slots: Slots, limits: ExitLimits, owner: ExitsOwner) {
     this.#clock = clock;
     this.#profile = contract.profile;
+    this.#journal = journal;
     this.#instruments = instruments;
     this.unprotected = new UnprotectedPositions(journal, limits);
     this.#slots = slots;
     this.#limits = limits;
     this.#owner = owner;
-    this.#market = new MarketFollowUp(clock, journal, owner);
     this.#rules = { profile: contract.profile, instruments };
   }
 
@@ -95,23 +93,15 @@ export class Exits {
       this.unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
       return;
     }
-    if (left.kind === "cut" || left.kind === "rest") {
-      if (!this.#market.follow(slot, order, left, executed)) this.#drop(slot);
-      return;
-    }
-    if ((left.kind === "exit" || left.kind === "early") && (!slot.byHand || slot.reserved)) {
+    if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && (!slot.byHand || slot.reserved))) {
       this.#follow(slot, order, left, executed);
       return;
     }
-    const { rest } = slot;
-    if (rest !== undefined) this.#drop(slot);
-    this.#market.end(slot, order, rest, left, executed);
-  }
-
-  /** The slot's wanted order counts no longer: what it bought was closed. */
-  giveUp(slot: Slot): void {
-    slot.settled = slot.wish;
-    this.#drop(slot);
+    if (slot.rest !== undefined) this.#drop(slot);
+    if (left.kind !== "differs") return;
+    const { strategy, slot: name, spec, clOrdId, qty } = order;
+    const told = { strategy, slot: name, instId: spec.instId, clOrdId, qty, filledQty: executed.filled, reason: left.reason };
+    this.#journal.append({ type: "order.inexact", ...told });
   }
 
   /** The slot may not place this yet; it is considered again as soon as it may. */
@@ -119,7 +109,6 @@ export class Exits {
     if (slot.rest === undefined && wish.reduceOnly !== true) return false;
     const now = this.#clock.now();
     if (slot.rest !== undefined && !sameWish(slot.rest.wish, wish)) this.#drop(slot);
-    if (slot.rest?.kind === "cut" && now < slot.rest.at) return true;
     if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wish, slot.rest))) return true;
     if (wish.reduceOnly !== true) return false;
     if (!this.#limits.isLeaving(wish.instId, wish.side, slot.reserved ? slot.strategy : undefined)) {
@@ -144,7 +133,7 @@ export class Exits {
   remaining({ rest }: Slot, wish: WantedOrder): WantedOrder {
     if (rest === undefined || rest.qty === "" || !sameWish(rest.wish, wish)) return wish;
     const { notional: _notional, sz: _sz, ...sizeless } = wish;
-    return rest.notional === undefined ? { ...sizeless, qty: rest.qty } : { ...sizeless, notional: rest.notional };
+    return { ...sizeless, qty: rest.qty };
   }
 
   /** An order is over and its slot was considered: what waited for it may go on. */
@@ -161,7 +150,7 @@ export class Exits {
       const { rest } = slot;
       if (!hasChanged && rest?.lacksRoom !== true) continue;
       // What lacked room knows at once whether there is some now; what the service rejected has to ask.
-      const soon = this.#clock.now() + (rest?.lacksRoom === true ? 0 : soonMs);
+      const soon = this.#clock.now() + (rest?.lacksRoom === true ? 0 : retryMs);
       const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || soon >= rest.at;
       if (isDue || slot === own || slot.wish?.instId !== instId) continue;
       rest.at = soon;
@@ -184,12 +173,8 @@ export class Exits {
   }
 
   #drop(slot: Slot): void {
-    const { rest, strategy } = slot;
     slot.rest = undefined;
-    if (this.#retries.size === 0) return;
-    this.#retries.delete(slot);
-    // Exits that waited for what it would have brought wait no longer.
-    if (rest?.kind === "cut" && rest.wish !== undefined) this.grew(strategy, rest.wish.instId);
+    if (this.#retries.size > 0) this.#retries.delete(slot);
   }
 
   #wakeAt(slot: Slot, at: number): void {
@@ -201,26 +186,26 @@ export class Exits {
   #remainder(order: TrackedOrder, executed: Execution): Remainder {
     const { instId, side, reduceOnly } = order.spec;
     // Of an order by amount that is no exit nothing is left to follow: its figures are not worked out.
-    if (!reduceOnly && order.wish?.qty === undefined && order.phase !== "canceled") return { kind: "none" };
+    if (!reduceOnly && order.wish?.qty === undefined) return { kind: "none" };
     const instrument = executed.instrument ?? this.#instruments().get(instId);
     if (instrument === undefined) return { kind: "none" };
     const inQuote = this.#profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
     const reducible = reduceOnly ? this.#limits.held(order.strategy, instId, side) : "0";
     const mayGrow = reduceOnly && this.#limits.mayGrow(order.strategy, instId, side);
-    const whole = wholeOf(this.#slots.of(order)?.rest, order, executed.filled);
-    return remainderOf({ order, filledQty: executed.filled, value: executed.value, whole, instrument, inQuote, reducible, mayGrow });
+    return remainderOf({ order, filledQty: executed.filled, instrument, inQuote, reducible, mayGrow });
   }
 
-  #follow(slot: Slot, order: TrackedOrder, { kind, qty }: ExitLeft, { filled }: Execution): void {
+  #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { qty: string }>, { filled }: Execution): void {
     const now = this.#clock.now();
     const reason = endingOf(order);
     const before = slot.rest !== undefined && sameWish(slot.rest.wish, order.serves) ? slot.rest.vain : 0;
     const vain = kind === "early" || isPositive(filled) ? 0 : before + 1;
-    const at = kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
+    const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
     const endsWithEntry = kind === "early" && order.phase !== "rejected";
     const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);
+    slot.rest = { wish: order.serves, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
     order.goesOn = true;
-    slot.rest = { wish: order.serves, kind: "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
+    if (kind === "rest") return;
     this.#retries.add(slot);
     if (kind === "exit") this.#wakeAt(slot, at);
   }
@@ -295,3 +280,19 @@ export class Exits {
     return true;
   }
 }
+
+const pauseMs = (vain: number): number => (vain <= 1 ? firstRetryMs : Math.min(retryMs * 2 ** (vain - 2), retryMsMax));
+
+/** It was accepted and is in no list any more: whether it was executed is not known, and it is not placed again. */
+const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
+
+/** It never rested and executed nothing. */
+const isVain = ({ phase, spec }: TrackedOrder, filled: string): boolean =>
+  !isPositive(filled) && (phase === "rejected" || (phase === "canceled" && !canRest(spec.ordType)));
+
+/** Ended by the service, not by a cancel of ours and not for want of an answer. */
+const isEnded = ({ phase, ordId, cancelClass, cancelSent, mayBeCut }: TrackedOrder): boolean =>
+  phase === "filled" ||
+  phase === "rejected" ||
+  (phase === "absent" && ordId !== "") ||
+  (phase === "canceled" && cancelClass === undefined && !cancelSent && !mayBeCut);

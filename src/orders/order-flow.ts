@@ -89,7 +89,6 @@ export class OrderFlow {
     const mode = isActive ? "active" : this.#modeOf(slot);
     const wish = isActive && this.protections.isIdle ? slot.wish : this.#wishOf(slot);
     if (slot.inherited !== undefined && wish !== undefined) this.lifecycle.recognise(slot, wish, this.#specifications.compare);
-    if (slot.rest?.kind === "cut" && this.protections.withdraws(slot)) this.exits.giveUp(slot);
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settled } = slot;
     const isFree = order === undefined || overIn[order.phase];

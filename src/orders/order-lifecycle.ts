@@ -7,9 +7,8 @@
  */
 import type { EventLog } from "../journal/event-log.ts";
 import type { EventDraft, OrderPhase } from "../journal/events.ts";
-import { isSettledBy, leftBy } from "./plan.ts";
+import { isSettledBy } from "./plan.ts";
 import type { FillBody } from "./positions.ts";
-import { endingOf } from "./remainder.ts";
 import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
@@ -128,12 +127,7 @@ export class OrderLifecycle {
   recognise(slot: Slot, wish: WantedOrder, specify: (wish: WantedOrder) => Specified): void {
     const { inherited } = slot;
     slot.inherited = undefined;
-    if (inherited === undefined) return;
-    const executed = executionOf(inherited, this.#source);
-    if (!isSettledBy(wish, inherited, executed, specify)) return;
-    const left = leftBy(wish, inherited, executed.filled, specify);
-    if (left === undefined) slot.settled = wish;
-    else slot.rest = { wish, kind: "cut", ...left, at: 0, vain: 0, reason: endingOf(inherited) };
+    if (inherited !== undefined && isSettledBy(wish, inherited, executionOf(inherited, this.#source), specify)) slot.settled = wish;
   }
 
   #free(order: TrackedOrder): void {

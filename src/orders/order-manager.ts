@@ -177,8 +177,8 @@ export class OrderManager {
   }
 
   /** A previous run sent this order for `strategy`, and nothing is known of it: it counts as open until there is evidence. */
-  recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string, before = ""): void {
-    this.#flow.reconciliation.recall(clOrdId, spec, sentAt, strategy, before);
+  recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void {
+    this.#flow.reconciliation.recall(clOrdId, spec, sentAt, strategy);
   }
 
   /** What protected positions in a previous run; `open` are orders of it that may still execute. Call it before those are recalled. */
@@ -230,11 +230,6 @@ export class OrderManager {
     const { slot, wish } = order;
     if (wish?.protect !== undefined) return { slot, protect: wish.protect };
     return this.isReserved(order) ? { slot } : undefined;
-  }
-
-  /** Base quantity that earlier orders of its wanted order executed; empty of most. */
-  doneBefore(clOrdId: string): string {
-    return this.#flow.slots.byClientId(clOrdId)?.before ?? "";
   }
 
   /** Whether an order that is not over is an exit, with or without the service's flag. */

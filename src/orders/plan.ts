@@ -5,10 +5,9 @@
  * placed anew, and none is changed twice at a time; a slot never holds two orders: the next is placed when the last
  * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and canceled.
  */
-import { abs, add, compare, equal, isPositive, mul, sub } from "../decimal.ts";
+import { abs, compare, equal, isPositive, mul, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Mode } from "./risk/trading-mode.ts";
-import type { Whole } from "./slot.ts";
 import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { canRest, type Specified, sameWish, type WantedOrder } from "./wanted-order.ts";
 
@@ -110,31 +109,9 @@ export const isSettledBy = (
   const { spec } = order;
   if (reduceOnly === true || spec.reduceOnly || instId !== spec.instId || side !== spec.side || ordType !== spec.ordType) return false;
   if (spec.px !== "") return order.phase === "filled" && suits(wish, order, specify);
-  const done = order.before === "" ? filled : add(order.before, filled);
-  if (order.phase === "canceled") return isPositive(done);
-  if (qty !== undefined) return isNear(qty, done);
+  if (order.phase === "canceled") return isPositive(filled);
+  if (qty !== undefined) return isNear(qty, filled);
   return notional === undefined ? sz === spec.sz : isNear(notional, value);
-};
-
-/**
- * Quantity that is left of this wanted order after a market order of a previous run for which the market had no more, with what was
- * executed before; undefined where none is, or where that order may have been placed for another quantity.
- */
-export const leftBy = (
-  wish: WantedOrder,
-  order: TrackedOrder,
-  filled: string,
-  specify: (wish: WantedOrder) => Specified,
-): { readonly qty: string; readonly whole: Whole } | undefined => {
-  const { qty, ordType } = wish;
-  if (order.phase !== "canceled" || ordType !== "market" || order.spec.ordType !== "market" || qty === undefined) return undefined;
-  const asked = sub(qty, order.before || "0");
-  if (!isPositive(asked)) return undefined;
-  const sent = specify({ ...wish, qty: asked });
-  if (!sent.ok || !isNear(sent.spec.sz, order.spec.sz)) return undefined;
-  const left = sub(asked, filled);
-  if (!isPositive(left) || !specify({ ...wish, qty: left }).ok) return undefined;
-  return { qty: left, whole: { wantedQty: qty, filledQty: sub(qty, left) } };
 };
 
 /** It is being canceled for what its slot wants instead. */

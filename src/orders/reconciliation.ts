@@ -95,7 +95,7 @@ export class Reconciliation {
   }
 
   /** An order that a previous run sent and did not see the end of, unless the service has told of it already. */
-  recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string, before: string): void {
+  recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void {
     const { journal, store } = this.#options;
     const own = this.#ids.read(clOrdId);
     if (own === undefined) return;
@@ -105,7 +105,7 @@ export class Reconciliation {
     if (known !== undefined && !isActive(known.state)) {
       // It came to its end between two runs: reported once, for the journal's sake.
       const { state: phase, instId } = known;
-      const ended = recalledOrder(clOrdId, spec, sentAt, before);
+      const ended = recalledOrder(clOrdId, spec, sentAt);
       applyRecord(ended, known);
       this.#owner.recount(ended);
       const slot = this.#slots.inherit(ended, own.slotHash);
@@ -115,7 +115,7 @@ export class Reconciliation {
     }
     const resting = this.#slots.byClientId(clOrdId);
     if (resting !== undefined) this.#owner.recount(resting);
-    const order = this.#slots.adopt(recalledOrder(clOrdId, spec, sentAt, before));
+    const order = this.#slots.adopt(recalledOrder(clOrdId, spec, sentAt));
     if (order === undefined) return;
     this.#unknownOrders.doubt(order, "sent by a previous run, without a recorded answer");
     this.#owner.recountAll();

@@ -1,29 +1,23 @@
 /**
  * Remaining quantity of a wanted order whose latest order has ended. Pure.
  *
- * Three kinds are carried on by a further order: a market order whose amount of quote currency bought less than the wanted quantity,
- * one that the service ended because the market had no more, and a reduce-only order that was rejected, cut or canceled by the service
- * while the strategy still holds what it should reduce.
+ * Two kinds are carried on by a further order: a market order whose amount of quote currency bought less than the wanted quantity,
+ * and a reduce-only order that was rejected, cut or canceled by the service while the strategy still holds what it should reduce.
  *
  * Invariants: never more than the wanted quantity in all, and of an exit never more than the strategy holds; an order that was
  * canceled by us leaves nothing here, since its wanted order is still there to be placed again.
  * Not here: when the next order leaves (exits.ts), what a strategy holds (orders/risk/exposure.ts).
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { add, compare, div, isPositive, mul, sub, toStep } from "../decimal.ts";
+import { compare, isPositive, sub, toStep } from "../decimal.ts";
 import { leastQty } from "./exit-size.ts";
-import type { Rest, Whole } from "./slot.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
-import { canRest, sameWish } from "./wanted-order.ts";
+import { canRest } from "./wanted-order.ts";
 
 /** How an order ended. Quantities are decimal text in base currency. */
 interface Ending {
   readonly order: Pick<TrackedOrder, "phase" | "spec" | "wish" | "qty" | "wantedQty" | "nets">;
   readonly filledQty: string;
-  /** What that cost or brought, in quote currency. */
-  readonly value: string;
-  /** Its wanted order in all, and what earlier orders executed of it. */
-  readonly whole: Whole;
   readonly instrument: Pick<InstrumentRecord, "lotSize" | "minSize">;
   /** The service counts sizes in quote currency. */
   readonly inQuote: boolean;
@@ -37,8 +31,6 @@ export type Remainder =
   | { readonly kind: "none" }
   /** The rest of a quantity: the next order can leave at once. */
   | { readonly kind: "rest"; readonly qty: string }
-  /** A market order for which the market had no more: the next one waits. `notional` of an order by amount, in quote currency. */
-  | { readonly kind: "cut"; readonly qty: string; readonly notional?: string }
   /** A position that should be reduced and was not, or not far enough. */
   | { readonly kind: "exit"; readonly qty: string; readonly uncovered: string }
   /** An exit that came before its entry, or before the rest of it: it is placed again when there is something to reduce. */
@@ -64,26 +56,11 @@ export const remainderOf = (ending: Ending): Remainder => {
     const isFollowed = phase !== "filled" || byQty || isCut || nets;
     return isFollowed ? exitOf(ending, isCut ? sub(wantedQty, filledQty) : left) : none;
   }
-  if (phase === "canceled" && spec.ordType === "market") return cutOf(ending);
   if (phase !== "filled" || !byQty) return none;
   if (compare(left, instrument.lotSize) < 0 && compare(sub(filledQty, qty), instrument.lotSize) < 0) return none;
   if (spec.ordType === "market" && inQuote && isPositive(filledQty) && isPlaceable(left, instrument)) return { kind: "rest", qty: left };
   return { kind: "differs", reason: differs(ending, left) };
 };
-
-const cutOf = (ending: Ending): Remainder => {
-  const { order, filledQty, value, instrument, inQuote } = ending;
-  const { spec, wish, qty } = order;
-  const isMoney = inQuote && wish?.qty === undefined;
-  const notional = isMoney ? sub(spec.sz, value) : "";
-  const isBegun = isMoney && isPositive(filledQty) && isPositive(value);
-  const left = isBegun ? toStep(div(mul(notional, filledQty), value, placesOfQty), instrument.lotSize, "down") : sub(qty, filledQty);
-  if (compare(left, instrument.lotSize) < 0) return none;
-  if (!isPlaceable(left, instrument)) return { kind: "differs", reason: differs(ending, left) };
-  return isMoney ? { kind: "cut", qty: left, notional } : { kind: "cut", qty: left };
-};
-
-const placesOfQty = 12;
 
 const exitOf = ({ order: { phase, spec }, instrument, reducible, mayGrow }: Ending, left: string): Remainder => {
   const uncovered = toStep(lesser(left, reducible), instrument.lotSize, "down");
@@ -93,8 +70,8 @@ const exitOf = ({ order: { phase, spec }, instrument, reducible, mayGrow }: Endi
   return mayGrow || (phase === "rejected" && canRest(spec.ordType)) ? { kind: "early", qty: left } : none;
 };
 
-const differs = ({ instrument, whole }: Ending, left: string): string => {
-  const told = executedOf(whole);
+const differs = ({ filledQty, instrument, order: { qty } }: Ending, left: string): string => {
+  const told = `${filledQty} was executed of ${qty} wanted`;
   if (!isPositive(left))
     return `${told}: the price improved on the way, and the service sizes market orders by their amount of quote currency`;
   return isPlaceable(left, instrument)
@@ -102,40 +79,8 @@ const differs = ({ instrument, whole }: Ending, left: string): string => {
     : `${told}; the rest of ${left} is below the smallest order (${instrument.minSize ?? instrument.lotSize})`;
 };
 
-export const executedOf = ({ filledQty, wantedQty }: Whole): string => `${filledQty} was executed of ${wantedQty} wanted`;
-
 export const canceledElsewhere = "canceled by another client or by the service";
 
 /** How an order ended that did not do all it should, in words. */
 export const endingOf = ({ phase, reason }: Pick<TrackedOrder, "phase" | "reason">): string =>
   phase === "canceled" ? canceledElsewhere : phase === "filled" ? "only a part was executed" : reason;
-
-/** The wanted order of an order that ended, with what earlier orders had executed of it. */
-export const wholeOf = (rest: Rest | undefined, { serves, qty }: TrackedOrder, filledQty: string): Whole => {
-  const before = rest !== undefined && sameWish(rest.wish, serves) ? rest.whole : undefined;
-  return before === undefined ? { wantedQty: qty, filledQty } : { ...before, filledQty: add(before.filledQty, filledQty) };
-};
-
-const firstRetryMs = 250;
-const retryMs = 1_000;
-const retryMsMax = 60_000;
-
-/** Pause before the next order, after so many in a row. */
-export const pauseMs = (count: number): number => (count <= 1 ? firstRetryMs : Math.min(retryMs * 2 ** (count - 2), retryMsMax));
-
-/** It was accepted and is in no list any more: whether it was executed is not known, and it is not placed again. */
-export const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
-
-/** It never rested and executed nothing. */
-export const isVain = ({ phase, spec }: TrackedOrder, filled: string): boolean =>
-  !isPositive(filled) && (phase === "rejected" || (phase === "canceled" && !canRest(spec.ordType)));
-
-/** At the market, and no exit: no cancel of ours can have cut it, since it never rests. */
-export const takesOnly = ({ spec }: TrackedOrder): boolean => spec.ordType === "market" && !spec.reduceOnly;
-
-/** Ended by the service, not by a cancel of ours and not for want of an answer. */
-export const isEnded = (order: TrackedOrder): boolean => {
-  const { phase, ordId, cancelClass, cancelSent, mayBeCut } = order;
-  if (phase === "canceled") return takesOnly(order) || (cancelClass === undefined && !cancelSent && !mayBeCut);
-  return phase === "filled" || phase === "rejected" || (phase === "absent" && ordId !== "");
-};

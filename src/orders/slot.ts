@@ -7,25 +7,13 @@ import { SluiceError } from "../errors.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
-/** Of a wanted order: quantity that was wanted, and what is executed of it. Decimal text in base currency. */
-export interface Whole {
-  readonly wantedQty: string;
-  readonly filledQty: string;
-}
-
 /** What is left of a slot's wanted order, and when it may be placed. */
 export interface Rest {
   /** The wanted order that it is left of. */
   readonly wish: WantedOrder | undefined;
-  readonly kind: "rest" | "cut" | "exit";
+  readonly kind: "rest" | "exit";
   /** Base quantity; empty while nothing was sent and all of it is left. */
   qty: string;
-  /** In quote currency, where the order was one by amount. */
-  readonly notional?: string | undefined;
-  /** Of a market order: its wanted order in all, and what is executed of it so far. */
-  readonly whole?: Whole;
-  /** Further orders of a market order that was cut. */
-  readonly follows?: number;
   /** Not before this instant. */
   at: number;
   /** Orders in a row that executed nothing of it. */

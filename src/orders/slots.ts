@@ -144,7 +144,6 @@ export class Slots {
     const clOrdId = slot.spare?.clOrdId ?? this.#ids.of(slot.hash, this.#generation.next());
     const order = newOrder(slot.strategy, slot.name, clOrdId, wish, spec, now);
     order.qty = qty;
-    if (slot.rest?.whole !== undefined) order.before = slot.rest.whole.filledQty;
     slot.spare = undefined;
     slot.order = order;
     slot.refused = false;

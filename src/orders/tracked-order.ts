@@ -41,8 +41,6 @@ export interface TrackedOrder {
   qty: string;
   /** Of an exit that was sized by what its strategy holds: base quantity that was wanted, which may be more; else empty. */
   wantedQty: string;
-  /** Base quantity that earlier orders of its wanted order executed, which it is to complete; else empty. */
-  before: string;
   /** An exit sent without the service's reduce-only flag, since other strategies hold the opposite. */
   nets: boolean;
   /** It is over, and its slot will place another order for what is left of the wanted quantity. */
@@ -148,7 +146,6 @@ export const newOrder = (
   revision: 0,
   qty: "",
   wantedQty: "",
-  before: "",
   nets: false,
   goesOn: false,
   serves: wish,
@@ -167,9 +164,8 @@ export const newOrder = (
 });
 
 /** An order that a previous run sent and has no answer to. */
-export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number, before: string): TrackedOrder => {
+export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => {
   const order = newOrder("", "", clOrdId, undefined, spec, sentAt);
-  order.before = before;
   order.phase = "sent";
   order.reason = "sent by a previous run";
   return order;

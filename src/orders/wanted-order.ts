@@ -31,10 +31,8 @@ export interface WantedOrder {
   /**
    * Size in base currency. Give exactly one of `qty`, `notional`, `sz`. Where the service counts `sz` in quote currency, a market
    * order of up to 1,000 lots comes out exact as long as its price moves by less than half a lot's worth on the way; a larger one
-   * aims 0.05 % below and a second order brings the rest, so that a better price does not buy too much. A market order for which the
-   * book had but a part is followed by one for the rest, eight times at most within some two minutes, as long as it is wanted;
-   * `notional` likewise. What still differs then is reported as the event `order.inexact`. An order that is placed by hand is not
-   * followed then, but told.
+   * aims 0.05 % below and a second order brings the rest, so that a better price does not buy too much. What still differs when
+   * the order is complete is reported as the event `order.inexact`.
    */
   readonly qty?: string;
   /** Size in quote currency. */

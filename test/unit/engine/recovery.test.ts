@@ -38,33 +38,6 @@ describe("The placement journal", () => {
     await stop(world, second.engine);
   });
 
-  it("counts what earlier orders executed of a market order whose rest was under way when the process was killed", async () => {
-    const world = worldOf();
-    const instId = "BTC-USDT-SWAP";
-    const thin = (lots: number): void => {
-      world.venue.quote(instId, 600_000, lots, 600_001, lots, world.clock.now());
-    };
-    const held = (): string => world.venue.truth("main").positions[0]?.pos ?? "0";
-    world.show(60_000);
-    thin(4);
-    world.wanted$ = concat(of([{ slot: "m", instId, side: "buy", ordType: "market", qty: "0.02" } as const]), NEVER);
-    const first = await begun(world);
-    await pass(world, 100);
-    expect(held()).toBe("0.004");
-    thin(1_000);
-    world.lose = ({ endpoint }) => (endpoint === "placeOrder" ? "answer" : undefined);
-    for (let waited = 0; held() === "0.004" && waited < 20_000; waited += 5) await pass(world, 5);
-    expect(held()).toBe("0.02");
-    await crash(world, first);
-    world.lose = () => undefined;
-    const second = await begun(world);
-    expect(second.events.find(({ type }) => type === "journal.opened")).toMatchObject({ run: 2, unresolved: 1 });
-    await pass(world, 300_000);
-    expect(held()).toBe("0.02");
-    expect(world.venue.truth("main").orders).toHaveLength(2);
-    await stop(world, second.engine);
-  });
-
   it.each([
     [0, 2_000, 2_000],
     [12, 2_000, 50_000],

@@ -72,9 +72,9 @@ describe("An order of a previous run", () => {
     const restarted = (first: Rig, order: "first" | "last", options: RigOptions = {}) => {
       const rig = ready({ ...options, earlier: first });
       const recall = (): void => {
-        for (const { clOrdId, instId, side, ordType, px = "", sz } of first.places().slice(-1)) {
+        for (const { clOrdId, instId, side, ordType, px = "", sz } of first.places()) {
           const spec = { instId, side, ordType, px, sz, reduceOnly: false } as OrderSpec;
-          rig.orderManager.recall(clOrdId, spec, rig.clock.now() - 5_000, "s", first.orderManager.doneBefore(clOrdId));
+          rig.orderManager.recall(clOrdId ?? "", spec, rig.clock.now() - 5_000, "s");
         }
       };
       if (order === "first") recall();
@@ -113,50 +113,12 @@ describe("An order of a previous run", () => {
       expect(second.count("placeOrder")).toBe(1);
     });
 
-    const held = (rig: Rig): string => rig.venue.truth("ann").positions[0]?.pos ?? "0";
-    const show = (rig: Rig, lots: number): void => {
-      rig.venue.quote(swap, 599_999, lots, 600_000, lots, rig.clock.now());
-    };
-
-    it.each(["first", "last"] as const)("of which the market had but a part is carried on, as in its own run (journal %s)", (order) => {
-      const first = taken(15, "canceled");
-      const second = restarted(first, order);
-      show(second, 1_000);
-      second.want(market());
-      second.run(15_000);
-      expect([held(second), second.count("placeOrder")]).toEqual(["0.02", 1]);
-      second.want(market());
-      second.run(300_000);
-      expect(second.count("placeOrder")).toBe(1);
-    });
-
-    it("settles a wish of which the market had but a part at another size: it may have been placed for another", () => {
+    it("settles a wish of which the market had but a part, as in its own run", () => {
       const first = taken(15, "canceled");
       const second = restarted(first, "last");
-      show(second, 1_000);
-      second.want(market({ qty: "0.03" }));
+      second.want(market());
       second.run(15_000);
       expect(second.count("placeOrder")).toBe(0);
-    });
-
-    it.each([
-      ["filled", 1_000],
-      ["cut as well", 6],
-    ])("counts what earlier orders of the wish executed (the last one %s)", (_, lots) => {
-      const first = ready();
-      show(first, 4);
-      first.want(market());
-      first.run(150);
-      expect([held(first), first.count("placeOrder")]).toEqual(["0.004", 1]);
-      show(first, lots);
-      first.next("placeOrder", lostAnswer);
-      first.run(170);
-      expect(first.count("placeOrder")).toBe(2);
-      const second = restarted(first, "last");
-      show(second, 1_000);
-      second.want(market());
-      second.run(300_000);
-      expect(held(second)).toBe("0.02");
     });
 
     it("settles no other size, no other side and no exit", () => {
