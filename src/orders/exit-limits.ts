@@ -1,6 +1,5 @@
 /**
- * What bounds an exit: the holding of its strategy, that of the others, and what open orders may still execute; which exits have become
- * too large, and which are not in force.
+ * What bounds an exit: the holding of its strategy, that of the others, and what open orders may still execute.
  *
  * Invariants: an order counts with all that may still be executed from the instant it is sent until there is evidence of its end; an
  * order of which it is not known how it was sent counts both ways; what a strategy wants beside its exits on the same side, and does
@@ -11,7 +10,6 @@ import type { Clock } from "../clock/clock.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
 import { add, compare, isPositive, isZero, sub } from "../decimal.ts";
-import type { EventLog } from "../journal/event-log.ts";
 import { against, type ExitLimit } from "./exit-size.ts";
 import { isReplaced } from "./plan.ts";
 import type { Positions } from "./positions.ts";
@@ -20,7 +18,6 @@ import { type EntrySource, exposureEntryOf } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
-import type { WantedOrder } from "./wanted-order.ts";
 
 export class ExitLimits {
   readonly #slots: Pick<Slots, "orders" | "of">;
@@ -190,52 +187,6 @@ export class ExitTrims {
       this.#clock.setTimer(this.#clock.now(), () => {
         this.#consider(slot);
       });
-    }
-  }
-}
-
-type Exit = Pick<WantedOrder, "instId" | "side">;
-
-/** Slots whose exit is not in force although the strategy holds a position: reported once when it begins, and once when it is over. */
-export class UnprotectedPositions {
-  readonly #journal: EventLog;
-  readonly #limits: Pick<ExitLimits, "held">;
-  readonly #slots = new Map<Slot, Exit>();
-
-  /** So many slots. */
-  count = 0;
-
-  constructor(journal: EventLog, limits: Pick<ExitLimits, "held">) {
-    this.#journal = journal;
-    this.#limits = limits;
-  }
-
-  /** The exit that the slot wants is not in force. `qty`: base quantity of the position that it leaves open. */
-  begin(slot: Slot, { instId, side }: WantedOrder, qty: string, reason: string): void {
-    if (this.#slots.has(slot)) return;
-    this.#slots.set(slot, { instId, side });
-    this.count = this.#slots.size;
-    this.#journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
-  }
-
-  /** The exit is in force, or nothing is left to reduce. */
-  end(slot: Slot): void {
-    const exit = this.#slots.get(slot);
-    if (exit === undefined) return;
-    this.#slots.delete(slot);
-    this.count = this.#slots.size;
-    const { strategy, name } = slot;
-    const { instId, side } = exit;
-    const isHeld = isPositive(this.#limits.held(strategy, instId, side));
-    this.#journal.append({ type: "position.protected", strategy, slot: name, instId, ...(!isHeld && { closed: true }) });
-  }
-
-  /** The slot wants no exit any more: what protects a position is withdrawn when nothing is left of it, a strategy may hold on. */
-  forget(slot: Slot): void {
-    if (slot.reserved) this.end(slot);
-    else {
-      this.#slots.delete(slot);
-      this.count = this.#slots.size;
     }
   }
 }

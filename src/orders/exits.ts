@@ -17,13 +17,14 @@ import type { Profile } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import { type ExitLimits, UnprotectedPositions } from "./exit-limits.ts";
+import type { ExitLimits } from "./exit-limits.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
 import { canceledElsewhere, endingOf, type Remainder, remainderOf } from "./remainder.ts";
 import { type Execution, filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { restsIn, type TrackedOrder } from "./tracked-order.ts";
+import { UnprotectedPositions } from "./unprotected-positions.ts";
 import { canRest, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 interface ExitsOptions {
