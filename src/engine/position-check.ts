@@ -12,7 +12,7 @@ import type { Clock } from "../clock/clock.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { PositionRecord } from "../contract/schemas.ts";
 import { equal, isZero, sub, sum } from "../decimal.ts";
-import type { PositionDifference } from "../host/operator-view.ts";
+import { holdersText, type PositionDifference } from "../host/operator-view.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import type { PolledResource } from "../orders/state/polled-resource.ts";
@@ -180,10 +180,8 @@ class AccountCheck {
   }
 }
 
-const differenceText = ({ user, instId, account, held, holders }: PositionDifference): string => {
-  const parts = holders.map(({ strategy, qty }) => `${strategy} ${qty}`).join(", ");
-  return `${instId} of user ${user}: the account has ${account}, strategies hold ${held} by their own fills${parts === "" ? "" : ` (${parts})`}`;
-};
+const differenceText = ({ user, instId, account, held, holders }: PositionDifference): string =>
+  `${instId} of user ${user}: the account has ${account}, strategies hold ${held} by their own fills${holdersText(holders)}`;
 
 const remedyOf = ({ instId, account, held }: PositionDifference, isKept: boolean): string => {
   const cause = "Something else has traded it or holds it too (a close by hand, another program), or it was liquidated";

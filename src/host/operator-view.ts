@@ -84,6 +84,12 @@ export interface PositionDifference {
   readonly holders: readonly { readonly strategy: string; readonly qty: string }[];
 }
 
+/** Who holds what, in brackets; empty where nobody holds anything. */
+export const holdersText = (holders: PositionDifference["holders"]): string => {
+  const parts = holders.map(({ strategy, qty }) => `${strategy} ${qty}`).join(", ");
+  return parts === "" ? "" : ` (${parts})`;
+};
+
 /** Role of this process in a standby group, of which one process leads. */
 export interface StandbyHealth {
   /**

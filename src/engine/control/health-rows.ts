@@ -3,7 +3,7 @@
  *
  * Invariants: pure; a figure that is not known has no row.
  */
-import type { EngineHealth, PositionDifference, ResourceHealth } from "../../host/operator-view.ts";
+import { type EngineHealth, holdersText, type PositionDifference, type ResourceHealth } from "../../host/operator-view.ts";
 import type { HealthRow } from "./control-rows.ts";
 
 type Named = readonly [name: string, row: HealthRow];
@@ -89,10 +89,8 @@ export const healthRows = (health: EngineHealth): readonly Named[] => {
   ];
 };
 
-const differenceRow = ({ user, instId, account, held, holders }: PositionDifference): Named => {
-  const parts = holders.map(({ strategy, qty }) => `${strategy} ${qty}`).join(", ");
-  return row(`position ${instId} ${user}`, `account ${account}, strategies ${held}${parts === "" ? "" : ` (${parts})`}`, "", "bad");
-};
+const differenceRow = ({ user, instId, account, held, holders }: PositionDifference): Named =>
+  row(`position ${instId} ${user}`, `account ${account}, strategies ${held}${holdersText(holders)}`, "", "bad");
 
 const resourceRow = ({ user, name, ageMs, stale, problem }: ResourceHealth): readonly Named[] =>
   ageMs === undefined
