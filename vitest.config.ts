@@ -55,7 +55,7 @@ const leftOut =
         "test/unit/venue/!(serve|socket)*.test.ts",
         "test/unit/backtest/!(determinism|runner)*.test.ts",
         "test/unit/backtest/testkit/**",
-        "test/unit/backtest/sweep/{sweep,sweep-parts}.test.ts",
+        "test/unit/backtest/sweep/{command,sweep,sweep-parts}.test.ts",
         "test/unit/backtest/sweep/workers/queue-worker.test.ts",
         "test/unit/verify/{acceptance,compare,conformance,doctor,playback,simulation}/**",
       ]
@@ -91,8 +91,10 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
-    // More than a small machine's cores: much of the suite waits for processes of its own. With four, some of these are late.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // More than a small machine's cores: much of the suite waits for processes of its own.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
+    // What was compiled once is kept for the next run, on the other platform, too.
+    experimental: { fsModuleCache: true },
     // What a busy machine made late is tried once more, and reported as such ("retry x1").
     retry: 1,
     sequence: { sequencer: Sequencer },
