@@ -56,8 +56,11 @@ export const remainderOf = (ending: Ending): Remainder => {
     const isFollowed = phase !== "filled" || byQty || isCut || nets;
     return isFollowed ? exitOf(ending, isCut ? sub(wantedQty, filledQty) : left) : none;
   }
-  if (phase !== "filled" || !byQty) return none;
+  const isCutShort = phase === "canceled" && spec.ordType === "market";
+  if (!(phase === "filled" || isCutShort) || !byQty) return none;
   if (compare(left, instrument.lotSize) < 0 && compare(sub(filledQty, qty), instrument.lotSize) < 0) return none;
+  if (isCutShort)
+    return { kind: "differs", reason: `${filledQty} was executed of ${qty} wanted; ${left} of it is missing: the book held too little` };
   if (spec.ordType === "market" && inQuote && isPositive(filledQty) && isPlaceable(left, instrument)) return { kind: "rest", qty: left };
   return { kind: "differs", reason: differs(ending, left) };
 };

@@ -32,7 +32,7 @@ export interface WantedOrder {
    * Size in base currency. Give exactly one of `qty`, `notional`, `sz`. Where the service counts `sz` in quote currency, a market
    * order of up to 1,000 lots comes out exact as long as its price moves by less than half a lot's worth on the way; a larger one
    * aims 0.05 % below and a second order brings the rest, so that a better price does not buy too much. What still differs when
-   * the order is complete is reported as the event `order.inexact`.
+   * the order is complete, also because the book held too little, is reported as the event `order.inexact`.
    */
   readonly qty?: string;
   /** Size in quote currency. */
