@@ -9,7 +9,7 @@
 import type { Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, equal, isPositive, neg, sub, toStep } from "../decimal.ts";
-import { noQuote, type OrderSpec, type Specified } from "./wanted-order.ts";
+import { type OrderSpec, type Specified, unquoted } from "./wanted-order.ts";
 
 /** What bounds the exits of one strategy, instrument and side. Base currency, decimal text. */
 export interface ExitLimit {
@@ -79,7 +79,7 @@ export const sizeExit = (
   // Nothing is known to be held, less than can be ordered, or not how much is wanted: the service knows better.
   if (!isPositive(held) || (isAlone && (baseQty === "" || compare(free, leastQty(steps)) < 0)))
     return { ok: true, spec, baseQty, wantedQty: "", nets: false };
-  if (baseQty === "") return { ok: false, reason: `${noQuote} ${spec.instId} is known yet to tell how much of ${held} it would reduce` };
+  if (baseQty === "") return { ok: false, ...unquoted(spec.instId, `tell how much of ${held} it would reduce`) };
   const qty = compare(baseQty, free) <= 0 ? baseQty : free;
   const nets = !isAlone && (!hasFlag || compare(covered, qty) < 0);
   const isBounded = nets && spec.ordType === "market";

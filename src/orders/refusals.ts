@@ -13,7 +13,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
-import { noQuote, sameWish, type WantedOrder } from "./wanted-order.ts";
+import { sameWish, type WantedOrder } from "./wanted-order.ts";
 
 export interface Refusal {
   readonly strategy: string;
@@ -67,7 +67,7 @@ export class Refusals {
     this.#owner = owner;
   }
 
-  refuse(slot: Slot, wish: WantedOrder, { reason, crowded, isGeneral }: Exclude<Ruling, Approval>): void {
+  refuse(slot: Slot, wish: WantedOrder, { reason, crowded, isGeneral, isUnquoted }: Exclude<Ruling, Approval>): void {
     if (crowded === true) this.#crowded.add(slot);
     if (sameWish(wish, slot.settled)) return;
     slot.settled = wish;
@@ -75,7 +75,7 @@ export class Refusals {
     this.#lifecycle.dropSpare(slot);
     // Looked at again and refused for the same reason: that is no news.
     if (slot.reserved) this.#lookAgain(slot);
-    if (this.#waitsForQuote(slot, reason)) return;
+    if (isUnquoted === true && this.#waitsForQuote(slot)) return;
     const before = this.#told.get(slot);
     const now = this.#options.clock.now();
     const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
@@ -129,9 +129,9 @@ export class Refusals {
   }
 
   /** True while it waits for the first quote of its product and nothing is told. What is placed by hand is answered at once. */
-  #waitsForQuote(slot: Slot, reason: string): boolean {
+  #waitsForQuote(slot: Slot): boolean {
     const { clock, priceSilenceMs } = this.#options;
-    if (priceSilenceMs === undefined || slot.byHand || !reason.startsWith(noQuote)) return false;
+    if (priceSilenceMs === undefined || slot.byHand) return false;
     const now = clock.now();
     const known = this.#unquoted.get(slot);
     if (known !== undefined) return now < known;

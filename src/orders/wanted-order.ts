@@ -103,9 +103,14 @@ export interface OrderSpec {
   readonly reduceOnly: boolean;
 }
 
-export type Specified =
-  | { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: string }
-  | { readonly ok: false; readonly reason: string };
+/** `isUnquoted`: the first quote of the product may end it. */
+interface Unspecified {
+  readonly ok: false;
+  readonly reason: string;
+  readonly isUnquoted?: true;
+}
+
+export type Specified = { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: string } | Unspecified;
 
 /** Whether what is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
@@ -181,10 +186,11 @@ export const specify = (
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
 };
 
-/** With this a refusal begins that the first quote of the product may end. */
-export const noQuote = "no quote of";
+/** A refusal that the first quote of the product may end; `purpose` says what the quote is needed for. */
+export const unquoted = (instId: string, purpose: string) =>
+  ({ reason: `no quote of ${instId} is known yet to ${purpose}`, isUnquoted: true }) as const;
 
-type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | { readonly ok: false; readonly reason: string };
+type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | Unspecified;
 
 /** Orders of so many lots may differ from their price by half a lot, 0.05 %, and still come out exact. */
 const exactLotsMax = "1000";
@@ -249,7 +255,7 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
     if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: "" };
     if (wish.notional !== undefined && unit === "quote_notional") return { ok: true, sz: plain(wish.notional), baseQty: "" };
     if (wish.qty !== undefined && unit === "base") return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
-    return { ok: false, reason: `${noQuote} ${wish.instId} is known yet to turn the size into the service's unit` };
+    return { ok: false, ...unquoted(wish.instId, "turn the size into the service's unit") };
   }
   const { qty, refused } = lotsOf(wish.qty ?? baseOf(wish, unit, px, contract), instrument, wish.instId);
   if (refused !== "") return { ok: false, reason: refused };

@@ -55,7 +55,7 @@ export type Ruling =
   | Approval
   /**
    * `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. `isGeneral`: no order of its kind may leave,
-   * whatever it is.
+   * whatever it is. `isUnquoted`: the first quote of the product may end it.
    */
   | {
       readonly approved: false;
@@ -63,6 +63,7 @@ export type Ruling =
       readonly crowded?: true;
       readonly limit?: keyof RiskRules;
       readonly isGeneral?: true;
+      readonly isUnquoted?: true;
     };
 
 const refused = (reason: string): Extract<Ruling, { approved: false }> => ({ approved: false, reason });
@@ -109,12 +110,12 @@ export const rule = (input: RuleInput): Ruling => {
   const specified = input.specified ?? specifyWish(wish, input.instruments, contract, input.marketPx);
   let result: Specified | SizedExit = specified;
   if (input.exit !== undefined) result = sized(input, specified);
-  if (!result.ok) return refused(result.reason);
+  if (!result.ok) return { ...refused(result.reason), ...(result.isUnquoted && { isUnquoted: true }) };
   const { spec, baseQty } = result;
   const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });
   if (broken === undefined) return "nets" in result ? { approved: true, spec, baseQty, exit: result } : { approved: true, spec, baseQty };
-  const { limit, reason, crowded } = broken;
-  return { ...refused(reason), limit, ...(crowded ? { crowded } : {}) };
+  const { limit, reason, crowded, isUnquoted } = broken;
+  return { ...refused(reason), limit, ...(crowded && { crowded }), ...(isUnquoted && { isUnquoted }) };
 };
 
 /** The order, or the part of it that an exit may be now. */

@@ -6,7 +6,7 @@
  * Not here: where the values come from (risk-manager.ts), limits on losses (loss-limits.ts), on pace (order-throttle.ts).
  */
 import { add, compare, div, isPositive, mul, neg, sub } from "../../decimal.ts";
-import { noQuote, type OrderSpec } from "../wanted-order.ts";
+import { type OrderSpec, unquoted } from "../wanted-order.ts";
 import type { Holding } from "./exposure.ts";
 
 /** Limits on money, all optional; amounts are decimal text in quote currency. */
@@ -52,6 +52,7 @@ interface RiskRefusal {
   readonly reason: string;
   /** It may pass when an order has ended. */
   readonly crowded: boolean;
+  readonly isUnquoted?: true;
 }
 
 const places = 12;
@@ -85,7 +86,7 @@ export const riskRuling = (input: RiskInput): RiskRefusal | undefined => {
   if (limited === undefined || onlyShrinks(input)) return undefined;
   const px = spec.px === "" ? marketPx : spec.px;
   if (px === undefined || baseQty === "") {
-    return { limit: limited, reason: `${noQuote} ${spec.instId} is known yet to value the order (orders.${limited})`, crowded: true };
+    return { limit: limited, ...unquoted(spec.instId, `value the order (orders.${limited})`), crowded: true };
   }
   const notional = mul(baseQty, px);
   return (

@@ -49,6 +49,7 @@ describe("An exit", () => {
   it("of an unknown size is refused among others: it might reduce more than is held", () => {
     const spec = { instId: swap, side: "sell", ordType: "market", px: "", sz: "600", reduceOnly: true } as const;
     const sized = sizeExit({ spec, baseQty: "" }, among, steps, () => ({ ok: false, reason: "" }));
-    expect(sized).toEqual({ ok: false, reason: `no quote of ${swap} is known yet to tell how much of 0.01 it would reduce` });
+    const reason = `no quote of ${swap} is known yet to tell how much of 0.01 it would reduce`;
+    expect(sized).toEqual({ ok: false, reason, isUnquoted: true });
   });
 });

@@ -65,6 +65,7 @@ describe("Risk limits on one order:", () => {
       limit: "orderNotionalMax",
       reason: `no quote of ${swap} is known yet to value the order (orders.orderNotionalMax)`,
       crowded: true,
+      isUnquoted: true,
     });
   });
 });
