@@ -50,3 +50,10 @@ export const durationOf: Read = (text) => {
   if (digits !== "") return Number(digits) * unitMs[unit as keyof typeof unitMs];
   throw new InvalidArgumentError("Write a whole number and a unit, such as 90s, 15m, 1h or 30d.");
 };
+
+/** Names with commas between. */
+export const namesOf = (text: string): readonly string[] =>
+  text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");

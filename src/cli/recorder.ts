@@ -22,7 +22,7 @@ import type { StreamName } from "../verify/session/market-rows.ts";
 import type { SealedSegment } from "../verify/session/segment-seal.ts";
 import { runToEnd } from "./engine-run.ts";
 import { type CliIo, printable, transientLine } from "./io.ts";
-import { durationOf, secondsOf } from "./option-values.ts";
+import { durationOf, namesOf, secondsOf } from "./option-values.ts";
 import type { RecordParts } from "./record.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 
@@ -55,12 +55,6 @@ export const addRecorderCommand = (program: Command, io: CliIo, parts: RecordPar
     .option("--json", "print each finished fixture as a line of JSON")
     .action((path: string, flags: Flags) => runRecorder(path, flags, io, parts));
 };
-
-const namesOf = (text: string): readonly string[] =>
-  text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
 
 const streamsOf = (text: string): Flags["streams"] =>
   namesOf(text).map((kind) => {

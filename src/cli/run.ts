@@ -24,7 +24,7 @@ import { type DashboardFlags, portOf, withDashboard } from "./dashboard-plugin.t
 import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, groupResumeOf, haltAdvice, isSteered, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
-import { secondsOf } from "./option-values.ts";
+import { namesOf, secondsOf } from "./option-values.ts";
 import { Reachability } from "./reachability.ts";
 import { createRunOrders, withUnits } from "./run-orders.ts";
 import { closingText, createTally } from "./run-progress.ts";
@@ -58,6 +58,7 @@ interface Flags extends DashboardFlags {
   readonly resume?: true;
   readonly acceptLimits?: string;
   readonly resetRiskCounters?: true;
+  readonly resetRiskCountersOf?: readonly string[];
   readonly html?: string;
   readonly trades?: string;
   readonly json?: true;
@@ -78,7 +79,12 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .option("--watchdog", "also start a watchdog process, which cancels all orders when this process stops responding")
     .option("--resume", "resume trading after a halt in a previous run of this journal")
     .option("--accept-limits <mark>", "accept risk limits wider than the previous run's; the refusal names the mark")
-    .option("--reset-risk-counters", "count positions and losses for risk limits from now on, without the previous runs of this journal")
+    .option("--reset-risk-counters", "count positions and losses from now on, without the previous runs of this journal")
+    .addOption(
+      new Option("--reset-risk-counters-of <instIds>", "the same for some instruments, with commas")
+        .argParser(namesOf)
+        .conflicts("resetRiskCounters"),
+    )
     .option("--html <file>", "write the report at the end as a page for a browser, one file that needs no network")
     .option("--trades <file>", "write the trades from flat to flat as CSV at the end, the last 20,000 of each strategy and instrument")
     .option("--json", "print every event as a line of JSON; the report then goes to stderr")
@@ -219,8 +225,9 @@ const watchdogBeside = (engine: RunningEngine, config: unknown, path: string, sc
 
 const watchdogMessage = "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.";
 /** The command's flags that concern the journal of previous runs, laid over the config's. */
-const withDecisions = <T>(config: T, { resume, acceptLimits, resetRiskCounters }: Flags): T => {
-  if (resume === undefined && acceptLimits === undefined && resetRiskCounters === undefined) return config;
+const withDecisions = <T>(config: T, { resume, acceptLimits, resetRiskCounters, resetRiskCountersOf }: Flags): T => {
+  const reset = resetRiskCounters ?? resetRiskCountersOf;
+  if (resume === undefined && acceptLimits === undefined && reset === undefined) return config;
   const { journal } = config as { readonly journal?: object };
   if (journal === undefined)
     throw new SluiceError(
@@ -230,7 +237,7 @@ const withDecisions = <T>(config: T, { resume, acceptLimits, resetRiskCounters }
   const decisions = {
     ...(resume && { resume }),
     ...(acceptLimits !== undefined && { acceptLimits }),
-    ...(resetRiskCounters && { resetRiskCounters }),
+    ...(reset !== undefined && { resetRiskCounters: reset }),
   };
   return { ...config, journal: { ...journal, ...decisions } };
 };

@@ -12,7 +12,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { AmendBody, OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
 import { compare } from "../decimal.ts";
-import { SluiceError } from "../errors.ts";
+import { didYouMean, SluiceError } from "../errors.ts";
 import type { CheckedConfig, JournalConfig } from "../host/config.ts";
 import { createDecisions, type Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
@@ -86,7 +86,7 @@ class PlacementLog implements PlacementJournal {
     this.#checkLimits();
     const judged = this.#decisions.held().map(({ strategy }) => strategy);
     if (config.resume === true && !goesOn) this.#resume();
-    if (config.resetRiskCounters === true && !goesOn) this.#resetRiskCounters();
+    if (!goesOn) this.#resetRiskCounters();
     const open = this.#intents.open();
     for (const { clOrdId, uid, strategy = "" } of open) this.#senders.set(clOrdId, { uid, strategy });
     this.#write({ type: "life", number: this.#intents.life + 1, at: clock.wallNow() });
@@ -256,8 +256,21 @@ class PlacementLog implements PlacementJournal {
     }
   }
 
-  /** Holdings of previous runs no longer count: positions and losses are counted from here on. */
+  /** Holdings of previous runs no longer count, all or those of some instruments: positions and losses are counted from here on. */
   #resetRiskCounters(): void {
-    for (const { booked: _, ...held } of this.#holdings.all()) this.#write({ type: "held", ...held, position: "0", cash: "0" });
+    const { resetRiskCounters: which = false, dir } = this.#options.config;
+    if (which === false) return;
+    const all = this.#holdings.all();
+    const known = [...new Set(all.map(({ instId }) => instId))];
+    const unknown = which === true ? undefined : which.find((instId) => !known.includes(instId));
+    if (unknown !== undefined) {
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        `Counters of ${unknown} cannot be reset: the journal in ${dir} knows ${known.length === 0 ? "no instrument" : `only ${known.join(", ")}`}.${didYouMean(unknown, known)}`,
+      );
+    }
+    for (const { booked: _, ...held } of all) {
+      if (which === true || which.includes(held.instId)) this.#write({ type: "held", ...held, position: "0", cash: "0" });
+    }
   }
 }

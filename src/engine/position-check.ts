@@ -186,7 +186,7 @@ const differenceText = ({ user, instId, account, held, holders }: PositionDiffer
 const remedyOf = ({ instId, account, held }: PositionDifference, isKept: boolean): string => {
   const cause = "Something else has traded it or holds it too (a close by hand, another program), or it was liquidated";
   const again = isKept
-    ? "start again with --reset-risk-counters, after which every strategy holds nothing of any instrument"
+    ? `start again with --reset-risk-counters-of ${instId}, after which no strategy holds anything of it`
     : "start again, after which every strategy holds nothing";
   if (isZero(account)) return `${cause}. If nothing is held any more, stop and ${again}`;
   if (isZero(held)) return `${cause}. What no strategy holds is closed by none: close it at the service, or leave it to whom it belongs`;

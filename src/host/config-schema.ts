@@ -154,7 +154,7 @@ export const configSchema = {
         rebuild: { type: "boolean" },
         resume: { type: "boolean" },
         acceptLimits: { type: "string", pattern: "^[0-9a-f]{8}$" },
-        resetRiskCounters: { type: "boolean" },
+        resetRiskCounters: { type: ["boolean", "array"], minItems: 1, items: { type: "string", minLength: 1 } },
       },
     },
     supervision: {

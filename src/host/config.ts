@@ -63,8 +63,11 @@ export interface JournalConfig {
   readonly resume?: boolean;
   /** Accepts risk limits wider than the previous run's: the mark that the refusal names. `--accept-limits` sets it. */
   readonly acceptLimits?: string;
-  /** Count positions and losses for risk limits from now on, without previous runs. `--reset-risk-counters` sets it. */
-  readonly resetRiskCounters?: boolean;
+  /**
+   * Count positions and losses from now on, without previous runs: of all instruments, or of the named ones (instrument ids). Then no
+   * strategy holds anything of them. `--reset-risk-counters` and `--reset-risk-counters-of` set it for one start.
+   */
+  readonly resetRiskCounters?: boolean | readonly string[];
 }
 
 /**

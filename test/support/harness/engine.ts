@@ -32,6 +32,7 @@ await amendmentCodeFor(createContract({ capabilities: { amend: true } }).profile
 // Runs outside of a test runner as well.
 const swap = "BTC-USDT-SWAP";
 const btc = { instId: swap, tickSize: "0.1", lotSize: "0.001" };
+export const eth = { instId: "ETH-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" };
 export const far = (slot: string, px: string): WantedOrder => ({ slot, instId: swap, side: "buy", px, qty: "0.01" });
 
 export const keys = [{ name: "k1", permissions: ["read", "trade_futures", "trade_spot"] }];
@@ -72,11 +73,16 @@ export interface World {
   instance: number;
 }
 
-/** A service with one product, one user and its limits, quoted around 60,000. */
-export const venueOf = (clock: Clock, firstOrdId = "1000000000", profile: ProfileOverrides = {}): Venue => {
+/** A service with one product and more where given, one user and its limits, quoted around 60,000. */
+export const venueOf = (
+  clock: Clock,
+  firstOrdId = "1000000000",
+  profile: ProfileOverrides = {},
+  more: readonly (typeof btc)[] = [],
+): Venue => {
   const venue = createVenue({
     contract: createContract(profile),
-    instruments: [btc],
+    instruments: [btc, ...more],
     users: [{ uid: "main", keys, balances: { USDT: "100000" } }],
     fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
     enforceLimits: true,

@@ -246,6 +246,8 @@ describe("sluice run", () => {
   it("tells the journal to go on after a halt, and which wider limits are meant", async () => {
     const { config } = await given(', journal: { dir: "j" }', "--resume", "--accept-limits", "0123abcd", "--reset-risk-counters");
     expect(config).toMatchObject({ journal: { dir: "j", resume: true, acceptLimits: "0123abcd", resetRiskCounters: true } });
+    const some = await given(', journal: { dir: "j" }', "--reset-risk-counters-of", "BTC-USDT-SWAP, ETH-USDT");
+    expect(some.config).toMatchObject({ journal: { resetRiskCounters: ["BTC-USDT-SWAP", "ETH-USDT"] } });
     const { code, text } = await given("", "--resume");
     expect([code, text]).toEqual([2, expect.stringMatching(/this config has none/)]);
   });

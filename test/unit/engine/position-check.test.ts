@@ -9,7 +9,7 @@ import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Positions } from "../../../src/orders/positions.ts";
 import type { Snapshot } from "../../../src/orders/state/snapshot.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { begun, far, type lifeOf, pass, stop, type World, worldOf } from "../../support/harness/engine.ts";
+import { begun, eth, far, type lifeOf, pass, stop, venueOf, type World, worldOf } from "../../support/harness/engine.ts";
 
 const swap = "BTC-USDT-SWAP";
 const entry: WantedOrder = { slot: "in", instId: swap, side: "buy", px: "60001", qty: "0.02" };
@@ -56,7 +56,7 @@ it("A position closed by hand is told once, names both sides and what to do, and
   closeByHand();
   await pass(world, 90_000);
   expect(told(life.events)).toEqual([
-    "BTC-USDT-SWAP of user main: the account has 0, strategies hold 0.02 by their own fills (one 0.02). Something else has traded it or holds it too (a close by hand, another program), or it was liquidated. If nothing is held any more, stop and start again with --reset-risk-counters, after which every strategy holds nothing of any instrument",
+    "BTC-USDT-SWAP of user main: the account has 0, strategies hold 0.02 by their own fills (one 0.02). Something else has traded it or holds it too (a close by hand, another program), or it was liquidated. If nothing is held any more, stop and start again with --reset-risk-counters-of BTC-USDT-SWAP, after which no strategy holds anything of it",
   ]);
   await pass(world, 600_000);
   expect(told(life.events)).toHaveLength(1);
@@ -98,16 +98,35 @@ it("A read of before a fill shows no difference", () => {
   expect(details).toHaveLength(1);
 });
 
-it("What it advises adopts the account as it is: the next run holds nothing, and nothing differs", async () => {
-  const life = await begin();
+it("What it advises adopts the account as it is: the next run holds nothing of it and what it held of others, and nothing differs", async () => {
+  world.venue = venueOf(world.clock, "5000000000", {}, [eth]);
+  world.show(60_000);
+  world.venue.quote(eth.instId, 20_000, 1_000, 20_001, 1_000, world.clock.now());
+  const other: WantedOrder = { slot: "other", instId: eth.instId, side: "buy", px: "2000.1", qty: "0.5" };
+  const life = await begin(concat(of([entry, other]), NEVER));
+  expect([world.position(swap).qty, world.position(eth.instId).qty]).toEqual(["0.02", "0.5"]);
   closeByHand();
   await pass(world, 90_000);
   await stop(world, life.engine);
-  world.journal = { resetRiskCounters: true };
+  world.journal = { resetRiskCounters: [swap] };
   const next = await begin(concat(of([]), NEVER));
   await pass(world, 200_000);
-  expect(world.position(swap).qty).toBe("0");
+  const { qty, avgPx } = world.position(eth.instId);
+  expect([world.position(swap).qty, qty, avgPx]).toEqual(["0", "0.5", "2000.1"]);
   expect(told(next.events)).toEqual([]);
+  await stop(world, next.engine);
+});
+
+it("An instrument that the journal does not know is refused with those that it knows, and nothing is reset", async () => {
+  const life = await begin();
+  await stop(world, life.engine);
+  world.journal = { resetRiskCounters: [swap, "BTC-USDT-SWOP"] };
+  await expect(begin()).rejects.toThrow(
+    /Counters of BTC-USDT-SWOP cannot be reset: the journal in .*journal knows only BTC-USDT-SWAP\. Did you mean "BTC-USDT-SWAP"\?/,
+  );
+  world.journal = {};
+  const next = await begin(concat(of([]), NEVER));
+  expect(world.position(swap).qty).toBe("0.02");
   await stop(world, next.engine);
 });
 
