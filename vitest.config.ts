@@ -77,7 +77,19 @@ class Sequencer extends BaseSequencer {
   }
 }
 
+/** Modules that newer platforms alone have would give their caches of compiled modules another key, though nothing here loads them. */
+const newerModules = /^(node:)+(sea|sqlite|test|test\/reporters)$/;
+const oneCache = {
+  name: "one-cache",
+  configResolved({ environments }: { readonly environments: Record<string, { readonly resolve: { external: true | string[] } }> }): void {
+    for (const { resolve } of Object.values(environments)) {
+      if (resolve.external !== true) resolve.external = resolve.external.filter((name) => !newerModules.test(name));
+    }
+  },
+};
+
 export default defineConfig({
+  plugins: [oneCache],
   resolve: {
     alias: [
       { find: /^sluice$/, replacement: fileURLToPath(new URL("./src/index.ts", import.meta.url)) },
