@@ -12,14 +12,14 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { parseInstId } from "../contract/inst-id.ts";
 import { didYouMean, messageOf, SluiceError } from "../errors.ts";
 import { checkWritable, type FixtureManifest, readFixture, readManifest, writeFixture } from "../market/tape/fixture.ts";
-import { type FixtureFinding, findingsOf } from "../market/tape/fixture-findings.ts";
+import { findingsOf } from "../market/tape/fixture-findings.ts";
 import { microsecondsOf } from "../market/tape/import-instants.ts";
 import type { WrittenFixture } from "../market/tape/import-market.ts";
 import { createNotes } from "../market/tape/read-recording.ts";
 import { createTape, type Tape } from "../market/tape/tape.ts";
 import { joinTapes } from "../market/tape/tape-join.ts";
 import { grouped, minuteOf } from "../report/number-format.ts";
-import { fixtureSummary } from "./fixture-summary.ts";
+import { findingLine, fixtureSummary } from "./fixture-summary.ts";
 import { type CliIo, transientLine } from "./io.ts";
 import { stepsText } from "./time-left.ts";
 
@@ -180,9 +180,6 @@ const check = (dirs: readonly string[], { json }: Flags, io: CliIo): void => {
   );
   if (problems.length > 0) throw new SluiceError("FIXTURE_INVALID", "There are problems in the data:", problems);
 };
-
-const findingLine = ({ series, kind, what, count, firstAt }: FixtureFinding): string =>
-  `  ${kind}: ${series}: ${what}: ${grouped(count)} (first ${firstAt})`;
 
 const cut = (dir: string, { out, from, to, instrument, force = false, json }: CutFlags, io: CliIo): void => {
   checkWritable(out, { force });

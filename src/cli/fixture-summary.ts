@@ -3,6 +3,7 @@
  *
  * Invariants: the JSON is one line; counts and times are the manifest's own.
  */
+import type { FixtureFinding } from "../market/tape/fixture-findings.ts";
 import type { ImportedFile } from "../market/tape/import.ts";
 import type { WrittenFixture } from "../market/tape/import-market.ts";
 import { grouped } from "../report/number-format.ts";
@@ -10,7 +11,7 @@ import { grouped } from "../report/number-format.ts";
 export const fixtureSummary = (written: WrittenFixture, json: boolean): string =>
   json ? `${JSON.stringify(written)}\n` : `${linesOf(written).join("\n")}\n`;
 
-const linesOf = ({ fixture: dir, files = [], ...manifest }: WrittenFixture): readonly string[] => {
+const linesOf = ({ fixture: dir, files = [], problems = [], ...manifest }: WrittenFixture): readonly string[] => {
   const bytes = manifest.series.reduce((total, series) => total + series.bytes, 0);
   return [
     `${dir}: ${grouped(manifest.rows)} rows in ${grouped(bytes)} bytes`,
@@ -22,9 +23,13 @@ const linesOf = ({ fixture: dir, files = [], ...manifest }: WrittenFixture): rea
     ...feedLines(manifest),
     ...fileLines(files),
     ...manifest.notes.map(({ what, count }) => `  note: ${what}: ${grouped(count)}`),
+    ...problems.map(findingLine),
     `  contentHash ${manifest.contentHash}`,
   ];
 };
+
+export const findingLine = ({ series, kind, what, count, firstAt }: FixtureFinding): string =>
+  `  ${kind}: ${series}: ${what}: ${grouped(count)} (first ${firstAt})`;
 
 const filesShown = 12;
 

@@ -7,6 +7,7 @@
 import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
 import { SluiceError } from "../../errors.ts";
 import type { FixtureManifest, WriteOptions } from "./fixture.ts";
+import type { FixtureFinding } from "./fixture-findings.ts";
 import type { ImportedFile, ReadOptions } from "./import.ts";
 import { checkedLayout } from "./table/layout.ts";
 
@@ -25,6 +26,8 @@ export interface WrittenFixture extends FixtureManifest {
   readonly fixture: string;
   /** Of an import: what each file gave. */
   readonly files?: readonly ImportedFile[];
+  /** Of an import: rows as no market has them, where there are any. */
+  readonly problems?: readonly FixtureFinding[];
 }
 
 export const disorderBounds = { least: 0, most: 999_999_999, what: "whole milliseconds" };

@@ -10,6 +10,7 @@ import { SluiceError } from "../../errors.ts";
 import { partsOf, type TextPart } from "./byte-source.ts";
 import type { FixtureManifest, FixtureNote, WriteOptions } from "./fixture.ts";
 import { openForAdding } from "./fixture-addition.ts";
+import { type FixtureFinding, findingsOf } from "./fixture-findings.ts";
 import { filesNamed, type InstrumentChoice, instrumentOf } from "./import-names.ts";
 import { createNotes, type RecordingOptions, type RowsFound, readPart } from "./read-recording.ts";
 import type { Tape } from "./tape.ts";
@@ -59,6 +60,7 @@ export interface ReadFile extends ImportedFile {
 
 export interface Imported extends FixtureManifest {
   readonly files: readonly ImportedFile[];
+  readonly problems?: readonly FixtureFinding[];
 }
 
 export const importRecordings = async (options: ImportOptions): Promise<Imported> => {
@@ -75,7 +77,12 @@ export const importRecordings = async (options: ImportOptions): Promise<Imported
   const added = { name: "the import", tape, sources: files.map(({ source }) => source), notes: notes.list(), ...(feed && { feed }) };
   if (signal?.aborted) throw stopped();
   const manifest = target.add(added);
-  return { ...manifest, files: files.map(({ part: _part, tape: _tape, source: _source, feed: _feed, found: _found, ...file }) => file) };
+  const problems = findingsOf(tape).filter(({ kind }) => kind === "problem");
+  return {
+    ...manifest,
+    files: files.map(({ part: _part, tape: _tape, source: _source, feed: _feed, found: _found, ...file }) => file),
+    ...(problems.length > 0 && { problems }),
+  };
 };
 
 /** Reads all files, without writing anything. */

@@ -32,6 +32,17 @@ describe("sluice import", () => {
     expect(readFixture(out).tape.startAt).toBe(Date.UTC(2022, 0, 1, 0, 1));
   });
 
+  it("tells rows as no market has them, and imports them all the same", async () => {
+    const quotes = join(home, "quotes.csv");
+    const rows = ["1641024000000,100,1,101,1", "1641024001000,102,1,101,1", "1641024002000,103,1,101,1"];
+    writeFileSync(quotes, ["timestamp,bid,bidSize,ask,askSize", ...rows, ""].join("\n"));
+    const text = await run(quotes, "--instrument", "BTC-USDT", "--out", join(home, "crossed"));
+    expect(text).toContain("  problem: quote of BTC-USDT: best prices that cross: 2 (first 2022-01-01T08:00:01.000Z)\n");
+    const { problems } = await importMarket({ file: quotes, instrument: "BTC-USDT", out: join(home, "crossed-too") });
+    expect(problems).toMatchObject([{ what: "best prices that cross", count: 2 }]);
+    expect(readFixture(join(home, "crossed")).tape.length).toBe(3);
+  });
+
   it("prints exactly one JSON object with --json", async () => {
     const out = join(home, "json");
     const text = await run(csv, "--instrument", "BTC-USDT", "--out", out, "--timestamp", "close", "--json");
