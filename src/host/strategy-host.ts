@@ -12,6 +12,7 @@ import type { Clock, Timer } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
+import { takeWanted } from "../orders/wanted-set.ts";
 import type { StrategyContext } from "./context.ts";
 import { inside, type Owner, outside, watchUnhandledRejections } from "./execution-context.ts";
 import { FailureLog, handling, itsStart } from "./failure.ts";
@@ -20,7 +21,6 @@ import { owned, ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts"
 import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
 import type { Strategy } from "./strategy.ts";
 import { installVirtualGlobals } from "./virtual-globals.ts";
-import { takeWanted } from "./wanted-set.ts";
 
 /** Whether a strategy runs, has completed or has failed, and with which message. */
 type StrategyState = { readonly state: "running" | "completed" | "failed"; readonly error?: string };

@@ -3,9 +3,9 @@ import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { backtest } from "../../../src/backtest.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import { takeWanted } from "../../../src/host/wanted-set.ts";
 import { createEngine, type WantedOrder } from "../../../src/index.ts";
 import { createOrders } from "../../../src/orders/manual-orders.ts";
+import { takeWanted } from "../../../src/orders/wanted-set.ts";
 import { strategy } from "../../support/harness/backtest.ts";
 import { createRig } from "../../support/harness/orders.ts";
 

@@ -2,8 +2,8 @@
 import { map, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { runBacktest } from "../../../src/backtest.ts";
-import { takeWanted } from "../../../src/host/wanted-set.ts";
 import { defineStrategy, type WantedOrder } from "../../../src/index.ts";
+import { takeWanted } from "../../../src/orders/wanted-set.ts";
 import { testStrategy } from "../../../src/testing.ts";
 import { calm, closed, configOf, recorder, stored, strategy, swap } from "../../support/harness/backtest.ts";
 

@@ -7,8 +7,8 @@
  */
 import { isDecimal } from "../decimal.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
-import { malformedProtect, malformedProtection, type Protect, type WantedProtection } from "../orders/protection/protect.ts";
-import type { Cross, WantedOrder } from "../orders/wanted-order.ts";
+import { malformedProtect, malformedProtection, type Protect, type WantedProtection } from "./protection/protect.ts";
+import type { Cross, WantedOrder } from "./wanted-order.ts";
 
 const needed = ["slot", "instId", "side"] as const;
 const texts = ["ordType", "px", "qty", "notional", "sz", "keepWithin", "tag"] as const;

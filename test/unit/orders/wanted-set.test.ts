@@ -1,6 +1,6 @@
 /** What a strategy emits is taken as it is at that moment, however it is written. */
 import { describe, expect, it } from "vitest";
-import { takeWanted } from "../../../src/host/wanted-set.ts";
+import { takeWanted } from "../../../src/orders/wanted-set.ts";
 
 const plain = { slot: "a", instId: "BTC-USDT-SWAP", side: "buy", px: "1", qty: "2" } as const;
 const full = {
