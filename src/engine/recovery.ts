@@ -10,6 +10,8 @@
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Side } from "../contract/profile.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import type { Protected } from "../journal/protection-records.ts";
+import { malformedProtect } from "../orders/protection/protect.ts";
 import type { Recovered } from "./journal-port.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccounts } from "./user-account.ts";
@@ -28,6 +30,15 @@ export const holdAsBefore = (accounts: UserAccounts, strategies: readonly string
   }
 };
 
+/** A journal may hold what older versions let pass: no start fails for it, and the position it was for is named. */
+const isWellFormed = ({ strategy, name, instId, protect }: Protected, journal: EventLog): boolean => {
+  const problem = malformedProtect(protect);
+  if (problem === undefined) return true;
+  const detail = `${strategy}/${name}: the journal holds a protection of ${instId} with ${problem}. It protects nothing: see what the strategy holds`;
+  journal.append({ type: "anomaly", what: "protection.malformed", detail });
+  return false;
+};
+
 export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged, holdings, protections, repaired }: Recovered): void => {
   journal.append({ type: "journal.opened", run: life, unresolved: open.length, repaired });
   for (const { user, orderManager } of accounts.all) {
@@ -36,7 +47,7 @@ export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged,
       judged,
     );
     const own = open.filter(({ uid }) => uid === user.uid);
-    const kept = protections.filter(({ uid }) => uid === user.uid);
+    const kept = protections.filter((record) => record.uid === user.uid && isWellFormed(record, journal));
     if (kept.length > 0) orderManager.restore(kept, own);
   }
   for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly, planned } of open) {

@@ -11,6 +11,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import { EventLog } from "../journal/event-log.ts";
 import type { WantedProtection } from "../orders/protection/protect.ts";
+import type { WantedOrder } from "../orders/wanted-order.ts";
 import { FailureLog, type Occasion } from "./failure.ts";
 import { createIsolatedContext, type IsolatedContext } from "./isolated-context.ts";
 import type { FromThread, IsolatedFacts, ToThread } from "./isolation-messages.ts";
@@ -73,11 +74,14 @@ const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { re
   const host = createStrategyHost(clock, journal, undefined, false, failures);
   const context = createIsolatedContext({ name, clock, seed, listed, say });
   let protects: readonly WantedProtection[] = [];
+  const want = (wanted: readonly WantedOrder[]): void => say({ kind: "want", wanted: [...wanted, ...protects] });
   host.start(strategy, context.parts, {
     replace: (_, wanted, protections = protects) => {
       protects = protections;
-      say({ kind: "want", wanted: [...wanted, ...protections] });
+      want(wanted);
     },
+    // What it placed by hand is withdrawn where the orders are, when it is told there.
+    withdraw: () => want([]),
     // What changes nothing is noticed where the orders are.
     renew: () => false,
     setStrategyMode: () => undefined,

@@ -28,7 +28,7 @@ type StrategyState = { readonly state: "running" | "completed" | "failed"; reado
 type Parts = Omit<StrategyContext<never>, "options">;
 
 /** Where wanted orders go. */
-type OrderSink = Pick<OrderManager, "renew" | "replace" | "setStrategyMode">;
+type OrderSink = Pick<OrderManager, "renew" | "replace" | "setStrategyMode" | "withdraw">;
 
 export interface StrategyHost {
   /** Starts a strategy whose wanted orders go to `orderManager`. */
@@ -219,7 +219,7 @@ class SupervisedStrategies implements StrategyHost {
     outside(() => {
       this.#end(run);
       this.#journal.append({ type: "strategy.failed", strategy: name, message });
-      orderManager.replace(name, []);
+      orderManager.withdraw(name);
       this.#decide(charge);
     });
   }

@@ -14,6 +14,7 @@ import type { Refusal } from "./refusals.ts";
 import type { OrderUpdate } from "./tracked-order.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 import type { WantedOrder } from "./wanted-order.ts";
+import { takePlaced } from "./wanted-set.ts";
 
 /** Which orders: every field given must match; nothing given matches all of the strategy's orders. */
 export interface OrderFilter {
@@ -45,7 +46,7 @@ export interface CancelResult {
 
 /** What a strategy can do with orders besides declaring the ones it wants. */
 export interface Orders {
-  /** Places one order. Emits its life and completes when it is over; a refusal is the last value. */
+  /** Places one order. Emits its life and completes when it is over; a refusal, of a misspelt field too, is the last value. */
   place(order: Omit<WantedOrder, "slot"> & { readonly slot?: string }): Observable<OrderUpdate>;
   /**
    * Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes at once. An order
@@ -138,8 +139,10 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
     mine$: defer(() => updates$.pipe(map(mine), startWith(mine()))),
     place: (order) =>
       new Observable((subscriber) => {
-        const slot = order.slot ?? `#${count++}`;
-        const wish: WantedOrder = { ...order, slot };
+        const given = order as typeof order | null | undefined;
+        const name: unknown = given?.slot ?? `#${count++}`;
+        const wish = takePlaced(typeof given === "object" && given !== null ? { ...given, slot: name } : given);
+        const slot = String(name);
         let sent = false;
         subscriber.add(
           orderManager.listen((update, order) => {
@@ -153,13 +156,17 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
           }),
         );
         subscriber.add(
-          orderManager.refusals$.subscribe((refusal) => {
+          orderManager.refusals.refusals$.subscribe((refusal) => {
             if (refusal.strategy !== strategy || refusal.slot !== slot) return;
             subscriber.next(refusedUpdate(refusal));
             orderManager.wantOne(strategy, slot, undefined);
             subscriber.complete();
           }),
         );
+        if (typeof wish === "string") {
+          orderManager.refusals.tell({ strategy, slot, reason: wish });
+          return;
+        }
         const taken = orderManager.wantOne(strategy, slot, wish);
         if (taken !== undefined) {
           subscriber.next(refusedUpdate({ strategy, slot, reason: taken }));

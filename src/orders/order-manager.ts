@@ -5,7 +5,6 @@
  * slot and its exposure until there is evidence; orders of previous runs are adopted by their slots.
  * Not here: the next step of a slot and what follows from it (order-flow.ts), publication (order-lifecycle.ts), limits (risk/).
  */
-import type { Observable } from "rxjs";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { isZero, neg } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
@@ -18,7 +17,7 @@ import type { UpdateListener } from "./order-lifecycle.ts";
 import type { Positions } from "./positions.ts";
 import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts";
 import type { WantedProtection } from "./protection/protect.ts";
-import type { Refusal } from "./refusals.ts";
+import type { Refusals } from "./refusals.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
 import { createOrderThrottle } from "./risk/order-throttle.ts";
 import type { Inherited } from "./risk/risk-manager.ts";
@@ -33,7 +32,7 @@ interface OrderManagerOptions extends OrderFlowOptions {
 }
 
 export class OrderManager {
-  readonly refusals$: Observable<Refusal>;
+  readonly refusals: Pick<Refusals, "refusals$" | "tell">;
   readonly #options: OrderManagerOptions;
   readonly #flow: OrderFlow;
   readonly #admit: (slot: Slot) => void;
@@ -50,7 +49,7 @@ export class OrderManager {
         else options.onLoss(reason);
       },
     });
-    this.refusals$ = this.#flow.refusals.refusals$;
+    this.refusals = this.#flow.refusals;
     const { contract, instruments, journal } = options;
     this.#closing = new ClosingSlots(this.#flow, { profile: contract.profile, instruments }, journal);
     this.#admit = createOrderThrottle(options.clock, options.rules.changesPerSecond, (slot) => {
@@ -94,6 +93,12 @@ export class OrderManager {
     this.#flow.reconciliation.settleIn();
     if (slot !== undefined) this.#admit(slot);
     return undefined;
+  }
+
+  /** Withdraws what a strategy wants and what it placed by hand; what closes its protected positions stays. */
+  withdraw(strategy: string): void {
+    this.replace(strategy, []);
+    for (const { name, byHand } of this.#flow.slots.ofStrategy(strategy)) if (byHand) this.wantOne(strategy, name, undefined);
   }
 
   /** Cancels these now. Unless it is an emergency, their wanted orders are not placed again until they change. */

@@ -1,5 +1,5 @@
 /**
- * Validation of what a strategy emitted: checks that it is a list of wanted orders, and copies it. Pure.
+ * Validation of what a strategy emitted, or placed by hand: checks that it is a list of wanted orders, or one, and copies it. Pure.
  *
  * Invariants: a set that passes can be compared and marked without throwing; it is a copy, which later changes of the author's objects
  * and their getters do not affect; an error names the strategy, the order, the field and the value found.
@@ -45,7 +45,7 @@ export const takeWanted = (strategy: string, emitted: unknown): WantedSet => {
     const quick = quickCopy(order);
     if (quick !== undefined) orders[taken++] = quick;
     else if (isProtection(order)) protections = withProtection(strategy, protections, order);
-    else orders[taken++] = slowCopy(strategy, order, index);
+    else orders[taken++] = slowCopy((what) => malformed(strategy, `emitted ${what}`), order, `order ${index}`);
   }
   if (taken < length) orders.length = taken;
   return { orders, protections };
@@ -126,9 +126,29 @@ const quickCopy = (order: unknown): WantedOrder | undefined => {
   return { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag } as WantedOrder;
 };
 
-const slowCopy = (strategy: string, order: unknown, index: number): WantedOrder => {
+/** A copy of an order that is placed by hand, or what is wrong with it. */
+export const takePlaced = (order: unknown): WantedOrder | string => {
+  const quick = quickCopy(order);
+  if (quick !== undefined) return quick;
+  let problem = "";
+  const refuse: Refuse = (what) => {
+    problem = `orders.place was given ${ended(what)}`;
+    return new SluiceError("ORDER_REFUSED", problem);
+  };
+  try {
+    return slowCopy(refuse, order, "an order");
+  } catch (error) {
+    if (problem !== "") return problem;
+    throw error;
+  }
+};
+
+/** Makes the error of what was given. */
+type Refuse = (what: string) => SluiceError;
+
+const slowCopy = (refuse: Refuse, order: unknown, place: string): WantedOrder => {
   const copy: unknown = typeof order === "object" && order !== null ? { ...order } : order;
-  checkOrder(strategy, copy, index);
+  checkOrder(refuse, copy, place);
   const { protect } = copy as WantedOrder;
   return protect === undefined ? (copy as WantedOrder) : { ...(copy as WantedOrder), protect: copyOf(protect) };
 };
@@ -149,44 +169,41 @@ const meant = (field: string): string => {
   return name === undefined ? `${didYouMean(field, [...known])} Leave it out` : ` Did you mean "${name}"?`;
 };
 
-const checkOrder = (strategy: string, order: unknown, index: number): void => {
+const checkOrder = (refuse: Refuse, order: unknown, place: string): void => {
   if (typeof order !== "object" || order === null) {
-    throw malformed(strategy, `emitted ${shown(order)} as order ${index}. An order has slot, instId, side, px and a size`);
+    throw refuse(`${shown(order)} as ${place}. An order has slot, instId, side, px and a size`);
   }
   const fields = order as Readonly<Record<string, unknown>>;
-  const name = typeof fields["slot"] === "string" ? `order "${fields["slot"]}"` : `order ${index}`;
+  const name = typeof fields["slot"] === "string" ? `order "${fields["slot"]}"` : place;
   for (const field in fields) {
-    if (!known.has(field)) throw malformed(strategy, `emitted ${name} with the unknown field "${field}".${meant(field)}`);
+    if (!known.has(field)) throw refuse(`${name} with the unknown field "${field}".${meant(field)}`);
   }
   for (const field of needed) {
     const value = fields[field];
     if (typeof value !== "string" || value === "") {
-      throw malformed(strategy, `emitted ${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`);
+      throw refuse(`${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`);
     }
   }
   for (const field of texts) {
     const value = fields[field];
     if (value !== undefined && typeof value !== "string") {
-      throw malformed(strategy, `emitted ${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`);
+      throw refuse(`${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`);
     }
   }
   const { keepWithin, round, cross, protect, reduceOnly } = order as Partial<WantedOrder>;
   const wrong = protect === undefined ? undefined : malformedProtect(protect);
-  if (wrong !== undefined) throw malformed(strategy, `emitted ${name} with ${wrong}`);
+  if (wrong !== undefined) throw refuse(`${name} with ${wrong}`);
   if (protect !== undefined && reduceOnly === true) {
-    throw malformed(
-      strategy,
-      `emitted ${name} with reduceOnly and protect. An exit opens nothing that could be protected; leave one of them out`,
-    );
+    throw refuse(`${name} with reduceOnly and protect. An exit opens nothing that could be protected; leave one of them out`);
   }
   if (keepWithin !== undefined && !isDecimal(keepWithin)) {
-    throw malformed(strategy, `emitted ${name} with keepWithin ${shown(keepWithin)}. Write text, such as ${examples.keepWithin}`);
+    throw refuse(`${name} with keepWithin ${shown(keepWithin)}. Write text, such as ${examples.keepWithin}`);
   }
   if (cross !== undefined && !crosses.includes(cross)) {
-    throw malformed(strategy, `emitted ${name} with cross ${shown(cross)}. Write one of ${crosses.map((one) => `"${one}"`).join(", ")}`);
+    throw refuse(`${name} with cross ${shown(cross)}. Write one of ${crosses.map((one) => `"${one}"`).join(", ")}`);
   }
   if (round !== undefined && typeof round !== "string" && typeof round !== "number") {
-    throw malformed(strategy, `emitted ${name} with round ${shown(round)}. Write a number or text`);
+    throw refuse(`${name} with round ${shown(round)}. Write a number or text`);
   }
 };
 
@@ -204,7 +221,9 @@ const examples = {
 } as const;
 
 const malformed = (strategy: string, what: string): SluiceError =>
-  new SluiceError("STRATEGY_FAILED", `${strategy}: \`desired\` ${what}${what.endsWith("?") ? "" : "."}`);
+  new SluiceError("STRATEGY_FAILED", `${strategy}: \`desired\` ${ended(what)}`);
+
+const ended = (what: string): string => (what.endsWith("?") ? what : `${what}.`);
 
 const shown = (value: unknown): string => {
   const text = typeof value === "number" || typeof value === "function" ? String(value) : (JSON.stringify(value) ?? String(value));

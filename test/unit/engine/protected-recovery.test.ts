@@ -2,7 +2,10 @@
 import { concat, map, NEVER, type Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { after } from "../../../src/clock/clock.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { add, div, toStep } from "../../../src/decimal.ts";
+import { recall } from "../../../src/engine/recovery.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { begun, crash, Dead, pass, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
@@ -217,5 +220,25 @@ describe("A process killed at any step between two entries and the end of the st
       });
       await until(world, second.engine.stop());
     }
+  });
+
+  it("that an older version let pass malformed fails no start: it is told, and the others are kept", () => {
+    const told: Event[] = [];
+    const journal = new EventLog(
+      () => 0,
+      () => undefined,
+    );
+    journal.attach((event) => told.push(event));
+    const restored: unknown[] = [];
+    const orderManager = { inherit: () => undefined, restore: (kept: unknown) => restored.push(kept), rearm: () => undefined };
+    const record = { uid: "u", strategy: "one", name: "long", instId: swap, protect: { stopLoss: { percent: "1" } } };
+    const wrong = { ...record, name: "wrong", protect: { stopLoss: { percent: 1 } } };
+    recall(
+      { accounts: { all: [{ user: { uid: "u" }, orderManager }] }, journal, clock: createVirtualClock(0) } as never,
+      { life: 2, open: [], held: [], judged: [], holdings: [], protections: [wrong, record], repaired: false } as never,
+    );
+    expect(restored).toEqual([[record]]);
+    const detail = expect.stringContaining("one/wrong: the journal holds a protection of BTC-USDT-SWAP with protect.stopLoss.percent 1.");
+    expect(told).toMatchObject([{ type: "journal.opened" }, { type: "anomaly", what: "protection.malformed", detail }]);
   });
 });

@@ -7,6 +7,7 @@ import {
   from,
   interval,
   map,
+  merge,
   mergeMap,
   NEVER,
   type Observable,
@@ -150,6 +151,13 @@ describe("A strategy that fails is named and stopped, and the calm one does not 
     expect(fate).toMatchObject({ state: "failed", error: expect.stringContaining(message) });
     expect(failed).toHaveLength(1);
   });
+});
+
+it("A strategy that fails leaves no order in the book, whether it was wanted or placed by hand", async () => {
+  const hand = runs(({ orders }) => merge(orders.place(far("hand")), orders.place(far("other")), timer(4_000).pipe(map(noLuck))));
+  const { fate, failed } = await beside([hand]);
+  expect(failed).toEqual([expect.stringContaining("no luck")]);
+  expect(fate).toMatchObject({ state: "failed", placed: 2, canceled: 2, filled: 0 });
 });
 
 const refused: readonly (readonly [string, object, string])[] = [

@@ -95,6 +95,7 @@ const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
   host.start(inThread(strategy), context as never, {
     replace: (_, wanted) => wants.push(wanted),
     renew: () => false,
+    withdraw: () => wants.push([]),
     setStrategyMode: (_, mode) => modes.push(mode),
   });
   const until = (what: string, fits: () => boolean): Promise<void> => waitFor(fits, () => `${what}: ${JSON.stringify({ wants, events })}`);

@@ -32,6 +32,38 @@ describe("Placing an order by hand", () => {
     expect(rig.places()).toHaveLength(1);
   });
 
+  it.each([
+    [
+      { reduceonly: true },
+      'orders.place was given order "#0" with the unknown field "reduceonly". Did you mean "reduceOnly"? Leave it out.',
+    ],
+    [{ protect: { stoploss: "59000" } }, /order "#0" with the unknown field "protect\.stoploss"\. Did you mean "stopLoss"\?/],
+    [{ protect: { stopLoss: { percent: 1 } } }, 'protect.stopLoss.percent 1. Write a positive amount as text, such as percent: "1".'],
+    [{ protect: { stopLoss: { percent: "-1" } } }, "protect.stopLoss.percent"],
+    [{ protect: { stopLoss: 59_000 } }, "protect.stopLoss 59000. Write a price as text"],
+    [{ protect: { stopLoss: "59000", trigger: "bid" } }, 'protect.trigger "bid". Write one of "best", "last", "mark".'],
+    [{ cross: "skp" }, 'cross "skp". Write one of'],
+    [{ round: {} }, "round {}. Write a number or text."],
+    [{ qty: 0.01 }, 'qty 0.01. Write text, such as qty: "0.01".'],
+    [{ slot: "" }, 'slot "". Write text'],
+    [{ slot: 5 }, "an order with slot 5. Write text"],
+  ])("refuses %j as a set that is wanted would, sends nothing and tells it", (wrong, reason) => {
+    const rig = ready();
+    const { slot: _, ...wish } = bid();
+    const { seen } = watched(rig.orders.place({ ...wish, ...wrong } as never), ({ phase: word, reason: why }) => `${word}: ${why}`);
+    rig.run(10_000);
+    expect(seen).toEqual([typeof reason === "string" ? expect.stringContaining(reason) : expect.stringMatching(reason), "end"]);
+    expect(seen[0]).toMatch(/^refused: /);
+    expect(rig.places()).toEqual([]);
+    expect(rig.journalled("order.refused")).toMatchObject([{ strategy: "s", reason: (seen[0] as string).replace("refused: ", "") }]);
+  });
+
+  it.each([null, undefined, "buy"])("refuses %j, which is no order", (nothing) => {
+    const rig = ready();
+    const { seen } = watched(rig.orders.place(nothing as never), ({ phase: word, reason: why }) => `${word}: ${why}`);
+    expect(seen).toEqual([expect.stringMatching(/^refused: orders\.place was given .* as an order\. An order has slot, instId/), "end"]);
+  });
+
   it("does nothing before somebody subscribes, and places one order each time", () => {
     const rig = ready();
     const { slot: _, ...wish } = bid();
