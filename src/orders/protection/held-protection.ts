@@ -124,7 +124,7 @@ export class HeldProtection {
     const { protection, closing } = this;
     if (!this.#isHeld()) return closing.want("none");
     if (protection.hit !== undefined) return closing.want("market");
-    const px = protection.protect.takeProfitAs === "limit" && !yields ? protection.takeProfitPx(this.#tick()) : undefined;
+    const px = protection.restsProfit && !yields ? protection.takeProfitPx(this.#tick()) : undefined;
     return px === undefined ? closing.want("none") : closing.want("limit", px);
   }
 

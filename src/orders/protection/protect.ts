@@ -34,7 +34,8 @@ export interface Protect {
   readonly takeProfit?: ProtectPx;
   /**
    * `market` (default): the take-profit is held like the stop and closes at the market. `limit`: it rests at the service as a
-   * reduce-only order at its price, and is canceled before a stop leaves, which costs the stop one way to the service and back.
+   * reduce-only order at its price, and is canceled before a stop leaves, which costs the stop one way to the service and back. Where
+   * the service cancels no orders of the product (spot of the service described), it is held and closes at the market all the same.
    */
   readonly takeProfitAs?: "market" | "limit";
   /** A stop that follows the best price since the entry and never goes back. */

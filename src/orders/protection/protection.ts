@@ -5,9 +5,10 @@
  * until nothing is left to close; the stop of a bar is looked for before its best price moves the stop.
  * Not here: orders and events (protections.ts), levels (protect.ts).
  */
-import type { Side } from "../../contract/profile.ts";
+import type { Profile, Side } from "../../contract/profile.ts";
 import { add, compare, isPositive, isZero, mul, sub } from "../../decimal.ts";
 import type { ProtectionKind, ProtectionRecord } from "../../journal/protection-records.ts";
+import { isCancelable } from "../wanted-order.ts";
 import { averageOf, isAtOrBeyond, type Protect, stopPxOf, type Trigger, takeProfitPxOf, trailingPxOf } from "./protect.ts";
 
 /** Prices since `since` (milliseconds of the engine's clock), `px` the latest; one price three times where they are no bar's. */
@@ -64,13 +65,20 @@ export class Protection {
   #levels: Levels | undefined;
   /** Orders of a previous run that may have executed and are not found yet: until then nothing held is no end. */
   readonly #awaited = new Set<string>();
+  readonly #mayRest: boolean;
   /** Executed quantity and its value of orders that are not over, by client order id. */
   readonly #counted = new Map<string, readonly [filled: string, value: string]>();
 
-  constructor(name: Name, side: Side, protect: Protect) {
+  constructor(name: Name, side: Side, protect: Protect, profile: Profile) {
+    this.#mayRest = isCancelable(name.instId, profile);
     this.name = name;
     this.side = side;
     this.protect = protect;
+  }
+
+  /** The take-profit rests at the service: only where it can be canceled, as it would keep a stop from leaving. */
+  get restsProfit(): boolean {
+    return this.#mayRest && this.protect.takeProfitAs === "limit";
   }
 
   get trigger(): Trigger {
@@ -143,12 +151,8 @@ export class Protection {
 
   /** Prices that trigger it, or from which its trailing stop follows. */
   levels(tick: string): readonly string[] {
-    const { takeProfitAs, trailing } = this.protect;
-    const all = [
-      this.stopPx(tick),
-      takeProfitAs === "limit" ? undefined : this.takeProfitPx(tick),
-      this.trailingPx() ?? trailing?.activePx,
-    ];
+    const { trailing } = this.protect;
+    const all = [this.stopPx(tick), this.restsProfit ? undefined : this.takeProfitPx(tick), this.trailingPx() ?? trailing?.activePx];
     return all.filter((px) => px !== undefined);
   }
 
@@ -242,7 +246,7 @@ export class Protection {
   }
 
   #profitAt(px: string, tick: string): Hit | undefined {
-    if (this.protect.takeProfitAs === "limit") return undefined;
+    if (this.restsProfit) return undefined;
     const level = this.takeProfitPx(tick);
     return level !== undefined && isAtOrBeyond(this.side, level, px) ? { kind: "takeProfit", triggerPx: level, px } : undefined;
   }

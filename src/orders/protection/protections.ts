@@ -213,7 +213,7 @@ export class Protections {
   }
 
   #add(name: Name, side: Side, protect: Protect): HeldProtection {
-    const one = new HeldProtection(this.#options, new Protection(name, side, protect), this.#slots);
+    const one = new HeldProtection(this.#options, new Protection(name, side, protect, this.#options.contract.profile), this.#slots);
     const held = this.#held.get(name.strategy);
     if (held === undefined) this.#held.set(name.strategy, [one]);
     else held.push(one);

@@ -5,11 +5,10 @@
  * Not here: risk limits (risk-limits.ts), what is open and held (exposure.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
-import { instTypeOf } from "../../contract/inst-id.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { didYouMean } from "../../errors.ts";
 import { type ExitLimit, lackOf, type SizedExit, sizeExit } from "../exit-size.ts";
-import { canRest, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
+import { canRest, isCancelable, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "./risk-limits.ts";
 
 /** Limits on money are left out unless set. */
@@ -96,7 +95,7 @@ export const rule = (input: RuleInput): Ruling => {
       `ordType "${ordType}" is not one of ${contract.profile.order.ordTypes.join(", ")}.${didYouMean(ordType, contract.profile.order.ordTypes)}`,
     );
   }
-  if (canRest(ordType) && instTypeOf(wish.instId) === "SPOT" && !contract.profile.capabilities.cancelSpot && !rules.allowUncancellable) {
+  if (canRest(ordType) && !isCancelable(wish.instId, contract.profile) && !rules.allowUncancellable) {
     return refused(
       `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`,
     );

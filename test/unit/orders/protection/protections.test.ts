@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { oco, stopLoss, trailingStop } from "../../../../src/orders/protection/builders.ts";
 import type { Protect } from "../../../../src/orders/protection/protect.ts";
 import type { WantedOrder } from "../../../../src/orders/wanted-order.ts";
-import { eth, lostAnswer, type Rig, type RigOptions, ready, reply, swap } from "../../../support/harness/orders.ts";
+import { eth, lostAnswer, type Rig, type RigOptions, ready, reply, spot, swap } from "../../../support/harness/orders.ts";
 
 /** The market at these ticks of 0.1, and the price of the bid that triggers. */
 const market = (rig: Rig, bidTicks: number, lots = 100_000): void => {
@@ -384,6 +384,29 @@ describe("A take-profit of an order", () => {
     // With ordinary quota it would wait for the next minute where entries have used up this one.
     const cancels = rig.events.filter((event) => event.type === "action.sent" && event.endpoint === "cancelBatch");
     expect(cancels).toMatchObject([{ class: "cancel" }]);
+  });
+
+  it.each([
+    ["its stop", 590_000, "stopLoss"],
+    ["its take-profit", 610_000, "takeProfit"],
+  ])("of spot that could not be canceled does not rest: all is closed at %s", (_, bidTicks, kind) => {
+    const rig = ready({ rules: { allowUncancellable: true } });
+    const shown = (ticks: number): void => {
+      rig.venue.quote(spot, ticks, 100_000, ticks + 1, 100_000, rig.clock.now());
+      rig.setMarketPx(String(ticks / 10));
+      rig.price(String(ticks / 10));
+    };
+    shown(600_000);
+    rig.want(entry({ stopLoss: "59000", takeProfit: "61000", takeProfitAs: "limit" }, { instId: spot }));
+    rig.run();
+    expect([rig.resting(), rig.orderManager.positions.of("s", spot).qty]).toEqual([[], "0.01"]);
+    expect(rig.journalled("protection.armed")).toMatchObject([{ stopPx: "59000", takeProfitPx: "61000" }]);
+    shown(bidTicks);
+    rig.run();
+    expect(rig.orderManager.positions.of("s", spot).qty).toBe("0");
+    expect(triggered(rig)).toMatchObject([{ kind, px: String(bidTicks / 10), qty: "0.01" }]);
+    // The newest first.
+    expect(rig.truth().map(({ side, avgPx }) => `${side} ${avgPx}`)).toEqual([`sell ${bidTicks / 10}`, "buy 60000.1"]);
   });
 
   it("that rests was executed in part: the stop closes the rest", () => {
