@@ -97,7 +97,10 @@ export class BarRows implements RowSink {
     for (let row = 1; row < times.length; row++) barMs = Math.min(barMs, (times[row] as number) - (times[row - 1] as number));
     if (barMs === Number.POSITIVE_INFINITY)
       throw new SluiceError("IMPORT_INVALID", `${file}: the length of a bar cannot be told from fewer than two rows.`);
-    if (Number.isSafeInteger(barMs) || Number.isSafeInteger(commonGap(times))) return barMs;
+    const commonMs = commonGap(times);
+    // Hardly any is shorter: it is no length, but a bar off the grid, and is told as that.
+    if (commonMs > barMs && shorterGaps(times, commonMs) <= times.length * slipShare) return commonMs;
+    if (Number.isSafeInteger(barMs) || Number.isSafeInteger(commonMs)) return barMs;
     throw new SluiceError("IMPORT_INVALID", `${file}: the smallest gap between rows is ${barMs} ms; bars last whole milliseconds.`);
   }
 
@@ -133,6 +136,12 @@ export class BarRows implements RowSink {
     }
   }
 }
+
+/** So many of all gaps may be shorter than the most frequent one by a slip. */
+const slipShare = 0.05;
+
+const shorterGaps = (times: Float64Array, ms: number): number =>
+  times.reduce((count, at, row) => (row > 0 && at - (times[row - 1] as number) < ms ? count + 1 : count), 0);
 
 const commonGap = (times: Float64Array): number => mostFrequent(times.subarray(1).map((at, index) => at - (times[index] as number)));
 

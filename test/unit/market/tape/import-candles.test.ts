@@ -18,7 +18,7 @@ const read = (rows: readonly string[], options: Partial<RecordingOptions> = {}, 
   return readRecording({ file, instrument: "BTC-USD-SWAP", ...options });
 };
 const candlesOf = ({ tape }: Awaited<ReturnType<typeof read>>): CandleSeries => tape.series[0] as CandleSeries;
-const minute = (index: number, cells = "10,12,9,11,5"): string => `2022-01-01 00:0${index}:00,${cells}`;
+const minute = (index: number, cells = "10,12,9,11,5"): string => `2022-01-01 00:${String(index).padStart(2, "0")}:00,${cells}`;
 const instant = (text: string): number => Date.parse(text);
 
 describe("Imported candles", () => {
@@ -133,6 +133,11 @@ describe("A candle import refuses by line and value:", () => {
       "one bar off the grid of the others, not the good one after it",
       [minute(1), minute(2), "2022-01-01 00:03:07,10,12,9,11,5", minute(4), minute(5), minute(6)],
       /:4: the bar of 2022-01-01T00:03:07.000Z is off the grid: bars last 60000 ms, and it comes 7000 ms after its place/,
+    ],
+    [
+      "one bar late by half of the others' length",
+      [...Array.from({ length: 20 }, (_, index) => minute(index)), "2022-01-01 00:20:30,10,12,9,11,5", minute(21), minute(22)],
+      /:22: the bar of 2022-01-01T00:20:30.000Z is off the grid: bars last 60000 ms, and it comes 30000 ms after its place/,
     ],
     [
       "the first bar off the grid, of a file that is newest first",
