@@ -1,9 +1,12 @@
 /**
  * Times in which a strategy held a position without the exit it wanted, and orders that executed another quantity than wanted.
  *
- * Invariants: a gap that has not ended counts up to the end of the run; of a strategy without any, nothing is reported.
+ * Invariants: a gap ends at the latest when the strategy's fills leave nothing for the exit to close; one that has not ended counts up to
+ * the end of the run; of a strategy without any, nothing is reported.
  * Not here: when an exit is missing (orders/exits.ts).
  */
+import type { Side } from "../contract/profile.ts";
+import { isPositive, neg } from "../decimal.ts";
 import type { Event } from "../journal/events.ts";
 
 export interface ExitGapReport {
@@ -13,13 +16,24 @@ export interface ExitGapReport {
   readonly inexact?: number;
 }
 
+interface Gap {
+  readonly at: number;
+  readonly instId: string;
+  readonly side: Side;
+}
+
 interface Gaps {
   count: number;
   ms: number;
   inexact: number;
   /** Since when, by slot. */
-  readonly since: Map<string, number>;
+  readonly since: Map<string, Gap>;
 }
+
+const end = (gaps: Gaps, slot: string, at: number): void => {
+  gaps.ms += at - (gaps.since.get(slot)?.at ?? at);
+  gaps.since.delete(slot);
+};
 
 export class ExitGaps {
   readonly #untilAt: () => number;
@@ -35,18 +49,23 @@ export class ExitGaps {
       // Told once more for another reason: the gap goes on.
       if (gaps.since.has(event.slot)) return;
       gaps.count++;
-      gaps.since.set(event.slot, event.at);
+      gaps.since.set(event.slot, { at: event.at, instId: event.instId, side: event.side });
     } else if (event.type === "position.protected") {
-      const gaps = this.#gapsOf(event.strategy);
-      gaps.ms += event.at - (gaps.since.get(event.slot) ?? event.at);
-      gaps.since.delete(event.slot);
+      end(this.#gapsOf(event.strategy), event.slot, event.at);
+    } else if (event.type === "fill") {
+      const gaps = this.#known.get(event.strategy);
+      if (gaps === undefined || gaps.since.size === 0) return;
+      for (const [slot, { instId, side }] of gaps.since) {
+        const isHeld = side === "sell" ? isPositive(event.position) : isPositive(neg(event.position));
+        if (instId === event.instId && !isHeld) end(gaps, slot, event.at);
+      }
     } else if (event.type === "order.inexact") this.#gapsOf(event.strategy).inexact++;
   }
 
   of(strategy: string): ExitGapReport {
     const gaps = this.#known.get(strategy);
     if (gaps === undefined) return {};
-    const open = [...gaps.since.values()].reduce((ms, since) => ms + Math.max(0, this.#untilAt() - since), 0);
+    const open = [...gaps.since.values()].reduce((ms, { at }) => ms + Math.max(0, this.#untilAt() - at), 0);
     return {
       ...(gaps.count > 0 && { unprotected: { count: gaps.count, ms: Math.round(gaps.ms + open) } }),
       ...(gaps.inexact > 0 && { inexact: gaps.inexact }),
@@ -54,7 +73,7 @@ export class ExitGaps {
   }
 
   #gapsOf(strategy: string): Gaps {
-    const gaps = this.#known.get(strategy) ?? { count: 0, ms: 0, inexact: 0, since: new Map<string, number>() };
+    const gaps = this.#known.get(strategy) ?? { count: 0, ms: 0, inexact: 0, since: new Map<string, Gap>() };
     this.#known.set(strategy, gaps);
     return gaps;
   }

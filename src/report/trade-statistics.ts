@@ -167,8 +167,7 @@ export class TradeStatistics {
   }
 
   onEvent(event: Event): void {
-    if (event.type === "fill") return;
-    this.events++;
+    if (event.type !== "fill") this.events++;
     if (event.type === "order.changed") {
       const { phase, strategy } = event;
       if (phase === "rejected") this.reasons.onEvent(event);

@@ -67,6 +67,16 @@ describe("The record of a live run", () => {
     expect(report.assumptions.join()).toContain("carried over at its average entry price");
   });
 
+  it("ends the time without a wanted exit with the fill that closes the position", () => {
+    const { recorder, say, views, fill, wait } = setup();
+    recorder.begin(views({}));
+    say({ type: "position.unprotected", strategy: "a", slot: "out", instId: swap, side: "sell", qty: "0.1", reason: "51023" });
+    wait(31_000);
+    fill("sell", "0.1", "100", "0.1");
+    wait(420_000_000);
+    expect(recorder.report(views({}), []).perStrategy["a"]?.unprotected).toEqual({ count: 1, ms: 31_000 });
+  });
+
   it("has every fill, position and price for a page, exactly", () => {
     const { recorder, views, fill, wait } = setup();
     recorder.begin(views({}));
