@@ -5,6 +5,7 @@
  * Not here: the line of status (status-line.ts), when and where lines are written (run.ts, backtest.ts).
  */
 
+import { instTypeOf } from "../contract/inst-id.ts";
 import { ownWordsOf } from "../host/failure.ts";
 import { groupHaltPrefix } from "../host/operator-view.ts";
 import type { Event, EventOf, EventType } from "../journal/events.ts";
@@ -192,7 +193,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "order.slowed": ({ strategy, slot, rejections, reason }, paint) =>
     `${paint.yellow("slowed down")} ${nameOf(strategy, slot)}: ${rejections} post-only orders in a row were rejected: ${printable(reason)}`,
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
-    `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}${waysOut(reason)}`,
+    `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}${waysOut(reason, strategy, instId)}`,
   "position.protected": ({ strategy, slot, instId, closed }) =>
     closed ? undefined : `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} is in place`,
   "position.closing": ({ uid, strategy = uid, instId, pos }, paint) =>
@@ -246,15 +247,14 @@ const sayings: PerEvent<Ink, string | undefined> = {
 };
 
 /** What closes a position whose stops are suspended. */
-const waysOut = (reason: string): string => {
-  if (reason.startsWith(haltedWords)) return "; `sluice ctl close --yes` closes it, a resume puts its exit back";
+const waysOut = (reason: string, strategy: string, instId: string): string => {
+  const whose = instTypeOf(instId) === "SPOT" ? ` --strategy ${printable(strategy)}` : "";
+  if (reason.startsWith(haltedWords)) return `; \`sluice ctl close${whose} --yes\` closes it, a resume puts its exit back`;
   return reason === stopsWords ? "; `sluice close <config>` closes it" : "";
 };
 
 const listed = (names: readonly string[], none: string): string => (names.length === 0 ? none : names.map(printable).join(", "));
-
 const nameOf = (strategy: string, slot: string): string => `${printable(strategy)}/${printable(slot)}`;
-
 type OrderChanged = EventOf<"order.changed">;
 
 /** Only endings and surprises: a maker's orders come and go by the thousand. */

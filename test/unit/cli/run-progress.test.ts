@@ -113,6 +113,11 @@ describe("The text line of an event", () => {
       "UNPROTECTED a/in.exit: 0.02 of BTC-USDT-SWAP without the wanted sell: trading is halted: loss; `sluice ctl close --yes` closes it, a resume puts its exit back",
     ],
     [
+      "a spot holding without its stop in a halt",
+      { ...bare, instId: "BTC-USDT", reason: "trading is halted: loss" },
+      "UNPROTECTED a/in.exit: 0.02 of BTC-USDT without the wanted sell: trading is halted: loss; `sluice ctl close --strategy a --yes` closes it, a resume puts its exit back",
+    ],
+    [
       "a position without its stop when the engine stops",
       { ...bare, reason: "the engine stops, and it holds this protection itself" },
       "UNPROTECTED a/in.exit: 0.02 of BTC-USDT-SWAP without the wanted sell: the engine stops, and it holds this protection itself; `sluice close <config>` closes it",
