@@ -30,14 +30,11 @@ interface Gaps {
   readonly since: Map<string, Gap>;
 }
 
-const end = (gaps: Gaps, slot: string, at: number): void => {
-  gaps.ms += at - (gaps.since.get(slot)?.at ?? at);
-  gaps.since.delete(slot);
-};
-
 export class ExitGaps {
   readonly #untilAt: () => number;
   readonly #known = new Map<string, Gaps>();
+  /** Gaps that have not ended: without any, fills tell nothing. */
+  open = 0;
 
   constructor(untilAt: () => number) {
     this.#untilAt = untilAt;
@@ -49,15 +46,16 @@ export class ExitGaps {
       // Told once more for another reason: the gap goes on.
       if (gaps.since.has(event.slot)) return;
       gaps.count++;
+      this.open++;
       gaps.since.set(event.slot, { at: event.at, instId: event.instId, side: event.side });
     } else if (event.type === "position.protected") {
-      end(this.#gapsOf(event.strategy), event.slot, event.at);
+      this.#end(this.#gapsOf(event.strategy), event.slot, event.at);
     } else if (event.type === "fill") {
       const gaps = this.#known.get(event.strategy);
-      if (gaps === undefined || gaps.since.size === 0) return;
+      if (gaps === undefined) return;
       for (const [slot, { instId, side }] of gaps.since) {
         const isHeld = side === "sell" ? isPositive(event.position) : isPositive(neg(event.position));
-        if (instId === event.instId && !isHeld) end(gaps, slot, event.at);
+        if (instId === event.instId && !isHeld) this.#end(gaps, slot, event.at);
       }
     } else if (event.type === "order.inexact") this.#gapsOf(event.strategy).inexact++;
   }
@@ -70,6 +68,11 @@ export class ExitGaps {
       ...(gaps.count > 0 && { unprotected: { count: gaps.count, ms: Math.round(gaps.ms + open) } }),
       ...(gaps.inexact > 0 && { inexact: gaps.inexact }),
     };
+  }
+
+  #end(gaps: Gaps, slot: string, at: number): void {
+    gaps.ms += at - (gaps.since.get(slot)?.at ?? at);
+    if (gaps.since.delete(slot)) this.open--;
   }
 
   #gapsOf(strategy: string): Gaps {

@@ -167,6 +167,7 @@ export class TradeStatistics {
   }
 
   onEvent(event: Event): void {
+    if (event.type === "fill" && this.#gaps.open === 0) return;
     if (event.type !== "fill") this.events++;
     if (event.type === "order.changed") {
       const { phase, strategy } = event;
