@@ -79,12 +79,15 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
   if (next.px === spec.px || spec.px === "" || next.px === "") return next.px === spec.px && equal(next.sz, spec.sz);
   if (wish.keepWithin === undefined) return equal(next.px, spec.px) && equal(next.sz, spec.sz);
   // Within its tolerance the price may differ, and with it an amount that was derived from the price.
-  return compare(abs(sub(next.px, spec.px)), wish.keepWithin) <= 0 && sameSize(wish, order, next.sz);
+  return compare(abs(sub(next.px, spec.px)), wish.keepWithin) <= 0 && sameSize(wish, order, specify);
 };
 
-/** Of an order found at the service only its own words are known. */
-const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, sz: string): boolean =>
-  was === undefined ? equal(sz, spec.sz) : was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
+/** Of an order found at the service only its own words are known: it is compared with what is wanted now at its own price. */
+const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean => {
+  if (was !== undefined) return was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
+  const then = specify({ ...wish, px: spec.px });
+  return then.ok && equal(then.spec.sz, spec.sz);
+};
 
 /** How far what a market order executed may be from what it was to execute. */
 const nearShare = "0.02";

@@ -28,6 +28,21 @@ describe("An order of a previous run", () => {
     expect(second.orderManager.orders()).toMatchObject([{ strategy: "s", slot: "bid", phase: "live", reason: "adopted" }]);
   });
 
+  it.each([
+    ["0.01", 0],
+    ["0.02", 1],
+  ])("of 0.01 stays within its tolerance where %s is wanted: %i replaced", (qty, replaced) => {
+    const wanted = (px: string, more: Partial<WantedOrder>): WantedOrder => ({ ...bid(), px, keepWithin: "1000", ...more });
+    const first = ready();
+    first.want(wanted("40000", { qty: "0.01" }));
+    first.run();
+    const second = reborn(first);
+    second.want(wanted("39950", { qty }));
+    second.run(5_000);
+    expect([second.count("placeOrder"), second.count("cancelBatch")]).toEqual([replaced, replaced]);
+    expect(second.resting()).toEqual([replaced === 0 ? "buy 40000" : "buy 39950"]);
+  });
+
   it.each([600_000, -600_000])("is as old as the service says, also when our calendar is %i ms ahead of its", (aheadMs) => {
     const first = ready();
     first.want(bid());
