@@ -58,7 +58,7 @@ export interface StrategyDefinition<S, O> {
 export interface PluginDefinition<S, O> {
   readonly name: string;
   readonly options: S;
-  /** Called once at the start; a function it returns is called at the stop, last started first. */
+  /** Called once at the start; a function that it returns, or a promise of one, is called at the stop, last started first. */
   setup(context: PluginContext<NoInfer<O>>): unknown;
 }
 

@@ -49,29 +49,43 @@ export class PluginHost {
   start(plugin: Plugin, parts: PluginParts): void {
     const self = this.#begin(plugin.name);
     this.#running.push(self);
-    const { owner, scope } = self;
+    const { owner } = self;
     handling.value = itsStart;
     try {
       inside(owner, () => {
-        const added = plugin.start(contextOf(self, parts) as unknown as PluginContext<never>);
-        if (typeof added !== "function") return;
-        scope.add(() => {
-          const going: unknown = (added as () => unknown)();
-          if (!isThenable(going)) return;
-          const settled = Promise.resolve(going).then(
-            () => undefined,
-            (error: unknown) => {
-              this.#note(plugin.name, error);
-            },
-          );
-          self.ending.push(settled);
-        });
+        const added: unknown = plugin.start(contextOf(self, parts) as unknown as PluginContext<never>);
+        if (isThenable(added)) void (added as Promise<unknown>).then((later) => this.#addLater(self, later));
+        else this.#addUndo(self, added);
       });
     } catch (error) {
       owner.fail(error);
     } finally {
       handling.value = undefined;
     }
+  }
+
+  /** Of a set-up that took its time: where the plugin has ended meanwhile, its undo runs at once. */
+  #addLater(self: Running, added: unknown): void {
+    try {
+      this.#addUndo(self, added);
+    } catch (error) {
+      this.#note(self.name, error);
+    }
+  }
+
+  #addUndo({ name, scope, ending }: Running, added: unknown): void {
+    if (typeof added !== "function") return;
+    scope.add(() => {
+      const going: unknown = (added as () => unknown)();
+      if (!isThenable(going)) return;
+      const settled = Promise.resolve(going).then(
+        () => undefined,
+        (error: unknown) => {
+          this.#note(name, error);
+        },
+      );
+      ending.push(settled);
+    });
   }
 
   stop(): void {

@@ -1,5 +1,6 @@
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createDisposables } from "../../../src/host/disposables.ts";
 import { PluginHost } from "../../../src/host/plugin-host.ts";
@@ -119,6 +120,33 @@ describe("Plugins", () => {
     host.stop();
     expect(undone).toBe(undoneAtOnce);
     expect(undone).toBe(bad.length === 0 && _ === "in setup" ? 0 : 1);
+  });
+
+  it("whose set-up is asynchronous are undone as others are, also where it ends after them", async () => {
+    const { start, failures, host } = setup();
+    const heard: string[] = [];
+    let later: () => void = () => undefined;
+    start("quick", async () => {
+      await Promise.resolve();
+      return () => heard.push("quick");
+    });
+    start("slow", async () => {
+      await new Promise<void>((resolve) => {
+        later = resolve;
+      });
+      return () => {
+        heard.push("slow");
+        throw new Error("no luck");
+      };
+    });
+    await letPromisesSettle();
+    expect(heard).toEqual([]);
+    host.stop();
+    expect(heard).toEqual(["quick"]);
+    later();
+    await letPromisesSettle();
+    expect(heard).toEqual(["quick", "slow"]);
+    expect(failures()).toEqual([expect.objectContaining({ plugin: "slow", message: "no luck" })]);
   });
 
   it("that listen to a name that no event has are named with the name that was meant, and the others run on", () => {
