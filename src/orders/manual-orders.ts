@@ -143,6 +143,15 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
         const name: unknown = given?.slot ?? `#${count++}`;
         const wish = takePlaced(typeof given === "object" && given !== null ? { ...given, slot: name } : given);
         const slot = String(name);
+        const refuse = (reason: string): void => {
+          subscriber.next(refusedUpdate({ strategy, slot, reason }));
+          subscriber.complete();
+        };
+        if (typeof wish === "string") {
+          orderManager.refusals.note({ strategy, slot, reason: wish });
+          refuse(wish);
+          return;
+        }
         let sent = false;
         subscriber.add(
           orderManager.listen((update, order) => {
@@ -163,14 +172,9 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
             subscriber.complete();
           }),
         );
-        if (typeof wish === "string") {
-          orderManager.refusals.tell({ strategy, slot, reason: wish });
-          return;
-        }
         const taken = orderManager.wantOne(strategy, slot, wish);
         if (taken !== undefined) {
-          subscriber.next(refusedUpdate({ strategy, slot, reason: taken }));
-          subscriber.complete();
+          refuse(taken);
           return;
         }
         subscriber.add(() => {

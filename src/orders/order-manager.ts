@@ -32,7 +32,7 @@ interface OrderManagerOptions extends OrderFlowOptions {
 }
 
 export class OrderManager {
-  readonly refusals: Pick<Refusals, "refusals$" | "tell">;
+  readonly refusals: Pick<Refusals, "refusals$" | "note">;
   readonly #options: OrderManagerOptions;
   readonly #flow: OrderFlow;
   readonly #admit: (slot: Slot) => void;

@@ -86,15 +86,15 @@ export class Refusals {
       return;
     }
     const { strategy, name } = slot;
-    this.tell({ strategy, slot: name, reason });
+    this.note({ strategy, slot: name, reason });
+    this.refusals$.next({ strategy, slot: name, reason });
     this.#owner.refused(slot, wish, reason);
     this.#noteUnknown(wish.instId);
   }
 
-  /** Refused and told, also what never had a slot. */
-  tell(refusal: Refusal): void {
+  /** In the journal, also of what never had a slot. */
+  note(refusal: Refusal): void {
     this.#options.journal.append({ type: "order.refused", ...refusal });
-    this.refusals$.next(refusal);
   }
 
   /** Why the slot was refused last; empty where it never was. */

@@ -45,7 +45,11 @@ export const takeWanted = (strategy: string, emitted: unknown): WantedSet => {
     const quick = quickCopy(order);
     if (quick !== undefined) orders[taken++] = quick;
     else if (isProtection(order)) protections = withProtection(strategy, protections, order);
-    else orders[taken++] = slowCopy((what) => malformed(strategy, `emitted ${what}`), order, `order ${index}`);
+    else {
+      const copy = slowCopy(order, `order ${index}`);
+      if (typeof copy === "string") throw malformed(strategy, `emitted ${copy}`);
+      orders[taken++] = copy;
+    }
   }
   if (taken < length) orders.length = taken;
   return { orders, protections };
@@ -128,27 +132,15 @@ const quickCopy = (order: unknown): WantedOrder | undefined => {
 
 /** A copy of an order that is placed by hand, or what is wrong with it. */
 export const takePlaced = (order: unknown): WantedOrder | string => {
-  const quick = quickCopy(order);
-  if (quick !== undefined) return quick;
-  let problem = "";
-  const refuse: Refuse = (what) => {
-    problem = `orders.place was given ${ended(what)}`;
-    return new SluiceError("ORDER_REFUSED", problem);
-  };
-  try {
-    return slowCopy(refuse, order, "an order");
-  } catch (error) {
-    if (problem !== "") return problem;
-    throw error;
-  }
+  const taken = quickCopy(order) ?? slowCopy(order, "an order");
+  return typeof taken === "string" ? `orders.place was given ${ended(taken)}` : taken;
 };
 
-/** Makes the error of what was given. */
-type Refuse = (what: string) => SluiceError;
-
-const slowCopy = (refuse: Refuse, order: unknown, place: string): WantedOrder => {
+/** `place` names an order without a slot. */
+const slowCopy = (order: unknown, place: string): WantedOrder | string => {
   const copy: unknown = typeof order === "object" && order !== null ? { ...order } : order;
-  checkOrder(refuse, copy, place);
+  const problem = problemOf(copy, place);
+  if (problem !== undefined) return problem;
   const { protect } = copy as WantedOrder;
   return protect === undefined ? (copy as WantedOrder) : { ...(copy as WantedOrder), protect: copyOf(protect) };
 };
@@ -169,42 +161,44 @@ const meant = (field: string): string => {
   return name === undefined ? `${didYouMean(field, [...known])} Leave it out` : ` Did you mean "${name}"?`;
 };
 
-const checkOrder = (refuse: Refuse, order: unknown, place: string): void => {
+/** What is wrong with the form of an order, as the end of a sentence "emitted …"; undefined where nothing is. */
+const problemOf = (order: unknown, place: string): string | undefined => {
   if (typeof order !== "object" || order === null) {
-    throw refuse(`${shown(order)} as ${place}. An order has slot, instId, side, px and a size`);
+    return `${shown(order)} as ${place}. An order has slot, instId, side, px and a size`;
   }
   const fields = order as Readonly<Record<string, unknown>>;
   const name = typeof fields["slot"] === "string" ? `order "${fields["slot"]}"` : place;
   for (const field in fields) {
-    if (!known.has(field)) throw refuse(`${name} with the unknown field "${field}".${meant(field)}`);
+    if (!known.has(field)) return `${name} with the unknown field "${field}".${meant(field)}`;
   }
   for (const field of needed) {
     const value = fields[field];
     if (typeof value !== "string" || value === "") {
-      throw refuse(`${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`);
+      return `${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`;
     }
   }
   for (const field of texts) {
     const value = fields[field];
     if (value !== undefined && typeof value !== "string") {
-      throw refuse(`${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`);
+      return `${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`;
     }
   }
   const { keepWithin, round, cross, protect, reduceOnly } = order as Partial<WantedOrder>;
   const wrong = protect === undefined ? undefined : malformedProtect(protect);
-  if (wrong !== undefined) throw refuse(`${name} with ${wrong}`);
+  if (wrong !== undefined) return `${name} with ${wrong}`;
   if (protect !== undefined && reduceOnly === true) {
-    throw refuse(`${name} with reduceOnly and protect. An exit opens nothing that could be protected; leave one of them out`);
+    return `${name} with reduceOnly and protect. An exit opens nothing that could be protected; leave one of them out`;
   }
   if (keepWithin !== undefined && !isDecimal(keepWithin)) {
-    throw refuse(`${name} with keepWithin ${shown(keepWithin)}. Write text, such as ${examples.keepWithin}`);
+    return `${name} with keepWithin ${shown(keepWithin)}. Write text, such as ${examples.keepWithin}`;
   }
   if (cross !== undefined && !crosses.includes(cross)) {
-    throw refuse(`${name} with cross ${shown(cross)}. Write one of ${crosses.map((one) => `"${one}"`).join(", ")}`);
+    return `${name} with cross ${shown(cross)}. Write one of ${crosses.map((one) => `"${one}"`).join(", ")}`;
   }
   if (round !== undefined && typeof round !== "string" && typeof round !== "number") {
-    throw refuse(`${name} with round ${shown(round)}. Write a number or text`);
+    return `${name} with round ${shown(round)}. Write a number or text`;
   }
+  return undefined;
 };
 
 const examples = {

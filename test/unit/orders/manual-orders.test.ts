@@ -58,6 +58,19 @@ describe("Placing an order by hand", () => {
     expect(rig.journalled("order.refused")).toMatchObject([{ strategy: "s", reason: (seen[0] as string).replace("refused: ", "") }]);
   });
 
+  it("refuses a misspelt order in the slot of another and leaves that one alone", () => {
+    const rig = ready();
+    const first = watched(rig.orders.place(bid()), phase);
+    rig.run();
+    const second = watched(rig.orders.place({ ...bid(), reduceonly: true } as never), phase);
+    rig.run(10_000);
+    expect([first.seen, second.seen]).toEqual([
+      ["sent", "live"],
+      ["refused", "end"],
+    ]);
+    expect(rig.resting()).toHaveLength(1);
+  });
+
   it.each([null, undefined, "buy"])("refuses %j, which is no order", (nothing) => {
     const rig = ready();
     const { seen } = watched(rig.orders.place(nothing as never), ({ phase: word, reason: why }) => `${word}: ${why}`);
