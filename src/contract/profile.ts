@@ -6,6 +6,8 @@
  * Not here: what the description does say (endpoints.ts, limits.ts, schemas.ts).
  */
 
+import { instTypeOf } from "./inst-id.ts";
+
 export interface Row<T> {
   readonly value: T;
   readonly gap: string;
@@ -172,6 +174,10 @@ type Values<G> = { readonly [K in keyof G]: G[K] extends Row<infer T> ? T : neve
 /** The values in force. */
 export type Profile = { readonly [G in keyof ProfileTable]: Values<ProfileTable[G]> };
 /** What a user may write under `profile` in a config: any part of the values. */
+/** Whether the service can cancel an order of an instrument that rests. */
+export const isCancelable = (instId: string, { capabilities }: Pick<Profile, "capabilities">): boolean =>
+  capabilities.cancelSpot || instTypeOf(instId) !== "SPOT";
+
 export type ProfileOverrides = { readonly [G in keyof Profile]?: Partial<Profile[G]> };
 
 /** What `sz` counts, in words. */

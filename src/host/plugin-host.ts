@@ -54,7 +54,7 @@ export class PluginHost {
     try {
       inside(owner, () => {
         const added: unknown = plugin.start(contextOf(self, parts) as unknown as PluginContext<never>);
-        if (isThenable(added)) void (added as Promise<unknown>).then((later) => this.#addLater(self, later));
+        if (isThenable(added)) void added.then((later) => this.#addLater(self, later));
         else this.#addUndo(self, added);
       });
     } catch (error) {
@@ -156,7 +156,8 @@ const closed = (life: Subscription): readonly unknown[] => {
   }
 };
 
-const isThenable = (value: unknown): boolean => typeof (value as { readonly then?: unknown } | undefined | null)?.then === "function";
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { readonly then?: unknown } | undefined | null)?.then === "function";
 
 const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<PluginContext<never>, "options"> => ({
   ...parts,

@@ -8,12 +8,12 @@
 import type { Gateway } from "../client/gateway.ts";
 import { type Clock, DelayQueue } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
+import { isCancelable } from "../contract/profile.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { CancelBatcher, type CancelEnd } from "./cancel-batcher.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
-import { isCancelable } from "./wanted-order.ts";
 
 const urgencies: readonly (ActionClass | undefined)[] = [undefined, "place", "cancel", "emergency"];
 const repeatMs = 1_000;

@@ -59,9 +59,8 @@ export const remainderOf = (ending: Ending): Remainder => {
   const isCutShort = phase === "canceled" && spec.ordType === "market";
   if (!(phase === "filled" || isCutShort) || !byQty) return none;
   if (compare(left, instrument.lotSize) < 0 && compare(sub(filledQty, qty), instrument.lotSize) < 0) return none;
-  if (isCutShort)
-    return { kind: "differs", reason: `${filledQty} was executed of ${qty} wanted; ${left} of it is missing: the book held too little` };
-  if (spec.ordType === "market" && inQuote && isPositive(filledQty) && isPlaceable(left, instrument)) return { kind: "rest", qty: left };
+  if (!isCutShort && spec.ordType === "market" && inQuote && isPositive(filledQty) && isPlaceable(left, instrument))
+    return { kind: "rest", qty: left };
   return { kind: "differs", reason: differs(ending, left) };
 };
 
@@ -73,10 +72,11 @@ const exitOf = ({ order: { phase, spec }, instrument, reducible, mayGrow }: Endi
   return mayGrow || (phase === "rejected" && canRest(spec.ordType)) ? { kind: "early", qty: left } : none;
 };
 
-const differs = ({ filledQty, instrument, order: { qty } }: Ending, left: string): string => {
+const differs = ({ filledQty, instrument, order: { phase, qty } }: Ending, left: string): string => {
   const told = `${filledQty} was executed of ${qty} wanted`;
   if (!isPositive(left))
     return `${told}: the price improved on the way, and the service sizes market orders by their amount of quote currency`;
+  if (phase === "canceled") return `${told}; ${left} of it is missing: the book held too little`;
   return isPlaceable(left, instrument)
     ? `${told}, and the service calls the order filled`
     : `${told}; the rest of ${left} is below the smallest order (${instrument.minSize ?? instrument.lotSize})`;

@@ -115,10 +115,6 @@ export type Specified = { readonly ok: true; readonly spec: OrderSpec; readonly 
 /** Whether what is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
-/** Whether the service can cancel an order of it that rests. */
-export const isCancelable = (instId: string, { capabilities }: Profile): boolean =>
-  capabilities.cancelSpot || instTypeOf(instId) !== "SPOT";
-
 /** A text that two wanted orders share exactly where they are the same, to gather them by. */
 export const wishMark = (wish: WantedOrder): string => {
   const { instId, side, ordType = "limit", px = "", qty = "", notional = "", sz = "", reduceOnly, round = "", cross } = wish;

@@ -6,8 +6,9 @@
  * Not here: when an exit is missing (orders/exits.ts).
  */
 import type { Side } from "../contract/profile.ts";
-import { isPositive, neg } from "../decimal.ts";
+import { isPositive } from "../decimal.ts";
 import type { Event } from "../journal/events.ts";
+import { against } from "../orders/exit-size.ts";
 
 export interface ExitGapReport {
   /** Positions without their wanted exit: how often, and for how long in all. Left out where it never happened. */
@@ -54,8 +55,7 @@ export class ExitGaps {
       const gaps = this.#known.get(event.strategy);
       if (gaps === undefined) return;
       for (const [slot, { instId, side }] of gaps.since) {
-        const isHeld = side === "sell" ? isPositive(event.position) : isPositive(neg(event.position));
-        if (instId === event.instId && !isHeld) this.#end(gaps, slot, event.at);
+        if (instId === event.instId && !isPositive(against(side, event.position))) this.#end(gaps, slot, event.at);
       }
     } else if (event.type === "order.inexact") this.#gapsOf(event.strategy).inexact++;
   }

@@ -11,7 +11,7 @@ import { isTurnedDown, type Outcome } from "../../client/outcome.ts";
 import { walkOrders } from "../../client/paging.ts";
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
-import { instTypeOf } from "../../contract/inst-id.ts";
+import { isCancelable } from "../../contract/profile.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
 
 export interface WatchedUser {
@@ -55,7 +55,7 @@ export const cancelOpen = ({ clock, contract, ...user }: WatchedUser): Observabl
   cancelAll<OrderRecord>({
     clock,
     elementsMax: contract.profile.cancelBatch.elementsMax,
-    isStuck: ({ instId }) => !contract.profile.capabilities.cancelSpot && instTypeOf(instId) === "SPOT",
+    isStuck: ({ instId }) => !isCancelable(instId, contract.profile),
     list: () => listOpen(user),
     cancel: (batch) => {
       const elements = batch.map(({ instId, ordId }) => ({ instId, ordId }));

@@ -5,10 +5,9 @@
  * until nothing is left to close; the stop of a bar is looked for before its best price moves the stop.
  * Not here: orders and events (protections.ts), levels (protect.ts).
  */
-import type { Profile, Side } from "../../contract/profile.ts";
+import { isCancelable, type Profile, type Side } from "../../contract/profile.ts";
 import { add, compare, isPositive, isZero, mul, sub } from "../../decimal.ts";
 import type { ProtectionKind, ProtectionRecord } from "../../journal/protection-records.ts";
-import { isCancelable } from "../wanted-order.ts";
 import { averageOf, isAtOrBeyond, type Protect, stopPxOf, type Trigger, takeProfitPxOf, trailingPxOf } from "./protect.ts";
 
 /** Prices since `since` (milliseconds of the engine's clock), `px` the latest; one price three times where they are no bar's. */

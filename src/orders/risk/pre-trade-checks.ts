@@ -5,10 +5,11 @@
  * Not here: risk limits (risk-limits.ts), what is open and held (exposure.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
+import { isCancelable } from "../../contract/profile.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { didYouMean } from "../../errors.ts";
 import { type ExitLimit, lackOf, type SizedExit, sizeExit } from "../exit-size.ts";
-import { canRest, isCancelable, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
+import { canRest, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "./risk-limits.ts";
 
 /** Limits on money are left out unless set. */

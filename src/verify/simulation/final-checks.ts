@@ -6,6 +6,7 @@
 import { firstValueFrom, map, filter as matching, takeUntil } from "rxjs";
 import { after } from "../../clock/clock.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
+import { isCancelable } from "../../contract/profile.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
 import { abs, add, compare, sub } from "../../decimal.ts";
 import type { WantedOrder } from "../../orders/wanted-order.ts";
@@ -130,9 +131,9 @@ export const checkQuiet = async (environment: Environment, process: SimulatedPro
 
 /** After a stop that cancels: what can be canceled is gone. */
 export const checkStopped = (environment: Environment): void => {
-  const { capabilities } = environment.contract.profile;
+  const { profile } = environment.contract;
   for (const { clOrdId, instId } of environment.oracle.live.values()) {
-    if (instTypeOf(instId) === "SPOT" && !capabilities.cancelSpot) continue;
+    if (!isCancelable(instId, profile)) continue;
     environment.fail("I5", `${clOrdId} is still live after a stop that cancels everything`);
   }
 };
