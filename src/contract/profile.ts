@@ -174,11 +174,11 @@ type Values<G> = { readonly [K in keyof G]: G[K] extends Row<infer T> ? T : neve
 /** The values in force. */
 export type Profile = { readonly [G in keyof ProfileTable]: Values<ProfileTable[G]> };
 /** What a user may write under `profile` in a config: any part of the values. */
+export type ProfileOverrides = { readonly [G in keyof Profile]?: Partial<Profile[G]> };
+
 /** Whether the service can cancel an order of an instrument that rests. */
 export const isCancelable = (instId: string, { capabilities }: Pick<Profile, "capabilities">): boolean =>
   capabilities.cancelSpot || instTypeOf(instId) !== "SPOT";
-
-export type ProfileOverrides = { readonly [G in keyof Profile]?: Partial<Profile[G]> };
 
 /** What `sz` counts, in words. */
 export const szUnitWords = ({ SPOT, SWAP }: Profile["order"]["szUnit"]): string =>
