@@ -81,7 +81,11 @@ class Sequencer extends BaseSequencer {
 const newerModules = /^(node:)+(sea|sqlite|test|test\/reporters)$/;
 const oneCache = {
   name: "one-cache",
-  configResolved({ environments }: { readonly environments: Record<string, { readonly resolve: { external: true | string[] } }> }): void {
+  configResolved({
+    environments,
+  }: {
+    readonly environments: Record<string, { readonly resolve: { external: true | string[] } }>;
+  }): void {
     for (const { resolve } of Object.values(environments)) {
       if (resolve.external !== true) resolve.external = resolve.external.filter((name) => !newerModules.test(name));
     }
@@ -93,7 +97,10 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^sluice$/, replacement: fileURLToPath(new URL("./src/index.ts", import.meta.url)) },
-      { find: /^sluice\/(strategies|plugins)\/(.*)$/, replacement: `${fileURLToPath(new URL("./", import.meta.url))}$1/$2.ts` },
+      {
+        find: /^sluice\/(strategies|plugins)\/(.*)$/,
+        replacement: `${fileURLToPath(new URL("./", import.meta.url))}$1/$2.ts`,
+      },
       { find: /^sluice\/(\w+)$/, replacement: `${fileURLToPath(new URL("./src/", import.meta.url))}$1.ts` },
     ],
   },

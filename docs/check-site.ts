@@ -28,7 +28,8 @@ export const problemsOfSite = (folder: string, base = process.env["DOCS_BASE"] ?
   const pages = new Map(names.filter((name) => name.endsWith(".html")).map((name) => [name, text(name)]));
   const anchors = new Map([...pages].map(([name, html]) => [name, new Set(attributes(html, "id"))]));
   const fileOf = (page: string, path: string): string | undefined => {
-    const target = path === "" ? page : path.startsWith(base) ? path.slice(base.length) : posix.join(dirname(page), path);
+    const target =
+      path === "" ? page : path.startsWith(base) ? path.slice(base.length) : posix.join(dirname(page), path);
     return [target, `${target}.html`, posix.join(target, "index.html")].find((candidate) => names.includes(candidate));
   };
   const problems: string[] = [];

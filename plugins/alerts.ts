@@ -14,7 +14,8 @@ import { createFinder, type Finding, Repetitions, type RuleName, rules } from ".
 import { type SecretPlace, Secrets, secretSchema } from "./alerts/secrets.ts";
 import { createLossWatch, createStaleWatch } from "./alerts/watches.ts";
 
-const ms = (least: number, preset: number) => ({ type: "integer", minimum: least, maximum: 86_400_000, default: preset }) as const;
+const ms = (least: number, preset: number) =>
+  ({ type: "integer", minimum: least, maximum: 86_400_000, default: preset }) as const;
 const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$" } as const;
 
 const ruleSchema = {
@@ -45,7 +46,10 @@ const schema = {
     rules: {
       type: "object",
       additionalProperties: false,
-      properties: Object.fromEntries(Object.keys(rules).map((name) => [name, ruleSchema])) as Record<RuleName, typeof ruleSchema>,
+      properties: Object.fromEntries(Object.keys(rules).map((name) => [name, ruleSchema])) as Record<
+        RuleName,
+        typeof ruleSchema
+      >,
       default: {},
     },
     /** Losses to tell, of each user by settle currency: `{ USDT: ["100", "500"] }`. */
@@ -144,37 +148,68 @@ const tryOut = async (
   now: () => number,
   print: (line: string) => void,
 ): Promise<void> => {
-  const alert: Alert = { at: now(), rule: "trial", level: "info", concern: "critical", text: "trial message: this channel works" };
+  const alert: Alert = {
+    at: now(),
+    rule: "trial",
+    level: "info",
+    concern: "critical",
+    text: "trial message: this channel works",
+  };
   const delivery = await channel.send(
-    { id: `trial-${now().toString(36)}`, title, level: "info", alerts: [alert], leftOut: 0, text: `${title}\n${alert.text}` },
+    {
+      id: `trial-${now().toString(36)}`,
+      title,
+      level: "info",
+      alerts: [alert],
+      leftOut: 0,
+      text: `${title}\n${alert.text}`,
+    },
     AbortSignal.timeout(answerMs),
   );
-  print(delivery.kind === "taken" ? `${name} took the trial message` : `${name} did not take the trial message (${delivery.why})`);
+  print(
+    delivery.kind === "taken"
+      ? `${name} took the trial message`
+      : `${name} did not take the trial message (${delivery.why})`,
+  );
 };
 
 /** Which rules are on, and who is told by them. */
 const routesOf = ({ options }: Context, ways: readonly Way[]) => {
-  const routes = new Map<string, { readonly level: (typeof levels)[number]; readonly everyMs: number; readonly to: readonly Way[] }>();
+  const routes = new Map<
+    string,
+    { readonly level: (typeof levels)[number]; readonly everyMs: number; readonly to: readonly Way[] }
+  >();
   for (const name of Object.keys(rules) as RuleName[]) {
     const given = options.rules[name] ?? true;
     if (given === false) continue;
-    const { level, everyMs, channels } = { ...rules[name], ...(given === true ? {} : given) } as RuleOptions & (typeof rules)[RuleName];
+    const { level, everyMs, channels } = { ...rules[name], ...(given === true ? {} : given) } as RuleOptions &
+      (typeof rules)[RuleName];
     const strange = channels?.find((one) => !ways.some((way) => way.name === one));
     if (strange !== undefined) {
       const known = ways.map((way) => way.name).join(", ");
-      throw new SluiceError("CONFIG_INVALID", `plugin alerts: rules.${name}.channels names "${strange}"; there is ${known}.`);
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        `plugin alerts: rules.${name}.channels names "${strange}"; there is ${known}.`,
+      );
     }
-    const to = ways.filter((way) => (channels === undefined ? rankOf(level) >= way.least : channels.includes(way.name)));
+    const to = ways.filter((way) =>
+      channels === undefined ? rankOf(level) >= way.least : channels.includes(way.name),
+    );
     routes.set(name, { level, everyMs, to });
   }
   return routes;
 };
 
 /** Calls the dead-man's switch; what it answers is told when it changes. Returns the last call of an orderly stop. */
-const beat = ({ options: { heartbeat, answerMs }, every }: Context, secrets: Secrets, print: (line: string) => void) => {
+const beat = (
+  { options: { heartbeat, answerMs }, every }: Context,
+  secrets: Secrets,
+  print: (line: string) => void,
+) => {
   if (heartbeat === undefined) return undefined;
   const read = (name: "url" | "stopUrl"): string | undefined =>
-    heartbeat[name] && checkUrl(`heartbeat.${name}`, secrets.read(`heartbeat.${name}`, heartbeat[name]), heartbeat.allowHttp ?? false);
+    heartbeat[name] &&
+    checkUrl(`heartbeat.${name}`, secrets.read(`heartbeat.${name}`, heartbeat[name]), heartbeat.allowHttp ?? false);
   const url = read("url") as string;
   const stopUrl = read("stopUrl");
   let isCalling = false;

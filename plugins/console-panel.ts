@@ -15,7 +15,9 @@ const partsOf = ({ at, layers, queued, inFlight, spent }: QuotaState) => {
   return {
     time: new Date(at).toISOString().slice(11, 19),
     gauges: layers.map(({ layer, used, capacity }) => `${layer} ${gauge(used, capacity)}`),
-    figures: layers.map(({ layer, used, capacity }) => (layer === "uid" ? `uid ${gauge(used, capacity)}` : `${layer} ${used}/${capacity}`)),
+    figures: layers.map(({ layer, used, capacity }) =>
+      layer === "uid" ? `uid ${gauge(used, capacity)}` : `${layer} ${used}/${capacity}`,
+    ),
     reserve: `reserve ${reserved}`,
     queue: `queued ${queued}, in flight ${inFlight}`,
     spent: `spent: ${owners.join(", ") || "nothing"}`,

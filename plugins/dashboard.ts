@@ -5,4 +5,8 @@
 import { definePlugin } from "sluice";
 import { controlOptions, openControlRoom } from "sluice/control";
 
-export default definePlugin({ name: "dashboard", options: controlOptions, setup: (context) => openControlRoom(context) });
+export default definePlugin({
+  name: "dashboard",
+  options: controlOptions,
+  setup: (context) => openControlRoom(context),
+});

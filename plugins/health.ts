@@ -15,12 +15,20 @@ const stateOf = ({ health, strategies }: Pick<PluginContext<unknown>, "health" |
   const views = strategies();
   const problems = [
     ...(journal.state === "failed" ? [`the journal failed: ${journal.reason}`] : []),
-    ...(watchdog.state === "lost" || watchdog.state === "tripped" ? [`the watchdog is ${watchdog.state}: ${watchdog.reason}`] : []),
-    ...(standby.state === "alone" || standby.state === "mute" ? [`the store of the standby does not answer (${standby.state})`] : []),
-    ...views.filter(({ state }) => state === "failed").map(({ name, error = "" }) => `strategy ${name} failed: ${error}`),
+    ...(watchdog.state === "lost" || watchdog.state === "tripped"
+      ? [`the watchdog is ${watchdog.state}: ${watchdog.reason}`]
+      : []),
+    ...(standby.state === "alone" || standby.state === "mute"
+      ? [`the store of the standby does not answer (${standby.state})`]
+      : []),
+    ...views
+      .filter(({ state }) => state === "failed")
+      .map(({ name, error = "" }) => `strategy ${name} failed: ${error}`),
     ...resources
       .filter(({ stale, ageMs }) => stale && ageMs !== undefined && ageMs > staleMs)
-      .map(({ user, name, ageMs = 0, problem }) => `${name} of ${user} are ${Math.round(ageMs / 1_000)} s old: ${problem}`),
+      .map(
+        ({ user, name, ageMs = 0, problem }) => `${name} of ${user} are ${Math.round(ageMs / 1_000)} s old: ${problem}`,
+      ),
   ];
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s ago`;
   const notes = [
@@ -29,9 +37,16 @@ const stateOf = ({ health, strategies }: Pick<PluginContext<unknown>, "health" |
       : [
           `it leads; ${standby.standbys.length === 0 ? "no standby is alive" : standby.standbys.map(({ name, heardMs }) => `standby ${name} was heard ${seconds(heardMs)}`).join(", ")}`,
         ]),
-    ...views.filter(({ mode }) => mode !== "active").map(({ name, mode, reason }) => `strategy ${name} is ${mode}: ${reason}`),
+    ...views
+      .filter(({ mode }) => mode !== "active")
+      .map(({ name, mode, reason }) => `strategy ${name} is ${mode}: ${reason}`),
   ];
-  return { ok: problems.length === 0, problems, notes, strategies: views.map(({ name, state, mode }) => ({ name, state, mode })) };
+  return {
+    ok: problems.length === 0,
+    problems,
+    notes,
+    strategies: views.map(({ name, state, mode }) => ({ name, state, mode })),
+  };
 };
 
 export default definePlugin({
@@ -60,11 +75,16 @@ export default definePlugin({
       if (isWriting) return;
       isWriting = true;
       try {
-        await writeFile(fresh, `${JSON.stringify({ at: now(), pid: process.pid, ...stateOf(context, staleMs) })}\n`, { mode: 0o600 });
+        await writeFile(fresh, `${JSON.stringify({ at: now(), pid: process.pid, ...stateOf(context, staleMs) })}\n`, {
+          mode: 0o600,
+        });
         if (!hasEnded) await rename(fresh, path);
         isFailing = false;
       } catch (error) {
-        if (!isFailing) context.print(`health: ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? "no reason given"})`);
+        if (!isFailing)
+          context.print(
+            `health: ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? "no reason given"})`,
+          );
         isFailing = true;
       } finally {
         isWriting = false;

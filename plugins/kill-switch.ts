@@ -97,7 +97,11 @@ export default definePlugin({
   },
 });
 
-const statesOf = ({ options, ofUser, users }: Context): readonly Pick<Context, "pending$" | "balances$" | "positions$">[] =>
+const statesOf = ({
+  options,
+  ofUser,
+  users,
+}: Context): readonly Pick<Context, "pending$" | "balances$" | "positions$">[] =>
   (options.users.length === 0 ? users : options.users).map(ofUser);
 
 const closing = ({ closePositions, print }: Context, reason: string): void => {
@@ -139,7 +143,8 @@ const confirm = (context: Context, isOurs: (order: OrderRecord) => boolean): voi
   looking.add(
     timer(options.confirmMs).subscribe(() => {
       const seconds = options.confirmMs / 1000;
-      if (left === undefined) end(`the open orders could not be read within ${seconds} s: whether any of ours is left is not known`);
+      if (left === undefined)
+        end(`the open orders could not be read within ${seconds} s: whether any of ours is left is not known`);
       else end(`${left} of our orders ${left === 1 ? "is" : "are"} still listed after ${seconds} s`);
     }),
   );
@@ -189,8 +194,10 @@ const watchWorth = (context: Context, trip: (reason: string) => void): void => {
   const problemOf = (worth: string): string | undefined => {
     const lost = sub(first ?? worth, worth);
     const down = sub(best ?? worth, worth);
-    if (lossMax !== undefined && compare(lost, lossMax) > 0) return `${lost} ${currency} lost since the start, more than ${lossMax}`;
-    if (drawdownMax !== undefined && compare(down, drawdownMax) > 0) return `${down} ${currency} below the best, more than ${drawdownMax}`;
+    if (lossMax !== undefined && compare(lost, lossMax) > 0)
+      return `${lost} ${currency} lost since the start, more than ${lossMax}`;
+    if (drawdownMax !== undefined && compare(down, drawdownMax) > 0)
+      return `${down} ${currency} below the best, more than ${drawdownMax}`;
     return undefined;
   };
   const states = statesOf(context);
@@ -203,7 +210,8 @@ const watchWorth = (context: Context, trip: (reason: string) => void): void => {
       readAt = Math.max(...pairs.flat().map(({ at }) => at));
       const worths = pairs.map(([balances, positions]) => worthOf(context, balances.value, positions.value));
       if (worths.includes(undefined)) {
-        if (!toldUnknown) context.print(`kill switch: the account's worth in ${currency} is not known, so losses are not seen`);
+        if (!toldUnknown)
+          context.print(`kill switch: the account's worth in ${currency} is not known, so losses are not seen`);
         toldUnknown = true;
         return;
       }
@@ -220,4 +228,7 @@ interface Read {
   readonly at: number;
   readonly stale: boolean;
 }
-type Pair = readonly [Read & { readonly value: readonly BalanceRecord[] }, Read & { readonly value: readonly PositionRecord[] }];
+type Pair = readonly [
+  Read & { readonly value: readonly BalanceRecord[] },
+  Read & { readonly value: readonly PositionRecord[] },
+];

@@ -83,7 +83,10 @@ const openSink = (path: string | undefined, bytesMax: number, onProblem: (what: 
     return new FileSink(path, bytesMax, onProblem);
   } catch (error) {
     const { code = "no reason given" } = error as NodeJS.ErrnoException;
-    throw new SluiceError("CONFIG_INVALID", `plugin log: path: ${path} cannot be opened (${code}). Name a file that may be written.`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `plugin log: path: ${path} cannot be opened (${code}). Name a file that may be written.`,
+    );
   }
 };
 

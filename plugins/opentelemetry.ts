@@ -112,9 +112,12 @@ class Tracing implements RequestTracer {
   }
 
   sent(event: EventMap["action.sent"]): void {
-    const order = this.#sending?.seq === event.seq - 1 && event.endpoint === "placeOrder" ? this.#sending.order : undefined;
+    const order =
+      this.#sending?.seq === event.seq - 1 && event.endpoint === "placeOrder" ? this.#sending.order : undefined;
     const sent = { span: this.#request(event, order), endpoint: event.endpoint };
-    keep(this.#sent, event.action, sent, this.#options.openMax, (oldest) => this.#lost(oldest, event.at, "given up by the plugin"));
+    keep(this.#sent, event.action, sent, this.#options.openMax, (oldest) =>
+      this.#lost(oldest, event.at, "given up by the plugin"),
+    );
   }
 
   leaves(action: number): TraceHeaders | undefined {
@@ -169,7 +172,8 @@ class Tracing implements RequestTracer {
     if (phase === "sent") this.#sending = { seq, order: span };
     if (phase !== "filled" && phase !== "canceled" && phase !== "rejected" && phase !== "absent") return;
     span.setAttributes({ "sluice.phase": phase, ...(record === undefined ? {} : { "sluice.ord_id": record.ordId }) });
-    if (phase === "rejected" || phase === "absent") span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: reason });
+    if (phase === "rejected" || phase === "absent")
+      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: reason });
     this.#orders.delete(clOrdId);
     this.#ended = { clOrdId, span, at };
   }
@@ -183,7 +187,13 @@ class Tracing implements RequestTracer {
   }
 
   fill({ clOrdId, at, px, qty, cost, currency, side }: EventMap["fill"]): void {
-    const attributes = { "sluice.side": side, "sluice.px": px, "sluice.qty": qty, "sluice.fee": cost, "sluice.currency": currency };
+    const attributes = {
+      "sluice.side": side,
+      "sluice.px": px,
+      "sluice.qty": qty,
+      "sluice.fee": cost,
+      "sluice.currency": currency,
+    };
     const span = this.#ended?.clOrdId === clOrdId ? this.#ended.span : this.#orders.get(clOrdId);
     span?.addEvent("fill", attributes, timeOf(at));
   }
@@ -206,7 +216,10 @@ class Tracing implements RequestTracer {
     this.#answering = undefined;
   }
 
-  #request({ endpoint, class: kind, owner, weight, key, waitedMs, at, action }: EventMap["action.sent"], order: Span | undefined): Span {
+  #request(
+    { endpoint, class: kind, owner, weight, key, waitedMs, at, action }: EventMap["action.sent"],
+    order: Span | undefined,
+  ): Span {
     const options = {
       kind: this.#api.SpanKind.CLIENT,
       startTime: timeOf(at - waitedMs),

@@ -19,7 +19,9 @@ type Context = Pick<PluginContext<unknown>, "health" | "on" | "openOrders" | "qu
 
 const countEvents = (series: SeriesSet, { on }: Context): void => {
   on("event", ({ type }) => series.count("events_total", { type }));
-  on("action.sent", ({ class: kind, waitedMs }) => series.observe("action_wait_seconds", { class: kind }, secondsOf(waitedMs)));
+  on("action.sent", ({ class: kind, waitedMs }) =>
+    series.observe("action_wait_seconds", { class: kind }, secondsOf(waitedMs)),
+  );
   on("action.answered", ({ endpoint, outcome, status, elapsedMs }) => {
     series.count("actions_total", { endpoint, outcome });
     if (status > 0) series.observe("action_seconds", { endpoint }, secondsOf(elapsedMs));
@@ -58,7 +60,8 @@ type Amount = "profit" | "realised" | "unrealised" | "fees";
 /** Sums are exact; only what is shown is a number. */
 const amountsOf = ({ name, positions }: StrategyView, amount: Amount) => {
   const sums = new Map<string, string>();
-  for (const position of positions.values()) sums.set(position.currency, add(sums.get(position.currency) ?? "0", position[amount]));
+  for (const position of positions.values())
+    sums.set(position.currency, add(sums.get(position.currency) ?? "0", position[amount]));
   return [...sums].map(([currency, sum]) => [{ strategy: name, currency }, sum] as const);
 };
 
@@ -74,7 +77,9 @@ const readStrategies = (series: SeriesSet, { strategies, openOrders }: Context):
   );
   series.replace(
     "position",
-    views.flatMap(({ name, positions }) => [...positions.values()].map(({ instId, qty }) => [{ strategy: name, instId }, qty] as const)),
+    views.flatMap(({ name, positions }) =>
+      [...positions.values()].map(({ instId, qty }) => [{ strategy: name, instId }, qty] as const),
+    ),
   );
   for (const amount of ["profit", "realised", "unrealised", "fees"] as const) {
     series.replace(
@@ -92,12 +97,18 @@ const readHealth = (series: SeriesSet, { health }: Context): void => {
   const { clock, eventLoop, journal, pushing, resources, watchdog } = health();
   series.replace(
     "resource_age_seconds",
-    resources.map(({ user, name, ageMs }) => [{ user, resource: name }, ageMs === undefined ? undefined : secondsOf(ageMs)]),
+    resources.map(({ user, name, ageMs }) => [
+      { user, resource: name },
+      ageMs === undefined ? undefined : secondsOf(ageMs),
+    ]),
   );
   series.replace(
     "resource_stale",
     // What was never read is nobody's need.
-    resources.map(({ user, name, stale, ageMs }) => [{ user, resource: name }, ageMs === undefined ? undefined : flag(stale)]),
+    resources.map(({ user, name, stale, ageMs }) => [
+      { user, resource: name },
+      ageMs === undefined ? undefined : flag(stale),
+    ]),
   );
   series.replace(
     "pushing",
@@ -129,7 +140,8 @@ const readOnceASecond = (series: SeriesSet, now: () => number): (() => Promise<s
   let last: { readonly at: number; readonly text: string } | undefined;
   return async () => {
     const at = now();
-    if (last === undefined || at < last.at || at - last.at >= 1_000) last = { at, text: await series.registry.metrics() };
+    if (last === undefined || at < last.at || at - last.at >= 1_000)
+      last = { at, text: await series.registry.metrics() };
     return last.text;
   };
 };
@@ -144,7 +156,8 @@ const serve = (series: SeriesSet, place: Place, now: () => number, print: (line:
       response.writeHead(status, { "content-type": type, connection: "close" });
       response.end(request.method === "HEAD" ? "" : body);
     };
-    if (!isOwnName(place, request.socket.localPort, request.headers.host)) return answer(403, "text/plain", "Not a name of this page.\n");
+    if (!isOwnName(place, request.socket.localPort, request.headers.host))
+      return answer(403, "text/plain", "Not a name of this page.\n");
     if (path !== "/metrics") return answer(404, "text/plain", "See /metrics.\n");
     if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "text/plain", "Only GET.\n");
     text().then(
@@ -197,7 +210,9 @@ export default definePlugin({
       readHealth(series, context);
       series.replace(
         "equity",
-        [...profits].flatMap(([user, amounts]) => [...amounts].map(([currency, profit]) => [{ user, currency }, profit] as const)),
+        [...profits].flatMap(([user, amounts]) =>
+          [...amounts].map(([currency, profit]) => [{ user, currency }, profit] as const),
+        ),
       );
     });
     countEvents(series, context);

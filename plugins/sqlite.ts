@@ -58,7 +58,9 @@ class Pruning {
       work();
     } catch (error) {
       this.#surplus = 0;
-      this.#print(`old events cannot be removed (${error instanceof Error ? error.message : "no reason given"}); it is tried again`);
+      this.#print(
+        `old events cannot be removed (${error instanceof Error ? error.message : "no reason given"}); it is tried again`,
+      );
     }
   }
 }
@@ -82,9 +84,11 @@ const sampler = ({ strategies, now }: Pick<PluginContext<Options>, "strategies" 
       for (const [currency, profit] of [...profits.values()].flatMap((one) => [...one])) {
         sums.set(currency, add(sums.get(currency) ?? "0", profit));
       }
-      for (const [currency, profit] of sums) if (changed(currency, profit)) queue.put({ kind: "equity", at, currency, profit });
+      for (const [currency, profit] of sums)
+        if (changed(currency, profit)) queue.put({ kind: "equity", at, currency, profit });
       const held = strategies().flatMap(({ positions }) => [...positions.values()].filter(({ qty }) => qty !== "0"));
-      for (const { instId, markPx } of held) if (changed(`px ${instId}`, markPx)) queue.put({ kind: "mark", at, instId, px: markPx });
+      for (const { instId, markPx } of held)
+        if (changed(`px ${instId}`, markPx)) queue.put({ kind: "mark", at, instId, px: markPx });
     },
   };
 };

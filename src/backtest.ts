@@ -53,7 +53,12 @@ export type { FetchedFixture, FetchedGap } from "./market/ccxt/fetched-rows.ts";
 export type { LivePrices, OpenPrices } from "./market/live-prices.ts";
 export { writeFixture } from "./market/tape/fixture.ts";
 export { type GenerateMarketOptions, generateMarket } from "./market/tape/generate-market.ts";
-export { explainImport, type ImportMarketOptions, importMarket, type WrittenFixture } from "./market/tape/import-market.ts";
+export {
+  explainImport,
+  type ImportMarketOptions,
+  importMarket,
+  type WrittenFixture,
+} from "./market/tape/import-market.ts";
 export type { Layout as MarketLayout } from "./market/tape/table/layout.ts";
 export { createTape, type Tape } from "./market/tape/tape.ts";
 export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture.ts";

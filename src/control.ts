@@ -40,7 +40,13 @@ export {
   type UserMoneyRow,
   userKey,
 } from "./engine/control/control-rows.ts";
-export { actionSchemas, type ControlAction, type ControlResult, type ControlSource, readAction } from "./engine/control/control-source.ts";
+export {
+  actionSchemas,
+  type ControlAction,
+  type ControlResult,
+  type ControlSource,
+  readAction,
+} from "./engine/control/control-source.ts";
 export { EngineSource, type SteeredRun } from "./engine/control/engine-source.ts";
 export { EngineView, type WatchedAccount, type WatchedRun } from "./engine/control/engine-view.ts";
 export { type ControlOptions, controlOptions } from "./engine/control/server/control-options.ts";

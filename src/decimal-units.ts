@@ -70,7 +70,11 @@ export const evenQuotient = (a: string, by: string, step: string): string | unde
   shift += places;
   const over = shift > 0 ? dividend * 10 ** shift : dividend;
   const under = divisor * unit * (shift < 0 ? 10 ** -shift : 1);
-  if (!(Math.abs(over) <= safeMax && under <= safeMax && divisor > 0 && unit > 0) || places > placesMax || over % under !== 0)
+  if (
+    !(Math.abs(over) <= safeMax && under <= safeMax && divisor > 0 && unit > 0) ||
+    places > placesMax ||
+    over % under !== 0
+  )
     return undefined;
   const scaled = (over / under) * unit;
   return Math.abs(scaled) <= safeMax ? formatCount(scaled, places) : undefined;

@@ -159,7 +159,8 @@ export const div = (a: string, b: string, digits: number): string => {
   const of = align(a, b) ? (pair[0] as number) : Number.NaN;
   const by = pair[1] as number;
   const shifted = of * (powers[digits] ?? Number.NaN);
-  if (by !== 0 && shifted <= safeMax && shifted >= -safeMax) return formatCount((shifted - (shifted % by)) / by, digits);
+  if (by !== 0 && shifted <= safeMax && shifted >= -safeMax)
+    return formatCount((shifted - (shifted % by)) / by, digits);
   // What was paid for a quantity, divided by its price, comes out even after fewer digits: as many as still fit are tried.
   const fewer = Math.min(digits, wholeMax - Math.ceil(Math.log10(Math.abs(of))));
   const fitting = of * (powers[fewer] ?? Number.NaN);
@@ -235,7 +236,9 @@ export const grid = (step: string) => {
     },
     format: (count: number): string => {
       const scaled = count * unit;
-      return isExact(scaled) ? formatCount(scaled, places) : spell(new Exact(String(scaled)).div(new Exact(10).pow(places)));
+      return isExact(scaled)
+        ? formatCount(scaled, places)
+        : spell(new Exact(String(scaled)).div(new Exact(10).pow(places)));
     },
     approximate: (count: number): number => (count * unit) / scale,
   };
@@ -267,7 +270,9 @@ const scaledOf = (text: string, places: number): number => {
 
 /** Fraction digits of up to three places with the point, without trailing zeros: the ends of most prices. */
 const endings = [1, 2, 3].map((places) =>
-  Array.from({ length: 10 ** places }, (_, digits) => (digits === 0 ? "" : `.${String(digits).padStart(places, "0").replace(/0+$/, "")}`)),
+  Array.from({ length: 10 ** places }, (_, digits) =>
+    digits === 0 ? "" : `.${String(digits).padStart(places, "0").replace(/0+$/, "")}`,
+  ),
 );
 
 /** `scaled` counts units of the `places`-th fraction digit, exactly. */

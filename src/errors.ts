@@ -34,7 +34,10 @@ export const errorCodes = {
   NOT_LEADING: { text: "another process of the same engine leads, or may, and this one sends nothing", fix: "machine" },
   PLATFORM_UNSUPPORTED: { text: "the JavaScript runtime lacks what this needs", fix: "machine" },
   PORT_UNAVAILABLE: { text: "a server cannot listen on its port", fix: "machine" },
-  INVARIANT_VIOLATED: { text: "a simulated scenario violated an invariant of the framework or of a strategy", fix: "code" },
+  INVARIANT_VIOLATED: {
+    text: "a simulated scenario violated an invariant of the framework or of a strategy",
+    fix: "code",
+  },
   REPLAY_DIVERGED: { text: "a replayed session did not do what was recorded", fix: "code" },
   BUG: { text: "an invariant inside the framework was violated", fix: "report" },
 } as const;
@@ -74,7 +77,8 @@ export const messageOf = (error: unknown): string => {
 
 /** Checks an invariant that only a bug can violate. */
 export function assert(condition: unknown, invariant: string): asserts condition {
-  if (!condition) throw new SluiceError("BUG", `Invariant violated: ${invariant}. This is a bug in Sluice; please report it.`);
+  if (!condition)
+    throw new SluiceError("BUG", `Invariant violated: ${invariant}. This is a bug in Sluice; please report it.`);
 }
 
 /** Makes an unhandled member of a union a compile error and a loud run-time one. */

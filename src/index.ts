@@ -20,9 +20,30 @@ export type { LayerSpec } from "./contract/layer-spec.ts";
 export { environments, layers, paging, websocketLimits } from "./contract/limits.ts";
 export { profileRows } from "./contract/overrides.ts";
 export { defaultProfile, type OrdType, type Profile, type ProfileOverrides, type Side } from "./contract/profile.ts";
-export type { BalanceRecord, ElementResult, InstrumentRecord, OrderRecord, OrderState, PositionRecord } from "./contract/schemas.ts";
+export type {
+  BalanceRecord,
+  ElementResult,
+  InstrumentRecord,
+  OrderRecord,
+  OrderState,
+  PositionRecord,
+} from "./contract/schemas.ts";
 export type { RequestTracer, TraceHeaders, WireRequest, WireResponse } from "./contract/transport.ts";
-export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPositive, mul, neg, sub, sum, toStep } from "./decimal.ts";
+export {
+  abs,
+  add,
+  approximate,
+  compare,
+  div,
+  fromApproximate,
+  isDecimal,
+  isPositive,
+  mul,
+  neg,
+  sub,
+  sum,
+  toStep,
+} from "./decimal.ts";
 export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts";
 export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } from "./errors.ts";
 export type { Config, ConfigInput, JournalConfig, QuotaConfig, WatchdogConfig } from "./host/config.ts";
@@ -51,7 +72,14 @@ export {
   type StrategyDefinition,
   type StrategyNaming,
 } from "./host/define.ts";
-export type { EndpointLatency, EngineHealth, OrdersOfEngine, ResourceHealth, Steering, StrategyView } from "./host/operator-view.ts";
+export type {
+  EndpointLatency,
+  EngineHealth,
+  OrdersOfEngine,
+  ResourceHealth,
+  Steering,
+  StrategyView,
+} from "./host/operator-view.ts";
 export type { RestartPolicy } from "./host/restart-policy.ts";
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { EventMap } from "./journal/event-map.ts";
@@ -61,8 +89,22 @@ export type { CandleHistory, HistoryCandle, HistorySource } from "./market/histo
 export type { BookLevel, BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./market/market-data.ts";
 export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";
 export type { Position } from "./orders/positions.ts";
-export { bracket, oco, type ProtectionOptions, stopLoss, takeProfit, trailingStop } from "./orders/protection/builders.ts";
-export type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtection } from "./orders/protection/protect.ts";
+export {
+  bracket,
+  oco,
+  type ProtectionOptions,
+  stopLoss,
+  takeProfit,
+  trailingStop,
+} from "./orders/protection/builders.ts";
+export type {
+  PositionSide,
+  Protect,
+  ProtectPx,
+  Trailing,
+  Trigger,
+  WantedProtection,
+} from "./orders/protection/protect.ts";
 export type { RuleSet } from "./orders/risk/pre-trade-checks.ts";
 export type { RiskRules } from "./orders/risk/risk-limits.ts";
 export type { Freshness } from "./orders/state/resources.ts";

@@ -62,7 +62,10 @@ export const testStrategy = async (
   strategy: Strategy,
   { plugins = [], ...options }: TestOptions & { readonly plugins?: readonly Plugin[] } = {},
 ): Promise<StrategyTest> =>
-  new EngineTest({ strategies: [strategy], plugins, failing: [nameOf(strategy), ...plugins.map(nameOf)] }, options).begin();
+  new EngineTest(
+    { strategies: [strategy], plugins, failing: [nameOf(strategy), ...plugins.map(nameOf)] },
+    options,
+  ).begin();
 
 /** Starts a plugin beside the strategy `by hand` and, where they are given, others; resolves when it runs. */
 export const testPlugin = async (

@@ -20,7 +20,12 @@ export default defineStrategy({
       most: { type: "integer", minimum: 1, default: 3 },
     },
   },
-  desired: ({ market, orders, listed, options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, most } }) => {
+  desired: ({
+    market,
+    orders,
+    listed,
+    options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, most },
+  }) => {
     const ahead$ = orders.updates$.pipe(
       filter(({ phase }) => phase === "filled"),
       scan((ahead, { spec }) => (spec?.side === "buy" ? ahead + 1 : ahead - 1), 0),

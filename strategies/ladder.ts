@@ -23,10 +23,26 @@ export default defineStrategy({
       scan((middle, { mid }) => (compare(abs(sub(mid, middle)), mul(middle, step)) > 0 ? mid : middle), "0"),
       distinctUntilChanged(),
       map((middle) =>
-        Array.from({ length: levels }, (_, index) => mul(mul(middle, step), String(index + 1))).flatMap((away, index) => [
-          { slot: `bid ${index + 1}`, instId, side: "buy" as const, ordType: "post_only" as const, px: sub(middle, away), notional },
-          { slot: `ask ${index + 1}`, instId, side: "sell" as const, ordType: "post_only" as const, px: add(middle, away), notional },
-        ]),
+        Array.from({ length: levels }, (_, index) => mul(mul(middle, step), String(index + 1))).flatMap(
+          (away, index) => [
+            {
+              slot: `bid ${index + 1}`,
+              instId,
+              side: "buy" as const,
+              ordType: "post_only" as const,
+              px: sub(middle, away),
+              notional,
+            },
+            {
+              slot: `ask ${index + 1}`,
+              instId,
+              side: "sell" as const,
+              ordType: "post_only" as const,
+              px: add(middle, away),
+              notional,
+            },
+          ],
+        ),
       ),
     ),
 });

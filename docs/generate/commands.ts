@@ -18,11 +18,20 @@ const io: CliIo = {
 
 const valueText = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : String(value));
 
-const optionRow = ({ flags, description, defaultValue, argChoices, mandatory, hidden }: Option): readonly string[][] => {
+const optionRow = ({
+  flags,
+  description,
+  defaultValue,
+  argChoices,
+  mandatory,
+  hidden,
+}: Option): readonly string[][] => {
   if (hidden) return [];
   const notes = [
     ...(argChoices === undefined ? [] : [`One of ${argChoices.map(code).join(", ")}.`]),
-    ...(defaultValue === undefined || typeof defaultValue === "boolean" ? [] : [`Default ${code(valueText(defaultValue))}.`]),
+    ...(defaultValue === undefined || typeof defaultValue === "boolean"
+      ? []
+      : [`Default ${code(valueText(defaultValue))}.`]),
     ...(mandatory ? ["Required."] : []),
   ];
   return [[code(flags), [`${prose(description)}${notes.length > 0 ? "." : ""}`, ...notes].join(" ")]];

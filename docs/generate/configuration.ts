@@ -99,8 +99,10 @@ const tableOfType = (place: string, file: string, type: string, schema: unknown)
   tableOf({ place, doc: docOf(file, type), fields: fieldsOf(file, type), schema: schema as Schema });
 
 const config = configSchema as unknown as Schema;
-const inConfig = (...path: readonly string[]): Schema => path.reduce((schema, name) => propertiesOf(schema)[name] as Schema, config);
-const fieldsOf = (path: string, ...names: readonly string[]): readonly Field[] => names.flatMap((name) => interfaceOf(path, name).fields);
+const inConfig = (...path: readonly string[]): Schema =>
+  path.reduce((schema, name) => propertiesOf(schema)[name] as Schema, config);
+const fieldsOf = (path: string, ...names: readonly string[]): readonly Field[] =>
+  names.flatMap((name) => interfaceOf(path, name).fields);
 const places = "src/host/config.ts";
 const optional = (fields: readonly Field[]): readonly Field[] => fields.map((field) => ({ ...field, optional: true }));
 const without = (fields: readonly Field[], ...names: readonly string[]): readonly Field[] =>
@@ -177,7 +179,9 @@ export const keyTables = (): readonly KeyTable[] => [
 export const keysWithoutRow = (): readonly string[] => {
   const schemas: readonly (readonly [place: string, schema: Schema])[] = [
     ["defineConfig", config],
-    ...["orders", "quota", "freshness", "journal", "supervision", "watchdog"].map((name) => [name, inConfig(name)] as const),
+    ...["orders", "quota", "freshness", "journal", "supervision", "watchdog"].map(
+      (name) => [name, inConfig(name)] as const,
+    ),
     ["quota.layers[]", layerSchema()],
     ["live", liveSchema as unknown as Schema],
     ["fees", feesSchema as unknown as Schema],

@@ -55,7 +55,9 @@ const plain = (comment: string): string =>
 
 /** The docstring that ends where a node begins, with nothing but space and the bars of a union between. */
 const docBefore = ({ text, comments }: Parsed, start: number): string => {
-  const comment = comments.findLast(({ end, type, value }) => end <= start && type === "Block" && value.startsWith("*"));
+  const comment = comments.findLast(
+    ({ end, type, value }) => end <= start && type === "Block" && value.startsWith("*"),
+  );
   if (comment === undefined) return "";
   const between = text.slice(comment.end, start).replaceAll(/\/\/.*$/gm, "");
   return /^[\s|(&]*$/.test(between) ? plain(comment.value) : "";
@@ -68,7 +70,9 @@ const fieldsOf = (file: Parsed, members: readonly Node[]): readonly Field[] =>
     if (name === undefined) return [];
     const annotation = (member["typeAnnotation"] as { readonly typeAnnotation: Node } | null)?.typeAnnotation;
     const written =
-      annotation === undefined ? file.text.slice(member.start, member.end) : file.text.slice(annotation.start, annotation.end);
+      annotation === undefined
+        ? file.text.slice(member.start, member.end)
+        : file.text.slice(annotation.start, annotation.end);
     const type = written
       .replaceAll(/\breadonly /g, "")
       .replaceAll(/\/\*[\s\S]*?\*\//g, "")
@@ -77,17 +81,25 @@ const fieldsOf = (file: Parsed, members: readonly Node[]): readonly Field[] =>
   });
 
 const declarationsOf = ({ program }: Parsed): readonly { readonly statement: Node; readonly declaration: Node }[] =>
-  program.body.map((statement) => ({ statement, declaration: (statement["declaration"] as Node | null | undefined) ?? statement }));
+  program.body.map((statement) => ({
+    statement,
+    declaration: (statement["declaration"] as Node | null | undefined) ?? statement,
+  }));
 
 const namesOf = (declaration: Node): readonly string[] => {
   const own = (declaration["id"] as { readonly name?: string } | null | undefined)?.name;
-  const declared = (declaration["declarations"] as readonly { readonly id: { readonly name?: string } }[] | undefined) ?? [];
+  const declared =
+    (declaration["declarations"] as readonly { readonly id: { readonly name?: string } }[] | undefined) ?? [];
   return [own, ...declared.map(({ id }) => id.name)].filter((name) => name !== undefined);
 };
 
-const namesOfFile = (file: Parsed): readonly string[] => declarationsOf(file).flatMap(({ declaration }) => namesOf(declaration));
+const namesOfFile = (file: Parsed): readonly string[] =>
+  declarationsOf(file).flatMap(({ declaration }) => namesOf(declaration));
 
-const declarationNamed = (path: string, name: string): { readonly file: Parsed; readonly statement: Node; readonly declaration: Node } => {
+const declarationNamed = (
+  path: string,
+  name: string,
+): { readonly file: Parsed; readonly statement: Node; readonly declaration: Node } => {
   const file = parsed(path);
   // Of an overloaded or merged name the first says what it is.
   const found = declarationsOf(file).find(({ declaration }) => namesOf(declaration).includes(name));
@@ -105,14 +117,16 @@ export const docOf = (path: string, name: string): string => {
 export const interfaceOf = (path: string, name: string): DocumentedType => {
   const { file, statement, declaration } = declarationNamed(path, name);
   const body = declaration["body"] as { readonly body: readonly Node[] } | undefined;
-  if (declaration.type !== "TSInterfaceDeclaration" || body === undefined) throw new Error(`${path}: ${name} is no interface`);
+  if (declaration.type !== "TSInterfaceDeclaration" || body === undefined)
+    throw new Error(`${path}: ${name} is no interface`);
   return { doc: docBefore(file, statement.start), fields: fieldsOf(file, body.body) };
 };
 
 const fieldsOfLiteral = (file: Parsed, path: string, node: Node): readonly Field[] => {
   if (node.type === "TSTypeLiteral") return fieldsOf(file, node["members"] as readonly Node[]);
   if (node.type === "TSParenthesizedType") return fieldsOfLiteral(file, path, node["typeAnnotation"] as Node);
-  if (node.type === "TSIntersectionType") return (node["types"] as readonly Node[]).flatMap((part) => fieldsOfLiteral(file, path, part));
+  if (node.type === "TSIntersectionType")
+    return (node["types"] as readonly Node[]).flatMap((part) => fieldsOfLiteral(file, path, part));
   if (node.type !== "TSTypeReference") return [];
   const { name } = node["typeName"] as { readonly name: string };
   if (name !== "Pick") return namesOfFile(file).includes(name) ? interfaceOf(path, name).fields : [];
@@ -144,9 +158,13 @@ export const schemaFields = (path: string, name: string): readonly Field[] => {
   const found: Field[] = [];
   const walk = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;
-    const { type, key, value } = node as Node & { readonly key?: Node & { readonly name?: string }; readonly value?: Node };
+    const { type, key, value } = node as Node & {
+      readonly key?: Node & { readonly name?: string };
+      readonly value?: Node;
+    };
     if (type === "Property" && key?.name === "properties") {
-      for (const property of (value as unknown as { readonly properties: readonly (Node & { readonly key: Node })[] }).properties)
+      for (const property of (value as unknown as { readonly properties: readonly (Node & { readonly key: Node })[] })
+        .properties)
         found.push({ name: text(property.key), optional: false, type: "string", doc: docBefore(file, property.start) });
       return;
     }

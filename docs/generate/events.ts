@@ -21,9 +21,10 @@ const eventOf = ({ doc, fields }: DocumentedType): readonly DocumentedEvent[] =>
 
 /** Every event type of the journal, in the order of the sources. */
 export const documentedEvents = (): readonly DocumentedEvent[] => {
-  const events = [...unionOf("src/journal/order-events.ts", "OrderEventBody"), ...unionOf("src/journal/events.ts", "EventBody")].flatMap(
-    eventOf,
-  );
+  const events = [
+    ...unionOf("src/journal/order-events.ts", "OrderEventBody"),
+    ...unionOf("src/journal/events.ts", "EventBody"),
+  ].flatMap(eventOf);
   const known = new Map<string, string>();
   const note = ({ name, doc }: Field): void => {
     if (doc !== "" && !known.has(name)) known.set(name, doc);
@@ -32,7 +33,10 @@ export const documentedEvents = (): readonly DocumentedEvent[] => {
   schemaFields("src/contract/schemas.ts", "orderRecord").forEach(note);
   return events.map((event) => ({
     ...event,
-    fields: event.fields.map((field) => ({ ...field, doc: field.doc === "" ? (known.get(field.name) ?? "") : field.doc })),
+    fields: event.fields.map((field) => ({
+      ...field,
+      doc: field.doc === "" ? (known.get(field.name) ?? "") : field.doc,
+    })),
   }));
 };
 
@@ -68,7 +72,10 @@ export const eventsPage = (): string => {
     "Everything that happens in an engine is an event: a frozen object with a `type`, a number `seq` without holes, and `at`, milliseconds on the engine's clock. The journal of events is what reports, plugins and `--json` read. `engine.events$` and a plugin's `events$` emit all of them; `on` listens by name:",
     '- `on("fill", …)`, `on("order.refused", …)`: the events of this type;\n- `on("order.filled", …)`: the `order.changed` of this phase;\n- `on("event", …)`: all of them.',
     "A name that no event has does not compile, and throws `EVENT_UNKNOWN`. Prices are in quote currency and quantities in base currency, both decimal text, where nothing else is said.",
-    ...groups.flatMap(([title, prefixes]) => [`## ${title}`, ...events.filter((event) => prefixes.includes(prefixOf(event))).map(section)]),
+    ...groups.flatMap(([title, prefixes]) => [
+      `## ${title}`,
+      ...events.filter((event) => prefixes.includes(prefixOf(event))).map(section),
+    ]),
     ...(rest.length === 0 ? [] : ["## Others", ...rest.map(section)]),
   ].join("\n\n");
 };

@@ -22,7 +22,11 @@ const quota: readonly (readonly [path: string, name: string])[] = [
 const rows = (fields: readonly Field[], typed: boolean): string =>
   table(
     typed ? ["Field", "Type", "Meaning"] : ["Field", "Meaning"],
-    fields.map(({ name, optional, type, doc }) => [code(`${name}${optional ? "?" : ""}`), ...(typed ? [code(type)] : []), prose(doc)]),
+    fields.map(({ name, optional, type, doc }) => [
+      code(`${name}${optional ? "?" : ""}`),
+      ...(typed ? [code(type)] : []),
+      prose(doc),
+    ]),
   );
 
 const section = (path: string, name: string): string => {
@@ -36,7 +40,10 @@ const phases = (): string =>
     prose(docOf("src/journal/order-events.ts", "OrderPhase")),
     table(
       ["Phase", "Meaning"],
-      unionOf("src/journal/order-events.ts", "OrderPhase").map(({ text, doc }) => [code(text.replaceAll('"', "")), prose(doc)]),
+      unionOf("src/journal/order-events.ts", "OrderPhase").map(({ text, doc }) => [
+        code(text.replaceAll('"', "")),
+        prose(doc),
+      ]),
     ),
   ].join("\n\n");
 

@@ -22,7 +22,11 @@ const columnsOf = ({ columns, order }: Layout): string => {
 };
 
 const others = [
-  ["Binance", "combined or single streams", "trade, aggTrade, bookTicker, depthUpdate and depth snapshots, kline, markPriceUpdate"],
+  [
+    "Binance",
+    "combined or single streams",
+    "trade, aggTrade, bookTicker, depthUpdate and depth snapshots, kline, markPriceUpdate",
+  ],
   ["OKX v5", "`{arg, data}`", "trades, trades-all, bbo-tbt, books and its variants, candles"],
   ["Bybit v5", "`{topic, data}`", "publicTrade, orderbook, kline"],
   ["Coinbase", "Exchange and Advanced Trade", "match, ticker, snapshot and l2update; market_trades, l2_data"],

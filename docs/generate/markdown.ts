@@ -26,4 +26,6 @@ export const escaped = (text: string): string =>
 
 /** Cells are Markdown already; a line break in one ends nothing. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map((cell) => cell.replaceAll("\n", " ")).join(" | ")} |`).join("\n");
+  [head, head.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("\n", " ")).join(" | ")} |`)
+    .join("\n");

@@ -45,10 +45,17 @@ const clockOf = (at: number): string => new Date(at).toISOString().slice(11, 19)
 
 const spelled = ({ at, level, text }: Alert): string => `${clockOf(at)} ${level === "info" ? "" : `${level}: `}${text}`;
 
-const noteOf = (leftOut: number): string => (leftOut === 0 ? "" : `(${leftOut} ${leftOut === 1 ? "alert was" : "alerts were"} left out)`);
+const noteOf = (leftOut: number): string =>
+  leftOut === 0 ? "" : `(${leftOut} ${leftOut === 1 ? "alert was" : "alerts were"} left out)`;
 
 /** As many of the first alerts as fit into one message of `textMax` characters, at least one. */
-export const messageOf = (id: string, title: string, waiting: readonly Alert[], leftOut: number, textMax: number): Message => {
+export const messageOf = (
+  id: string,
+  title: string,
+  waiting: readonly Alert[],
+  leftOut: number,
+  textMax: number,
+): Message => {
   const note = noteOf(leftOut);
   const lines: string[] = [];
   let length = title.length + note.length + 2;

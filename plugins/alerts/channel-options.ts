@@ -76,7 +76,8 @@ const fields: Readonly<Record<ChannelOptions["kind"], readonly [needs: readonly 
   print: [[], []],
 };
 
-const invalid = (place: string, problem: string): SluiceError => new SluiceError("CONFIG_INVALID", `plugin alerts: ${place} ${problem}`);
+const invalid = (place: string, problem: string): SluiceError =>
+  new SluiceError("CONFIG_INVALID", `plugin alerts: ${place} ${problem}`);
 
 const checkFields = (place: string, options: ChannelOptions): void => {
   const [needs, may] = fields[options.kind];
@@ -84,7 +85,8 @@ const checkFields = (place: string, options: ChannelOptions): void => {
   if (missing.length > 0) throw invalid(place, `of kind ${options.kind} needs ${missing.join(" and ")}.`);
   const given = Object.keys(options).filter((name) => !["kind", "level", "allowHttp"].includes(name)) as Field[];
   const idle = given.filter((name) => options[name] !== undefined && !needs.includes(name) && !may.includes(name));
-  if (idle.length > 0) throw invalid(place, `of kind ${options.kind} does not know ${idle.join(" and ")}. Take it away.`);
+  if (idle.length > 0)
+    throw invalid(place, `of kind ${options.kind} does not know ${idle.join(" and ")}. Take it away.`);
 };
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
@@ -96,7 +98,10 @@ export const checkUrl = (place: string, url: string, allowHttp: boolean): string
   if (protocol !== "https:" && protocol !== "http:") throw invalid(place, "is not a URL of https.");
   if (username !== "") throw invalid(place, "has a user in it. Leave it out: such a URL is not sent.");
   if (protocol === "http:" && !allowHttp && !loopback.test(hostname)) {
-    throw invalid(place, "would be sent over http, for all on the way to read. Write https, or allowHttp: true for a network of your own.");
+    throw invalid(
+      place,
+      "would be sent over http, for all on the way to read. Write https, or allowHttp: true for a network of your own.",
+    );
   }
   return url;
 };
@@ -112,8 +117,10 @@ export const openChannel = (
   const { kind, allowHttp = false, chatId = "", topic = "", server } = options;
   const hide = (said: string): string => secrets.hide(said);
   const secret = options.secret && secrets.read(`${place}.secret`, options.secret);
-  const url = (): string => checkUrl(`${place}.url`, secrets.read(`${place}.url`, options.url as SecretPlace), allowHttp);
-  const ofServer = (): string | undefined => (server === undefined ? undefined : checkUrl(`${place}.server`, server, allowHttp));
+  const url = (): string =>
+    checkUrl(`${place}.url`, secrets.read(`${place}.url`, options.url as SecretPlace), allowHttp);
+  const ofServer = (): string | undefined =>
+    server === undefined ? undefined : checkUrl(`${place}.server`, server, allowHttp);
   switch (kind) {
     case "print":
       return undefined;
@@ -141,10 +148,19 @@ const openMail = (
   answerMs: number,
   hide: (said: string) => string,
 ): Channel => {
-  const { host = "", tls = "starttls", port = defaultPorts[tls], user, from = "", to = [], allowHttp = false } = options;
+  const {
+    host = "",
+    tls = "starttls",
+    port = defaultPorts[tls],
+    user,
+    from = "",
+    to = [],
+    allowHttp = false,
+  } = options;
   if (tls === "none" && !allowHttp && !loopback.test(host)) {
     throw invalid(place, `would send mail to ${host} unencrypted. Write tls: "starttls" or "implicit".`);
   }
-  if ((user === undefined) !== (password === undefined)) throw invalid(place, "needs user and secret together, or neither.");
+  if ((user === undefined) !== (password === undefined))
+    throw invalid(place, "needs user and secret together, or neither.");
   return mail({ host, port, tls, user, password, from, to }, answerMs, hide);
 };

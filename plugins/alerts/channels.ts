@@ -52,7 +52,8 @@ const fieldOf = (body: string, ...path: readonly string[]): unknown => {
 
 const wordsOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-const seconds = (value: unknown): number | undefined => (typeof value === "number" && value >= 0 ? Math.ceil(value * 1_000) : undefined);
+const seconds = (value: unknown): number | undefined =>
+  typeof value === "number" && value >= 0 ? Math.ceil(value * 1_000) : undefined;
 
 /** Signed so that its receiver can tell who sent it, and when: HMAC-SHA256 over `timestamp.body`. */
 export const webhook = (url: string, secret: string | undefined, now: () => number): Service => ({
@@ -62,7 +63,10 @@ export const webhook = (url: string, secret: string | undefined, now: () => numb
     const request = json(url, { id, engine: title, sentAt, level, alerts, leftOut });
     if (secret === undefined) return request;
     const signature = createHmac("sha256", secret).update(`${sentAt}.${request.body}`).digest("hex");
-    return { ...request, headers: { ...request.headers, "x-sluice-timestamp": `${sentAt}`, "x-sluice-signature": `sha256=${signature}` } };
+    return {
+      ...request,
+      headers: { ...request.headers, "x-sluice-timestamp": `${sentAt}`, "x-sluice-signature": `sha256=${signature}` },
+    };
   },
 });
 
@@ -75,7 +79,8 @@ export const telegram = (token: string, chatId: string, server = "https://api.te
       disable_notification: level === "info",
       link_preview_options: { is_disabled: true },
     }),
-  problem: ({ body }) => (fieldOf(body, "ok") === true ? undefined : (wordsOf(fieldOf(body, "description")) ?? "no answer of the bot API")),
+  problem: ({ body }) =>
+    fieldOf(body, "ok") === true ? undefined : (wordsOf(fieldOf(body, "description")) ?? "no answer of the bot API"),
   waitMs: (body) => seconds(fieldOf(body, "parameters", "retry_after")),
 });
 
@@ -87,12 +92,17 @@ export const discord = (url: string): Service => ({
 
 export const slack = (url: string): Service => ({
   textMax: 3_000,
-  request: ({ text }) => json(url, { text: text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") }),
+  request: ({ text }) =>
+    json(url, { text: text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") }),
   problem: ({ body }) => (body.trim() === "ok" ? undefined : body),
 });
 
 const ntfyPriority: Readonly<Record<Level, string>> = { info: "3", warning: "4", critical: "5" };
-const ntfyTag: Readonly<Record<Level, string>> = { info: "information_source", warning: "warning", critical: "rotating_light" };
+const ntfyTag: Readonly<Record<Level, string>> = {
+  info: "information_source",
+  warning: "warning",
+  critical: "rotating_light",
+};
 
 /** Headers hold ASCII only; anything else is an encoded word. */
 const headerText = (text: string): string =>

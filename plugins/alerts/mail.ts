@@ -51,9 +51,18 @@ export const mail = (
     send: async ({ id, title, level, text, alerts }, signal): Promise<Delivery> => {
       const transporter = make();
       const subject =
-        alerts.length === 1 ? `[${title}] ${level}: ${alerts[0]?.text ?? ""}` : `[${title}] ${level}: ${alerts.length} alerts`;
+        alerts.length === 1
+          ? `[${title}] ${level}: ${alerts[0]?.text ?? ""}`
+          : `[${title}] ${level}: ${alerts.length} alerts`;
       const sending = transporter
-        .sendMail({ from, to: [...to], subject: subject.slice(0, 150), text, headers: { "X-Sluice-Id": id }, encoding: "quoted-printable" })
+        .sendMail({
+          from,
+          to: [...to],
+          subject: subject.slice(0, 150),
+          text,
+          headers: { "X-Sluice-Id": id },
+          encoding: "quoted-printable",
+        })
         .then(
           ({ accepted, rejected }): Delivery => {
             if (accepted.length > 0) return { kind: "taken" };

@@ -100,10 +100,12 @@ export class Outbox {
     this.#attempted ??= { message: this.#next(), since: now, tries: 0 };
     this.#sentAt.push(now);
     const attempted = this.#attempted;
-    this.#sending = this.#channel.send(attempted.message, AbortSignal.timeout(this.#limits.answerMs)).then((delivery) => {
-      this.#sending = undefined;
-      this.#settle({ ...attempted, tries: attempted.tries + 1 }, delivery);
-    });
+    this.#sending = this.#channel
+      .send(attempted.message, AbortSignal.timeout(this.#limits.answerMs))
+      .then((delivery) => {
+        this.#sending = undefined;
+        this.#settle({ ...attempted, tries: attempted.tries + 1 }, delivery);
+      });
   }
 
   /** What waits leaves at once: a message that failed before, then the newest alerts that fit into one. Given up at the signal. */
@@ -117,7 +119,8 @@ export class Outbox {
       const newest = this.#newest();
       if (await this.#isTaken(newest, signal)) left -= newest.alerts.length;
     }
-    if (left > 0) this.#print(`${this.#name}: ${left === 1 ? "1 alert was" : `${left} alerts were`} not delivered before the stop`);
+    if (left > 0)
+      this.#print(`${this.#name}: ${left === 1 ? "1 alert was" : `${left} alerts were`} not delivered before the stop`);
     this.#channel.close?.();
   }
 
@@ -170,7 +173,9 @@ export class Outbox {
     if (isOver) this.#leftOut += message.alerts.length + message.leftOut;
     if (this.#failing) return;
     this.#failing = true;
-    const next = isOver ? "the message is given up" : `it is tried again for ${Math.round(this.#limits.retryForMs / 1_000)} s`;
+    const next = isOver
+      ? "the message is given up"
+      : `it is tried again for ${Math.round(this.#limits.retryForMs / 1_000)} s`;
     this.#print(`${this.#name} does not take messages (${delivery.why}); ${next}`);
   }
 }

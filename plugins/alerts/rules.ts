@@ -20,7 +20,11 @@ export const rules = {
   fill: { level: "info", everyMs: 0, what: "an order executed" },
   mode: { level: "critical", everyMs: 0, what: "the engine or a strategy was halted, reduced or resumed" },
   strategy: { level: "critical", everyMs: 0, what: "a strategy failed, was restarted or given up; a plugin failed" },
-  unprotected: { level: "critical", everyMs: 60_000, what: "a position is held and its exit is not in place; and again when it is" },
+  unprotected: {
+    level: "critical",
+    everyMs: 60_000,
+    what: "a position is held and its exit is not in place; and again when it is",
+  },
   protection: { level: "warning", everyMs: 0, what: "a stop or take-profit was triggered" },
   rejects: { level: "warning", everyMs: 300_000, what: "many orders rejected by the service within a minute" },
   refused: { level: "warning", everyMs: 300_000, what: "a wanted order was refused before sending" },
@@ -32,13 +36,21 @@ export const rules = {
   positionLeft: { level: "critical", everyMs: 0, what: "a position of the account could not be closed" },
   stalled: { level: "warning", everyMs: 60_000, what: "the event loop was blocked" },
   anomaly: { level: "warning", everyMs: 300_000, what: "something that should not happen was noticed" },
-  loss: { level: "critical", everyMs: 0, what: "profit fell below a bound of `losses`; and again when it is above half of it" },
+  loss: {
+    level: "critical",
+    everyMs: 0,
+    what: "profit fell below a bound of `losses`; and again when it is above half of it",
+  },
   stale: {
     level: "warning",
     everyMs: 0,
     what: "a part of the account's state is stale for longer than `staleMs`; and again when it is fresh",
   },
-  operator: { level: "warning", everyMs: 0, what: "a person or program acted at a control port, or options of a strategy were changed" },
+  operator: {
+    level: "warning",
+    everyMs: 0,
+    what: "a person or program acted at a control port, or options of a strategy were changed",
+  },
   started: { level: "info", everyMs: 0, what: "the engine started" },
   stopped: { level: "warning", everyMs: 0, what: "the engine stopped" },
 } as const satisfies Readonly<Record<string, Rule>>;
@@ -79,13 +91,18 @@ export const createFinder = ({ rejects, heldMs, users }: Bounds): ((event: Event
     if (event.type === "order.changed") {
       const { phase, strategy, slot, instId, reason, at } = event;
       if (phase === "rejected") return burst(at, strategy, reason);
-      if (phase === "unknown") return found("unknown", strategy, `${strategy}: the fate of order ${slot} in ${instId} is not known`);
+      if (phase === "unknown")
+        return found("unknown", strategy, `${strategy}: the fate of order ${slot} in ${instId} is not known`);
       return undefined;
     }
     if (event.type === "action.held") {
       const { until, at, endpoint, layer } = event;
       if (until - at < heldMs) return undefined;
-      return found("quotaBlocked", layer, `${endpoint} waits ${Math.ceil((until - at) / 1_000)} s for quota of layer ${layer}`);
+      return found(
+        "quotaBlocked",
+        layer,
+        `${endpoint} waits ${Math.ceil((until - at) / 1_000)} s for quota of layer ${layer}`,
+      );
     }
     if (event.type === "position.left") {
       const { uid, strategy, pos, instId, reason } = event;
@@ -104,7 +121,11 @@ export const createFinder = ({ rejects, heldMs, users }: Bounds): ((event: Event
 const findings: { readonly [T in EventType]?: (event: EventMap[T]) => Finding | undefined } = {
   fill: ({ strategy, side, qty, instId, px, cost, currency, position }) => {
     const did = side === "buy" ? "bought" : "sold";
-    return found("fill", "", `${strategy} ${did} ${qty} of ${instId} at ${px} (fee ${cost} ${currency}), now holds ${position}`);
+    return found(
+      "fill",
+      "",
+      `${strategy} ${did} ${qty} of ${instId} at ${px} (fee ${cost} ${currency}), now holds ${position}`,
+    );
   },
   "order.refused": ({ strategy, slot, reason }) =>
     found("refused", `${strategy} ${reason}`, `${strategy}: order ${slot} was refused${because(reason)}`),
@@ -116,25 +137,31 @@ const findings: { readonly [T in EventType]?: (event: EventMap[T]) => Finding | 
     over("unprotected", `${strategy} ${slot} ${instId}`, `${strategy}: the exit of ${instId} (${slot}) is in place`),
   "protection.triggered": ({ strategy, kind, qty, instId, px, triggerPx }) =>
     found("protection", "", `${strategy}: ${kind} of ${qty} ${instId} was triggered by ${px} (level ${triggerPx})`),
-  "strategy.failed": ({ strategy, message }) => found("strategy", `${strategy} failed`, `strategy ${strategy} failed${because(message)}`),
+  "strategy.failed": ({ strategy, message }) =>
+    found("strategy", `${strategy} failed`, `strategy ${strategy} failed${because(message)}`),
   "strategy.restarting": ({ strategy, inMs }) =>
     over("strategy", `${strategy} restarting`, `strategy ${strategy} starts again in ${inMs / 1_000} s`),
   "strategy.restarted": ({ strategy }) => over("strategy", `${strategy} restarted`, `strategy ${strategy} runs again`),
   "strategy.quarantined": ({ strategy, failures }) =>
     found("strategy", `${strategy} given up`, `strategy ${strategy} failed ${failures} times and is not started again`),
-  "strategy.reducing": ({ strategy, reason }) => found("mode", strategy, `strategy ${strategy} may only reduce${because(reason)}`),
-  "strategy.halted": ({ strategy, reason }) => found("mode", strategy, `strategy ${strategy} is halted${because(reason)}`),
-  "strategy.resumed": ({ strategy, reason }) => over("mode", strategy, `strategy ${strategy} may trade again${because(reason)}`),
+  "strategy.reducing": ({ strategy, reason }) =>
+    found("mode", strategy, `strategy ${strategy} may only reduce${because(reason)}`),
+  "strategy.halted": ({ strategy, reason }) =>
+    found("mode", strategy, `strategy ${strategy} is halted${because(reason)}`),
+  "strategy.resumed": ({ strategy, reason }) =>
+    over("mode", strategy, `strategy ${strategy} may trade again${because(reason)}`),
   "operator.acted": ({ action, target, by, reason }) =>
     found("operator", "", `${by} asked for ${action}${target === "" ? "" : ` of ${target}`}${because(reason)}`),
   "strategy.changed": ({ strategy }) => found("operator", "", `strategy ${strategy} goes on with other options`),
-  "plugin.failed": ({ plugin, message }) => found("strategy", `plugin ${plugin}`, `plugin ${plugin} failed${because(message)}`),
+  "plugin.failed": ({ plugin, message }) =>
+    found("strategy", `plugin ${plugin}`, `plugin ${plugin} failed${because(message)}`),
   "mode.changed": ({ mode, reason }) => {
     if (mode === "active") return over("mode", "", `trading is active again${because(reason)}`);
     // The stop says so itself.
     return reason === "stop" ? undefined : found("mode", "", `trading is ${mode}${because(reason)}`);
   },
-  "quota.rejected": ({ layer }) => found("quotaRejected", layer, `the service refused a call by the rate limit of layer ${layer}`),
+  "quota.rejected": ({ layer }) =>
+    found("quotaRejected", layer, `the service refused a call by the rate limit of layer ${layer}`),
   "watchdog.lost": ({ reason }) => found("watchdog", "lost", `no watchdog receives the heartbeat${because(reason)}`),
   "watchdog.tripped": ({ reason }) => found("watchdog", "tripped", `the watchdog cancels all orders${because(reason)}`),
   "watchdog.armed": () => over("watchdog", "armed", "the watchdog is armed"),
@@ -166,7 +193,11 @@ export class Repetitions {
     this.#say = say;
   }
 
-  take({ rule, subject, text, isOver }: Finding, { level: least, everyMs }: Pick<Rule, "level" | "everyMs">, at: number): void {
+  take(
+    { rule, subject, text, isOver }: Finding,
+    { level: least, everyMs }: Pick<Rule, "level" | "everyMs">,
+    at: number,
+  ): void {
     const level = isOver === true ? "info" : least;
     const concern = least;
     const key = `${rule} ${isOver === true} ${subject}`;
@@ -203,6 +234,12 @@ export class Repetitions {
   #repeat(key: string, one: Remembered, at: number): void {
     const { rule, level, concern, everyMs, unsaid, last } = one;
     this.#remembered.set(key, { ...one, saidAt: at, unsaid: 0 });
-    this.#say({ at, rule, level, concern, text: lineOf(`${last} (${unsaid} more within ${Math.round(everyMs / 1_000)} s)`) });
+    this.#say({
+      at,
+      rule,
+      level,
+      concern,
+      text: lineOf(`${last} (${unsaid} more within ${Math.round(everyMs / 1_000)} s)`),
+    });
   }
 }

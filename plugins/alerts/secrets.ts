@@ -21,7 +21,8 @@ export interface SecretPlace {
   readonly file?: string;
 }
 
-const invalid = (place: string, text: string): SluiceError => new SluiceError("CONFIG_INVALID", `plugin alerts: ${place}: ${text}`);
+const invalid = (place: string, text: string): SluiceError =>
+  new SluiceError("CONFIG_INVALID", `plugin alerts: ${place}: ${text}`);
 
 export class Secrets {
   readonly #known: string[] = [];
@@ -52,7 +53,8 @@ export class Secrets {
 
   #ofEnv(place: string, name: string): string {
     const value = process.env[name];
-    if (value === undefined) throw invalid(place, `the environment has no ${name}. Set it where the engine is started.`);
+    if (value === undefined)
+      throw invalid(place, `the environment has no ${name}. Set it where the engine is started.`);
     return value;
   }
 

@@ -23,7 +23,9 @@ export const createLossWatch = (losses: Readonly<Record<string, readonly string[
         const lost = neg(profit);
         if (!below.has(key) && compare(lost, bound) >= 0) {
           below.add(key);
-          return [{ rule: "loss", subject: key, text: `profit${whose} is ${profit} ${currency}: a loss of ${bound} or more` }];
+          return [
+            { rule: "loss", subject: key, text: `profit${whose} is ${profit} ${currency}: a loss of ${bound} or more` },
+          ];
         }
         if (below.has(key) && compare(lost, mul(bound, "0.5")) < 0) {
           below.delete(key);
@@ -53,12 +55,20 @@ export const createStaleWatch = (staleMs: number) => {
       const known = since.get(subject);
       if (!stale || ageMs === undefined) {
         since.delete(subject);
-        return known?.isTold === true ? [{ rule: "stale", subject, text: `${name} of ${user} are fresh again`, isOver: true }] : [];
+        return known?.isTold === true
+          ? [{ rule: "stale", subject, text: `${name} of ${user} are fresh again`, isOver: true }]
+          : [];
       }
       if (known === undefined) since.set(subject, { at: now, isTold: false });
       if (known === undefined || known.isTold || now - known.at < staleMs) return [];
       known.isTold = true;
       const why = problem === "" ? "" : `: ${problem}`;
-      return [{ rule: "stale", subject, text: `${name} of ${user} are stale for ${Math.round((now - known.at) / 1_000)} s${why}` }];
+      return [
+        {
+          rule: "stale",
+          subject,
+          text: `${name} of ${user} are stale for ${Math.round((now - known.at) / 1_000)} s${why}`,
+        },
+      ];
     });
 };

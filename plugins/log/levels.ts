@@ -38,4 +38,6 @@ export const levels: Readonly<Partial<Record<EventType, Level>>> = {
 
 /** Rejected orders, and those whose fate is not known, are worth more than other changes. */
 export const levelOf = (event: Event): Level =>
-  event.type === "order.changed" && (event.phase === "rejected" || event.phase === "unknown") ? "warn" : (levels[event.type] ?? "info");
+  event.type === "order.changed" && (event.phase === "rejected" || event.phase === "unknown")
+    ? "warn"
+    : (levels[event.type] ?? "info");

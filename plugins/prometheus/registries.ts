@@ -23,7 +23,9 @@ export const keepRegistry = (name: string, registry: Registry): (() => void) => 
  * All metrics of the plugin of this name (`as` in its config) as Prometheus reads them, and their content type; undefined while no such
  * plugin runs.
  */
-export const metricsText = async (name = "prometheus"): Promise<{ readonly contentType: string; readonly text: string } | undefined> => {
+export const metricsText = async (
+  name = "prometheus",
+): Promise<{ readonly contentType: string; readonly text: string } | undefined> => {
   const registry = registries.get(name);
   return registry === undefined ? undefined : { contentType: registry.contentType, text: await registry.metrics() };
 };

@@ -60,7 +60,9 @@ export const metrics = {
   anomalies_total: ["counter", "What should not happen, by kind", ["what"]],
   events_total: ["counter", "Events by type", ["type"]],
   memory_bytes: ["gauge", "Resident memory of the process", []],
-} as const satisfies Readonly<Record<string, readonly [kind: "counter" | "gauge" | "histogram", help: string, labels: readonly string[]]>>;
+} as const satisfies Readonly<
+  Record<string, readonly [kind: "counter" | "gauge" | "histogram", help: string, labels: readonly string[]]>
+>;
 
 type Name = keyof typeof metrics;
 type NameOf<K> = { [N in Name]: (typeof metrics)[N][0] extends K ? N : never }[Name];
@@ -81,7 +83,8 @@ export class SeriesSet {
     const { Registry, Counter, Gauge, Histogram } = optionalPackage<PromClient>("prometheus", "prom-client", "15");
     this.#labelsMax = labelsMax;
     const registry = new Registry();
-    if (Object.keys(fixed).length > 0) (registry as Registry & { setDefaultLabels(labels: Labels): void }).setDefaultLabels(fixed);
+    if (Object.keys(fixed).length > 0)
+      (registry as Registry & { setDefaultLabels(labels: Labels): void }).setDefaultLabels(fixed);
     this.registry = {
       contentType: registry.contentType,
       // What throws in between fails the reading alone.
@@ -93,7 +96,11 @@ export class SeriesSet {
     for (const [name, [kind, help, labelNames]] of Object.entries(metrics)) {
       const options = { name: `sluice_${name}`, help, labelNames: [...labelNames], registers: [registry] };
       const made =
-        kind === "counter" ? new Counter(options) : kind === "gauge" ? new Gauge(options) : new Histogram({ ...options, buckets });
+        kind === "counter"
+          ? new Counter(options)
+          : kind === "gauge"
+            ? new Gauge(options)
+            : new Histogram({ ...options, buckets });
       if (kind === "gauge") clear(made as Sum, labelNames);
       this.#made.set(name as Name, made);
     }

@@ -23,7 +23,13 @@ import { type LatencyModel, lognormal } from "./latency.ts";
 import { livePaper } from "./live-paper.ts";
 import { type More, openPlayed } from "./paper-player.ts";
 import { PlayedHistory } from "./played-history.ts";
-import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated-service.ts";
+import {
+  createSimulated,
+  type Simulated,
+  type SimulatedOptions,
+  type SimulatedUser,
+  userOf,
+} from "./simulated-service.ts";
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
 export interface EmbeddedOptions {
@@ -49,7 +55,9 @@ export interface EmbeddedOptions {
    * Users behind the one address, by uid, for strategies that name theirs: each has its own minute of weight, each key its own
    * second. Default one user, `paper`, with one key.
    */
-  readonly users?: Readonly<Record<string, { readonly balances?: Readonly<Record<string, string>>; readonly keys?: number }>>;
+  readonly users?: Readonly<
+    Record<string, { readonly balances?: Readonly<Record<string, string>>; readonly keys?: number }>
+  >;
   /** Whether the service enforces its three rate limits. Default true. */
   readonly limits?: boolean;
   /** Whether the service pushes order records; otherwise they are polled. Default true. */
@@ -158,7 +166,10 @@ export const backtestSchema = {
 export const paperSchema = {
   type: "object",
   additionalProperties: false,
-  properties: { ...embedded, instruments: { type: "array", minItems: 1, items: { type: "string", format: "inst-id" } } },
+  properties: {
+    ...embedded,
+    instruments: { type: "array", minItems: 1, items: { type: "string", format: "inst-id" } },
+  },
 } as const;
 
 const check = <O extends EmbeddedOptions>(schema: object, options: O, place: string): O => {
@@ -166,7 +177,8 @@ const check = <O extends EmbeddedOptions>(schema: object, options: O, place: str
   const { fees, fills, funding, latency } = checked as EmbeddedOptions;
   if (funding !== undefined) checkFunding(funding, `${place}.funding`);
   if (fills !== undefined) modelOf(`${place}.fills`, fills);
-  if (fees !== undefined) parseHuman("SPOT" in fees || "SWAP" in fees ? feesByTypeSchema : feesSchema, fees, `${place}.fees`);
+  if (fees !== undefined)
+    parseHuman("SPOT" in fees || "SWAP" in fees ? feesByTypeSchema : feesSchema, fees, `${place}.fees`);
   if (latency === undefined || typeof (latency as Partial<LatencyModel>).make === "function") return checked;
   throw new SluiceError(
     "CONFIG_INVALID",
@@ -274,14 +286,18 @@ export interface PaperOptions extends EmbeddedOptions {
 export const paper = ({ clock: given, market: live, ...options }: PaperOptions = {}): ServiceSpec => {
   const checked = check(paperSchema, options as Omit<PaperOptions, "clock" | "market">, "paper options");
   const { instruments = defaultInstruments, ...rest } = checked;
-  const withFees = (fees: OpenPrices["fees"]) => settle({ fees: { SPOT: defaultFees, SWAP: defaultFees, ...fees }, ...checked });
+  const withFees = (fees: OpenPrices["fees"]) =>
+    settle({ fees: { SPOT: defaultFees, SWAP: defaultFees, ...fees }, ...checked });
   if (live !== undefined) return livePaper(live, checked, withFees, given);
   return {
     kind: "paper",
     open: (env) => {
       const clock = given ?? createSystemClock();
       const more: More = rest.fixture === undefined ? generated(instruments) : () => undefined;
-      return { ...openPlayed(more() ?? market(rest.fixture).tape, more, settle(rest), env, clock), realTime: given === undefined };
+      return {
+        ...openPlayed(more() ?? market(rest.fixture).tape, more, settle(rest), env, clock),
+        realTime: given === undefined,
+      };
     },
   };
 };

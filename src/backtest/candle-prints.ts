@@ -48,10 +48,15 @@ export const isPlayed = (series: CandleSeries, all: readonly Series[]): boolean 
 /** The bid around a print of the bar, in ticks; the ask is one above it. */
 export const bidAt = (px: number, low: number, high: number): number => (px >= high && low < high ? px - 1 : px);
 
-const lowFirst = (row: number, { open, close }: CandleSeries): boolean => (close[row] as number) >= (open[row] as number);
+const lowFirst = (row: number, { open, close }: CandleSeries): boolean =>
+  (close[row] as number) >= (open[row] as number);
 
 /** Undefined where both extremes meet resting orders, or none does. */
-const pessimistic = (row: number, { high, low }: CandleSeries, { bidPx, askPx }: ReturnType<Venue["resting"]>): boolean | undefined => {
+const pessimistic = (
+  row: number,
+  { high, low }: CandleSeries,
+  { bidPx, askPx }: ReturnType<Venue["resting"]>,
+): boolean | undefined => {
   const buys = bidPx >= (low[row] as number);
   const sells = askPx <= (high[row] as number);
   return buys === sells ? undefined : sells;
@@ -112,7 +117,8 @@ export class CandlePlayer implements LateBars {
 
   until(at: number): void {
     if (this.#armed || this.#running === this.#series.at.length) return;
-    while (this.#made < prints && this.#dueAt(this.#made) < at) this.#printOf(this.#running, this.#made, this.#dueAt(this.#made));
+    while (this.#made < prints && this.#dueAt(this.#made) < at)
+      this.#printOf(this.#running, this.#made, this.#dueAt(this.#made));
   }
 
   arm(): void {
@@ -155,7 +161,8 @@ export class CandlePlayer implements LateBars {
     const { open, high, low } = this.#series;
     if (which === 0) return open[row] as number;
     if (which === 1) {
-      const asked = this.#path === "pessimistic" ? pessimistic(row, this.#series, this.#venue.resting(this.#instId)) : undefined;
+      const asked =
+        this.#path === "pessimistic" ? pessimistic(row, this.#series, this.#venue.resting(this.#instId)) : undefined;
       this.#fromLow = asked ?? lowFirst(row, this.#series);
     }
     return (this.#fromLow === (which === 1) ? low[row] : high[row]) as number;

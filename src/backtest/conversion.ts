@@ -35,7 +35,9 @@ export const currencyText = (tape: Tape, currency: string): string => {
   if (tape.instruments.every(({ instId }) => quoteOf(instId) === currency)) return said;
   const lost = unconnected(tape, currency);
   const converted = `${said}; what is quoted in another currency is converted at the prices of its instant`;
-  return lost.length === 0 ? converted : `${converted}, but ${lost.join(", ")}, which nothing connects with it, is not valued`;
+  return lost.length === 0
+    ? converted
+    : `${converted}, but ${lost.join(", ")}, which nothing connects with it, is not valued`;
 };
 
 /** Quote currencies of the tape that nothing connects with `currency`. */
@@ -67,7 +69,9 @@ export const conversionRates = (tape: Tape, venue: Venue, currency: string): Rat
 
 const firstRates = (tape: Tape, currency: string) => {
   const prices = firstPrices(tape);
-  const connections = tape.instruments.flatMap(({ instId }) => connectionOf(instId, readAmount(prices.get(instId) ?? "0")));
+  const connections = tape.instruments.flatMap(({ instId }) =>
+    connectionOf(instId, readAmount(prices.get(instId) ?? "0")),
+  );
   return (quote: string): string | undefined => {
     const rate = rateOver(connections, quote, currency);
     return rate && spell((unit * rate.of) / rate.per);

@@ -14,5 +14,8 @@ export type EndMarks = ReadonlyMap<string, string>;
 export const endMarks = ({ simulated, tape, users }: Pick<OpenBacktest, "simulated" | "tape" | "users">): EndMarks => {
   const positions = users.flatMap(({ uid }) => simulated.venue.holdings(uid).positions);
   const held = positions.filter(({ markPx = "" }) => markPx !== "");
-  return new Map([...lastPrices(tape, simulated.filledBy), ...held.map(({ instId, markPx = "0" }) => [instId, markPx] as const)]);
+  return new Map([
+    ...lastPrices(tape, simulated.filledBy),
+    ...held.map(({ instId, markPx = "0" }) => [instId, markPx] as const),
+  ]);
 };

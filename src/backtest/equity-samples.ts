@@ -16,7 +16,10 @@ const stepsPerRun = 400;
 
 /** Instants at which a run is sampled after its start: equal steps, and the end of each day in UTC where days are told apart. */
 export const sampleTimes = (fromAt: number, untilAt: number): readonly number[] => {
-  const steps = Array.from({ length: stepsPerRun }, (_, index) => fromAt + ((untilAt - fromAt) * (index + 1)) / stepsPerRun);
+  const steps = Array.from(
+    { length: stepsPerRun },
+    (_, index) => fromAt + ((untilAt - fromAt) * (index + 1)) / stepsPerRun,
+  );
   return [...new Set([...steps, ...dayEnds(fromAt, untilAt)])].sort((a, b) => a - b);
 };
 

@@ -21,7 +21,12 @@ export interface FillChoice {
   readonly sentences: readonly string[];
 }
 
-const needs: Readonly<Record<FillSource, SeriesKind>> = { book: "level", quotes: "quote", trades: "trade", candles: "candle" };
+const needs: Readonly<Record<FillSource, SeriesKind>> = {
+  book: "level",
+  quotes: "quote",
+  trades: "trade",
+  candles: "candle",
+};
 const reads: Readonly<Record<FillSource, readonly SeriesKind[]>> = {
   book: ["level", "quote", "trade"],
   quotes: ["quote", "trade"],
@@ -29,7 +34,12 @@ const reads: Readonly<Record<FillSource, readonly SeriesKind[]>> = {
   candles: ["candle"],
 };
 const finest = ["book", "quotes", "trades", "candles"] as const satisfies readonly FillSource[];
-const words: Readonly<Partial<Record<SeriesKind, string>>> = { level: "book levels", quote: "quotes", trade: "trades", candle: "candles" };
+const words: Readonly<Partial<Record<SeriesKind, string>>> = {
+  level: "book levels",
+  quote: "quotes",
+  trade: "trades",
+  candle: "candles",
+};
 
 /** `given` is a model or the name of one; without it the finest is taken. */
 export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
@@ -48,7 +58,10 @@ export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
     matching: (instId) => {
       const model = byId.get(instId);
       // What is displayed beside prints and bars is made of them: counted as well, their volume would count twice.
-      return model && matchingOf(model.queue, model.volume, model.volume === "unlimited" || reads[model.from].includes("quote"));
+      return (
+        model &&
+        matchingOf(model.queue, model.volume, model.volume === "unlimited" || reads[model.from].includes("quote"))
+      );
     },
     sentences: sentencesOf(tape, models, kinds, asked === undefined),
   };
@@ -58,7 +71,8 @@ const kindsOf = (tape: Tape, instrument: number): ReadonlySet<SeriesKind> =>
   // A series without rows is one all the same: a recording that was cut off is filled like the whole.
   new Set(tape.series.filter((series) => series.instrument === instrument && !isTerms(series)).map(({ kind }) => kind));
 
-const finestOf = (held: ReadonlySet<SeriesKind>): FillSource => finest.find((source) => held.has(needs[source])) ?? "candles";
+const finestOf = (held: ReadonlySet<SeriesKind>): FillSource =>
+  finest.find((source) => held.has(needs[source])) ?? "candles";
 
 const playsWith = (model: FillModel | undefined, series: Series, tape: Tape): boolean => {
   if (model === undefined || !reads[model.from].includes(series.kind)) return false;
@@ -92,7 +106,9 @@ const sentencesOf = (
 ): readonly string[] => {
   const used = finest.flatMap((from) => {
     const model = models.find((one) => one?.from === from);
-    const products = instruments.flatMap(({ instId }, index) => (models[index]?.from === from ? [{ instId, held: kinds[index] }] : []));
+    const products = instruments.flatMap(({ instId }, index) =>
+      models[index]?.from === from ? [{ instId, held: kinds[index] }] : [],
+    );
     return model === undefined ? [] : [{ model, products }];
   });
   return used.flatMap(({ model, products }) => {
@@ -127,7 +143,8 @@ const sourceText = ({ from, path }: FillModel): string => {
 };
 
 const volumeText = {
-  unlimited: "a print through a resting price, or a price displayed across it, fills the order completely, however small",
+  unlimited:
+    "a print through a resting price, or a price displayed across it, fills the order completely, however small",
   traded:
     "a resting order gets no more than was printed at its price or through it, or than was displayed across it where that was recorded",
 } as const;

@@ -60,14 +60,16 @@ export const bookFills = (options: QueueOptions = {}): FillModel => modelOf("boo
  * Assumes as `bookFills` does at the best price. A deeper price has an unknown queue until it becomes the best one; a taker
  * gets no more than the best quantity.
  */
-export const quoteFills = (options: QueueOptions = {}): FillModel => modelOf("quoteFills", { from: "quotes", ...options });
+export const quoteFills = (options: QueueOptions = {}): FillModel =>
+  modelOf("quoteFills", { from: "quotes", ...options });
 
 /**
  * Fills from prints alone. Needs trades.
  * Assumes that the ask is the price of the last buy and the bid that of the last sell, at least a tick apart, each with the
  * quantity of that print: this is what takers meet. The queue at a price is unknown, so that only prints through it fill (`through`).
  */
-export const tradeFills = (options: QueueOptions = {}): FillModel => modelOf("tradeFills", { from: "trades", ...options });
+export const tradeFills = (options: QueueOptions = {}): FillModel =>
+  modelOf("tradeFills", { from: "trades", ...options });
 
 /**
  * Fills from bars. Needs candles, and plays the shortest ones of each instrument.
@@ -90,7 +92,9 @@ export const modelOf = (place: string, given: unknown): FillModel => {
   const oneOf = (what: string, value: unknown, allowed: readonly string[]): void => {
     if (allowed.includes(value as string)) return;
     const meant = typeof value === "string" ? didYouMean(value, allowed) : "";
-    throw wrong(`${what} ${JSON.stringify(value)} is not known; it is one of ${allowed.map((name) => `"${name}"`).join(", ")}.${meant}`);
+    throw wrong(
+      `${what} ${JSON.stringify(value)} is not known; it is one of ${allowed.map((name) => `"${name}"`).join(", ")}.${meant}`,
+    );
   };
   if (typeof given === "string") {
     oneOf("fill model", given, sources);
@@ -99,14 +103,21 @@ export const modelOf = (place: string, given: unknown): FillModel => {
   if (given === null || typeof given !== "object") {
     throw wrong(`${JSON.stringify(given)} is not a fill model. Write "book", bookFills({ … }) or leave it out.`);
   }
-  const { from, volume = "unlimited", queue = from === "trades" ? "through" : "risk-averse", path, ...rest } = given as Partial<FillModel>;
+  const {
+    from,
+    volume = "unlimited",
+    queue = from === "trades" ? "through" : "risk-averse",
+    path,
+    ...rest
+  } = given as Partial<FillModel>;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw wrong(`"${unknown}" is not an option.${didYouMean(unknown, fields)}`);
   oneOf("from", from, sources);
   oneOf("volume", volume, volumes);
   if (typeof queue === "string") oneOf("queue", queue, queues);
   else checkPower(queue, wrong);
-  if (from !== "candles" && path !== undefined) throw wrong(`path is for candles; ${from} have their own. Leave it out.`);
+  if (from !== "candles" && path !== undefined)
+    throw wrong(`path is for candles; ${from} have their own. Leave it out.`);
   const model = { from: from as FillSource, queue, volume };
   if (from !== "candles") return Object.freeze(model);
   oneOf("path", path ?? "pessimistic", paths);
@@ -126,8 +137,10 @@ export const queueText = (queue: Queue): string => {
   if (queue === "through")
     return "through: the queue is unknown, so a price alone never fills an order, only prints and prices beyond it do";
   if (queue === "touch") return "touch: no queue is assumed, so the first print at its price fills an order";
-  const start = "a resting order waits behind the quantity displayed when it joined and moves up by prints at its price";
-  if (queue === "risk-averse") return `risk-averse: ${start}; cancels are taken to be behind it, as long as that is possible`;
+  const start =
+    "a resting order waits behind the quantity displayed when it joined and moves up by prints at its price";
+  if (queue === "risk-averse")
+    return `risk-averse: ${start}; cancels are taken to be behind it, as long as that is possible`;
   const power = queue === "probabilistic" ? powerDefault : queue.power;
   return `probabilistic: ${start}; cancels are shared out between what is ahead of it and behind it, in proportion to their lots to the power of ${power}`;
 };

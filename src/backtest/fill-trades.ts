@@ -37,7 +37,12 @@ interface TradeTaker {
 }
 
 /** Prints each row at the venue, then shows what it tells of the best prices. */
-export const tradeTaker = ({ side, px, qty }: TradeSeries, instId: string, venue: Venue, quote = new TradeQuote()): TradeTaker => {
+export const tradeTaker = (
+  { side, px, qty }: TradeSeries,
+  instId: string,
+  venue: Venue,
+  quote = new TradeQuote(),
+): TradeTaker => {
   let next = 0;
   const take = (row: number, now: number): void => {
     next = row + 1;

@@ -50,13 +50,21 @@ const recordedIn = (tape: Tape): ReadonlySet<string> =>
 
 const unrecorded = (tape: Tape): readonly string[] => {
   const recorded = recordedIn(tape);
-  return tape.instruments.map(({ instId }) => instId).filter((instId) => instTypeOf(instId) === "SWAP" && !recorded.has(instId));
+  return tape.instruments
+    .map(({ instId }) => instId)
+    .filter((instId) => instTypeOf(instId) === "SWAP" && !recorded.has(instId));
 };
 
 const hourMs = 3_600_000;
 
 /** Begins to charge what the config says; returns the way to stop. */
-export const scheduleFunding = (tape: Tape, venue: Venue, clock: Clock, choice: FundingChoice, skewMs: number): (() => void) => {
+export const scheduleFunding = (
+  tape: Tape,
+  venue: Venue,
+  clock: Clock,
+  choice: FundingChoice,
+  skewMs: number,
+): (() => void) => {
   const charged = typeof choice === "string" ? [] : unrecorded(tape);
   if (typeof choice === "string" || charged.length === 0) return () => undefined;
   const intervalMs = choice.intervalHours * hourMs;
@@ -76,7 +84,8 @@ export const scheduleFunding = (tape: Tape, venue: Venue, clock: Clock, choice: 
 /** What a reader of the report must know. */
 export const fundingText = (tape: Tape, choice: FundingChoice): string => {
   const recorded = [...recordedIn(tape)];
-  if (choice === "off") return recorded.length === 0 ? "funding is not charged" : "funding is not charged, though rates were recorded";
+  if (choice === "off")
+    return recorded.length === 0 ? "funding is not charged" : "funding is not charged, though rates were recorded";
   const stated = typeof choice === "string" ? [] : unrecorded(tape);
   const parts = [
     ...(recorded.length === 0 ? [] : [`${recorded.join(", ")} at the recorded rates`]),

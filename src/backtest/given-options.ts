@@ -11,7 +11,8 @@ export type GivenOptions = Pick<BacktestOptions, "fills" | "warmUpMs">;
 
 export const withOptions = (config: unknown, { fills, warmUpMs }: GivenOptions): unknown => {
   const { service } = (config ?? {}) as { readonly service?: Partial<BacktestSpec> };
-  if (service?.kind !== "backtest" || service.options === undefined || (fills === undefined && warmUpMs === undefined)) return config;
+  if (service?.kind !== "backtest" || service.options === undefined || (fills === undefined && warmUpMs === undefined))
+    return config;
   const given = { ...(fills !== undefined && { fills }), ...(warmUpMs !== undefined && { warmUpMs }) };
   return { ...(config as object), service: backtest({ ...service.options, ...given }) };
 };

@@ -4,14 +4,29 @@
  * Invariants: the same rule as the embedded service's, so that what strategies made adds up to what the account made.
  */
 import { add, div, grid, mul } from "../decimal.ts";
-import { type LevelSeries, type MarkSeries, markParts, type QuoteSeries, type Series, type Tape } from "../market/tape/tape.ts";
+import {
+  type LevelSeries,
+  type MarkSeries,
+  markParts,
+  type QuoteSeries,
+  type Series,
+  type Tape,
+} from "../market/tape/tape.ts";
 import { bidAt } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 import type { FillModel } from "./fill-models.ts";
 import { doubleLastTrade } from "./fill-trades.ts";
 
 /** How much each tells; what tells nothing of prices has none. */
-const worth: Readonly<Record<Series["kind"], number>> = { mark: 5, quote: 4, level: 3, trade: 2, candle: 1, funding: 0, change: 0 };
+const worth: Readonly<Record<Series["kind"], number>> = {
+  mark: 5,
+  quote: 4,
+  level: 3,
+  trade: 2,
+  candle: 1,
+  funding: 0,
+  change: 0,
+};
 
 /** As the fill models read the tape, where they are given. */
 export const lastPrices = (tape: Tape, fills?: Pick<FillChoice, "models" | "plays">): ReadonlyMap<string, string> => {
@@ -78,6 +93,7 @@ const doubleTop = ({ side, px, qty, snapshot, at }: LevelSeries): number | undef
   }
   if (bids.size === 0 || asks.size === 0) return undefined;
   // A book may hold more prices than a call takes arguments.
-  const best = (prices: Set<number>, sign: 1 | -1): number => [...prices].reduce((a, b) => (sign * b > sign * a ? b : a));
+  const best = (prices: Set<number>, sign: 1 | -1): number =>
+    [...prices].reduce((a, b) => (sign * b > sign * a ? b : a));
   return best(bids, 1) + best(asks, -1);
 };

@@ -38,7 +38,12 @@ export interface LognormalOptions {
 }
 
 /** Delays with a long tail, as networks have them. */
-export const lognormal = ({ medianMs, sigma = 0.35, minMs = 0, maxMs = medianMs * 20 }: LognormalOptions): LatencyModel => {
+export const lognormal = ({
+  medianMs,
+  sigma = 0.35,
+  minMs = 0,
+  maxMs = medianMs * 20,
+}: LognormalOptions): LatencyModel => {
   checkMs("lognormal", { medianMs, sigma, minMs, maxMs });
   if (medianMs === 0) throw invalid("lognormal: medianMs is 0. Use constant(0) for no latency.");
   if (minMs > maxMs) throw invalid(`lognormal: minMs ${minMs} is above maxMs ${maxMs}. Swap them, or leave one out.`);
@@ -61,13 +66,18 @@ export const lognormal = ({ medianMs, sigma = 0.35, minMs = 0, maxMs = medianMs 
 export const ways = (models: Readonly<Record<"entry" | "response" | "feed", LatencyModel>>): LatencyModel => {
   for (const way of ["entry", "response", "feed"] as const) {
     if (typeof (models[way] as Partial<LatencyModel> | undefined)?.make === "function") continue;
-    throw invalid(`ways: ${way} is ${JSON.stringify(models[way])}. Write a latency model for each of entry, response and feed.`);
+    throw invalid(
+      `ways: ${way} is ${JSON.stringify(models[way])}. Write a latency model for each of entry, response and feed.`,
+    );
   }
   const { entry, response, feed } = models;
   return {
     name: `entry ${entry.name}; response ${response.name}; feed ${feed.name}`,
     make: (random) => {
-      const made = { entry: entry.make(random.fork("entry model")), response: response.make(random.fork("response model")) };
+      const made = {
+        entry: entry.make(random.fork("entry model")),
+        response: response.make(random.fork("response model")),
+      };
       const fed = feed.make(random.fork("feed model"));
       return {
         name: "each way its own",
@@ -99,7 +109,8 @@ export const delaysMin = 20;
  * bunches is lost. The two ways of a call are parts of one round trip; what the service pushes takes the way back of another.
  */
 export const empirical = ({ name, roundTripMs, entryShare = 0.5, feedMs }: EmpiricalOptions): LatencyModel => {
-  if (!(entryShare >= 0 && entryShare <= 1)) throw invalid(`${name}: entryShare is ${entryShare}. Write a share from 0 to 1.`);
+  if (!(entryShare >= 0 && entryShare <= 1))
+    throw invalid(`${name}: entryShare is ${entryShare}. Write a share from 0 to 1.`);
   const trips = sortedDelays(name, "round trips", roundTripMs);
   const feeds = feedMs === undefined ? undefined : sortedDelays(name, "feed delays", feedMs);
   return {
@@ -124,7 +135,9 @@ export const empirical = ({ name, roundTripMs, entryShare = 0.5, feedMs }: Empir
 const sortedDelays = (name: string, what: string, delays: readonly number[]): Float64Array => {
   checkMs(name, Object.fromEntries(delays.map((ms, index) => [`${what} ${index}`, ms])));
   if (delays.length >= delaysMin) return Float64Array.from(delays).sort();
-  throw invalid(`${name}: there are ${delays.length} ${what}; ${delaysMin} at least are needed to draw from. Record for longer.`);
+  throw invalid(
+    `${name}: there are ${delays.length} ${what}; ${delaysMin} at least are needed to draw from. Record for longer.`,
+  );
 };
 
 /** Between the smallest (0) and the largest (1). */

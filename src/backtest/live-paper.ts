@@ -37,7 +37,10 @@ export const livePaper = (
   }
   return {
     kind: "paper",
-    open: (env) => ({ ...openLivePaper(market, settle, env, given ?? createSystemClock()), realTime: given === undefined }),
+    open: (env) => ({
+      ...openLivePaper(market, settle, env, given ?? createSystemClock()),
+      realTime: given === undefined,
+    }),
   };
 };
 
@@ -59,7 +62,10 @@ const openLivePaper = (
   let stopped = false;
   const opened = (): Running => {
     if (running !== undefined) return running;
-    throw new SluiceError("ENGINE_STATE", "The service is not loaded. Await its load() before anything is asked of it.");
+    throw new SluiceError(
+      "ENGINE_STATE",
+      "The service is not loaded. Await its load() before anything is asked of it.",
+    );
   };
   const load = async (): Promise<void> => {
     const prices = await market.open({ clock, tell: env.onAnomaly });

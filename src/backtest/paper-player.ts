@@ -24,7 +24,13 @@ export interface More {
 const leadMs = 1_500;
 
 /** The embedded service on a tape that plays from now on, and on what comes after it. */
-export const openPlayed = (tape: Tape, more: More, options: SimulatedOptions, env: ServiceEnv, clock: Clock): OpenPaper => {
+export const openPlayed = (
+  tape: Tape,
+  more: More,
+  options: SimulatedOptions,
+  env: ServiceEnv,
+  clock: Clock,
+): OpenPaper => {
   const shiftMs = clock.now() + leadMs - tape.startAt;
   const simulated = createSimulated(tape, clock, options, env, shiftMs);
   const player = new PaperPlayer(tape, simulated, shiftMs, more);

@@ -28,7 +28,8 @@ export class PlayedHistory implements HistorySource {
     this.#delivered = delivered;
   }
 
-  readonly candles: HistorySource["candles"] = (instId, barMs, _from, to, count) => this.#read.candles(instId, barMs, to, count);
+  readonly candles: HistorySource["candles"] = (instId, barMs, _from, to, count) =>
+    this.#read.candles(instId, barMs, to, count);
   readonly trades: Required<HistorySource>["trades"] = (instId, count, to) => this.#read.trades(instId, count, to);
   readonly quotes: Required<HistorySource>["quotes"] = (instId, count, to) => this.#read.quotes(instId, count, to);
 

@@ -31,7 +31,8 @@ interface Pause {
 const never: Pause = { asked: false };
 const infinity = Number.POSITIVE_INFINITY;
 
-export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
+export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulated): Player =>
+  new TapePlayer(tape, clock, simulated);
 
 class TapePlayer implements Player {
   rowsApplied = 0;
@@ -86,7 +87,9 @@ class TapePlayer implements Player {
 
   #timeOf(index: number): number {
     const { length, order } = this.#tape;
-    return index < length ? ((this.#times[order.series[index] as number] as Float64Array)[order.row[index] as number] as number) : infinity;
+    return index < length
+      ? ((this.#times[order.series[index] as number] as Float64Array)[order.row[index] as number] as number)
+      : infinity;
   }
 
   /** Plays up to the instant of the next timer, that instant included; true when it has to stop before. */
@@ -195,7 +198,8 @@ class TapePlayer implements Player {
         this.#delivered = after;
         const next =
           after < length
-            ? ((times[seriesIn[after] as number] as Float64Array)[rowIn[after] as number] as number) + simulated.feedMs()
+            ? ((times[seriesIn[after] as number] as Float64Array)[rowIn[after] as number] as number) +
+              simulated.feedMs()
             : infinity;
         due[0] = next > at ? next : at;
         (routes[seriesIn[index] as number] as Route).take(rowIn[index] as number, at);

@@ -61,7 +61,8 @@ export const createReportCollector = (
 ): ReportCollector => {
   const heard = listen(engine, service, config, asked);
   const samples = new EquitySamples(service, heard.tally);
-  const recorder = service.onDetails && recordDetails(service, engine, (clOrdId) => heard.tally.ownerOf(clOrdId), plots);
+  const recorder =
+    service.onDetails && recordDetails(service, engine, (clOrdId) => heard.tally.ownerOf(clOrdId), plots);
   return {
     begin: heard.begin,
     sample: (at) => {
@@ -73,7 +74,14 @@ export const createReportCollector = (
       const marks = endMarks(service);
       const { currency, tradesAt } = service;
       const resting = heard.resting.of(heard.rateOf, () => true);
-      const traded = tradedIn({ tally: heard.tally, samples, currency, prices: marks, ms: endAt - tradesAt, open: resting });
+      const traded = tradedIn({
+        tally: heard.tally,
+        samples,
+        currency,
+        prices: marks,
+        ms: endAt - tradesAt,
+        open: resting,
+      });
       const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
         fixture: fixtureOf(service),
         seed,
@@ -118,7 +126,12 @@ const tellDetails = (
   );
 };
 
-const listen = (engine: Engine, service: OpenBacktest & Detailed, config: CheckedConfig, asked: RequestedData): Heard => {
+const listen = (
+  engine: Engine,
+  service: OpenBacktest & Detailed,
+  config: CheckedConfig,
+  asked: RequestedData,
+): Heard => {
   const { simulated, tape } = service;
   const contract = createContract(config.profile);
   const names = config.strategies.map(({ name }) => name);
@@ -187,7 +200,11 @@ const fixtureOf = ({ fixture, tape }: OpenBacktest): RunReport["fixture"] => ({
 });
 
 /** Peaks are those of the whole run: what is read in a warm-up weighs next to nothing. */
-const quotaOf = ({ simulated, limits }: OpenBacktest, { tally, before }: Heard, minutes: readonly QuotaMinute[]): RunReport["quota"] => {
+const quotaOf = (
+  { simulated, limits }: OpenBacktest,
+  { tally, before }: Heard,
+  minutes: readonly QuotaMinute[],
+): RunReport["quota"] => {
   const { requests, weight, refused, blockedMinutes, peak } = simulated.venue.meterReport();
   const earlier = before();
   return {
@@ -207,7 +224,9 @@ const quotaOf = ({ simulated, limits }: OpenBacktest, { tally, before }: Heard, 
 /** Threads answer when they can, and runs could not be repeated. */
 const isolationOf = ({ strategies }: CheckedConfig): readonly string[] => {
   const names = strategies.filter(({ isolation }) => isolation !== undefined).map(({ name }) => name);
-  return names.length === 0 ? [] : [`isolated when trading, here beside the others so that the run can be repeated: ${names.join(", ")}`];
+  return names.length === 0
+    ? []
+    : [`isolated when trading, here beside the others so that the run can be repeated: ${names.join(", ")}`];
 };
 
 const assumptionsOf = ({ assumptions, limits, tape, tradesAt }: OpenBacktest): readonly string[] => {

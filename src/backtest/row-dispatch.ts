@@ -76,7 +76,14 @@ const takerOf = (
     case "quote": {
       const { bidPx, bidQty, askPx, askQty } = series;
       return (row, now) => {
-        venue.quote(instId, bidPx[row] as number, bidQty[row] as number, askPx[row] as number, askQty[row] as number, now);
+        venue.quote(
+          instId,
+          bidPx[row] as number,
+          bidQty[row] as number,
+          askPx[row] as number,
+          askQty[row] as number,
+          now,
+        );
       };
     }
     case "trade": {
@@ -113,7 +120,11 @@ const takerOf = (
 };
 
 /** The rules of a row, which hold from then on; an instrument that is listed again begins with an empty book. */
-const changeTaker = ({ tick, lot, listed }: ChangeSeries, { instId, tickSize, lotSize }: TapeInstrument, venue: Venue): RowTaker => {
+const changeTaker = (
+  { tick, lot, listed }: ChangeSeries,
+  { instId, tickSize, lotSize }: TapeInstrument,
+  venue: Venue,
+): RowTaker => {
   return (row, now) => {
     if (listed[row] === 0) {
       if (venue.lists(instId)) venue.delist(instId, now);
@@ -146,7 +157,8 @@ const levelTaker = (levels: LevelSeries, quotes: QuoteSeries | undefined, instId
     const next = { buy: new Set<number>(), sell: new Set<number>() };
     quotedBefore(at[row] as number);
     // The rows of a snapshot share its instant.
-    for (let index = row; index < at.length && at[index] === at[row]; index++) next[sideOf(side[index])].add(px[index] as number);
+    for (let index = row; index < at.length && at[index] === at[row]; index++)
+      next[sideOf(side[index])].add(px[index] as number);
     for (const which of ["buy", "sell"] as const) {
       for (const price of shown[which]) if (!next[which].has(price)) venue.level(instId, which, price, 0, now);
       shown[which].clear();

@@ -65,7 +65,8 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
     await started(engine, service);
     await played(service, collector, promises, options.onProgress, () => {
       // A halt of another origin is not lifted here.
-      if (warms && halts.reason === warming && service.tradesAt < service.tape.endAt) engine.resume("the warm-up is over");
+      if (warms && halts.reason === warming && service.tradesAt < service.tape.endAt)
+        engine.resume("the warm-up is over");
     });
     await engine.stop();
     const report = collector.report(String(seed), elapsed());
@@ -101,7 +102,10 @@ const assemble = (
 ) => {
   const spec = config.service as BacktestSpec;
   if (spec.kind !== "backtest" || typeof spec.openWith !== "function") {
-    throw new SluiceError("CONFIG_INVALID", `config.service is ${spec.kind}(…); a backtest needs service: backtest({ fixture: "…" }).`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `config.service is ${spec.kind}(…); a backtest needs service: backtest({ fixture: "…" }).`,
+    );
   }
   let opened: OpenBacktest | undefined;
   const open = (env: ServiceEnv): OpenBacktest => {
@@ -116,7 +120,12 @@ const assemble = (
   const { journal: _, ...rest } = config;
   const engine = createEngine(
     { ...rest, seed, service: { kind: "backtest", open } },
-    { limits: limits ?? spec.options.limits ?? true, followed: true, onFailure, ...(print === undefined ? {} : { print }) },
+    {
+      limits: limits ?? spec.options.limits ?? true,
+      followed: true,
+      onFailure,
+      ...(print === undefined ? {} : { print }),
+    },
   );
   return { engine, service: opened as unknown as OpenBacktest, seed };
 };

@@ -93,10 +93,19 @@ export const userOf = (uid: string, balances: SimulatedUser["balances"], keys = 
   uid,
   ip,
   balances,
-  keys: Array.from({ length: keys }, (_, index) => ({ name: `${uid}-${index + 1}`, permissions: ["read", "trade_spot", "trade_futures"] })),
+  keys: Array.from({ length: keys }, (_, index) => ({
+    name: `${uid}-${index + 1}`,
+    permissions: ["read", "trade_spot", "trade_futures"],
+  })),
 });
 
-export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOptions, env: ServiceEnv, shiftMs = 0): Simulated => {
+export const createSimulated = (
+  tape: Tape,
+  clock: Clock,
+  options: SimulatedOptions,
+  env: ServiceEnv,
+  shiftMs = 0,
+): Simulated => {
   const { contract, random, onError } = env;
   const latency = options.latency.make(random.fork("latency"));
   const filledBy = chooseFills(tape, options.fills);
@@ -211,14 +220,20 @@ const pushesOf = (venue: Venue, clock: Clock, latency: Latency, owner: string): 
   return pushes$;
 };
 
-const tiersText = (fees: Fees): string => (fees.tiers === undefined ? "" : ` (lower by 30-day volume in ${fees.tiers.length} tiers)`);
+const tiersText = (fees: Fees): string =>
+  fees.tiers === undefined ? "" : ` (lower by 30-day volume in ${fees.tiers.length} tiers)`;
 
 const marginText = ({ profile: { margin } }: Contract): string =>
   margin.liquidation === "never"
     ? "positions are never liquidated, whatever they lose"
     : `positions are valued at recorded marks, else at the market, and liquidated below a maintenance margin of ${mul(margin.maintenanceRate, "100")} % of their value, for a fee of ${mul(margin.liquidationFeeRate, "100")} %`;
 
-const assumptionsOf = (tape: Tape, options: SimulatedOptions, contract: Contract, filledBy: FillChoice): readonly string[] => {
+const assumptionsOf = (
+  tape: Tape,
+  options: SimulatedOptions,
+  contract: Contract,
+  filledBy: FillChoice,
+): readonly string[] => {
   const { SPOT, SWAP } = options.fees;
   const { szUnit, feeSign } = contract.profile.order;
   return [

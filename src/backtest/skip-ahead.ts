@@ -109,7 +109,8 @@ export class SkipAhead {
     if (this.#lasting || this.#venue.rests()) return "loud";
     const { instruments, series } = this.#tape;
     const bands = this.#bands;
-    for (let index = 0; index < bands.length; index++) bands[index] = this.#venue.safeBand((instruments[index] as TapeInstrument).instId);
+    for (let index = 0; index < bands.length; index++)
+      bands[index] = this.#venue.safeBand((instruments[index] as TapeInstrument).instId);
     let held = false;
     for (let which = 0; which < series.length; which++) {
       const { instrument, kind } = series[which] as Series;

@@ -19,7 +19,10 @@ export const addressIn = (address: string, { what, fits, forms }: Addresses): st
   const variable = /^env:(\w+)$/.exec(address)?.[1];
   const url = variable === undefined ? address : process.env[variable];
   if (url === undefined)
-    throw new SluiceError("USAGE", `The environment variable ${variable} is not set. Set it to the address of ${what}.`);
+    throw new SluiceError(
+      "USAGE",
+      `The environment variable ${variable} is not set. Set it to the address of ${what}.`,
+    );
   if (fits(url)) return url;
   const shown = variable === undefined ? `"${shownAddress(address)}"` : `The value of ${variable}`;
   throw new SluiceError("USAGE", `${shown} is not the address of ${what}. Write ${forms}, or env:NAME.`);

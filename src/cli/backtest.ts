@@ -63,7 +63,10 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .addOption(warmUpOption())
     .option("--compare-limits", "run twice, with and without limits, and show the difference")
     .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
-    .option("--details <file>", "write fills, order histories, trades, equity, positions, prices, the quota by minute and plots as JSON")
+    .option(
+      "--details <file>",
+      "write fills, order histories, trades, equity, positions, prices, the quota by minute and plots as JSON",
+    )
     .option("--trades <file>", "write every trade from flat to flat as CSV: prices, costs, furthest moves, orders")
     .option("--trades-fifo <file>", "write trades as CSV, closing fills matched to the oldest open ones (FIFO)")
     .option("--returns <file>", "write the returns behind the statistics as CSV, daily for runs of seven days or more")

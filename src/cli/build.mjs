@@ -18,7 +18,9 @@ const isOwnClone = process.env.INIT_CWD !== undefined && !relative(root, process
 
 if (whenInstalled && isOwnClone) process.exit(0);
 if (!existsSync(compiler)) {
-  process.stderr.write("sluice: dist is not built, as the compiler is not installed. Run in this folder: npm install && npm run build\n");
+  process.stderr.write(
+    "sluice: dist is not built, as the compiler is not installed. Run in this folder: npm install && npm run build\n",
+  );
   process.exit(whenInstalled ? 0 : 1);
 }
 rmSync(new URL("../../dist", import.meta.url), { recursive: true, force: true });
@@ -28,5 +30,8 @@ for (const project of ["tsconfig.build.json", "tsconfig.shipped.json"]) {
 }
 // The clients of pages are written as browsers run them.
 for (const client of ["report/html/client", "engine/control/page/client"]) {
-  cpSync(`${root}src/${client}`, `${root}dist/${client}`, { recursive: true, filter: (path) => !path.endsWith(".json") });
+  cpSync(`${root}src/${client}`, `${root}dist/${client}`, {
+    recursive: true,
+    filter: (path) => !path.endsWith(".json"),
+  });
 }

@@ -38,7 +38,10 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
       "line of sluice venue --json, or its file of keys (default: SLUICE_API_KEY, SLUICE_SECRET_KEY, SLUICE_PASSPHRASE)",
     )
     .option("--dialect <name|file>", dialectHelp)
-    .option("--accept", "also lose, spoil and double orders on the way there: what a new dialect has to pass; some minutes")
+    .option(
+      "--accept",
+      "also lose, spoil and double orders on the way there: what a new dialect has to pass; some minutes",
+    )
     .option("--ws <url>", "address of the WebSocket, to check its limits too")
     .option("--profile <file>", "JSON with rows of the service profile to override")
     .option("--quick", "skip tests that use up a minute's quota or wait for the next minute")
@@ -61,7 +64,10 @@ const checkUrl = async (
   const progress = transientLine(io);
   const dialect = named === undefined ? undefined : await dialectOf(named);
   if (accept === true && dialect === undefined) {
-    throw new SluiceError("USAGE", "--accept tries a dialect. Name it: sluice check … --accept --dialect ./dialects/acme.ts");
+    throw new SluiceError(
+      "USAGE",
+      "--accept tries a dialect. Name it: sluice check … --accept --dialect ./dialects/acme.ts",
+    );
   }
   const options: CheckOptions = {
     ...flags,
@@ -80,7 +86,8 @@ const checkUrl = async (
   };
   const report = await ask().finally(progress.clear);
   io.out(json ? `${JSON.stringify(report)}\n` : findingsText(report, { ...inkOf(io), plain: printable }));
-  if (!report.passed) throw new SluiceError("DESCRIPTION_BROKEN", `${url} does not keep to the description. ${summaryOf(report)}`);
+  if (!report.passed)
+    throw new SluiceError("DESCRIPTION_BROKEN", `${url} does not keep to the description. ${summaryOf(report)}`);
 };
 
 const stopOf = (io: CliIo): AbortSignal => {

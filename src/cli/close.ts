@@ -23,7 +23,9 @@ import { listenForStop } from "./shutdown-signals.ts";
 export interface CloseParts {
   readonly clock?: Clock;
   /** What makes the engine, for tests. */
-  readonly createClosing?: (config: object) => Pick<Engine, "start" | "stop" | "closePositions"> & Partial<Pick<Engine, "events$">>;
+  readonly createClosing?: (
+    config: object,
+  ) => Pick<Engine, "start" | "stop" | "closePositions"> & Partial<Pick<Engine, "events$">>;
 }
 
 interface Flags {
@@ -37,20 +39,31 @@ export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts =
     .description(
       "Emergency flatten: cancel the orders of a config and close every position of its account at the market, also those of other clients.",
     )
-    .argument("<config>", "config file, such as config/testnet.ts; an engine that runs with it closes by sluice ctl close")
+    .argument(
+      "<config>",
+      "config file, such as config/testnet.ts; an engine that runs with it closes by sluice ctl close",
+    )
     .option("--mainnet", "close positions of real money: required where the config's service is mainnet")
     .option("--json", "print the result for each position as a line of JSON")
-    .addHelpText("after", "\nExit codes: 0 nothing is held any more, 1 something is left or may be, 2 wrong usage or config.")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 nothing is held any more, 1 something is left or may be, 2 wrong usage or config.",
+    )
     .action((path: string, flags: Flags) => close(path, flags, io, parts));
 };
 
-const mainnetMessage = "config.service is mainnet: positions would be closed for real money. Add --mainnet when you mean it.";
-const embeddedMessage = "the config's service is embedded: nothing is held there before a run begins, nor after it ends.";
+const mainnetMessage =
+  "config.service is mainnet: positions would be closed for real money. Add --mainnet when you mean it.";
+const embeddedMessage =
+  "the config's service is embedded: nothing is held there before a run begins, nor after it ends.";
 
 const goesOnMessage = "Closing goes on until it is done. Press Ctrl-C again to leave it half done.\n";
 
 const unstarted = (): never => {
-  throw new SluiceError("ENGINE_STATE", "Stopped before the service was read: no order was canceled and no position closed.");
+  throw new SluiceError(
+    "ENGINE_STATE",
+    "Stopped before the service was read: no order was canceled and no position closed.",
+  );
 };
 
 /** An engine that runs closes by itself, so that nobody need stop it in an emergency. */
@@ -64,7 +77,10 @@ const besideEngine = (error: unknown): never => {
 
 const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
-  const config = (await loadConfigFile(path, { command: "run", clock })) as { readonly service?: unknown; readonly journal?: object };
+  const config = (await loadConfigFile(path, { command: "run", clock })) as {
+    readonly service?: unknown;
+    readonly journal?: object;
+  };
   if (placeOf(config.service) === undefined) throw new SluiceError("USAGE", `${path}: ${embeddedMessage}`);
   if (flags.mainnet === undefined) checkEnvironment(config.service, "testnet", mainnetMessage);
   const stopping = listenForStop(io);

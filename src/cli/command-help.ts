@@ -20,7 +20,10 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   backtest: {
     group: research,
     summary: "replay a recorded market and report",
-    examples: ["backtest config/backtest.ts", "backtest config/backtest.ts --fixture out/market --html out/report.html"],
+    examples: [
+      "backtest config/backtest.ts",
+      "backtest config/backtest.ts --fixture out/market --html out/report.html",
+    ],
   },
   sweep: {
     group: research,
@@ -42,9 +45,16 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   report: {
     group: research,
     summary: "report what an engine has stored",
-    examples: ["report --db out/trading.db", "report --db out/trading.db --from 2024-03-01 --to 2024-04-01 --html out/march.html"],
+    examples: [
+      "report --db out/trading.db",
+      "report --db out/trading.db --from 2024-03-01 --to 2024-04-01 --html out/march.html",
+    ],
   },
-  guard: { group: research, summary: "detect look-ahead in strategies", examples: ["guard config/backtest.ts --cuts 4"] },
+  guard: {
+    group: research,
+    summary: "detect look-ahead in strategies",
+    examples: ["guard config/backtest.ts --cuts 4"],
+  },
   compare: {
     group: research,
     summary: "compare two runs",
@@ -60,28 +70,54 @@ const rows: Readonly<Record<string, CommandHelp>> = {
     summary: "trade in real time, on paper or live",
     examples: ["run config/paper.ts --ui", "run config/testnet.ts --seconds 600"],
   },
-  health: { group: trading, summary: "check the health of a running engine", examples: ["health /run/sluice/health.json"] },
-  close: { group: trading, summary: "cancel everything and close all positions", examples: ["close config/testnet.ts"] },
+  health: {
+    group: trading,
+    summary: "check the health of a running engine",
+    examples: ["health /run/sluice/health.json"],
+  },
+  close: {
+    group: trading,
+    summary: "cancel everything and close all positions",
+    examples: ["close config/testnet.ts"],
+  },
   halt: {
     group: trading,
     summary: "halt all engines that share a quota",
     examples: ["halt --everywhere redis://10.0.0.5:6379 --group desk --reason maintenance"],
   },
-  quota: { group: trading, summary: "show the use of a shared quota by engine", examples: ["quota redis://10.0.0.5:6379 --group desk"] },
-  watchdog: { group: trading, summary: "cancel an engine's orders when its heartbeat stops", examples: ["watchdog config/testnet.ts"] },
+  quota: {
+    group: trading,
+    summary: "show the use of a shared quota by engine",
+    examples: ["quota redis://10.0.0.5:6379 --group desk"],
+  },
+  watchdog: {
+    group: trading,
+    summary: "cancel an engine's orders when its heartbeat stops",
+    examples: ["watchdog config/testnet.ts"],
+  },
   doctor: { group: trading, summary: "compare a service with its profile", examples: ["doctor config/testnet.ts"] },
-  exchanges: { group: trading, summary: "list exchanges, and what was verified of each", examples: ["exchanges", "exchanges --json"] },
+  exchanges: {
+    group: trading,
+    summary: "list exchanges, and what was verified of each",
+    examples: ["exchanges", "exchanges --json"],
+  },
   ctl: {
     group: trading,
     summary: "monitor and control a running engine",
     examples: ["ctl status", "ctl halt --reason lunch", "ctl cancel --strategy ladder"],
   },
-  record: { group: trading, summary: "trade, and record the session", examples: ["record config/paper.ts --out out/session --seconds 60"] },
+  record: {
+    group: trading,
+    summary: "trade, and record the session",
+    examples: ["record config/paper.ts --out out/session --seconds 60"],
+  },
   replay: { group: trading, summary: "repeat a recorded session", examples: ["replay out/session"] },
   recorder: {
     group: data,
     summary: "record many instruments for days",
-    examples: ["recorder config/testnet.ts --instruments '*-USDT-SWAP' --streams trades,quotes --out data/live --keep 30d"],
+    examples: [
+      "recorder config/testnet.ts --instruments '*-USDT-SWAP' --streams trades,quotes --out data/live --keep 30d",
+    ],
   },
   import: {
     group: data,
@@ -97,14 +133,22 @@ const rows: Readonly<Record<string, CommandHelp>> = {
       "fetch bybit BTC-USDT-SWAP --kind instruments",
     ],
   },
-  data: { group: data, summary: "list, show, check, cut, merge and push fixtures", examples: ["data ls", "data check out/market"] },
+  data: {
+    group: data,
+    summary: "list, show, check, cut, merge and push fixtures",
+    examples: ["data ls", "data check out/market"],
+  },
   generate: {
     group: data,
     summary: "make a synthetic market",
     examples: ["generate --out out/market --instrument BTC-USDT-SWAP --minutes 1440 --seed 7"],
   },
   venue: { group: services, summary: "serve the embedded exchange on this machine", examples: ["venue"] },
-  check: { group: services, summary: "test a service against its description", examples: ["check http://127.0.0.1:8080"] },
+  check: {
+    group: services,
+    summary: "test a service against its description",
+    examples: ["check http://127.0.0.1:8080"],
+  },
   simulate: {
     group: services,
     summary: "run with faults of service, network and disk",

@@ -22,7 +22,10 @@ export const addCompareCommand = (program: Command, io: CliIo): void => {
     .description("Compare two runs (journals, sessions or reports) and print where they first differ, and why.")
     .argument("<a>", "journal file, session folder, or report of `sluice backtest --json`")
     .argument("[b]", "the other run")
-    .option("--backtest [config]", "compare with a backtest of the session's market instead, with the recorded config or this one")
+    .option(
+      "--backtest [config]",
+      "compare with a backtest of the session's market instead, with the recorded config or this one",
+    )
     .option("--within <ms>", "maximum time between equal events of the two runs (default: 1000)", msOf)
     .option("--json", "print the result as one JSON document")
     .action((a: string, b: string | undefined, flags: Flags) => compare(a, b, flags, io));
@@ -33,7 +36,12 @@ const msOf = (text: string): number => {
   throw new InvalidArgumentError("Write a number of milliseconds, such as 250.");
 };
 
-const compare = async (a: string, b: string | undefined, { backtest, within, json }: Flags, io: CliIo): Promise<void> => {
+const compare = async (
+  a: string,
+  b: string | undefined,
+  { backtest, within, json }: Flags,
+  io: CliIo,
+): Promise<void> => {
   const { comparisonText } = await import("../verify/compare/comparison-text.ts");
   const result = await compareFiles(a, b, {
     ...(backtest !== undefined && { backtest }),

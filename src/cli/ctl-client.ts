@@ -41,7 +41,9 @@ const tokenIn = (file: string): string => {
     throw usage(`--token-file ${file}: ${messageOf(error)}`);
   }
   const [first = ""] = text.split(/\s+/);
-  const found = text.startsWith("{") ? (JSON.parse(text) as { readonly act?: string; readonly read: string }) : { read: first };
+  const found = text.startsWith("{")
+    ? (JSON.parse(text) as { readonly act?: string; readonly read: string })
+    : { read: first };
   return found.act ?? found.read;
 };
 
@@ -52,9 +54,13 @@ const foundPort = ({ engine }: Whereabouts): Port => {
   if (only !== undefined && meant.length === 1) return { url: only.url, token: only.act ?? only.read };
   const list = ports.map(({ url, engines }) => `${url} (${engines.join(", ")})`).join(", ");
   if (ports.length === 0) {
-    throw new SluiceError("ENGINE_STATE", "No engine with a control port runs on this machine. Start one: sluice run config/paper.ts --ui");
+    throw new SluiceError(
+      "ENGINE_STATE",
+      "No engine with a control port runs on this machine. Start one: sluice run config/paper.ts --ui",
+    );
   }
-  if (engine !== undefined && only === undefined) throw usage(`--engine ${engine}: no such engine runs here; there is ${list}.`);
+  if (engine !== undefined && only === undefined)
+    throw usage(`--engine ${engine}: no such engine runs here; there is ${list}.`);
   throw usage(`Several control ports are open: ${list}. Say which: --engine NAME, or --url URL.`);
 };
 
@@ -68,7 +74,9 @@ const portOf = (where: Whereabouts): Port => {
   if (tokenFile !== undefined) return { url: origin, token: tokenIn(tokenFile) };
   const known = runningPorts().find((one) => one.url === origin);
   if (known === undefined)
-    throw usage(`--url ${origin} is not of an engine on this machine: name the file with its token, too: --token-file FILE.`);
+    throw usage(
+      `--url ${origin} is not of an engine on this machine: name the file with its token, too: --token-file FILE.`,
+    );
   return { url: origin, token: known.act ?? known.read };
 };
 
@@ -106,7 +114,10 @@ export class CtlClient {
   }
 
   async story(clOrdId: string): Promise<readonly Event[]> {
-    return (await ask(this.#port, `sources/${encodeURIComponent(this.source)}/orders/${encodeURIComponent(clOrdId)}`)) as readonly Event[];
+    return (await ask(
+      this.#port,
+      `sources/${encodeURIComponent(this.source)}/orders/${encodeURIComponent(clOrdId)}`,
+    )) as readonly Event[];
   }
 
   async act(action: ControlAction): Promise<ControlResult> {
@@ -120,7 +131,10 @@ const ask = async ({ url, token }: Port, path: string, action?: ControlAction): 
   try {
     response = await fetch(`${url}/api/v1/${path}`, {
       method: action === undefined ? "GET" : "POST",
-      headers: { authorization: `Bearer ${token}`, ...(action !== undefined && { "content-type": "application/json" }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(action !== undefined && { "content-type": "application/json" }),
+      },
       redirect: "error",
       signal: AbortSignal.timeout(answerMsMax),
       ...(action !== undefined && { body: JSON.stringify(action) }),
@@ -131,14 +145,18 @@ const ask = async ({ url, token }: Port, path: string, action?: ControlAction): 
   }
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok || (action !== undefined && isResult(answer))) return answer;
-  const { code = `HTTP ${response.status}`, text = "" } = (answer ?? {}) as { readonly code?: string; readonly text?: string };
+  const { code = `HTTP ${response.status}`, text = "" } = (answer ?? {}) as {
+    readonly code?: string;
+    readonly text?: string;
+  };
   throw new SluiceError(
     response.status === 401 || response.status === 403 ? "USAGE" : "ENGINE_STATE",
     `${url} refused (${code}). ${text}`.trim(),
   );
 };
 
-const isResult = (answer: unknown): answer is ControlResult => typeof (answer as ControlResult | undefined)?.ok === "boolean";
+const isResult = (answer: unknown): answer is ControlResult =>
+  typeof (answer as ControlResult | undefined)?.ok === "boolean";
 
 /** Rows of a section, in the order in which they came. */
 export const rowsOf = <S extends SectionName>({ rows }: ControlUpdate, section: S): readonly ControlRows[S][] =>

@@ -25,7 +25,9 @@ const table = (headings: Cells, rows: readonly Cells[], width: number): readonly
   return all.map((row) => {
     const cells = row.map((cell, column) => {
       if (column === row.length - 1) return cell;
-      return headings[column]?.startsWith(" ") === true ? padStart(cell, widths[column] ?? 0) : padEnd(cell, widths[column] ?? 0);
+      return headings[column]?.startsWith(" ") === true
+        ? padStart(cell, widths[column] ?? 0)
+        : padEnd(cell, widths[column] ?? 0);
     });
     return cut(cells.join("  ").trimEnd(), width);
   });
@@ -60,12 +62,19 @@ export const statusText = (snapshot: ControlUpdate, width: number, url: string):
   );
   const troubles = rowsOf(snapshot, "events").filter(({ severity }) => severity === "bad");
   const lines = [
-    [name, kind === environment ? kind : `${kind} ${environment}`.trim(), state, ...(run === undefined ? [] : [`run ${run}`])].join("  "),
+    [
+      name,
+      kind === environment ? kind : `${kind} ${environment}`.trim(),
+      state,
+      ...(run === undefined ? [] : [`run ${run}`]),
+    ].join("  "),
     `trading ${mode}${reason === "" ? "" : `: ${reason}`}`,
     identityOf(engine, url),
     ...(since === undefined
       ? []
-      : [`UNREACHABLE: the service has not answered since ${timeOf(since)} UTC, ${spanOf(snapshot.at - since)}; figures are older`]),
+      : [
+          `UNREACHABLE: the service has not answered since ${timeOf(since)} UTC, ${spanOf(snapshot.at - since)}; figures are older`,
+        ]),
     ...bad.map((words) => `PROBLEM ${printable(words)}`),
     ...money,
     `quota ${[...new Set(layers)].join(", ") || "not used yet"}`,
@@ -93,7 +102,9 @@ export const statusText = (snapshot: ControlUpdate, width: number, url: string):
             width,
           ),
         ]),
-    ...(troubles.length === 0 ? [] : ["", ...troubles.slice(-5).map(({ at, text }) => `${timeOf(at)}  ${printable(text)}`)]),
+    ...(troubles.length === 0
+      ? []
+      : ["", ...troubles.slice(-5).map(({ at, text }) => `${timeOf(at)}  ${printable(text)}`)]),
   ];
   return textOf(lines, width);
 };
@@ -134,7 +145,10 @@ export const ordersText = (snapshot: ControlUpdate, all: boolean, width: number)
     row.phase,
     `${row.strategy}/${row.slot}`,
   ]);
-  return textOf(table(["order", "instrument", "side", " px", " sz", " filled", "phase", "strategy/slot"], rows, width), width);
+  return textOf(
+    table(["order", "instrument", "side", " px", " sz", " filled", "phase", "strategy/slot"], rows, width),
+    width,
+  );
 };
 
 export const fillsText = (snapshot: ControlUpdate, width: number): string => {
@@ -159,7 +173,11 @@ export const storyText = (events: readonly Event[], width: number): string =>
       events.map((event) => {
         if (event.type === "order.changed") return [ms(event.at), event.phase, event.reason];
         if (event.type === "fill")
-          return [ms(event.at), "fill", `${event.side} ${event.qty} at ${event.px}, fee ${event.cost} ${event.currency}`];
+          return [
+            ms(event.at),
+            "fill",
+            `${event.side} ${event.qty} at ${event.px}, fee ${event.cost} ${event.currency}`,
+          ];
         return [ms(event.at), event.type, "reason" in event ? String(event.reason) : ""];
       }),
       width,
@@ -167,4 +185,5 @@ export const storyText = (events: readonly Event[], width: number): string =>
     width,
   );
 
-const textOf = (lines: readonly string[], width: number): string => `${lines.map((line) => cut(line, width)).join("\n")}\n`;
+const textOf = (lines: readonly string[], width: number): string =>
+  `${lines.map((line) => cut(line, width)).join("\n")}\n`;

@@ -35,7 +35,9 @@ export const addCtlCommand = (program: Command, io: CliIo): void => {
     .option("--engine <name>", "name of the engine, where several run")
     .option("--json", "print one JSON document");
   const shared = (): Shared => ctl.opts<Shared>();
-  const show = async (read: (client: CtlClient) => Promise<{ readonly value: unknown; readonly text: string }>): Promise<void> => {
+  const show = async (
+    read: (client: CtlClient) => Promise<{ readonly value: unknown; readonly text: string }>,
+  ): Promise<void> => {
     const { value, text } = await read(await CtlClient.open(shared()));
     io.out(shared().json === true ? `${JSON.stringify(value, null, 2)}\n` : text);
   };
@@ -73,7 +75,10 @@ const addReadings = (ctl: Command, show: Show, { columns }: CliIo): void => {
     .action(({ all = false }: { readonly all?: boolean }) =>
       show(async (client) => {
         const snapshot = await client.snapshot();
-        return { value: rowsOf(snapshot, "orders").filter(({ isFinal }) => all || !isFinal), text: ordersText(snapshot, all, columns) };
+        return {
+          value: rowsOf(snapshot, "orders").filter(({ isFinal }) => all || !isFinal),
+          text: ordersText(snapshot, all, columns),
+        };
       }),
     );
   ctl
@@ -122,7 +127,9 @@ const addActions = (ctl: Command, act: Act): void => {
     .action((given: Where) => act({ type: "cancel", where: conditionsOf(given) }));
   ctl
     .command("close")
-    .description("halt, and close positions at the market: all of the account, including those of other clients, or a given one")
+    .description(
+      "halt, and close positions at the market: all of the account, including those of other clients, or a given one",
+    )
     .option("--strategy <name>", "close this strategy's positions, and halt it alone")
     .option("--inst, --inst-id <id>", "of this instrument; without --strategy the account's position")
     .option("--yes", "confirm: this cannot be undone")
@@ -139,21 +146,33 @@ const addActions = (ctl: Command, act: Act): void => {
     .argument("<strategy>", "name of the strategy")
     .argument("<changes...>", "name=value, such as levels=3; a value that is no JSON is text")
     .action((strategy: string, changes: readonly string[]) =>
-      act(async (client) => ({ type: "options", strategy, changes: changesOf(changes, textOptionsOf(await client.snapshot(), strategy)) })),
+      act(async (client) => ({
+        type: "options",
+        strategy,
+        changes: changesOf(changes, textOptionsOf(await client.snapshot(), strategy)),
+      })),
     );
 };
 
-const conditionsOf = ({ all, order, ...given }: Where): Extract<ControlAction, { readonly type: "cancel" }>["where"] => {
+const conditionsOf = ({
+  all,
+  order,
+  ...given
+}: Where): Extract<ControlAction, { readonly type: "cancel" }>["where"] => {
   const where = { ...given, ...(order !== undefined && { clOrdId: order }) };
-  if (all === true && Object.keys(where).length > 0) throw new SluiceError("USAGE", "ctl cancel: --all goes with no other condition.");
-  if (all === undefined && Object.keys(where).length === 0) throw new SluiceError("USAGE", "ctl cancel: say which orders, or --all.");
+  if (all === true && Object.keys(where).length > 0)
+    throw new SluiceError("USAGE", "ctl cancel: --all goes with no other condition.");
+  if (all === undefined && Object.keys(where).length === 0)
+    throw new SluiceError("USAGE", "ctl cancel: say which orders, or --all.");
   return where as Extract<ControlAction, { readonly type: "cancel" }>["where"];
 };
 
 /** Options that are text, decimals among them: what looks like a number stays as it was typed. */
 const textOptionsOf = (snapshot: ControlUpdate, strategy: string): readonly string[] => {
   const { schema } = rowsOf(snapshot, "strategies").find(({ name }) => name === strategy) ?? {};
-  const { properties = {} } = (schema ?? {}) as { readonly properties?: Readonly<Record<string, { readonly type?: unknown }>> };
+  const { properties = {} } = (schema ?? {}) as {
+    readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
+  };
   return Object.keys(properties).filter((name) => properties[name]?.type === "string");
 };
 
@@ -178,5 +197,7 @@ const parsed = (text: string): unknown => {
 const refused = ({ code, text }: Extract<ControlResult, { readonly ok: false }>): SluiceError =>
   new SluiceError(
     "ORDER_REFUSED",
-    code === "UNFINISHED" ? "The engine has not finished; look again with sluice ctl status." : `The engine refused (${code}): ${text}`,
+    code === "UNFINISHED"
+      ? "The engine has not finished; look again with sluice ctl status."
+      : `The engine refused (${code}): ${text}`,
   );

@@ -28,7 +28,14 @@ export const withDashboard = async <T extends object>(config: T, { ui, uiReadOnl
   if (plugins.some(({ name }) => name === "dashboard")) {
     throw new SluiceError("USAGE", "--ui: the config has the plugin dashboard already. Leave --ui out.");
   }
-  const [{ controlOptions, openControlRoom }, { definePlugin }] = await Promise.all([import("../control.ts"), import("../host/define.ts")]);
-  const dashboard = definePlugin({ name: "dashboard", options: controlOptions, setup: (context) => openControlRoom(context) });
+  const [{ controlOptions, openControlRoom }, { definePlugin }] = await Promise.all([
+    import("../control.ts"),
+    import("../host/define.ts"),
+  ]);
+  const dashboard = definePlugin({
+    name: "dashboard",
+    options: controlOptions,
+    setup: (context) => openControlRoom(context),
+  });
   return { ...config, plugins: [...plugins, dashboard({ port: ui === true ? 0 : ui, readOnly: uiReadOnly === true })] };
 };

@@ -11,7 +11,13 @@ import { cutTape } from "../backtest/sweep/cut.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { parseInstId } from "../contract/inst-id.ts";
 import { didYouMean, messageOf, SluiceError } from "../errors.ts";
-import { checkWritable, type FixtureManifest, readFixture, readManifest, writeFixture } from "../market/tape/fixture.ts";
+import {
+  checkWritable,
+  type FixtureManifest,
+  readFixture,
+  readManifest,
+  writeFixture,
+} from "../market/tape/fixture.ts";
 import { findingsOf } from "../market/tape/fixture-findings.ts";
 import { microsecondsOf } from "../market/tape/import-instants.ts";
 import type { WrittenFixture } from "../market/tape/import-market.ts";
@@ -55,11 +61,15 @@ export const addDataCommand = (program: Command, io: CliIo): void => {
     .option("--json", "print one JSON document")
     .action((dir: string, { json }: Flags) => {
       const manifest = readManifest(dir);
-      io.out(`${fixtureSummary({ fixture: dir, ...manifest }, json === true)}${json === true ? "" : `  ${manifest.source}\n`}`);
+      io.out(
+        `${fixtureSummary({ fixture: dir, ...manifest }, json === true)}${json === true ? "" : `  ${manifest.source}\n`}`,
+      );
     });
   data
     .command("check")
-    .description("Read fixtures to their ends: damaged files, impossible prices, gaps. Ends with 1 where there is a problem.")
+    .description(
+      "Read fixtures to their ends: damaged files, impossible prices, gaps. Ends with 1 where there is a problem.",
+    )
     .argument("<dirs...>", "the fixtures")
     .option("--json", "print one JSON document")
     .action((dirs: readonly string[], flags: Flags) => {
@@ -76,7 +86,9 @@ const addPush = (data: Command, io: CliIo): void => {
     .argument("<dirs...>", "the fixtures")
     .requiredOption("--to <place>", "a folder, which any static server can serve, or s3://BUCKET/PREFIX")
     .option("--json", "print one JSON document")
-    .action((dirs: readonly string[], { to, json }: Flags & { readonly to: string }) => push(dirs, to, json === true, io));
+    .action((dirs: readonly string[], { to, json }: Flags & { readonly to: string }) =>
+      push(dirs, to, json === true, io),
+    );
 };
 
 const push = async (dirs: readonly string[], to: string, json: boolean, io: CliIo): Promise<void> => {
@@ -86,9 +98,12 @@ const push = async (dirs: readonly string[], to: string, json: boolean, io: CliI
   ]);
   if (isBucket(to)) checkBucket(to, "--to");
   const pushed = [];
-  for (const fixture of dirs) pushed.push({ fixture, ...(isBucket(to) ? await pushToBucket(fixture, to) : pushFixture(fixture, to)) });
+  for (const fixture of dirs)
+    pushed.push({ fixture, ...(isBucket(to) ? await pushToBucket(fixture, to) : pushFixture(fixture, to)) });
   if (json) io.out(`${JSON.stringify(pushed)}\n`);
-  else for (const { fixture, place, isNew } of pushed) io.out(`${fixture}: ${isNew ? "copied to" : "is there already:"} ${place}\n`);
+  else
+    for (const { fixture, place, isNew } of pushed)
+      io.out(`${fixture}: ${isNew ? "copied to" : "is there already:"} ${place}\n`);
 };
 
 const addWriters = (data: Command, io: CliIo): void => {
@@ -148,7 +163,9 @@ const list = (dir: string, { json }: Flags, io: CliIo): void => {
   if (!existsSync(dir)) throw new SluiceError("USAGE", `${dir}: there is no such folder.`);
   const found = fixturesUnder(dir);
   if (json === true)
-    io.out(`${JSON.stringify(found.map(({ fixture, manifest, problem }) => ({ fixture, ...manifest, ...(problem && { problem }) })))}\n`);
+    io.out(
+      `${JSON.stringify(found.map(({ fixture, manifest, problem }) => ({ fixture, ...manifest, ...(problem && { problem }) })))}\n`,
+    );
   else
     io.out(
       found.length === 0
@@ -186,7 +203,10 @@ const cut = (dir: string, { out, from, to, instrument, force = false, json }: Cu
   const { tape, manifest } = readFixture(dir);
   const chosen = instrument === undefined ? tape : only(tape, instrument, dir);
   // The end of a window is not in it; the last rows of a recording are.
-  const window = { fromAt: instantOf("--from", from) ?? chosen.startAt, toAt: instantOf("--to", to) ?? chosen.endAt + 1 };
+  const window = {
+    fromAt: instantOf("--from", from) ?? chosen.startAt,
+    toAt: instantOf("--to", to) ?? chosen.endAt + 1,
+  };
   const part = cutTape(chosen, window);
   if (part.length === 0)
     throw new SluiceError(
@@ -196,7 +216,10 @@ const cut = (dir: string, { out, from, to, instrument, force = false, json }: Cu
   const source = `Part of ${basename(dir)}: ${manifest.source}`;
   io.out(
     fixtureSummary(
-      { fixture: out, ...writeFixture(out, part, { source, ...(manifest.feed && { feed: manifest.feed }) }, { force }) },
+      {
+        fixture: out,
+        ...writeFixture(out, part, { source, ...(manifest.feed && { feed: manifest.feed }) }, { force }),
+      },
       json === true,
     ),
   );
@@ -206,7 +229,10 @@ const instantOf = (option: string, text: string | undefined): number | undefined
   if (text === undefined) return undefined;
   const us = microsecondsOf(text);
   if (us !== undefined) return us / 1_000;
-  throw new SluiceError("USAGE", `${option}: "${text}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`);
+  throw new SluiceError(
+    "USAGE",
+    `${option}: "${text}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`,
+  );
 };
 
 const only = ({ instruments, series }: Tape, wanted: readonly string[], dir: string): Tape => {
@@ -214,7 +240,10 @@ const only = ({ instruments, series }: Tape, wanted: readonly string[], dir: str
   for (const instId of wanted) {
     parseInstId(instId, "--instrument");
     if (!known.includes(instId))
-      throw new SluiceError("USAGE", `${dir} holds no ${instId}.${didYouMean(instId, known)} It holds ${known.join(", ")}.`);
+      throw new SluiceError(
+        "USAGE",
+        `${dir} holds no ${instId}.${didYouMean(instId, known)} It holds ${known.join(", ")}.`,
+      );
   }
   const kept = instruments.filter(({ instId }) => wanted.includes(instId));
   const ofKept = series.filter(({ instrument }) => wanted.includes(known[instrument] ?? ""));
@@ -240,7 +269,12 @@ const merge = (dirs: readonly string[], { out, force = false, json }: WriteFlags
   }
 };
 
-const merged = (dirs: readonly string[], out: string, force: boolean, step: (done: number, what: string) => void): WrittenFixture => {
+const merged = (
+  dirs: readonly string[],
+  out: string,
+  force: boolean,
+  step: (done: number, what: string) => void,
+): WrittenFixture => {
   const fixtures = dirs.map((dir, index) => {
     step(index, `reading ${dir}`);
     return { name: dir, ...readFixture(dir) };

@@ -34,5 +34,8 @@ export const dialectOf = async (name: string): Promise<Dialect> => {
   }
   const value = (await loadConfigFile(name, { command: "check" })) as Partial<Dialect>;
   if (typeof value.name === "string" && value.name !== "") return value as Dialect;
-  throw new SluiceError("USAGE", `--dialect: the default export of ${name} has no name. Write export default { name: "acme-v2", … }.`);
+  throw new SluiceError(
+    "USAGE",
+    `--dialect: the default export of ${name} has no name. Write export default { name: "acme-v2", … }.`,
+  );
 };

@@ -37,7 +37,8 @@ export const examinationText = (examination: Examination, columns: number, paint
     "",
     summary(examination),
   ];
-  if (overrides.length > 0) lines.push("", "Write in the config, in place of any profile there:", profileLines(profile));
+  if (overrides.length > 0)
+    lines.push("", "Write in the config, in place of any profile there:", profileLines(profile));
   return `${lines.join("\n")}\n`;
 };
 
@@ -49,9 +50,16 @@ const opening = ({ inconclusive }: Examination, columns: number, paint: Ink): re
 };
 
 /** Evidence that rows in a row share stands once, under the last of them; what the opening says is not repeated. */
-const tableLines = (findings: readonly Finding[], known: string | undefined, columns: number, paint: Ink): readonly string[] => {
+const tableLines = (
+  findings: readonly Finding[],
+  known: string | undefined,
+  columns: number,
+  paint: Ink,
+): readonly string[] => {
   const fixed = findings.map(({ verdict, gap, row }) => [verdictWords[verdict], gap, row]);
-  const widths = [0, 1, 2].map((column) => Math.max(...[heads.slice(0, 3), ...fixed].map((line) => widthOf(line[column] ?? ""))));
+  const widths = [0, 1, 2].map((column) =>
+    Math.max(...[heads.slice(0, 3), ...fixed].map((line) => widthOf(line[column] ?? ""))),
+  );
   const left = columns - widths.reduce((sum, width) => sum + width + gutter.length, 0);
   const width = Math.min(Math.max(Math.floor((left - gutter.length) / 2), valueMin), valueMax);
   const laid = (line: readonly string[]): string =>
@@ -85,6 +93,8 @@ export const groupText = ({ group, store, findings }: GroupReport, paint: Ink): 
 };
 
 const summary = ({ findings, weight, requests }: Examination): string => {
-  const counts = verdicts.map((verdict) => `${findings.filter((finding) => finding.verdict === verdict).length} ${verdictWords[verdict]}`);
+  const counts = verdicts.map(
+    (verdict) => `${findings.filter((finding) => finding.verdict === verdict).length} ${verdictWords[verdict]}`,
+  );
   return `${counts.join(", ")}. ${requests} requests, weight ${weight}.`;
 };

@@ -32,7 +32,10 @@ export const addDoctorCommand = (program: Command, io: CliIo, parts: DoctorParts
     .option("--quick", "skip tests that wait for the next minute, 65 s at most")
     .option("--testnet-orders", "also place, read and cancel an order far from the market; never on mainnet")
     .option("--instrument <instId>", "the swap of --testnet-orders; the first listed when left out")
-    .option("--shared", "test the store of a shared quota and the engines of its group instead; sends nothing to the service")
+    .option(
+      "--shared",
+      "test the store of a shared quota and the engines of its group instead; sends nothing to the service",
+    )
     .option("--json", "print one JSON document")
     .action((path: string, flags: Flags) =>
       flags.shared === true ? groupFile(path, flags, io, parts) : doctorFile(path, flags, io, parts),
@@ -45,10 +48,18 @@ const groupFile = async (path: string, { json }: Flags, io: CliIo, { clock }: Do
   io.out(json ? `${JSON.stringify(report)}\n` : groupText(report, inkOf(io)));
   const differing = report.findings.filter(({ verdict }) => verdict === "differs").length;
   if (differing > 0)
-    throw new SluiceError("PROFILE_DIFFERS", `${differing} of ${report.findings.length} findings about the shared quota differ.`);
+    throw new SluiceError(
+      "PROFILE_DIFFERS",
+      `${differing} of ${report.findings.length} findings about the shared quota differ.`,
+    );
 };
 
-const doctorFile = async (path: string, { json, shared: _shared, ...flags }: Flags, io: CliIo, parts: DoctorParts): Promise<void> => {
+const doctorFile = async (
+  path: string,
+  { json, shared: _shared, ...flags }: Flags,
+  io: CliIo,
+  parts: DoctorParts,
+): Promise<void> => {
   const stop = new AbortController();
   const onProgress = (line: string): void => {
     io.err(`${line}\n`);
@@ -83,7 +94,9 @@ const fail = ({ findings, left, stopped, inconclusive }: DoctorReport): void => 
   const count = (verdict: string): number => findings.filter((finding) => finding.verdict === verdict).length;
   const [differing, unasked] = [count("differs"), count("not asked")];
   const issues = [
-    ...(left.length === 0 ? [] : [`orders that may still be open, by clOrdId: ${left.map(printable).join(", ")}. Look, and cancel them.`]),
+    ...(left.length === 0
+      ? []
+      : [`orders that may still be open, by clOrdId: ${left.map(printable).join(", ")}. Look, and cancel them.`]),
     ...(stopped ? ["it was stopped before everything was asked."] : []),
   ];
   if (inconclusive !== undefined) {

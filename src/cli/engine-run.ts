@@ -6,7 +6,17 @@
  * as done; a second request abandons each of these steps.
  * Not here: requests to stop (shutdown-signals.ts), the output (run.ts, record.ts).
  */
-import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, type Observable, type Subscription } from "rxjs";
+import {
+  defaultIfEmpty,
+  firstValueFrom,
+  from,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  type Subscription,
+} from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";

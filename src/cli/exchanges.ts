@@ -50,7 +50,10 @@ const text = ({ title, entry, addresses, tried, abilities, limits, verified }: R
     ),
   ].join("\n");
 
-const section = (heading: string, lines: readonly string[]): readonly string[] => [`  ${heading}`, ...lines.map((line) => `    ${line}`)];
+const section = (heading: string, lines: readonly string[]): readonly string[] => [
+  `  ${heading}`,
+  ...lines.map((line) => `    ${line}`),
+];
 
 /** Such as "place: 60 requests in 2 s of a user". */
 const limitText = ({ name, scope, unit, capacity, windowMs, banMs }: LayerSpec): string => {

@@ -50,10 +50,18 @@ export const addFetchCommand = (program: Command, io: CliIo, parts: FetchParts =
     .option("--force", "replace rows of the same instrument and time that --out holds")
     .option("--json", "print one JSON document")
     .addHelpText("after", "\nccxt is needed beside Sluice: npm install ccxt")
-    .action((exchange: string, symbols: readonly string[], given: Given) => runFetch(exchange, symbols, given, io, parts));
+    .action((exchange: string, symbols: readonly string[], given: Given) =>
+      runFetch(exchange, symbols, given, io, parts),
+    );
 };
 
-const runFetch = async (id: string, symbols: readonly string[], given: Given, io: CliIo, parts: FetchParts): Promise<void> => {
+const runFetch = async (
+  id: string,
+  symbols: readonly string[],
+  given: Given,
+  io: CliIo,
+  parts: FetchParts,
+): Promise<void> => {
   const { kind, bar, from, to, out, force, json } = given;
   const { clock = createSystemClock(), exchange: choose = (name: string) => name } = parts;
   const line = transientLine(io, clock);
@@ -71,7 +79,8 @@ const runFetch = async (id: string, symbols: readonly string[], given: Given, io
       io.out(json === true ? `${JSON.stringify(terms)}\n` : `${terms.map(termsLine).join("\n")}\n`);
       return;
     }
-    if (from === undefined) throw new SluiceError("USAGE", "--from is missing: name the first instant, such as --from 2024-01-01.");
+    if (from === undefined)
+      throw new SluiceError("USAGE", "--from is missing: name the first instant, such as --from 2024-01-01.");
     if (out === undefined) throw new SluiceError("USAGE", "--out is missing: name the folder of the fixture.");
     const show = progressLine(line, clock);
     const written = await fetchMarketData({
@@ -86,8 +95,11 @@ const runFetch = async (id: string, symbols: readonly string[], given: Given, io
     });
     line.clear();
     for (const gap of written.gaps.slice(0, gapsShown))
-      io.err(`no data: ${gap.instId} from ${gap.from} to ${gap.to}${gap.bars === undefined ? "" : ` (${gap.bars} bars)`}\n`);
-    if (written.gaps.length > gapsShown) io.err(`no data: ${written.gaps.length - gapsShown} more gaps, which --json lists\n`);
+      io.err(
+        `no data: ${gap.instId} from ${gap.from} to ${gap.to}${gap.bars === undefined ? "" : ` (${gap.bars} bars)`}\n`,
+      );
+    if (written.gaps.length > gapsShown)
+      io.err(`no data: ${written.gaps.length - gapsShown} more gaps, which --json lists\n`);
     io.out(fixtureSummary(written, json === true));
   } finally {
     leave();

@@ -18,7 +18,8 @@ const linesOf = ({ fixture: dir, files = [], problems = [], ...manifest }: Writt
     `  from ${manifest.startAt} to ${manifest.endAt}`,
     ...manifest.instruments.map(({ instId, tickSize, lotSize }) => `  ${instId}  tick ${tickSize}  lot ${lotSize}`),
     ...manifest.series.map(
-      ({ instId, kind, barMs, rows }) => `  ${instId}  ${barMs === undefined ? kind : `${kind} ${barMs} ms`}: ${grouped(rows)}`,
+      ({ instId, kind, barMs, rows }) =>
+        `  ${instId}  ${barMs === undefined ? kind : `${kind} ${barMs} ms`}: ${grouped(rows)}`,
     ),
     ...feedLines(manifest),
     ...fileLines(files),
@@ -43,6 +44,9 @@ const fileLines = (files: readonly ImportedFile[]): readonly string[] => {
 const feedLines = ({ feed }: Pick<WrittenFixture, "feed">): readonly string[] => {
   if (feed === undefined) return [];
   const at = (share: number): string => `${feed.delaysMs[Math.round(share * (feed.delaysMs.length - 1))] ?? 0} ms`;
-  const behind = feed.clockBehindMs === 0 ? "" : `; the recorder's clock was at least ${feed.clockBehindMs} ms behind the exchange's`;
+  const behind =
+    feed.clockBehindMs === 0
+      ? ""
+      : `; the recorder's clock was at least ${feed.clockBehindMs} ms behind the exchange's`;
   return [`  feed: median ${at(0.5)}, 99 % within ${at(0.99)}${behind}`];
 };

@@ -25,14 +25,18 @@ interface Flags {
 export const addGuardCommand = (program: Command, io: CliIo): void => {
   program
     .command("guard")
-    .description("Detect look-ahead in a config's strategies: rerun the backtest on recordings that end at random instants.")
+    .description(
+      "Detect look-ahead in a config's strategies: rerun the backtest on recordings that end at random instants.",
+    )
     .argument("<config>", "config file, such as config/backtest.ts")
     .option("--fixture <dir>", "recorded market, instead of the config's")
     .option("--cuts <n>", "number of instants", wholeIn(cutBounds), 8)
     .option("--seed <n>", "seed of the instants", seedOf, 1)
     .option("--json", "print the result as one JSON document")
     .addOption(new Option("--errand <json>").hideHelp())
-    .action((path: string, flags: Flags) => (flags.errand === undefined ? guardFile(path, flags, io) : runErrand(path, flags.errand)));
+    .action((path: string, flags: Flags) =>
+      flags.errand === undefined ? guardFile(path, flags, io) : runErrand(path, flags.errand),
+    );
 };
 
 const guardFile = async (path: string, { json, ...options }: Flags, io: CliIo): Promise<void> => {
@@ -54,6 +58,8 @@ const guardFile = async (path: string, { json, ...options }: Flags, io: CliIo): 
   const names = report.glimpses.map(({ strategy }) => strategy).join(", ");
   throw new SluiceError(
     "STRATEGY_FAILED",
-    report.verdict === "not-repeatable" ? `${path}: two runs of the same config decide differently.` : `${path}: ${names} saw the future.`,
+    report.verdict === "not-repeatable"
+      ? `${path}: two runs of the same config decide differently.`
+      : `${path}: ${names} saw the future.`,
   );
 };

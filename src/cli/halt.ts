@@ -32,7 +32,10 @@ export const addHaltCommand = (program: Command, io: CliIo): void => {
         const halted = await store.halted();
         const isDone = resume === true ? halted === undefined : halted === reason;
         if (!isDone)
-          throw new SluiceError("OUTCOME_UNKNOWN", `Somebody else has just halted or resumed group ${group}. Look with sluice quota.`);
+          throw new SluiceError(
+            "OUTCOME_UNKNOWN",
+            `Somebody else has just halted or resumed group ${group}. Look with sluice quota.`,
+          );
         const state = halted === undefined ? "may trade again" : `is halted: ${printable(halted)}`;
         io.out(`Group ${printable(group)} ${state}. Engines receive this within a second.\n`);
       }),

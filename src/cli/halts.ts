@@ -16,9 +16,12 @@ export const remedyOf = (config: unknown): string =>
 
 /** Whether a run can be resumed from outside: it has a control port that is not read-only. */
 export const isSteered = (config: unknown): boolean => {
-  const { plugins = [] } = config as { readonly plugins?: readonly { readonly name: string; readonly options?: unknown }[] };
+  const { plugins = [] } = config as {
+    readonly plugins?: readonly { readonly name: string; readonly options?: unknown }[];
+  };
   return plugins.some(
-    ({ name, options }) => name === "dashboard" && (options as { readonly readOnly?: unknown } | undefined)?.readOnly !== true,
+    ({ name, options }) =>
+      name === "dashboard" && (options as { readonly readOnly?: unknown } | undefined)?.readOnly !== true,
   );
 };
 

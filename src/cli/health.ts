@@ -23,7 +23,11 @@ interface Sign {
   readonly notes: readonly string[];
 }
 
-export const addHealthCommand = (program: Command, io: CliIo, { clock = createSystemClock() }: { readonly clock?: Clock } = {}): void => {
+export const addHealthCommand = (
+  program: Command,
+  io: CliIo,
+  { clock = createSystemClock() }: { readonly clock?: Clock } = {},
+): void => {
   program
     .command("health")
     .description("Check the health of a running engine, for supervisors: exit code 0 when it is healthy, 1 when not.")
@@ -33,10 +37,14 @@ export const addHealthCommand = (program: Command, io: CliIo, { clock = createSy
     .action((path: string, { maxAgeMs, json }: Flags) => {
       const { sign, ageMs } = read(path, clock);
       if (json) io.out(`${JSON.stringify({ ageMs, ...sign })}\n`);
-      const old = ageMs > maxAgeMs ? [`it has not said anything for ${Math.round(ageMs / 1_000)} s: it hangs, or was killed`] : [];
+      const old =
+        ageMs > maxAgeMs
+          ? [`it has not said anything for ${Math.round(ageMs / 1_000)} s: it hangs, or was killed`]
+          : [];
       const problems = [...old, ...sign.problems];
       for (const note of sign.notes) if (!json) io.out(`${printable(note)}\n`);
-      if (problems.length > 0) throw new SluiceError("ENGINE_STATE", "The engine does not do well:", problems.map(printable));
+      if (problems.length > 0)
+        throw new SluiceError("ENGINE_STATE", "The engine does not do well:", problems.map(printable));
       if (!json) io.out("The engine does well.\n");
     });
 };
@@ -48,7 +56,10 @@ const read = (path: string, clock: Clock): { readonly sign: Sign; readonly ageMs
     return { ageMs, sign: { ok, problems: problems.map(String), notes: notes.map(String), ...more } };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") {
-      throw new SluiceError("ENGINE_STATE", `${path} is not there: no engine runs, or its config has no plugin health with this path.`);
+      throw new SluiceError(
+        "ENGINE_STATE",
+        `${path} is not there: no engine runs, or its config has no plugin health with this path.`,
+      );
     }
     throw new SluiceError("ENGINE_STATE", `${path} cannot be read as the file of an engine's health.`);
   }

@@ -48,20 +48,34 @@ export const addImportCommand = (program: Command, io: CliIo, parts: ImportParts
       "Turn recordings (websocket messages, or bars, trades, best prices or books as CSV or JSON) into a fixture, or add them to one.",
     )
     .argument("<files...>", "recordings: files, folders, or patterns such as 'data/BTCUSDT-1m-*.zip'")
-    .option("--instrument <id>", "instrument of all files, or of some: 'BTCUSDT-*=BTC-USDT-SWAP'; else from their names", instrumentOf)
+    .option(
+      "--instrument <id>",
+      "instrument of all files, or of some: 'BTCUSDT-*=BTC-USDT-SWAP'; else from their names",
+      instrumentOf,
+    )
     .addOption(new Option("--market <kind>", "what names such as BTCUSDT mean").choices(["spot", "swap"]))
     .option("--out <dir>", "folder of the fixture; what it holds stays")
     .option("--explain", "print how the files would be read and their first rows; write nothing")
-    .option("--layout <name>", "layout of the files, where it is not detected: a name, or a .json file that describes one")
+    .option(
+      "--layout <name>",
+      "layout of the files, where it is not detected: a name, or a .json file that describes one",
+    )
     .addOption(
-      new Option("--timestamp <edge>", "candles: what a row's timestamp marks (default: as the layout says)").choices(["open", "close"]),
+      new Option("--timestamp <edge>", "candles: what a row's timestamp marks (default: as the layout says)").choices([
+        "open",
+        "close",
+      ]),
     )
     .option("--tick-size <step>", "price step; found from the data when left out")
     .option("--lot-size <step>", "quantity step; found from the data when left out")
     .option("--contract-size <size>", "base currency in one contract, where the file counts contracts")
     .option("--symbol <symbol>", "which symbol to take from a recording of several")
     .option("--disorder-ms <n>", "maximum disorder of timestamps that is sorted", wholeIn(disorderBounds), 1_000)
-    .addOption(new Option("--axis <clock>", "timestamp to use, where a file has both").choices(["receive", "exchange"]).default("receive"))
+    .addOption(
+      new Option("--axis <clock>", "timestamp to use, where a file has both")
+        .choices(["receive", "exchange"])
+        .default("receive"),
+    )
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
     .option("--force", "replace rows of the same instrument and time that --out holds")
     .option("--json", "print one JSON object")
@@ -104,7 +118,10 @@ const runImport = async (
   };
   if (explain === true) return io.out(await explainImport(options).finally(done));
   if (out === undefined)
-    throw new SluiceError("USAGE", "--out is missing: name the folder of the fixture, or look at the files with --explain.");
+    throw new SluiceError(
+      "USAGE",
+      "--out is missing: name the folder of the fixture, or look at the files with --explain.",
+    );
   const written = await importMarket({ ...options, out, ...(force !== undefined && { force }) }).finally(done);
   io.out(fixtureSummary(written, json === true));
 };

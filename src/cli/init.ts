@@ -40,7 +40,9 @@ const seed = "1";
 export const addInitCommand = (program: Command, io: CliIo, parts: InitParts = {}): void => {
   program
     .command("init")
-    .description("Write a new project: a strategy with a stop, its test, configs for backtest, paper and testnet, and a generated market.")
+    .description(
+      "Write a new project: a strategy with a stop, its test, configs for backtest, paper and testnet, and a generated market.",
+    )
     .argument("[dir]", "folder of the project; it is made where it does not exist", ".")
     .option("--name <name>", "name in package.json, instead of the folder's")
     .option("--instrument <instId>", `perpetual swap that it trades (default: ${instIdDefault})`)
@@ -109,7 +111,10 @@ const nameOf = (text: string): string => {
 
 const swapOf = (text: string): string => {
   if (parseInstId(text, "--instrument").instType === "SWAP") return text;
-  throw new SluiceError("USAGE", `--instrument: ${text} is spot, where a stop cannot be an order that only reduces. Write ${text}-SWAP.`);
+  throw new SluiceError(
+    "USAGE",
+    `--instrument: ${text} is spot, where a stop cannot be an order that only reduces. Write ${text}-SWAP.`,
+  );
 };
 
 /** Without symbolic links, as far as the folder exists. */
@@ -120,7 +125,8 @@ const realFolder = (folder: string): string => {
 };
 
 const checkFree = (folder: string, dir: string, names: readonly string[]): void => {
-  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true) throw new SluiceError("USAGE", `${dir} is a file. Name a folder.`);
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true)
+    throw new SluiceError("USAGE", `${dir} is a file. Name a folder.`);
   const taken = names.filter((name) => existsSync(join(folder, name)));
   if (taken.length === 0) return;
   throw new SluiceError(

@@ -97,7 +97,9 @@ const concerned = ([first = "", second = ""]: readonly string[]): readonly (() =
 /** The command line with the commands that `argv` concerns, before anything is parsed. */
 export const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts): Promise<Command> => {
   const program = new Command("sluice")
-    .description("Automated trading in which the API quota is a safety resource: run strategies, or replay them against recorded markets.")
+    .description(
+      "Automated trading in which the API quota is a safety resource: run strategies, or replay them against recorded markets.",
+    )
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help, or that of a command")
     .helpCommand("help [command]", "print the help of a command")
@@ -157,7 +159,8 @@ const say = (io: CliIo, message: string): void => {
 };
 
 /** True in the process that sluice.mjs started, by whatever link; false where this file is merely imported. */
-const isStarted = (script: string | undefined): boolean => script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
+const isStarted = (script: string | undefined): boolean =>
+  script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
 const withoutFiles = ["init", "ctl", "exchanges", "import", "fetch", "data", "generate", "venue", "check"];
@@ -168,7 +171,11 @@ const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"]
 const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
   if (needsLoader || !commands.has(first) || withoutFiles.includes(first)) return;
   const late = overNetwork.includes(first)
-    ? [import("../client/live/live-connection.ts"), import("../engine/placement-journal.ts"), import("../engine/watchdog/ipc-socket.ts")]
+    ? [
+        import("../client/live/live-connection.ts"),
+        import("../engine/placement-journal.ts"),
+        import("../engine/watchdog/ipc-socket.ts"),
+      ]
     : [];
   await Promise.all([import("../index.ts"), import("../backtest.ts"), ...late]);
   const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);

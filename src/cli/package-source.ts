@@ -30,7 +30,9 @@ export const packageSource = (root: string, project: string): PackageSource => {
     if (told === undefined) continue;
     const file = /^file:(?:\/\/(?=\/))?(.+)$/.exec(told)?.[1];
     const found =
-      file === undefined ? undefined : [file, decoded(file)].map((name) => resolve(holder, name)).find((name) => existsSync(name));
+      file === undefined
+        ? undefined
+        : [file, decoded(file)].map((name) => resolve(holder, name)).find((name) => existsSync(name));
     if (found !== undefined) return { spec: fileSpec(project, found), kind: found.endsWith("gz") ? "file" : "folder" };
     if (/^https?:.*\/-\/sluice-[^/]+\.tgz$/.test(told)) return { spec: version, kind: "version" };
     if (/^(git|https?|ssh|github)[+:@]/.test(told)) return { spec: told, kind: "address" };
@@ -40,8 +42,9 @@ export const packageSource = (root: string, project: string): PackageSource => {
 
 /** What npm noted of an installation, also of those that `npx` makes. */
 const lockedIn = (holder: string): string | undefined =>
-  read<{ readonly packages?: Readonly<Record<string, { readonly resolved?: string }>> }>(join(holder, "node_modules", ".package-lock.json"))
-    ?.packages?.["node_modules/sluice"]?.resolved;
+  read<{ readonly packages?: Readonly<Record<string, { readonly resolved?: string }>> }>(
+    join(holder, "node_modules", ".package-lock.json"),
+  )?.packages?.["node_modules/sluice"]?.resolved;
 
 const fileSpec = (project: string, path: string): string => `file:${relative(project, path).replaceAll("\\", "/")}`;
 

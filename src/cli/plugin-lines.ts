@@ -26,7 +26,8 @@ export const pluginLines = (io: CliIo, all: boolean, above: () => void) => {
     end: (): void => {
       for (const [plugin, { count, last }] of printed) {
         if (all || count <= shownMax) continue;
-        if (count > shownMax + 1) write(`${plugin}: ${counted(count - shownMax - 1, "line")} left out; --verbose shows them`);
+        if (count > shownMax + 1)
+          write(`${plugin}: ${counted(count - shownMax - 1, "line")} left out; --verbose shows them`);
         write(last);
       }
       printed.clear();

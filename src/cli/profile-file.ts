@@ -22,5 +22,8 @@ export const readJson = (path: string): unknown => {
 export const readOverrides = (path: string): ProfileOverrides => {
   const value = readJson(path);
   if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
-  throw new SluiceError("PROFILE_INVALID", `${path}: expected an object of groups, such as {"limits": {"anchor": "sliding"}}.`);
+  throw new SluiceError(
+    "PROFILE_INVALID",
+    `${path}: expected an object of groups, such as {"limits": {"anchor": "sliding"}}.`,
+  );
 };

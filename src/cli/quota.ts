@@ -23,16 +23,24 @@ interface Flags {
 export const addQuotaCommand = (program: Command, io: CliIo): void => {
   program
     .command("quota")
-    .description("Show who holds what of a quota that several engines share, whether the group is halted, and who leads and who stands by.")
-    .argument("<store>", "address of the store, such as redis://10.0.0.5:6379, or env:NAME for the variable that holds it")
+    .description(
+      "Show who holds what of a quota that several engines share, whether the group is halted, and who leads and who stands by.",
+    )
+    .argument(
+      "<store>",
+      "address of the store, such as redis://10.0.0.5:6379, or env:NAME for the variable that holds it",
+    )
     .requiredOption("--group <name>", "the group, as config.quota.shared names it")
     .option("--json", "print one JSON document")
     .action((address: string, { group, json }: Flags) =>
       withStore(address, group, async (store, url) => {
         const halted = await store.halted();
         const leaderships = await leadershipsIn(url, group);
-        const holdings = [...(await store.holdings())].sort((a, b) => b.window - a.window || (a.scope < b.scope ? -1 : 1));
-        if (json === true) io.out(`${JSON.stringify({ group, halted: halted ?? null, standby: leaderships, holdings }, null, 2)}\n`);
+        const holdings = [...(await store.holdings())].sort(
+          (a, b) => b.window - a.window || (a.scope < b.scope ? -1 : 1),
+        );
+        if (json === true)
+          io.out(`${JSON.stringify({ group, halted: halted ?? null, standby: leaderships, holdings }, null, 2)}\n`);
         else io.out(`${[haltLine(group, halted), ...leaderships.map(leaderLine), ...tableOf(holdings)].join("\n")}\n`);
       }),
     );
@@ -58,7 +66,8 @@ const leadershipsIn = async (url: string, group: string): Promise<readonly Leade
 const connectAttempts = 20;
 const connectMs = 100;
 
-const nameAndAge = ({ name, ms }: Leadership["leader"]): string => `${printable(name)}, last heartbeat ${(ms / 1_000).toFixed(1)} s ago`;
+const nameAndAge = ({ name, ms }: Leadership["leader"]): string =>
+  `${printable(name)}, last heartbeat ${(ms / 1_000).toFixed(1)} s ago`;
 
 const leaderLine = ({ instance, leader, released, standbys }: Leadership): string => {
   const who = released ? `no leader: ${printable(leader.name)} has stopped` : `leader ${nameAndAge(leader)}`;
@@ -66,10 +75,13 @@ const leaderLine = ({ instance, leader, released, standbys }: Leadership): strin
 };
 
 const haltLine = (group: string, halted: string | undefined): string =>
-  halted === undefined ? `Group ${printable(group)} trades.` : `Group ${printable(group)} is halted: ${printable(halted)}`;
+  halted === undefined
+    ? `Group ${printable(group)} trades.`
+    : `Group ${printable(group)} is halted: ${printable(halted)}`;
 
 const tableOf = (holdings: readonly ScopeHolding[]): readonly string[] => {
-  if (holdings.length === 0) return ["Nobody holds anything: no engine has joined, or none has spoken for some minutes."];
+  if (holdings.length === 0)
+    return ["Nobody holds anything: no engine has joined, or none has spoken for some minutes."];
   return holdings.map(({ scope, window, foreign, held }) => {
     const members = Object.entries(held).map(([name, units]) => `${printable(name)} ${units}`);
     const others = foreign > 0 ? [`other clients ${foreign}`] : [];

@@ -35,7 +35,9 @@ interface Flags {
 export const addRecordCommand = (program: Command, io: CliIo, parts: RecordParts = {}): void => {
   program
     .command("record")
-    .description("Run the strategies of a config on real time and record the session, for `sluice replay` and backtests.")
+    .description(
+      "Run the strategies of a config on real time and record the session, for `sluice replay` and backtests.",
+    )
     .argument("[config]", "config file, such as config/paper.ts")
     .option("--out <dir>", "new folder for the session")
     .option("--seconds <n>", "stop after this many seconds", secondsOf)
@@ -44,8 +46,12 @@ export const addRecordCommand = (program: Command, io: CliIo, parts: RecordParts
     .action((path: string | undefined, flags: Flags) => {
       if (flags.finish !== undefined) return finish(flags.finish, io);
       if (path === undefined)
-        throw new SluiceError("USAGE", "record: name a config file, such as `sluice record config/paper.ts --out out/session`.");
-      if (flags.out === undefined) throw new SluiceError("USAGE", "record: name a new folder for the session with --out DIR.");
+        throw new SluiceError(
+          "USAGE",
+          "record: name a config file, such as `sluice record config/paper.ts --out out/session`.",
+        );
+      if (flags.out === undefined)
+        throw new SluiceError("USAGE", "record: name a new folder for the session with --out DIR.");
       return record(path, flags.out, flags, io, parts);
     });
 };
@@ -72,7 +78,9 @@ const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts:
   });
   // Of the tally alone: streams of the engine's state would poll, and what they read would be recorded.
   watching.add(
-    every(clock, 1_000).subscribe(() => progress.show(() => recordingText(tally, clock.now() - tally.startedAt, flags.seconds))),
+    every(clock, 1_000).subscribe(() =>
+      progress.show(() => recordingText(tally, clock.now() - tally.startedAt, flags.seconds)),
+    ),
   );
   const stopping = listenForStop(io);
   try {
@@ -112,7 +120,9 @@ const finish = async (dir: string, io: CliIo): Promise<void> => {
   const session = readSession(dir);
   const manifest = ensureMarket(session);
   const { entries = 0, outputs = 0 } = session.end ?? {};
-  io.err(`Recorded ${entries} entries and ${outputs} outputs to ${printable(dir)}. Replay them with: sluice replay ${printable(dir)}\n`);
+  io.err(
+    `Recorded ${entries} entries and ${outputs} outputs to ${printable(dir)}. Replay them with: sluice replay ${printable(dir)}\n`,
+  );
   io.err(
     manifest === undefined
       ? "No market data was received, so there is nothing for a backtest.\n"

@@ -44,10 +44,21 @@ const hourMs = 3_600_000;
 export const addRecorderCommand = (program: Command, io: CliIo, parts: RecordParts = {}): void => {
   program
     .command("recorder")
-    .description("Record market data of many instruments for days, as fixtures of an hour each, for backtests and sweeps.")
+    .description(
+      "Record market data of many instruments for days, as fixtures of an hour each, for backtests and sweeps.",
+    )
     .argument("<config>", "config file that names the service, such as config/testnet.ts")
-    .option("--instruments <ids>", "instruments, separated by commas; '*-USDT-SWAP' for all that are spelled so", namesOf)
-    .option("--streams <kinds>", "trades, quotes, books, or bars by their length, such as 1m", streamsOf, streamsOf("trades,quotes"))
+    .option(
+      "--instruments <ids>",
+      "instruments, separated by commas; '*-USDT-SWAP' for all that are spelled so",
+      namesOf,
+    )
+    .option(
+      "--streams <kinds>",
+      "trades, quotes, books, or bars by their length, such as 1m",
+      streamsOf,
+      streamsOf("trades,quotes"),
+    )
     .option("--out <dir>", "folder of the recording; what it holds stays")
     .option("--every <length>", "length of a fixture, such as 15m, 1h or 1d", durationOf, hourMs)
     .option("--keep <length>", "remove fixtures that are older, such as 30d; all are kept when left out", durationOf)
@@ -80,7 +91,12 @@ const onlyWatching = (
   strategies: [idle({})],
 });
 
-const runRecorder = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock() }: RecordParts): Promise<void> => {
+const runRecorder = async (
+  path: string,
+  flags: Flags,
+  io: CliIo,
+  { clock = createSystemClock() }: RecordParts,
+): Promise<void> => {
   const { out, instruments: asked, seconds } = flags;
   if (out === undefined) throw new SluiceError("USAGE", "--out is missing: name the folder of the recording.");
   if (asked === undefined || asked.length === 0)
@@ -215,7 +231,10 @@ class Recording {
 }
 
 /** What is listed under the names asked for; a name that fits nothing is refused. */
-const chosen = (asked: readonly string[], listed: ReadonlyMap<string, InstrumentRecord>): readonly InstrumentRecord[] => {
+const chosen = (
+  asked: readonly string[],
+  listed: ReadonlyMap<string, InstrumentRecord>,
+): readonly InstrumentRecord[] => {
   const found = new Map<string, InstrumentRecord>();
   for (const name of asked) {
     const pattern = new RegExp(`^${name.split("*").map(escaped).join(".*")}$`);
@@ -223,7 +242,10 @@ const chosen = (asked: readonly string[], listed: ReadonlyMap<string, Instrument
     for (const one of some) found.set(one.instId, one);
     if (some.length === 0) {
       const known = [...listed.keys()];
-      throw new SluiceError("USAGE", `--instruments: the service lists nothing spelled "${name}".${didYouMean(name, known)}`);
+      throw new SluiceError(
+        "USAGE",
+        `--instruments: the service lists nothing spelled "${name}".${didYouMean(name, known)}`,
+      );
     }
   }
   return [...found.values()];

@@ -19,7 +19,9 @@ interface Flags {
 export const addReplayCommand = (program: Command, io: CliIo): void => {
   program
     .command("replay")
-    .description("Hand a recorded session to the same strategies and say whether they do the same, or where they first differ.")
+    .description(
+      "Hand a recorded session to the same strategies and say whether they do the same, or where they first differ.",
+    )
     .argument("<dir>", "folder of the session, as written by `sluice record`")
     .argument("[config]", "config file, instead of the one that was recorded")
     .option("--json", "print the result as one JSON document")
@@ -35,7 +37,10 @@ const replay = async (dir: string, path: string | undefined, flags: Flags, io: C
   const session = readSession(dir);
   const file = path ?? session.header.config;
   if (file === "")
-    throw new SluiceError("USAGE", `${dir} was recorded without a config file. Name one: sluice replay ${dir} config/paper.ts`);
+    throw new SluiceError(
+      "USAGE",
+      `${dir} was recorded without a config file. Name one: sluice replay ${dir} config/paper.ts`,
+    );
   const config = await loadConfigFile(file, { command: "replay" });
   ensureMarket(session);
   const report = await replaySession(session, config);
@@ -43,7 +48,10 @@ const replay = async (dir: string, path: string | undefined, flags: Flags, io: C
   else io.out(reportText(report));
   if (report.divergence === undefined) return;
   const { index, line } = report.divergence;
-  throw new SluiceError("REPLAY_DIVERGED", `The replay of ${dir} diverges from the recording at record ${index} (line ${line}).`);
+  throw new SluiceError(
+    "REPLAY_DIVERGED",
+    `The replay of ${dir} diverges from the recording at record ${index} (line ${line}).`,
+  );
 };
 
 const reportText = ({ divergence, commands, events, facts, lastedMs, changed, notes }: ReplayReport): string => {

@@ -37,7 +37,10 @@ const instantOf =
       ? Number(text)
       : Date.parse(/[zZ]|[+-]\d\d:?\d\d$/.test(text) || !text.includes("T") ? text : `${text}Z`);
     if (!Number.isFinite(at))
-      throw new SluiceError("USAGE", `${name}: "${text}" is no time. Write a day (2024-03-01) or a time in UTC (2024-03-01T12:00:00Z).`);
+      throw new SluiceError(
+        "USAGE",
+        `${name}: "${text}" is no time. Write a day (2024-03-01) or a time in UTC (2024-03-01T12:00:00Z).`,
+      );
     return at;
   };
 
@@ -81,6 +84,8 @@ export const addReportCommand = (program: Command, io: CliIo): void => {
         writeFileSync(file, text());
         io.err(`${printable(`Wrote ${file}.`)}\n`);
       }
-      io.out(flags.json ? `${JSON.stringify(report)}\n` : reportText(report, { columns: io.columns, colour: colourOf(io) }));
+      io.out(
+        flags.json ? `${JSON.stringify(report)}\n` : reportText(report, { columns: io.columns, colour: colourOf(io) }),
+      );
     });
 };

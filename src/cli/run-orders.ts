@@ -50,7 +50,8 @@ export const createRunOrders = (): RunOrders => {
       const open = idsIn(openPhases);
       const lost = idsIn(unknownPhases);
       // The embedded service ends with the run, and its orders with it.
-      const lines = baseUrl === undefined ? [] : [...openLine(open, orders, policy, place, path), ...lostLine(lost, place)];
+      const lines =
+        baseUrl === undefined ? [] : [...openLine(open, orders, policy, place, path), ...lostLine(lost, place)];
       return [...lines, ...(taken === 0 ? refusedLine(reasons) : [])];
     },
   };
@@ -68,20 +69,25 @@ const openLine = (
 ): readonly string[] => {
   if (open.length === 0) return [];
   const many = `${open.length} ${open.length === 1 ? "order" : "orders"}`;
-  if (policy === "cancel") return [`${many} could not be confirmed as canceled at ${place}; look for clOrdId ${named(open)}.`];
+  if (policy === "cancel")
+    return [`${many} could not be confirmed as canceled at ${place}; look for clOrdId ${named(open)}.`];
   const counts = new Map<string, number>();
   for (const id of open) {
     const instId = orders.get(id)?.instId ?? "";
     counts.set(instId, (counts.get(instId) ?? 0) + 1);
   }
   const where = [...counts].map(([instId, count]) => `${count} in ${printable(instId)}`).join(", ");
-  return [`${many} ${open.length === 1 ? "stays" : "stay"} open at ${place}: ${where}. To cancel: sluice run ${path} --seconds 5 --cancel`];
+  return [
+    `${many} ${open.length === 1 ? "stays" : "stay"} open at ${place}: ${where}. To cancel: sluice run ${path} --seconds 5 --cancel`,
+  ];
 };
 
 const lostLine = (lost: readonly string[], place: string): readonly string[] =>
   lost.length === 0
     ? []
-    : [`${lost.length} ${lost.length === 1 ? "order" : "orders"} may or may not have reached ${place}; look for clOrdId ${named(lost)}.`];
+    : [
+        `${lost.length} ${lost.length === 1 ? "order" : "orders"} may or may not have reached ${place}; look for clOrdId ${named(lost)}.`,
+      ];
 
 const refusedLine = (reasons: ReadonlyMap<string, number>): readonly string[] => {
   const [commonest] = [...reasons].sort(([, a], [, b]) => b - a);
@@ -94,7 +100,10 @@ const refusedLine = (reasons: ReadonlyMap<string, number>): readonly string[] =>
 export const withUnits = (event: Event, profile: Profile): Event => {
   if (event.type === "order.external") return { ...event, sz: `${event.sz} ${unitOf(event.instId, profile)}`.trim() };
   if (event.type !== "order.changed" || event.record === undefined) return event;
-  const record: OrderRecord = { ...event.record, accFillSz: `${event.record.accFillSz} ${unitOf(event.record.instId, profile)}`.trim() };
+  const record: OrderRecord = {
+    ...event.record,
+    accFillSz: `${event.record.accFillSz} ${unitOf(event.record.instId, profile)}`.trim(),
+  };
   return { ...event, record };
 };
 

@@ -153,7 +153,12 @@ export const haltWords = (tally: Tally, width = Number.POSITIVE_INFINITY): strin
   const [[strategy, its] = ["", ""]] = halted;
   if (halted.size === 0) return undefined;
   const many = `${halted.size} strategies`;
-  const [whom, why] = all !== undefined ? ["", all] : halted.size > 1 ? [` ${many}`, [...halted.keys()].join(", ")] : [` ${strategy}`, its];
+  const [whom, why] =
+    all !== undefined
+      ? ["", all]
+      : halted.size > 1
+        ? [` ${many}`, [...halted.keys()].join(", ")]
+        : [` ${strategy}`, its];
   const head = `HALTED${printable(whom)}: `;
   const tail = `; ${isGroupHalt(tally) ? "resume the group" : remedy}`;
   return `${head}${cut(printable(why), Math.max(1, width - widthOf(head) - widthOf(tail)))}${tail}`;
@@ -183,13 +188,16 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "start.waiting": ({ reason }, paint) => `${paint.yellow("not started yet")}: ${printable(reason)}`,
   "engine.stopped": ({ reason }) => `stopped: ${printable(reason)}`,
   "order.changed": (event, paint) => orderWords(event, paint),
-  "order.refused": ({ strategy, slot, reason }, paint) => `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
+  "order.refused": ({ strategy, slot, reason }, paint) =>
+    `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
   "order.external": ({ instId, ordId, side, px, sz, state }, paint) => {
-    const how = state === "live" ? "open order" : state === "partially_filled" ? "partly filled order" : `${state} order`;
+    const how =
+      state === "live" ? "open order" : state === "partially_filled" ? "partly filled order" : `${state} order`;
     const order = `${side} ${sz} ${instId} ${px === "" || px === "0" ? "at the market" : `at ${px}`} (${ordId})`;
     return `${paint.yellow(how)} not placed by this instance: ${printable(order)}`;
   },
-  "order.inexact": ({ strategy, slot, reason }, paint) => `${paint.yellow("inexact")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
+  "order.inexact": ({ strategy, slot, reason }, paint) =>
+    `${paint.yellow("inexact")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
   "order.slowed": ({ strategy, slot, rejections, reason }, paint) =>
     `${paint.yellow("slowed down")} ${nameOf(strategy, slot)}: ${rejections} post-only orders in a row were rejected: ${printable(reason)}`,
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
@@ -203,17 +211,22 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "position.left": ({ uid, strategy = uid, instId, pos, reason }, paint) =>
     `${paint.red("NOT CLOSED")} ${printable(`${pos} ${instId} of ${strategy}: ${reason}`)}`,
   "journal.failed": ({ reason }, paint) => `${paint.red("JOURNAL")} ${printable(reason)}`,
-  "journal.restored": ({ unrecorded }) => `the journal is written again; exits that had left without a record: ${unrecorded}`,
-  "position.agreed": ({ instId, pos }) => `in agreement again: account and strategies hold ${printable(`${pos} ${instId}`)}`,
+  "journal.restored": ({ unrecorded }) =>
+    `the journal is written again; exits that had left without a record: ${unrecorded}`,
+  "position.agreed": ({ instId, pos }) =>
+    `in agreement again: account and strategies hold ${printable(`${pos} ${instId}`)}`,
   // Of an order of a strategy its end is told.
   fill: ({ strategy, slot, side, qty, instId, px, cost, currency }) =>
     slot === accountSlot
       ? `${side === "buy" ? "bought" : "sold"} by the close: ${printable(`${qty} ${instId} of ${strategy} at ${px}, fee ${cost} ${currency}`)}`
       : undefined,
-  "quota.rejected": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
+  "quota.rejected": ({ layer, until }, paint) =>
+    `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
   // The command that stops a run prints its own line.
   "mode.changed": ({ mode, reason }, paint) =>
-    reason === ownStop ? undefined : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
+    reason === ownStop
+      ? undefined
+      : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
   "strategy.failed": ({ strategy, message }, paint) =>
     `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(ownWordsOf(strategy, message))}`,
   "strategy.restarting": ({ strategy, failures, inMs }, paint) =>
@@ -221,9 +234,12 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "strategy.restarted": ({ strategy }) => `strategy ${printable(strategy)} restarted`,
   "strategy.quarantined": ({ strategy, failures, withinMs }, paint) =>
     `${paint.red("strategy quarantined")} ${printable(strategy)}: it failed ${failures} times within ${withinMs / 1_000} s and is not restarted`,
-  "strategy.reducing": ({ strategy, reason }, paint) => `${paint.yellow("strategy reducing")} ${printable(strategy)}: ${printable(reason)}`,
-  "strategy.halted": ({ strategy, reason }, paint) => `${paint.red(`HALTED ${printable(strategy)}`)}: ${printable(reason)}`,
-  "strategy.resumed": ({ strategy, reason }, paint) => `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
+  "strategy.reducing": ({ strategy, reason }, paint) =>
+    `${paint.yellow("strategy reducing")} ${printable(strategy)}: ${printable(reason)}`,
+  "strategy.halted": ({ strategy, reason }, paint) =>
+    `${paint.red(`HALTED ${printable(strategy)}`)}: ${printable(reason)}`,
+  "strategy.resumed": ({ strategy, reason }, paint) =>
+    `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
   "strategy.changed": ({ strategy, changes }, paint) =>
     `${paint.yellow("options changed")} ${printable(strategy)}: ${printable(JSON.stringify(changes))}`,
   "operator.acted": ({ action, target, by, reason }, paint) =>
@@ -237,23 +253,27 @@ const sayings: PerEvent<Ink, string | undefined> = {
         : `standby: ${printable(leader)} leads`,
   "standby.leading": ({ before, released }, paint) =>
     `${paint.green("this process leads now")}${before === "" ? "" : released ? `: ${printable(before)} released the lease` : `: ${printable(before)} sent no heartbeat for a whole lease`}`,
-  "standby.lost": ({ leader }, paint) => `${paint.red("lost the lead")} to ${printable(leader)}: this process sends nothing more`,
+  "standby.lost": ({ leader }, paint) =>
+    `${paint.red("lost the lead")} to ${printable(leader)}: this process sends nothing more`,
   "watchdog.armed": ({ silenceMs, before }, paint) =>
     `watchdog connected: it cancels orders after ${silenceMs / 1_000} s without a heartbeat${before === undefined ? "" : `; ${paint.yellow("it last did so")}: ${printable(before)}`}`,
   "watchdog.lost": ({ reason }, paint) => `${paint.yellow("no watchdog is connected")}: ${printable(reason)}`,
   "watchdog.tripped": ({ reason }, paint) => `${paint.red("the watchdog tripped")}: ${printable(reason)}`,
-  "plugin.failed": ({ plugin, message }, paint) => `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
+  "plugin.failed": ({ plugin, message }, paint) =>
+    `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
   anomaly: ({ what, detail }, paint) => `${paint.yellow("anomaly")} ${printable(what)}: ${printable(detail)}`,
 };
 
 /** What closes a position whose stops are suspended. */
 const waysOut = (reason: string, strategy: string, instId: string): string => {
   const whose = instTypeOf(instId) === "SPOT" ? ` --strategy ${printable(strategy)}` : "";
-  if (reason.startsWith(haltedWords)) return `; \`sluice ctl close${whose} --yes\` closes it, a resume puts its exit back`;
+  if (reason.startsWith(haltedWords))
+    return `; \`sluice ctl close${whose} --yes\` closes it, a resume puts its exit back`;
   return reason === stopsWords ? "; `sluice close <config>` closes it" : "";
 };
 
-const listed = (names: readonly string[], none: string): string => (names.length === 0 ? none : names.map(printable).join(", "));
+const listed = (names: readonly string[], none: string): string =>
+  names.length === 0 ? none : names.map(printable).join(", ");
 const nameOf = (strategy: string, slot: string): string => `${printable(strategy)}/${printable(slot)}`;
 type OrderChanged = EventOf<"order.changed">;
 

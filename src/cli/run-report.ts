@@ -60,7 +60,10 @@ export const reportOf = (
   clock: Clock,
 ): RunReporter => {
   for (const file of [files.html, files.trades]) if (file !== undefined) checkPlace(file);
-  const { strategies = [], seed = "" } = config as { readonly strategies?: readonly { readonly name: string }[]; readonly seed?: unknown };
+  const { strategies = [], seed = "" } = config as {
+    readonly strategies?: readonly { readonly name: string }[];
+    readonly seed?: unknown;
+  };
   const uids = new Map(engine.service?.users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   const recorder = new RunRecorder({
     run: {
@@ -116,8 +119,14 @@ const follow = (recorder: RunRecorder, { venue }: PaperAccount, safely: (work: (
   venue.onLiquidation((liquidation) => safely(() => recorder.onLiquidation(liquidation)));
 };
 
-const write = (report: RunReport, recorder: RunRecorder, engine: ReportedEngine, { html, trades }: ReportFiles): readonly string[] => {
+const write = (
+  report: RunReport,
+  recorder: RunRecorder,
+  engine: ReportedEngine,
+  { html, trades }: ReportFiles,
+): readonly string[] => {
   if (trades !== undefined) writeFileSync(trades, tradeCsv(recorder.trades(engine.strategies())));
-  if (html !== undefined) writeFileSync(html, tearsheet(report, { ...noDetails(report.equity), ...recorder.details(engine.strategies()) }));
+  if (html !== undefined)
+    writeFileSync(html, tearsheet(report, { ...noDetails(report.equity), ...recorder.details(engine.strategies()) }));
   return [html, trades].filter((file) => file !== undefined);
 };

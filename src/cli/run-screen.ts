@@ -19,7 +19,8 @@ export interface Screen {
   close(text: string): void;
 }
 
-export const screenOf = (io: CliIo, json: boolean): Screen => (json ? jsonScreen(io) : io.isTty ? liveScreen(io) : plainScreen(io));
+export const screenOf = (io: CliIo, json: boolean): Screen =>
+  json ? jsonScreen(io) : io.isTty ? liveScreen(io) : plainScreen(io);
 
 const jsonScreen = (io: CliIo): Screen => ({
   event: ({ seq, at, type, ...rest }) => {

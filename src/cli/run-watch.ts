@@ -45,7 +45,13 @@ export const watchEvents = (
 };
 
 /** Once the engine runs. A display asks the service for nothing: what is shown is what the engine knows. */
-export const watchState = (engine: ShownEngine, tally: Tally, reach: Reachability, screen: Screen, clock: Clock): Subscription => {
+export const watchState = (
+  engine: ShownEngine,
+  tally: Tally,
+  reach: Reachability,
+  screen: Screen,
+  clock: Clock,
+): Subscription => {
   const watching = new Subscription();
   let quota: QuotaState | undefined;
   watching.add(engine.quota$.subscribe((latest) => (quota = latest)));
@@ -53,7 +59,15 @@ export const watchState = (engine: ShownEngine, tally: Tally, reach: Reachabilit
     const now = clock.now();
     const words = standbyOf(engine);
     const standby = words === undefined ? undefined : { words, waits: false };
-    return { tally, quota, strategies: engine.strategies(), open: engine.openOrders().length, outage: reach.words(now), standby, now };
+    return {
+      tally,
+      quota,
+      strategies: engine.strategies(),
+      open: engine.openOrders().length,
+      outage: reach.words(now),
+      standby,
+      now,
+    };
   };
   watching.add(every(clock, statusMs).subscribe((tick) => screen.status(status, tick)));
   return watching;
@@ -72,7 +86,10 @@ export const watchStandby = (engine: ShownEngine, tally: Tally, screen: Screen, 
   every(clock, statusMs).subscribe((tick) => {
     const words = tally.started ? undefined : standbyOf(engine);
     if (words === undefined || !standsBy(engine)) return;
-    screen.status(() => ({ tally, quota: undefined, strategies: [], open: 0, standby: { words, waits: true }, now: clock.now() }), tick);
+    screen.status(
+      () => ({ tally, quota: undefined, strategies: [], open: 0, standby: { words, waits: true }, now: clock.now() }),
+      tick,
+    );
   });
 
 const standbyOf = (engine: ShownEngine): string | undefined => {

@@ -67,26 +67,41 @@ interface Flags extends DashboardFlags {
 export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {}): void => {
   program
     .command("run")
-    .description("Run the strategies of a config on real time, against the embedded service (paper) or a live one, until Ctrl-C.")
+    .description(
+      "Run the strategies of a config on real time, against the embedded service (paper) or a live one, until Ctrl-C.",
+    )
     .argument("<config>", "config file, such as config/paper.ts")
     .option("--seconds <n>", "stop after this many seconds", secondsOf)
-    .option("--ui [port]", "open a page that watches and steers it, at a free port of this machine or the one given", portOf)
+    .option(
+      "--ui [port]",
+      "open a page that watches and steers it, at a free port of this machine or the one given",
+      portOf,
+    )
     .option("--ui-read-only", "the page watches only: nobody may act")
     .option("--mainnet", "trade with real money: needed where the config's service is mainnet")
-    .option("--i-tested-this", "on mainnet, in a dialect that has not traded at the exchange itself: say that you tested it there")
+    .option(
+      "--i-tested-this",
+      "on mainnet, in a dialect that has not traded at the exchange itself: say that you tested it there",
+    )
     .addOption(new Option("--cancel", "cancel resting orders when stopping").conflicts("keep"))
     .option("--keep", "let resting orders stay when stopping (default)")
     .option("--watchdog", "also start a watchdog process, which cancels all orders when this process stops responding")
     .option("--resume", "resume trading after a halt in a previous run of this journal")
     .option("--accept-limits <mark>", "accept risk limits wider than the previous run's; the refusal names the mark")
-    .option("--reset-risk-counters", "count positions and losses from now on, without the previous runs of this journal")
+    .option(
+      "--reset-risk-counters",
+      "count positions and losses from now on, without the previous runs of this journal",
+    )
     .addOption(
       new Option("--reset-risk-counters-of <instIds>", "the same for some instruments, with commas")
         .argParser(namesOf)
         .conflicts("resetRiskCounters"),
     )
     .option("--html <file>", "write the report at the end as a page for a browser, one file that needs no network")
-    .option("--trades <file>", "write the trades from flat to flat as CSV at the end, the last 20,000 of each strategy and instrument")
+    .option(
+      "--trades <file>",
+      "write the trades from flat to flat as CSV at the end, the last 20,000 of each strategy and instrument",
+    )
     .option("--json", "print every event as a line of JSON; the report then goes to stderr")
     .action((path: string, flags: Flags) => run(path, flags, io, parts));
 };
@@ -143,7 +158,17 @@ interface OneRun {
 }
 
 /** One engine, from its start to its end. */
-const runOnce = async ({ path, flags, io, parts, clock, config, screen, stopping, until }: OneRun): Promise<"deposed" | "done"> => {
+const runOnce = async ({
+  path,
+  flags,
+  io,
+  parts,
+  clock,
+  config,
+  screen,
+  stopping,
+  until,
+}: OneRun): Promise<"deposed" | "done"> => {
   const { service } = config as { readonly service?: unknown };
   const createEngine = parts.createEngine ?? (await engineMaker());
   const engine = createEngine(config, {
@@ -206,7 +231,8 @@ const withWord = (config: { readonly service?: unknown }, { iTestedThis, mainnet
   const service = config.service as Partial<LiveSpec> | undefined;
   if (service?.untried === undefined || service.open === undefined) return config;
   const { open, untried } = service;
-  if (iTestedThis === true) return { ...config, service: { ...service, open: (env: ServiceEnv) => open({ ...env, iTestedThis }) } };
+  if (iTestedThis === true)
+    return { ...config, service: { ...service, open: (env: ServiceEnv) => open({ ...env, iTestedThis }) } };
   if (mainnet === undefined || service.environment !== "mainnet") return config;
   throw new SluiceError(
     "USAGE",
@@ -214,7 +240,13 @@ const withWord = (config: { readonly service?: unknown }, { iTestedThis, mainnet
   );
 };
 
-const watchdogBeside = (engine: RunningEngine, config: unknown, path: string, screen: Screen, parts: RunParts): Subscription => {
+const watchdogBeside = (
+  engine: RunningEngine,
+  config: unknown,
+  path: string,
+  screen: Screen,
+  parts: RunParts,
+): Subscription => {
   const { instance = "main" } = config as { readonly instance?: string };
   const { clock = createSystemClock(), startChild: start } = parts;
   const note = (text: string): void => {
@@ -223,7 +255,8 @@ const watchdogBeside = (engine: RunningEngine, config: unknown, path: string, sc
   return keepWatchdog(engine.events$, { path, instance, clock, note, start });
 };
 
-const watchdogMessage = "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.";
+const watchdogMessage =
+  "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.";
 /** The command's flags that concern the journal of previous runs, laid over the config's. */
 const withDecisions = <T>(config: T, { resume, acceptLimits, resetRiskCounters, resetRiskCountersOf }: Flags): T => {
   const reset = resetRiskCounters ?? resetRiskCountersOf;
@@ -246,7 +279,11 @@ const lasting = ["positionPerStrategy", "positionInAll", "lossPerStrategy", "los
 
 /** Limits that a later run should go on with, and cannot. */
 const forgetful = (config: unknown): readonly string[] => {
-  const { service, orders = {}, journal } = config as { service?: unknown; orders?: Readonly<Record<string, unknown>>; journal?: unknown };
+  const {
+    service,
+    orders = {},
+    journal,
+  } = config as { service?: unknown; orders?: Readonly<Record<string, unknown>>; journal?: unknown };
   const names = lasting.filter((name) => orders[name] !== undefined);
   if (journal !== undefined || placeOf(service) === undefined || names.length === 0) return [];
   return [`Without config.journal each run counts ${names.map((name) => `orders.${name}`).join(", ")} from nothing.`];

@@ -21,7 +21,10 @@ export const fillsOption = (): Option =>
   new Option("--fills <from>", "how orders are filled, instead of the config's model").choices(sources);
 
 export const warmUpOption = (): Option =>
-  new Option("--warm-up <minutes>", "time at the beginning in which strategies see the market and nothing is placed").argParser(minutesOf);
+  new Option(
+    "--warm-up <minutes>",
+    "time at the beginning in which strategies see the market and nothing is placed",
+  ).argParser(minutesOf);
 
 const minutesOf = (text: string): number => {
   const ms = Math.round(Number(text) * minuteMs);

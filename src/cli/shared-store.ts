@@ -16,7 +16,11 @@ const patienceMs = 5_000;
 const retryMs = 100;
 
 /** Opens the store for `run`. `address` is an address or `env:NAME`, else USAGE; PORT_UNAVAILABLE when the store does not answer. */
-export const withStore = async (address: string, group: string, run: (store: ClaimStore, url: string) => Promise<void>): Promise<void> => {
+export const withStore = async (
+  address: string,
+  group: string,
+  run: (store: ClaimStore, url: string) => Promise<void>,
+): Promise<void> => {
   const url = addressIn(address, { what: "a store", fits: isStoreAddress, forms: addressForms });
   const store = await RedisClaimStore.open(url, group);
   try {

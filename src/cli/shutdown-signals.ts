@@ -37,4 +37,7 @@ export const listenForStop = (io: CliIo, { unread = true }: StoppingOptions = {}
 };
 
 const abandonment = (): SluiceError =>
-  new SluiceError("ENGINE_STATE", "Abandoned while stopping: orders may still be open at the service. Look before starting again.");
+  new SluiceError(
+    "ENGINE_STATE",
+    "Abandoned while stopping: orders may still be open at the service. Look before starting again.",
+  );

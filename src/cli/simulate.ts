@@ -48,7 +48,11 @@ export const addSimulateCommand = (program: Command, io: CliIo): void => {
     .option("--fixture <dir>", "recorded market to use, instead of the config's")
     .option("--plugins", "let the config's plugins take part; they may write files")
     .option("--jobs <n>", "processes to use", wholeIn(simulateBounds.jobs), simulateDefaults.jobs)
-    .addOption(new Option("--part <i/n>", "run this part of the seeds alone, 1/n to n/n; needs --out").argParser(partOf).conflicts("seed"))
+    .addOption(
+      new Option("--part <i/n>", "run this part of the seeds alone, 1/n to n/n; needs --out")
+        .argParser(partOf)
+        .conflicts("seed"),
+    )
     .option("--out <file>", "file to keep the part in")
     .addOption(
       new Option("--merge <files...>", "run nothing: the summary of all seeds, from the files of all parts").conflicts([
@@ -70,7 +74,8 @@ export const addSimulateCommand = (program: Command, io: CliIo): void => {
 
 const simulateFile = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
   const { seed, json, trace } = flags;
-  if (trace === true && seed === undefined) throw new SluiceError("USAGE", "--trace prints one scenario: name it with --seed.");
+  if (trace === true && seed === undefined)
+    throw new SluiceError("USAGE", "--trace prints one scenario: name it with --seed.");
   if (trace === true && seed !== undefined) return printTrace(path, seed, flags, io);
   const clock = createSystemClock();
   const [progress, startedAt] = [transientLine(io, clock), clock.now()];
@@ -120,7 +125,10 @@ const printTrace = async (path: string, seed: number, flags: Flags, io: CliIo): 
   if (flags.json === true) io.out(`${JSON.stringify(traced)}\n`);
   const { violation } = traced;
   if (violation !== null)
-    throw new SluiceError("INVARIANT_VIOLATED", `Invariant violated: seed ${seed}, ${violation.invariant}: ${violation.text}`);
+    throw new SluiceError(
+      "INVARIANT_VIOLATED",
+      `Invariant violated: seed ${seed}, ${violation.invariant}: ${violation.text}`,
+    );
 };
 
 const failWith = (failures: readonly Failure[], path: string): void => {

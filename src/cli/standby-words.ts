@@ -12,7 +12,8 @@ const silentMs = 10_000;
 /** Whether a standby's last heartbeat is recent. */
 export const isAlive = ({ heardMs }: StandbyHealth["standbys"][number]): boolean => heardMs < silentMs;
 
-const ago = ({ heardMs }: StandbyHealth["standbys"][number]): string => `last heartbeat ${(heardMs / 1_000).toFixed(1)} s ago`;
+const ago = ({ heardMs }: StandbyHealth["standbys"][number]): string =>
+  `last heartbeat ${(heardMs / 1_000).toFixed(1)} s ago`;
 
 /** The role in one line; undefined without a standby. */
 export const standbyWords = ({ state, leader, standbys, storeError }: StandbyHealth): string | undefined => {
@@ -20,7 +21,8 @@ export const standbyWords = ({ state, leader, standbys, storeError }: StandbyHea
   if (state === "waiting" && storeError !== undefined) return `standby: ${printable(storeError)}`;
   if (state === "waiting") return leader === undefined ? "standby: no leader is known yet" : aliveWords(leader);
   if (state === "settling") return "standby: takes over once no request of the previous leader can be executed";
-  if (state !== "leading") return `standby: the store does not answer, ${state === "alone" ? "cancels and exits only" : "nothing is sent"}`;
+  if (state !== "leading")
+    return `standby: the store does not answer, ${state === "alone" ? "cancels and exits only" : "nothing is sent"}`;
   const [first] = standbys.filter(isAlive);
   return first === undefined ? "no standby" : `standby ${printable(first.name)}, ${ago(first)}`;
 };

@@ -125,7 +125,8 @@ const moneyByCurrency = (strategies: readonly StrategyView[]): ReadonlyMap<strin
   return sums;
 };
 
-const positionsIn = (strategies: readonly StrategyView[]) => strategies.flatMap(({ positions }) => [...positions.values()]);
+const positionsIn = (strategies: readonly StrategyView[]) =>
+  strategies.flatMap(({ positions }) => [...positions.values()]);
 
 /** Profit of each currency first; what it is made of goes earlier, from the first currency on. */
 const moneyParts = (strategies: readonly StrategyView[]): readonly Part[] => {
@@ -160,7 +161,11 @@ const positionPart = (strategies: readonly StrategyView[]): Part => {
   if (first === undefined) return part(4, "flat");
   const more = others.length === 0 ? "" : ` +${others.length}`;
   const base = first[0].split("-")[0] ?? first[0];
-  return part(4, open.map(([instId, qty]) => `${qty} ${printable(instId)}`).join(", "), `${first[1]} ${printable(base)}${more}`);
+  return part(
+    4,
+    open.map(([instId, qty]) => `${qty} ${printable(instId)}`).join(", "),
+    `${first[1]} ${printable(base)}${more}`,
+  );
 };
 
 /** Where several keys or users have windows of their own, the fullest is what binds. */

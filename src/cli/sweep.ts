@@ -11,7 +11,14 @@ import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Score, scores } from "../backtest/sweep/scores.ts";
 import type { SweepProgress } from "../backtest/sweep/sweep.ts";
-import { type SweepOptions, type SweepStart, samplers, shareRemedy, sweep, sweepBounds } from "../backtest/sweep/sweep-config.ts";
+import {
+  type SweepOptions,
+  type SweepStart,
+  samplers,
+  shareRemedy,
+  sweep,
+  sweepBounds,
+} from "../backtest/sweep/sweep-config.ts";
 import { type SweepPart, spellPart } from "../backtest/sweep/sweep-parts.ts";
 import type { SweepReport } from "../backtest/sweep/sweep-report.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -70,14 +77,34 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
       [] as readonly string[],
     )
     .addOption(new Option("--grid", "try every combination (this is the default)").conflicts(["random", "sampler"]))
-    .addOption(new Option("--sampler <name>", "try all (grid), some by chance (random), or where results are good (tpe)").choices(samplers))
-    .option("--trials <n>", "how many combinations random and tpe try (default 100), on each fold's training", wholeIn(sweepBounds.trials))
+    .addOption(
+      new Option(
+        "--sampler <name>",
+        "try all (grid), some by chance (random), or where results are good (tpe)",
+      ).choices(samplers),
+    )
+    .option(
+      "--trials <n>",
+      "how many combinations random and tpe try (default 100), on each fold's training",
+      wholeIn(sweepBounds.trials),
+    )
     .option("--random <n>", "the same as --sampler random --trials <n>", wholeIn(sweepBounds.random))
-    .option("--batch <n>", "with tpe or --prune: runs before their results count (default 8)", wholeIn(sweepBounds.batch))
-    .option("--prune", "give up runs that made less than the median at 25, 50 or 75 % of the time; they are counted, and never ranked")
+    .option(
+      "--batch <n>",
+      "with tpe or --prune: runs before their results count (default 8)",
+      wholeIn(sweepBounds.batch),
+    )
+    .option(
+      "--prune",
+      "give up runs that made less than the median at 25, 50 or 75 % of the time; they are counted, and never ranked",
+    )
     .option("--seed <n>", "seed of the draw and of all chance in the runs, instead of the config's", seedOf)
     .option("--max <n>", "most combinations that may be tried", wholeIn(sweepBounds.max), 1_000)
-    .option("--folds <n>", "walk forward: choose on a part, judge on what follows, this many times", wholeIn(sweepBounds.folds))
+    .option(
+      "--folds <n>",
+      "walk forward: choose on a part, judge on what follows, this many times",
+      wholeIn(sweepBounds.folds),
+    )
     .option("--train <share>", "share of each fold on which options are chosen (default 0.7)", shareOf)
     .option("--jobs <n>", "runs at a time (default as many as pay, up to one a core)", wholeIn(sweepBounds.jobs))
     .addOption(new Option("--by <score>", "what decides").choices(Object.keys(scores)).default("pnl"))
@@ -108,7 +135,10 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
       ).conflicts(["jobs", "merge"]),
     )
     .option("--csv <file>", "write all runs as comma-separated values")
-    .option("--html <file>", "write a page for a browser: pictures and a table of all runs, one file that needs no network")
+    .option(
+      "--html <file>",
+      "write a page for a browser: pictures and a table of all runs, one file that needs no network",
+    )
     .option(
       "--reports <n>",
       "with --html: write the reports of n runs to a folder beside it, tests and the best first",
@@ -122,7 +152,8 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
 const objectivesOf = (text: string): readonly Score[] => {
   const names = text.split(",").map((name) => (name.trim() === "maxDrawdown" ? "drawdown" : name.trim()));
   const unknown = names.find((name) => !Object.hasOwn(scores, name));
-  if (unknown !== undefined) throw new InvalidArgumentError(`"${unknown}" is no score. There is ${Object.keys(scores).join(", ")}.`);
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`"${unknown}" is no score. There is ${Object.keys(scores).join(", ")}.`);
   return [...new Set(names)] as Score[];
 };
 
@@ -132,7 +163,12 @@ const shareOf = (text: string): number => {
   throw new InvalidArgumentError(shareRemedy);
 };
 
-const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock() }: SweepParts): Promise<void> => {
+const sweepFile = async (
+  path: string,
+  flags: Flags,
+  io: CliIo,
+  { clock = createSystemClock() }: SweepParts,
+): Promise<void> => {
   // Said now, and not after an hour.
   for (const file of [flags.csv, flags.html]) if (file !== undefined) checkPlace(file);
   if (flags.reports !== undefined && flags.html === undefined)
@@ -145,7 +181,9 @@ const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = create
   const options: SweepOptions = {
     ...optionsOf(flags),
     ...(flags.reports !== undefined &&
-      flags.html !== undefined && { reports: { dir: pagesBeside(flags.html), top: flags.reports, onPage: (index) => written.add(index) } }),
+      flags.html !== undefined && {
+        reports: { dir: pagesBeside(flags.html), top: flags.reports, onPage: (index) => written.add(index) },
+      }),
     signal: stop.signal,
     onNotice: (text) => {
       progress.clear();
@@ -241,7 +279,10 @@ const tell = async (report: SweepReport, flags: Flags, written: ReadonlySet<numb
   if (html !== undefined) {
     const { sweepPage } = await import("../backtest/sweep/html-page.ts");
     const folder = encodeURIComponent(basename(pagesBeside(html)));
-    writeFileSync(html, sweepPage(report, { reportOf: (index) => (written.has(index) ? `${folder}/${index}.html` : undefined) }));
+    writeFileSync(
+      html,
+      sweepPage(report, { reportOf: (index) => (written.has(index) ? `${folder}/${index}.html` : undefined) }),
+    );
   }
   if (flags.json) return io.out(`${JSON.stringify(report)}\n`);
   const { sweepText } = await import("../backtest/sweep/table.ts");
@@ -254,7 +295,8 @@ const end = ({ runs, results, part }: SweepReport, { out, workers }: Flags): voi
   const failed = results.flatMap((result) => (result.status === "failed" ? [result.error] : []));
   const unaccepted = results.flatMap((result) => (result.status === "unaccepted" ? [result.reason] : []));
   const missing = runs.wanted - runs.done - runs.failed - runs.unaccepted - (runs.pruned ?? 0);
-  if (failed.length > 0) throw allOf("STRATEGY_FAILED", `${counted(failed.length, "run")} of ${runs.wanted} failed:`, failed);
+  if (failed.length > 0)
+    throw allOf("STRATEGY_FAILED", `${counted(failed.length, "run")} of ${runs.wanted} failed:`, failed);
   if (missing > 0) {
     const remedy =
       workers !== undefined && out === undefined
@@ -265,7 +307,8 @@ const end = ({ runs, results, part }: SweepReport, { out, workers }: Flags): voi
     throw new SluiceError("STOPPED", `Stopped with ${missing} of ${runs.wanted} runs missing. ${remedy}`);
   }
   // What one part lacks another may have.
-  if (runs.done === 0 && part === undefined) throw allOf("ORDER_REFUSED", "No order was accepted in any run:", unaccepted);
+  if (runs.done === 0 && part === undefined)
+    throw allOf("ORDER_REFUSED", "No order was accepted in any run:", unaccepted);
 };
 
 const allOf = (code: ErrorCode, message: string, reasons: readonly string[]): SluiceError =>

@@ -40,8 +40,16 @@ export const showEngines = async (words: readonly string[], flags: Flags, io: Cl
     ending.subscribe({ error: fail });
   });
   asked.catch(() => undefined);
-  const failed = (why: string): void => ending.error(new SluiceError("ENGINE_STATE", `The control port has failed: ${why}`));
-  const options = { port: flags.port, host: "127.0.0.1", names: [], behindProxy: false, readOnly: false, account: false };
+  const failed = (why: string): void =>
+    ending.error(new SluiceError("ENGINE_STATE", `The control port has failed: ${why}`));
+  const options = {
+    port: flags.port,
+    host: "127.0.0.1",
+    names: [],
+    behindProxy: false,
+    readOnly: false,
+    account: false,
+  };
   let link = "";
   const relay = new EngineRelay({
     clock,
@@ -60,7 +68,10 @@ export const showEngines = async (words: readonly string[], flags: Flags, io: Cl
     await relay.look();
     if (relay.names.length === 0) throw noEngine(isFinding);
     if (flags.json === true) io.out(`${JSON.stringify({ link, engines: relay.names })}\n`);
-    else io.out(`Open ${link}\nIt shows ${printable(relay.names.join(", "))}. Press Ctrl-C to close it; the engines go on.\n`);
+    else
+      io.out(
+        `Open ${link}\nIt shows ${printable(relay.names.join(", "))}. Press Ctrl-C to close it; the engines go on.\n`,
+      );
     await asked;
   } finally {
     finding.unsubscribe();
@@ -71,7 +82,9 @@ export const showEngines = async (words: readonly string[], flags: Flags, io: Cl
 
 /** Ports that engines of this user on this machine have left. */
 const found = (): readonly PortLink[] =>
-  runningPorts().flatMap(({ url, act, read, pid }) => (pid === process.pid ? [] : [{ origin: new URL(url).origin, token: act ?? read }]));
+  runningPorts().flatMap(({ url, act, read, pid }) =>
+    pid === process.pid ? [] : [{ origin: new URL(url).origin, token: act ?? read }],
+  );
 
 const noEngine = (isFinding: boolean): SluiceError =>
   isFinding
@@ -94,6 +107,9 @@ const linksIn = (file: string): readonly string[] => {
   const lines = text.split("\n").map((line) => line.trim());
   const links = lines.filter((line) => line !== "" && !line.startsWith("#"));
   if (links.length === 0)
-    throw new SluiceError("USAGE", `--links ${file}: no link is in it. Write one a line, as sluice run --ui prints it.`);
+    throw new SluiceError(
+      "USAGE",
+      `--links ${file}: no link is in it. Write one a line, as sluice run --ui prints it.`,
+    );
   return links;
 };

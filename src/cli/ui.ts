@@ -46,7 +46,12 @@ export const addUiCommand = (program: Command, io: CliIo): void => {
     .option("--port <n>", "port of the page on this machine; 0 takes a free one", wholeFrom(0, 65_535, "a port"), 0)
     .option("--fixture <dir>", "recorded market for the config's run, instead of its own")
     .option("--seed <n>", "with a config: play the simulated scenario of this seed, faults included", seedOf)
-    .option("--minutes <n>", "with --seed: minutes of market in it", wholeIn(simulateBounds.minutes), simulateDefaults.minutes)
+    .option(
+      "--minutes <n>",
+      "with --seed: minutes of market in it",
+      wholeIn(simulateBounds.minutes),
+      simulateDefaults.minutes,
+    )
     .option("--json", "print one line of JSON when the page can be opened, and nothing else")
     .action((what: readonly string[], flags: Flags) => open(what, flags, io));
 };
@@ -55,7 +60,8 @@ const open = async (what: readonly string[], flags: Flags, io: CliIo): Promise<v
   const [path] = what;
   const isOfEngines = flags.links !== undefined || path === undefined || what.some(isLink);
   if (!isOfEngines && what.length === 1) return show(path, flags, io);
-  if (!isOfEngines || !what.every(isLink)) throw new SluiceError("USAGE", "ui: name links of running engines, or one recorded run.");
+  if (!isOfEngines || !what.every(isLink))
+    throw new SluiceError("USAGE", "ui: name links of running engines, or one recorded run.");
   if (flags.fixture !== undefined || flags.seed !== undefined)
     throw new SluiceError("USAGE", "ui: --fixture and --seed go with the config of a recorded run.");
   return showEngines(what, flags, io);
@@ -75,8 +81,16 @@ const show = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
     leave = io.onStop(() => done());
     ending.subscribe({ error: fail });
   });
-  const failed = (why: string): void => ending.error(new SluiceError("ENGINE_STATE", `The control port has failed: ${why}`));
-  const options = { port: flags.port, host: "127.0.0.1", names: [], behindProxy: false, readOnly: false, account: false };
+  const failed = (why: string): void =>
+    ending.error(new SluiceError("ENGINE_STATE", `The control port has failed: ${why}`));
+  const options = {
+    port: flags.port,
+    host: "127.0.0.1",
+    names: [],
+    behindProxy: false,
+    readOnly: false,
+    account: false,
+  };
   const place = await takePlace(source, options, failed).catch((error: unknown) => {
     leave();
     source.end();
@@ -104,7 +118,11 @@ const spanText = ({ from, to }: Timeline): string => {
 };
 
 const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeline> => {
-  const facts = (kind: SourceKind, of = "") => ({ name: `${basename(resolve(path))}${of}`, kind, version: packageVersion() });
+  const facts = (kind: SourceKind, of = "") => ({
+    name: `${basename(resolve(path))}${of}`,
+    kind,
+    version: packageVersion(),
+  });
   const entry = statSync(path, { throwIfNoEntry: false });
   if (entry === undefined)
     throw new SluiceError("USAGE", `There is no ${path}: name a config, the folder of a session, or a file of events.`);
@@ -156,13 +174,23 @@ const backtested = async (path: string, { fixture }: Flags, facts: Facts, io: Cl
   const dir = fixture ?? (config.service as { readonly options?: { readonly fixture?: string } }).options?.fixture;
   const span = dir === undefined ? undefined : readFixture(dir).tape;
   const recorder = createRunRecorder(facts, span === undefined ? 0 : span.endAt - span.startAt);
-  const report = await runBacktest({ ...config, plugins: [recorder.plugin] }, { ...(fixture !== undefined && { fixture }) });
-  for (const failure of report.failures ?? []) io.err(`${printable(`${failure.kind} ${failure.name} failed: ${failure.message}`)}\n`);
+  const report = await runBacktest(
+    { ...config, plugins: [recorder.plugin] },
+    { ...(fixture !== undefined && { fixture }) },
+  );
+  for (const failure of report.failures ?? [])
+    io.err(`${printable(`${failure.kind} ${failure.name} failed: ${failure.message}`)}\n`);
   return filled(recorder.timeline(), path);
 };
 
 /** Without the shortening of a failing one: the whole scenario is played. */
-const simulated = async (path: string, seed: number, { minutes, fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {
+const simulated = async (
+  path: string,
+  seed: number,
+  { minutes, fixture }: Flags,
+  facts: Facts,
+  io: CliIo,
+): Promise<Timeline> => {
   const config = checkConfig(await loadConfigFile(path, { command: "simulate" }));
   const [{ createRunRecorder }, { traceSeed }] = await Promise.all([
     import("../verify/playback/view-recorder.ts"),
@@ -171,11 +199,13 @@ const simulated = async (path: string, seed: number, { minutes, fixture }: Flags
   const recorder = createRunRecorder(facts, minutes * 60_000);
   const given = { seeds: 1, minutes, plugins: true, ...(fixture !== undefined && { fixture }) };
   const violation = await traceSeed({ ...config, plugins: [recorder.plugin] }, seed, given, () => undefined);
-  if (violation !== undefined) io.err(`${printable(`Invariant violated: ${violation.invariant}: ${violation.text}`)}\n`);
+  if (violation !== undefined)
+    io.err(`${printable(`Invariant violated: ${violation.invariant}: ${violation.text}`)}\n`);
   return filled(recorder.timeline(), path);
 };
 
 const filled = (timeline: Timeline, path: string): Timeline => {
-  if (timeline.isEmpty) throw new SluiceError("FIXTURE_INVALID", `The run of ${path} holds no events that could be played.`);
+  if (timeline.isEmpty)
+    throw new SluiceError("FIXTURE_INVALID", `The run of ${path} holds no events that could be played.`);
   return timeline;
 };

@@ -39,14 +39,18 @@ const permissionsOf = ({ endpoints, profile }: Contract): readonly string[] => {
   return [...new Set(["read", ...asked, profile.permissions.placeSpot])].filter((permission) => permission !== "none");
 };
 
-const textOf = (seed: string, label: string): string => createHash("sha256").update(`sluice venue/${seed}/${label}`).digest("hex");
+const textOf = (seed: string, label: string): string =>
+  createHash("sha256").update(`sluice venue/${seed}/${label}`).digest("hex");
 
 const writer = "sluice venue";
 
 /** One entry a key, by name, as `credentialsFromFile(path, name)` reads it. */
 export const writeKeys = (path: string, keys: readonly NamedKey[]): void => {
   if (existsSync(path) && !isOurs(path)) {
-    throw new SluiceError("USAGE", `--keys: ${path} exists and was not written by this command. Name another file, or remove it.`);
+    throw new SluiceError(
+      "USAGE",
+      `--keys: ${path} exists and was not written by this command. Name another file, or remove it.`,
+    );
   }
   const entries = keys.map(({ name, key }) => [name, key]);
   const text = `${JSON.stringify({ writtenBy: writer, ...Object.fromEntries(entries) }, undefined, 2)}\n`;
@@ -57,7 +61,10 @@ export const writeKeys = (path: string, keys: readonly NamedKey[]): void => {
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw new SluiceError("USAGE", `--keys: ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)}).`);
+    throw new SluiceError(
+      "USAGE",
+      `--keys: ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)}).`,
+    );
   }
 };
 

@@ -22,7 +22,8 @@ interface Ready {
   readonly notes: readonly string[];
 }
 
-export const readyLine = ({ url, wsUrl, keys }: Ready): string => `${JSON.stringify({ url, wsUrl, keys: keys.map(({ key }) => key) })}\n`;
+export const readyLine = ({ url, wsUrl, keys }: Ready): string =>
+  `${JSON.stringify({ url, wsUrl, keys: keys.map(({ key }) => key) })}\n`;
 
 export const readyText = (ready: Ready): string => {
   const { url, wsUrl, keys, seed, instruments, described, notes } = ready;
@@ -49,7 +50,10 @@ const pointing = ({ url, keys, keysFile }: Ready): readonly string[] => {
   const [first] = keys;
   if (first === undefined) return [];
   const { apiKey, secretKey, passphrase } = first.key;
-  const key = keysFile === undefined ? 'fromEnv("SLUICE")' : `fromFile(${JSON.stringify(keysFile)}, ${JSON.stringify(first.name)})`;
+  const key =
+    keysFile === undefined
+      ? 'fromEnv("SLUICE")'
+      : `fromFile(${JSON.stringify(keysFile)}, ${JSON.stringify(first.name)})`;
   return [
     "For config/testnet.ts, in the shell that runs it:",
     `  export SLUICE_BASE_URL=${url}`,
@@ -66,7 +70,8 @@ interface Counts {
 
 /** Requests since `before`, and their results. */
 export const askedLine = (now: MeterReport, before?: MeterReport): string => {
-  const since = (pick: (report: MeterReport) => number): number => pick(now) - (before === undefined ? 0 : pick(before));
+  const since = (pick: (report: MeterReport) => number): number =>
+    pick(now) - (before === undefined ? 0 : pick(before));
   const over = (["ip", "key", "uid"] as const)
     .map((layer) => [layer, since((report) => report.refused[layer])] as const)
     .filter(([, count]) => count > 0)

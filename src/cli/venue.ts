@@ -53,7 +53,9 @@ interface Flags {
 export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts = {}): void => {
   program
     .command("venue")
-    .description("Open the embedded service on this machine: HTTP and WebSocket, with a market, keys and limits, until Ctrl-C.")
+    .description(
+      "Open the embedded service on this machine: HTTP and WebSocket, with a market, keys and limits, until Ctrl-C.",
+    )
     .option("--port <n>", "port to listen on; 0 takes a free one", wholeFrom(0, 65_535, "a port"), 0)
     .option("--profile <file>", "JSON with rows of the service profile to override")
     .option("--fixture <dir>", "recorded market to play (default: a generated one)")
@@ -66,9 +68,10 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
     .option("--seed <text>", "seed of the keys, the generated market and all chance (default: a new one each time)")
     .option("--faults <file>", "JSON with the faults to play")
     .addOption(
-      new Option("--dialect <name>", "speak as another exchange: its paths, signatures, codes, limits and sockets").choices(
-        Object.keys(servedDialects),
-      ),
+      new Option(
+        "--dialect <name>",
+        "speak as another exchange: its paths, signatures, codes, limits and sockets",
+      ).choices(Object.keys(servedDialects)),
     )
     .option("--no-limits", "count requests and refuse none")
     .option("--keys <file>", "write the keys to a file that only its owner may read")
@@ -138,7 +141,17 @@ interface Opening {
 }
 
 /** Loaded when it is needed: help and mistakes should not wait for a server. */
-const open = async ({ contract, dialect, venue, keys, seed, faults, clock, port, io }: Opening): Promise<VenueServer> => {
+const open = async ({
+  contract,
+  dialect,
+  venue,
+  keys,
+  seed,
+  faults,
+  clock,
+  port,
+  io,
+}: Opening): Promise<VenueServer> => {
   const { startVenueServer } = await import("../venue/server/server.ts");
   return startVenueServer({
     venue,
@@ -155,7 +168,9 @@ const open = async ({ contract, dialect, venue, keys, seed, faults, clock, port,
         ? { "/openapi.json": openApi(contract, { serverUrl: url }), "/asyncapi.json": asyncApi(contract, { wsUrl }) }
         : {},
     onError: (error) => {
-      io.err(`${inkOf(io).red("error:")} inside the service: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      io.err(
+        `${inkOf(io).red("error:")} inside the service: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      );
     },
   });
 };
@@ -166,10 +181,17 @@ const minutesMade = 240;
 
 const marketOf = ({ fixture, instruments }: Flags, seed: string): Tape => {
   if (fixture === undefined) {
-    return generateTape({ seed, minutes: minutesMade, instruments: (instruments ?? instrumentsDefault).map(instrumentFor) });
+    return generateTape({
+      seed,
+      minutes: minutesMade,
+      instruments: (instruments ?? instrumentsDefault).map(instrumentFor),
+    });
   }
   if (instruments === undefined) return readFixture(resolve(fixture)).tape;
-  throw new SluiceError("USAGE", "--instruments is for the generated market; the fixture has its own. Leave one of them out.");
+  throw new SluiceError(
+    "USAGE",
+    "--instruments is for the generated market; the fixture has its own. Leave one of them out.",
+  );
 };
 
 const fees = { makerBps: "2", takerBps: "5" } as const;
@@ -184,7 +206,9 @@ const venueOf = (contract: Contract, tape: Tape, keys: readonly NamedKey[], { li
     instruments: dialect === undefined ? tape.instruments : tape.instruments.map(inContracts),
     users: userIds.map((uid) => ({
       uid,
-      keys: keys.filter(({ key }) => key.uid === uid).map(({ key }) => ({ name: key.apiKey, permissions: key.permissions })),
+      keys: keys
+        .filter(({ key }) => key.uid === uid)
+        .map(({ key }) => ({ name: key.apiKey, permissions: key.permissions })),
       balances: balancesFor(tape),
     })),
     fees: { SPOT: fees, SWAP: fees },

@@ -40,14 +40,20 @@ export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogP
   program
     .command("watchdog")
     .description("Dead-man's switch: watch an engine's heartbeat and cancel its orders when it stops. Until Ctrl-C.")
-    .argument("<config>", 'the config file of the engine; it is asked with the command "watchdog", so that it may name other keys')
+    .argument(
+      "<config>",
+      'the config file of the engine; it is asked with the command "watchdog", so that it may name other keys',
+    )
     .option(
       "--silence-ms <n>",
       "cancel after this long without a heartbeat (default: the config's, or 15000)",
       wholeFrom(500, 3_600_000, "whole milliseconds"),
     )
     .addOption(
-      new Option("--scope <what>", "orders of the config's instance (default), or every order of its users").choices(["instance", "user"]),
+      new Option("--scope <what>", "orders of the config's instance (default), or every order of its users").choices([
+        "instance",
+        "user",
+      ]),
     )
     .option("--once", "end when the engine has stopped in order, or when its orders are gone")
     .option("--json", "print what happens as lines of JSON")
@@ -117,7 +123,12 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, parts: WatchdogPa
   failIfLeft(keeper);
 };
 
-const unmetOf = ({ besideRun }: Flags, { isGone }: WatchdogParts, clock: Clock, silenceMs: number): Observable<string> => {
+const unmetOf = (
+  { besideRun }: Flags,
+  { isGone }: WatchdogParts,
+  clock: Clock,
+  silenceMs: number,
+): Observable<string> => {
   if (besideRun === undefined) return NEVER;
   const pid = Number(besideRun === true ? Number.NaN : besideRun);
   return unmet$({ clock, silenceMs, isGone: isGone ?? (() => Number.isInteger(pid) && isParentGone(pid)) });
@@ -133,7 +144,8 @@ const engineConfig = async (path: string, clock: Clock): Promise<unknown> => {
 };
 
 const failIfLeft = ({ state }: Watchdog): void => {
-  if (state === "left") throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be canceled: look at the service.");
+  if (state === "left")
+    throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be canceled: look at the service.");
 };
 
 const say = (news: WatchdogNews | Idle, json: boolean, clock: Clock, io: CliIo): void => {
@@ -150,7 +162,9 @@ const wordsOf = (news: WatchdogNews | Idle): string => {
     case "unproved":
       return `${news.user}: the service could not be read yet: ${news.why}`;
     case "waiting":
-      return news.connectedBefore ? "no engine is running: nothing is protected now" : "no engine has connected: nothing is protected yet";
+      return news.connectedBefore
+        ? "no engine is running: nothing is protected now"
+        : "no engine has connected: nothing is protected yet";
     case "armed":
       return `${news.again ? "a new engine took over" : "an engine is connected"}; after ${news.silenceMs / 1_000} s of silence its orders are canceled`;
     case "unmet":

@@ -23,12 +23,17 @@ interface Flags {
 export const addWorkerCommand = (program: Command, io: CliIo): void => {
   program
     .command("worker")
-    .description("Run jobs of sweeps and simulations that were started with --workers on other machines, with the files of this folder.")
+    .description(
+      "Run jobs of sweeps and simulations that were started with --workers on other machines, with the files of this folder.",
+    )
     .requiredOption(
       "--queue <address>",
       "the queue in Redis, Valkey or PostgreSQL: redis://HOST:PORT, postgres://HOST:PORT/DATABASE or env:NAME for the variable that holds it",
     )
-    .option("--fixtures <place>", "where recorded markets are by their hash: a folder, an http(s):// address, or s3://BUCKET/PREFIX")
+    .option(
+      "--fixtures <place>",
+      "where recorded markets are by their hash: a folder, an http(s):// address, or s3://BUCKET/PREFIX",
+    )
     .option("--cache <dir>", "folder for fixtures that were fetched (default ~/.cache/sluice/fixtures)")
     .option("--jobs <n>", "runs at a time", wholeFrom(1, 256), availableParallelism())
     .action((flags: Flags) => work(flags, io));
@@ -36,13 +41,14 @@ export const addWorkerCommand = (program: Command, io: CliIo): void => {
 
 const work = async ({ queue, fixtures, cache, jobs }: Flags, io: CliIo): Promise<void> => {
   const url = queueAddress(queue);
-  const [{ QueueWorker }, { openSweepWork }, { openSimulationWork }, { shownAddress }, { checkSource }] = await Promise.all([
-    import("../backtest/sweep/workers/queue-worker.ts"),
-    import("../backtest/sweep/workers/sweep-work.ts"),
-    import("../verify/simulation/simulation-work.ts"),
-    import("../backtest/sweep/workers/queue-address.ts"),
-    import("../backtest/sweep/workers/fixture-download.ts"),
-  ]);
+  const [{ QueueWorker }, { openSweepWork }, { openSimulationWork }, { shownAddress }, { checkSource }] =
+    await Promise.all([
+      import("../backtest/sweep/workers/queue-worker.ts"),
+      import("../backtest/sweep/workers/sweep-work.ts"),
+      import("../verify/simulation/simulation-work.ts"),
+      import("../backtest/sweep/workers/queue-address.ts"),
+      import("../backtest/sweep/workers/fixture-download.ts"),
+    ]);
   if (fixtures !== undefined) checkSource(fixtures);
   const places = { ...(fixtures !== undefined && { source: fixtures }), ...(cache !== undefined && { cache }) };
   const say = (text: string): void => {

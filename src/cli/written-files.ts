@@ -11,6 +11,9 @@ export const checkPlace = (file: string): void => {
     mkdirSync(dirname(file), { recursive: true });
     if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
   } catch (error) {
-    throw new SluiceError("USAGE", `${file} cannot be written: ${(error as Error).message}. Name a file in a folder of yours.`);
+    throw new SluiceError(
+      "USAGE",
+      `${file} cannot be written: ${(error as Error).message}. Name a file in a folder of yours.`,
+    );
   }
 };

@@ -6,7 +6,19 @@
  * after `listingsMax`; an order that the service cannot cancel is reported once and left.
  * Not here: when to begin, which orders are meant, how they are listed (watchdog, verify/probe).
  */
-import { concat, concatMap, from, ignoreElements, map, Observable, of, type Subscriber, type Subscription, switchMap, tap } from "rxjs";
+import {
+  concat,
+  concatMap,
+  from,
+  ignoreElements,
+  map,
+  Observable,
+  of,
+  type Subscriber,
+  type Subscription,
+  switchMap,
+  tap,
+} from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 
 export type CancelNews =

@@ -20,7 +20,8 @@ export const inputProblem = (contract: Contract, endpoint: EndpointName, input: 
   if (problems.length > 0) return problems.join("; ");
   if ((endpoint === "getOrder" || endpoint === "amendOrder") && !hasId(input as InputOf<"getOrder">))
     return "request: give ordId or clOrdId.";
-  if (endpoint === "cancelBatch" && !(input as InputOf<"cancelBatch">).every(hasId)) return "request: give every element ordId or clOrdId.";
+  if (endpoint === "cancelBatch" && !(input as InputOf<"cancelBatch">).every(hasId))
+    return "request: give every element ordId or clOrdId.";
   return undefined;
 };
 

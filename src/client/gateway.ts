@@ -89,7 +89,12 @@ const unreadableMax = 1_000;
 const always = (): boolean => true;
 const nothing = (): void => undefined;
 
-const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "rejected" }> => ({ kind: "rejected", status: 0, code: "local", msg });
+const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "rejected" }> => ({
+  kind: "rejected",
+  status: 0,
+  code: "local",
+  msg,
+});
 
 export const createGateway = (options: GatewayOptions): Gateway => new ServiceGateway(options);
 
@@ -128,7 +133,8 @@ class ServiceGateway implements Gateway {
   submit<E extends EndpointName>(call: Call<E>): () => void {
     const { permission = this.contract.endpoints[call.endpoint].permission } = call;
     const account = this.#accounts.get(permission) ?? this.#account(permission);
-    if (account.keys.length > 0 || permission === "none") return this.#scheduler.submit(new CallAction(this, call, account));
+    if (account.keys.length > 0 || permission === "none")
+      return this.#scheduler.submit(new CallAction(this, call, account));
     call.done(refusedHere(`no key of user ${this.#user.uid} has the permission "${permission}"`));
     return nothing;
   }
@@ -142,7 +148,8 @@ class ServiceGateway implements Gateway {
       const problem = inputProblem(this.contract, endpoint, input);
       const elements = Array.isArray(input) ? input.length : 1;
       const instId = productOf(input);
-      if (problem === undefined) return this.submit({ ...options, endpoint, elements, instId, input: () => input, done });
+      if (problem === undefined)
+        return this.submit({ ...options, endpoint, elements, instId, input: () => input, done });
       done(refusedHere(problem));
       return undefined;
     });
@@ -153,7 +160,11 @@ class ServiceGateway implements Gateway {
     return this.#inParts === undefined ? read(input) : this.#inParts(endpoint, input, read);
   }
 
-  #read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>> {
+  #read<E extends EndpointName>(
+    endpoint: E,
+    input: InputOf<E>,
+    options: ReadOptions,
+  ): Observable<Outcome<RecordOf<E>>> {
     const { class: kind, owner, needed = always } = options;
     const name = `${endpoint} ${kind} ${JSON.stringify(input)}`;
     const waiting = this.#reads.get(name) as SharedRead<RecordOf<E>> | undefined;
@@ -161,7 +172,14 @@ class ServiceGateway implements Gateway {
     const read = new SharedRead<RecordOf<E>>(
       this.#clock,
       (isNeeded, done) =>
-        this.submit({ endpoint, class: kind, owner, instId: productOf(input), input: () => (isNeeded() ? input : undefined), done }),
+        this.submit({
+          endpoint,
+          class: kind,
+          owner,
+          instId: productOf(input),
+          input: () => (isNeeded() ? input : undefined),
+          done,
+        }),
       () => {
         if (this.#reads.get(name) === read) this.#reads.delete(name);
       },
@@ -174,12 +192,23 @@ class ServiceGateway implements Gateway {
   outcomeOf<E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> {
     const isAnswered = ending.kind === "answered";
     const at = isAnswered ? ending.at : this.#clock.now();
-    const outcome = isAnswered ? parseResponse<RecordOf<E>>(endpoint, ending.response, this.contract, at) : unanswered(ending);
+    const outcome = isAnswered
+      ? parseResponse<RecordOf<E>>(endpoint, ending.response, this.contract, at)
+      : unanswered(ending);
     if (ending.kind === "dropped") return outcome;
     const status = isAnswered ? ending.response.status : 0;
     const elapsedMs = isAnswered ? ending.elapsedMs : 0;
     const code = outcome.kind === "rejected" ? outcome.code : "";
-    this.#journal.append({ seq: 0, at, type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
+    this.#journal.append({
+      seq: 0,
+      at,
+      type: "action.answered",
+      endpoint,
+      outcome: outcome.kind,
+      status,
+      code,
+      elapsedMs,
+    });
     if (outcome.kind === "done" && outcome.problems.length > 0) this.#noteUnread(endpoint, outcome);
     const strange = unlistedIn(endpoint, outcome, this.contract.profile);
     if (strange !== undefined) this.#noteUnlisted(endpoint, strange);
@@ -200,7 +229,11 @@ class ServiceGateway implements Gateway {
     const name = `${strange.status} ${strange.code}`;
     if (this.#unlisted.has(name)) return;
     this.#unlisted.add(name);
-    this.#journal.append({ type: "anomaly", what: "answer.unlisted", detail: unlistedText(endpoint, strange, this.contract.profile) });
+    this.#journal.append({
+      type: "anomaly",
+      what: "answer.unlisted",
+      detail: unlistedText(endpoint, strange, this.contract.profile),
+    });
   }
 
   /** A record that cannot be read stays in a list for days: each is reported once. */
@@ -266,6 +299,8 @@ class CallAction<E extends EndpointName> implements Action {
   }
 
   done(ending: Ending): void {
-    this.call.done(this.problem === undefined ? this.gateway.outcomeOf(this.endpoint, ending) : refusedHere(this.problem));
+    this.call.done(
+      this.problem === undefined ? this.gateway.outcomeOf(this.endpoint, ending) : refusedHere(this.problem),
+    );
   }
 }

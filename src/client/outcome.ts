@@ -48,12 +48,14 @@ export const hiddenIn = (
 ): string | undefined =>
   problems.find((_, index) => {
     const named = unread[index];
-    const isOther = (name: string | undefined, ours: string): boolean => ours !== "" && name !== undefined && name !== ours;
+    const isOther = (name: string | undefined, ours: string): boolean =>
+      ours !== "" && name !== undefined && name !== ours;
     return !isOther(named?.ordId, ordId) && !isOther(named?.clOrdId, clOrdId);
   });
 
 /** The service does not let these keys do it, or does not know them. */
-const isDenied = (outcome: Outcome<unknown>): boolean => outcome.kind === "rejected" && (outcome.status === 401 || outcome.status === 403);
+const isDenied = (outcome: Outcome<unknown>): boolean =>
+  outcome.kind === "rejected" && (outcome.status === 401 || outcome.status === 403);
 
 /** The service said no to the call as a whole, whether or not that proves that it was not executed. */
 export const isTurnedDown = (outcome: Outcome<unknown>): boolean =>
@@ -74,7 +76,11 @@ export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done
 };
 
 /** The answer's own no with a code that is on no list of rejections (contract/rejections.ts), be it of the call or of one of its elements. */
-export const unlistedIn = (endpoint: EndpointName, outcome: Outcome<unknown>, profile: Profile): Unlisted | undefined => {
+export const unlistedIn = (
+  endpoint: EndpointName,
+  outcome: Outcome<unknown>,
+  profile: Profile,
+): Unlisted | undefined => {
   if (outcome.kind === "unknown") return outcome.unlisted;
   if (outcome.kind !== "done" || (endpoint !== "placeOrder" && endpoint !== "cancelBatch")) return undefined;
   const { records } = outcome as { readonly records: readonly ElementResult[] };

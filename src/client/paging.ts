@@ -37,32 +37,54 @@ export const walkOrders = (
     const input = { ...query, limit: String(paging.limitMax), ...(cursor === undefined ? {} : { after: cursor }) };
     return gateway
       .read(endpoint, input, call)
-      .pipe(rxMap((outcome) => judged(outcome as Outcome<OrderRecord>, cursor, pages + 1, newestOnly ? Number.POSITIVE_INFINITY : since)));
+      .pipe(
+        rxMap((outcome) =>
+          judged(outcome as Outcome<OrderRecord>, cursor, pages + 1, newestOnly ? Number.POSITIVE_INFINITY : since),
+        ),
+      );
   };
   return page(undefined, 0).pipe(
     expand((walk) =>
-      walk.cursor === undefined ? EMPTY : walk.pages >= pagesMax ? of(tooLong(endpoint, pagesMax)) : page(walk.cursor, walk.pages),
+      walk.cursor === undefined
+        ? EMPTY
+        : walk.pages >= pagesMax
+          ? of(tooLong(endpoint, pagesMax))
+          : page(walk.cursor, walk.pages),
     ),
     reduce((whole: Outcome<OrderRecord> | undefined, { outcome }) => joined(whole, outcome), undefined),
     rxMap((whole) => whole ?? { kind: "unknown", message: `${endpoint}: no page was read` }),
   );
 };
 
-const judged = (outcome: Outcome<OrderRecord>, cursor: string | undefined, pages: number, since: number | undefined): Walk => {
+const judged = (
+  outcome: Outcome<OrderRecord>,
+  cursor: string | undefined,
+  pages: number,
+  since: number | undefined,
+): Walk => {
   if (outcome.kind !== "done") return { outcome, cursor: undefined, pages };
   // Some services count the order the cursor names to the page.
   const records = outcome.records.filter(({ ordId }) => ordId !== cursor);
   if (cursor !== undefined && records.some(({ ordId }) => !isOlder(ordId, cursor))) {
-    return { outcome: { kind: "unknown", message: `the page after ${cursor} holds orders that are not older` }, cursor: undefined, pages };
+    return {
+      outcome: { kind: "unknown", message: `the page after ${cursor} holds orders that are not older` },
+      cursor: undefined,
+      pages,
+    };
   }
   const last = oldestOf(records);
-  const reached = since === Number.POSITIVE_INFINITY || (since !== undefined && last !== undefined && Number(last.createdAt) < since);
+  const reached =
+    since === Number.POSITIVE_INFINITY || (since !== undefined && last !== undefined && Number(last.createdAt) < since);
   const ended = outcome.records.length + outcome.problems.length < paging.limitMax || reached;
   const whole: Outcome<OrderRecord> = { ...outcome, records };
   if (ended) return { outcome: whole, cursor: undefined, pages };
   const next = (outcome.unread ?? []).reduce((oldest, { ordId }) => olderOf(oldest, ordId), last?.ordId);
   if (next !== undefined && next !== cursor) return { outcome: whole, cursor: next, pages };
-  return { outcome: { kind: "unknown", message: "a whole page of orders has no ids that can be read" }, cursor: undefined, pages };
+  return {
+    outcome: { kind: "unknown", message: "a whole page of orders has no ids that can be read" },
+    cursor: undefined,
+    pages,
+  };
 };
 
 /** The cursor of the next page; by the ids, since a service may list a page from old to new. */

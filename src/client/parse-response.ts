@@ -86,14 +86,25 @@ const plainResults = (data: readonly unknown[]): readonly ElementResult[] | unde
     const item = data[index];
     if (typeof item !== "object" || item === null) return undefined;
     const { ordId, clOrdId, sCode, sMsg } = item as Raw;
-    if (typeof ordId !== "string" || typeof clOrdId !== "string" || typeof sCode !== "string" || typeof sMsg !== "string") return undefined;
+    if (
+      typeof ordId !== "string" ||
+      typeof clOrdId !== "string" ||
+      typeof sCode !== "string" ||
+      typeof sMsg !== "string"
+    )
+      return undefined;
     results[index] = Object.freeze({ ordId, clOrdId, sCode, sMsg });
   }
   return results;
 };
 
 /** The record with its own spelling brought to ours; an element without a code succeeded if the whole call did. */
-const normal = (endpoint: EndpointName, record: Raw, envelopeCode: string, profile: Profile): Record<string, unknown> => {
+const normal = (
+  endpoint: EndpointName,
+  record: Raw,
+  envelopeCode: string,
+  profile: Profile,
+): Record<string, unknown> => {
   const copy = renamed(record, aliases[endpoint] ?? noAliases);
   if (elementwise.includes(endpoint)) {
     copy["sCode"] ??= envelopeCode;
@@ -139,7 +150,9 @@ const readRecords = <R>(
     // All readers share the record, so none may change it.
     else records.push(Object.freeze(record) as R);
   }
-  return problems.length === 0 ? { kind: "done", records, problems, at } : { kind: "done", records, problems, unread, at };
+  return problems.length === 0
+    ? { kind: "done", records, problems, at }
+    : { kind: "done", records, problems, unread, at };
 };
 
 const idsOf = ({ ordId, clOrdId }: Raw): Ids => ({
@@ -174,15 +187,23 @@ const hasFailed = (item: unknown): boolean => {
 /** A call that changes something and was not done. */
 const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, profile: Profile): Outcome<never> => {
   const envelope = readEnvelope(body);
-  if (envelope === undefined) return { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not the service's` };
+  if (envelope === undefined)
+    return { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not the service's` };
   const { code, msg } = envelope;
   const verdict = verdictOn(profile, status, code);
   if (verdict === "rejected") return { kind: "rejected", status, code, msg };
   const message = `${endpoint}: status ${status}, code ${code} ${msg}`;
-  return verdict === "unlisted" ? { kind: "unknown", message, unlisted: { status, code, msg } } : { kind: "unknown", message };
+  return verdict === "unlisted"
+    ? { kind: "unknown", message, unlisted: { status, code, msg } }
+    : { kind: "unknown", message };
 };
 
-export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse, contract: Contract, at: number): Outcome<R> => {
+export const parseResponse = <R>(
+  endpoint: EndpointName,
+  response: WireResponse,
+  contract: Contract,
+  at: number,
+): Outcome<R> => {
   const { status, body } = response;
   const { profile, endpoints } = contract;
   const changes = endpoints[endpoint].method === "POST";
@@ -195,9 +216,15 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
   const code = String(body["code"]).slice(0, codeLengthMax);
   const msg = typeof body["msg"] === "string" ? body["msg"].slice(0, msgLengthMax) : "";
   const { data } = body;
-  if (status >= 500 || status === timedOutStatus) return { kind: "unknown", message: `${endpoint}: status ${status}, code ${code} ${msg}` };
+  if (status >= 500 || status === timedOutStatus)
+    return { kind: "unknown", message: `${endpoint}: status ${status}, code ${code} ${msg}` };
   const list = Array.isArray(data) ? data : isRaw(data) && Object.keys(data).length > 0 ? [data] : undefined;
-  if ((endpoint === "placeOrder" || endpoint === "amendOrder") && list !== undefined && list.length > 1 && status < 400) {
+  if (
+    (endpoint === "placeOrder" || endpoint === "amendOrder") &&
+    list !== undefined &&
+    list.length > 1 &&
+    status < 400
+  ) {
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
   }
   const isElementwise = elementwise.includes(endpoint);
@@ -216,7 +243,8 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
       : { kind: "unknown", message: `${endpoint}: success without a data array` };
   }
   if (changes) return readFailure(endpoint, response, profile);
-  if (endpoint === "getOrder" && saysNoOrder(status, code, msg, profile)) return { kind: "done", records: [], problems: [], at };
+  if (endpoint === "getOrder" && saysNoOrder(status, code, msg, profile))
+    return { kind: "done", records: [], problems: [], at };
   if (code === profile.answers.unavailableCode) return { kind: "unknown", message: `${endpoint}: code ${code} ${msg}` };
   return { kind: "rejected", status, code, msg };
 };
@@ -237,4 +265,6 @@ const isRead = (
 
 /** Whether the answer means that the order does not exist. An answer to a call that was not authorised never does. */
 const saysNoOrder = (status: number, code: string, msg: string, { answers }: Profile): boolean =>
-  status !== answers.authStatus && status !== answers.permissionStatus && (code === answers.notFoundCode || missing.test(msg));
+  status !== answers.authStatus &&
+  status !== answers.permissionStatus &&
+  (code === answers.notFoundCode || missing.test(msg));

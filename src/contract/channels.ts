@@ -7,7 +7,15 @@
  * Not here: names of channels, intervals (profile.ts), limits of connections and subscriptions (limits.ts).
  */
 import type { FromSchema, JSONSchema } from "json-schema-to-ts";
-import { type BalanceRecord, decimalText, digits, instId, type OrderRecord, type PositionRecord, text } from "./schemas.ts";
+import {
+  type BalanceRecord,
+  decimalText,
+  digits,
+  instId,
+  type OrderRecord,
+  type PositionRecord,
+  text,
+} from "./schemas.ts";
 
 /** What a subscription is of. Private channels take no instrument: they tell of all. */
 export const channelArg = {
@@ -31,14 +39,20 @@ export const subscribeRequest = {
   type: "object",
   additionalProperties: false,
   required: ["op", "args"],
-  properties: { op: { type: "string", enum: ["subscribe", "unsubscribe"] }, args: { type: "array", minItems: 1, items: channelArg } },
+  properties: {
+    op: { type: "string", enum: ["subscribe", "unsubscribe"] },
+    args: { type: "array", minItems: 1, items: channelArg },
+  },
 } as const satisfies JSONSchema;
 
 export const loginRequest = {
   type: "object",
   additionalProperties: false,
   required: ["op", "args"],
-  properties: { op: { type: "string", const: "login" }, args: { type: "array", minItems: 1, maxItems: 1, items: loginArg } },
+  properties: {
+    op: { type: "string", const: "login" },
+    args: { type: "array", minItems: 1, maxItems: 1, items: loginArg },
+  },
 } as const satisfies JSONSchema;
 
 export const pongRequest = {
@@ -59,7 +73,14 @@ export const tradeMessage = {
   type: "object",
   additionalProperties: false,
   required: ["instId", "tradeId", "px", "sz", "side", "ts"],
-  properties: { instId, tradeId: digits, px: decimalText, sz: decimalText, side: { type: "string", enum: ["buy", "sell"] }, ts: digits },
+  properties: {
+    instId,
+    tradeId: digits,
+    px: decimalText,
+    sz: decimalText,
+    side: { type: "string", enum: ["buy", "sell"] },
+    ts: digits,
+  },
 } as const satisfies JSONSchema;
 export type TradeMessage = FromSchema<typeof tradeMessage>;
 
@@ -79,7 +100,12 @@ export const bookMessage = {
   type: "object",
   additionalProperties: false,
   required: ["instId", "bids", "asks", "ts"],
-  properties: { instId, bids: { type: "array", items: bookLevel }, asks: { type: "array", items: bookLevel }, ts: digits },
+  properties: {
+    instId,
+    bids: { type: "array", items: bookLevel },
+    asks: { type: "array", items: bookLevel },
+    ts: digits,
+  },
 } as const satisfies JSONSchema;
 export interface BookMessage {
   readonly instId: string;
@@ -122,7 +148,13 @@ export type ChannelName = keyof ChannelRecords;
 export type SocketMessage =
   | { readonly event: "subscribe" | "unsubscribe"; readonly arg: ChannelArg; readonly ts: number }
   | { readonly event: "login"; readonly code: string; readonly ts: number }
-  | { readonly event: "error"; readonly code: string; readonly msg: string; readonly arg?: ChannelArg; readonly ts: number }
+  | {
+      readonly event: "error";
+      readonly code: string;
+      readonly msg: string;
+      readonly arg?: ChannelArg;
+      readonly ts: number;
+    }
   | { readonly event: "ping"; readonly ts: number }
   | PushMessage;
 

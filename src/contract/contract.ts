@@ -42,7 +42,10 @@ interface ExchangeTerms {
  * The contract of another exchange, with these overrides of its profile; described layers that it does not have hold anything. Throws
  * PROFILE_INVALID with every mistake in the overrides.
  */
-export const exchangeContract = ({ profile = {}, layers: own }: ExchangeTerms, overrides: ProfileOverrides = {}): Contract => {
+export const exchangeContract = (
+  { profile = {}, layers: own }: ExchangeTerms,
+  overrides: ProfileOverrides = {},
+): Contract => {
   if (own === undefined) return createContract(laidOver(profile, overrides));
   const { ip, key, uid } = described;
   const unbounded = { capacity: Number.POSITIVE_INFINITY };
@@ -58,7 +61,10 @@ const withoutHeader = (spec: LayerSpec | (ExtraLayer & { readonly header?: never
 
 const laidOver = (below: ProfileOverrides, above: ProfileOverrides): ProfileOverrides => {
   const groups = below as Readonly<Record<string, object>>;
-  return { ...below, ...Object.fromEntries(Object.entries(above).map(([name, rows]) => [name, { ...groups[name], ...rows }])) };
+  return {
+    ...below,
+    ...Object.fromEntries(Object.entries(above).map(([name, rows]) => [name, { ...groups[name], ...rows }])),
+  };
 };
 
 /** The endpoints that the service has. */

@@ -23,8 +23,22 @@ export interface Endpoint {
 }
 
 /** A call that reads: it may be repeated. */
-const read = <P extends string, I extends object, R extends object>(path: P, weight: number, permission: string, input: I, record: R) =>
-  ({ method: "GET", path: `${versionPrefix}${path}`, weight, permission, input, record, repeat: "safe" }) as const satisfies Endpoint;
+const read = <P extends string, I extends object, R extends object>(
+  path: P,
+  weight: number,
+  permission: string,
+  input: I,
+  record: R,
+) =>
+  ({
+    method: "GET",
+    path: `${versionPrefix}${path}`,
+    weight,
+    permission,
+    input,
+    record,
+    repeat: "safe",
+  }) as const satisfies Endpoint;
 
 /** A call that changes something. */
 const write = <P extends string, I extends object, R extends object, W extends Endpoint["repeat"]>(
@@ -34,22 +48,71 @@ const write = <P extends string, I extends object, R extends object, W extends E
   input: I,
   record: R,
   repeat: W,
-) => ({ method: "POST", path: `${versionPrefix}${path}`, weight, permission, input, record, repeat }) as const satisfies Endpoint;
+) =>
+  ({
+    method: "POST",
+    path: `${versionPrefix}${path}`,
+    weight,
+    permission,
+    input,
+    record,
+    repeat,
+  }) as const satisfies Endpoint;
 
 export const endpointTable = ({ instruments, permissions, weights }: Profile) =>
   ({
-    instruments: read("common/instruments", 2, instruments.needsKey ? "read" : "none", schemas.instrumentsQuery, schemas.instrumentRecord),
+    instruments: read(
+      "common/instruments",
+      2,
+      instruments.needsKey ? "read" : "none",
+      schemas.instrumentsQuery,
+      schemas.instrumentRecord,
+    ),
     spotBalance: read("asset/spot", 5, permissions.account, schemas.balanceQuery, schemas.balanceRecord),
     positions: read("account/positions", 5, permissions.account, schemas.positionsQuery, schemas.positionRecord),
     getOrder: read("trade/order", weights.getOrder, "read", schemas.orderQuery, schemas.orderRecord),
-    pendingOrders: read("trade/orders/pending", weights.pendingOrders, "read", schemas.pendingQuery, schemas.orderRecord),
+    pendingOrders: read(
+      "trade/orders/pending",
+      weights.pendingOrders,
+      "read",
+      schemas.pendingQuery,
+      schemas.orderRecord,
+    ),
     orderHistory: read("trade/orders/history", weights.orderHistory, "read", schemas.historyQuery, schemas.orderRecord),
     placeOrder: write("trade/order", 10, permissions.placeSwap, schemas.placeBody, schemas.elementResult, "never"),
     // Offered only where `capabilities.amend` says so: the description has no such call.
-    amendOrder: write("trade/amend-order", weights.amendOrder, permissions.placeSwap, schemas.amendBody, schemas.elementResult, "never"),
-    cancelBatch: write("trade/cancel-batch-orders", 15, "trade_futures", schemas.cancelBody, schemas.elementResult, "safe"),
-    closePosition: write("trade/close-position", 10, permissions.closePosition, schemas.closeBody, schemas.closeResult, "never"),
-    setLeverage: write("account/set-leverage", 5, permissions.setLeverage, schemas.leverageBody, schemas.leverageResult, "safe"),
+    amendOrder: write(
+      "trade/amend-order",
+      weights.amendOrder,
+      permissions.placeSwap,
+      schemas.amendBody,
+      schemas.elementResult,
+      "never",
+    ),
+    cancelBatch: write(
+      "trade/cancel-batch-orders",
+      15,
+      "trade_futures",
+      schemas.cancelBody,
+      schemas.elementResult,
+      "safe",
+    ),
+    closePosition: write(
+      "trade/close-position",
+      10,
+      permissions.closePosition,
+      schemas.closeBody,
+      schemas.closeResult,
+      "never",
+    ),
+    setLeverage: write(
+      "account/set-leverage",
+      5,
+      permissions.setLeverage,
+      schemas.leverageBody,
+      schemas.leverageResult,
+      "safe",
+    ),
   }) as const satisfies Record<string, Endpoint>;
 
 export type EndpointTable = ReturnType<typeof endpointTable>;

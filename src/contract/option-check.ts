@@ -26,16 +26,23 @@ export interface OptionRules {
 export const seedBounds: Whole = { least: 0, most: Number.MAX_SAFE_INTEGER };
 
 /** What to write instead. */
-export const wholeRemedy = ({ least, most, what = "a whole number" }: Whole): string => `Write ${what} from ${least} to ${most}.`;
+export const wholeRemedy = ({ least, most, what = "a whole number" }: Whole): string =>
+  `Write ${what} from ${least} to ${most}.`;
 
 /** Throws `USAGE` with all that is wrong with the options of the function `root`. */
-export const checkOptions = (root: string, { required = [], wholes = {}, others = {} }: OptionRules, given: object): void => {
+export const checkOptions = (
+  root: string,
+  { required = [], wholes = {}, others = {} }: OptionRules,
+  given: object,
+): void => {
   const properties = { ...Object.fromEntries(Object.keys(wholes).map((name) => [name, {}])), ...others };
   parseHuman({ type: "object", additionalProperties: false, required, properties }, given, root, "USAGE");
   const issues = Object.entries(wholes).flatMap(([name, bounds]) => {
     const value = (given as Readonly<Record<string, unknown>>)[name];
     const fits = Number.isSafeInteger(value) && (value as number) >= bounds.least && (value as number) <= bounds.most;
-    return value === undefined || fits ? [] : [`${root}.${name}: ${JSON.stringify(value)} is invalid. ${wholeRemedy(bounds)}`];
+    return value === undefined || fits
+      ? []
+      : [`${root}.${name}: ${JSON.stringify(value)} is invalid. ${wholeRemedy(bounds)}`];
   });
   if (issues.length > 0) throw new SluiceError("USAGE", `${root} is not valid:`, issues);
 };

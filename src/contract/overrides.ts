@@ -83,7 +83,9 @@ const checkedWords = (place: string, known: unknown, value: unknown, issues: str
   if (allowed === undefined) return value;
   const check = (at: string, word: unknown): void => {
     if (typeof word === "string" && allowed.includes(word)) return;
-    issues.push(`${at}: ${JSON.stringify(word)} is not one of ${allowed.join(", ")}.${didYouMean(String(word), allowed)}`);
+    issues.push(
+      `${at}: ${JSON.stringify(word)} is not one of ${allowed.join(", ")}.${didYouMean(String(word), allowed)}`,
+    );
   };
   if (Array.isArray(value)) {
     for (const [index, word] of value.entries()) check(`${place}[${index}]`, word);
@@ -132,7 +134,10 @@ const checkLayers = (profile: Profile, issues: string[]): void => {
     for (const [field, allowed] of Object.entries(layerWords)) {
       const word = layer[field as keyof typeof layerWords];
       if (!(allowed as readonly unknown[]).includes(word))
-        problem(field, `${JSON.stringify(word)} is not one of ${allowed.join(", ")}.${didYouMean(String(word), allowed)}`);
+        problem(
+          field,
+          `${JSON.stringify(word)} is not one of ${allowed.join(", ")}.${didYouMean(String(word), allowed)}`,
+        );
     }
     for (const [field, value, least] of [
       ["capacity", capacity, 1],

@@ -80,7 +80,8 @@ const fieldKeys = new Set(["type", "enum", "format", "pattern", "minLength", "ma
 const objectKeys = new Set(["type", "additionalProperties", "required", "properties"]);
 const arrayKeys = new Set(["type", "minItems", "items"]);
 
-const saysOnly = (schema: object, known: ReadonlySet<string>): boolean => Object.keys(schema).every((key) => known.has(key));
+const saysOnly = (schema: object, known: ReadonlySet<string>): boolean =>
+  Object.keys(schema).every((key) => known.has(key));
 
 const isFieldRead = (schema: FieldSchema): boolean => {
   if (!saysOnly(schema, fieldKeys) || !formats.includes(schema.format)) return false;
@@ -90,7 +91,8 @@ const isFieldRead = (schema: FieldSchema): boolean => {
 const objectCheck = (schema: Schema): PlainCheck | undefined => {
   const { properties = {}, required = [] } = schema;
   const names = new Set(Object.keys(properties));
-  if (schema.type !== "object" || schema.additionalProperties !== false || !saysOnly(schema, objectKeys)) return undefined;
+  if (schema.type !== "object" || schema.additionalProperties !== false || !saysOnly(schema, objectKeys))
+    return undefined;
   if (!required.every((name) => names.has(name)) || !Object.values(properties).every(isFieldRead)) return undefined;
   const fields = Object.entries(properties).map(([name, field]) => new Field(name, field, required.includes(name)));
   return (value) => {

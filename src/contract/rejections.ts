@@ -34,8 +34,18 @@ const codesOf = ({ answers, cancelBatch }: Profile): Codes => {
   const list = (statuses: Iterable<number>, codes: readonly string[]): void => {
     for (const code of codes) exact.set(code, new Set([...statuses, ...(exact.get(code) ?? [])]));
   };
-  const { parameterCode, instrumentCode, priceCode, sizeCode, fundsCode, postOnlyCode, positionCode, leverageCode } = answers;
-  list(ok, [answers.badRequestCode, parameterCode, instrumentCode, priceCode, sizeCode, fundsCode, postOnlyCode, positionCode]);
+  const { parameterCode, instrumentCode, priceCode, sizeCode, fundsCode, postOnlyCode, positionCode, leverageCode } =
+    answers;
+  list(ok, [
+    answers.badRequestCode,
+    parameterCode,
+    instrumentCode,
+    priceCode,
+    sizeCode,
+    fundsCode,
+    postOnlyCode,
+    positionCode,
+  ]);
   list(ok, [leverageCode, answers.notCancelableCode, answers.notContractCode]);
   list(checked, [answers.authCode, answers.permissionCode]);
   list([...ok, answers.unknownPathStatus], [answers.unknownPathCode]);
@@ -66,7 +76,8 @@ export const verdictOn = (profile: Profile, status: number, code: string): Verdi
   const { judging, exact, beginnings, never } = codes;
   if (never.has(code)) return "unproven";
   const statuses = exact.get(code);
-  if (statuses !== undefined && status < 500 && !proxyStatuses.includes(status)) return statuses.has(status) ? "rejected" : "unlisted";
+  if (statuses !== undefined && status < 500 && !proxyStatuses.includes(status))
+    return statuses.has(status) ? "rejected" : "unlisted";
   if (!judging.has(status)) return "unproven";
   return beginnings.some((beginning) => code.startsWith(beginning)) ? "rejected" : "unlisted";
 };

@@ -28,7 +28,21 @@ export type OrderState = (typeof orderStates)[number];
 export const orderRecord = {
   type: "object",
   additionalProperties: false,
-  required: ["instId", "ordId", "clOrdId", "px", "sz", "ordType", "side", "state", "avgPx", "accFillSz", "fee", "createdAt", "updatedAt"],
+  required: [
+    "instId",
+    "ordId",
+    "clOrdId",
+    "px",
+    "sz",
+    "ordType",
+    "side",
+    "state",
+    "avgPx",
+    "accFillSz",
+    "fee",
+    "createdAt",
+    "updatedAt",
+  ],
   properties: {
     /** Instrument id. */
     instId,
@@ -254,12 +268,25 @@ export const instrumentsQuery = {
   properties: { instType, instId },
 } as const satisfies JSONSchema;
 
-export const balanceQuery = { type: "object", additionalProperties: false, properties: { currency: text } } as const satisfies JSONSchema;
+export const balanceQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { currency: text },
+} as const satisfies JSONSchema;
 
-export const positionsQuery = { type: "object", additionalProperties: false, properties: { instId } } as const satisfies JSONSchema;
+export const positionsQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { instId },
+} as const satisfies JSONSchema;
 
 /** Whether an order in this state rests; the other two states are final. A table, as orders are asked several times with each change. */
-export const activeIn: Readonly<Record<OrderState, boolean>> = { live: true, partially_filled: true, filled: false, canceled: false };
+export const activeIn: Readonly<Record<OrderState, boolean>> = {
+  live: true,
+  partially_filled: true,
+  filled: false,
+  canceled: false,
+};
 export const isActive = (state: OrderState): boolean => activeIn[state];
 
 /** Later states win over earlier ones when two records of one order disagree. */

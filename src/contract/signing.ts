@@ -33,7 +33,12 @@ export const prehashOf = ({ auth }: Profile, { timestamp, method, path, query, b
 /** Lower-case names of the four headers of a signed request. */
 export const authHeaderNames = ({ auth }: Profile) => {
   const name = (rest: string): string => `${auth.headerPrefix}${rest}`.toLowerCase();
-  return { key: name("Key"), sign: name("Sign"), timestamp: name("Timestamp"), passphrase: name("Passphrase") } as const;
+  return {
+    key: name("Key"),
+    sign: name("Sign"),
+    timestamp: name("Timestamp"),
+    passphrase: name("Passphrase"),
+  } as const;
 };
 
 /** An instant as a signed request tells it; `wallAt` is milliseconds since the Unix epoch. */

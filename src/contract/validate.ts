@@ -51,7 +51,8 @@ const hintOf = ({ keyword, data, params, parentSchema }: ErrorObject): string =>
 };
 
 /** Without an exponent. */
-const fromNumber = (value: number): string => (/e/.test(String(value)) ? value.toFixed(12).replace(/\.?0+$/, "") : String(value));
+const fromNumber = (value: number): string =>
+  /e/.test(String(value)) ? value.toFixed(12).replace(/\.?0+$/, "") : String(value);
 
 const lineOf = (error: ErrorObject, root: string): string => {
   const place = `${root}${error.instancePath.replaceAll("/", ".")}`;

@@ -57,7 +57,8 @@ export const assemble = (
 ) => {
   const contract = createContract(config.profile);
   // User streams look after themselves; this is what a bystander's listener threw.
-  const onError = (error: unknown): void => onAnomaly("listener.threw", error instanceof Error ? error.message : String(error));
+  const onError = (error: unknown): void =>
+    onAnomaly("listener.threw", error instanceof Error ? error.message : String(error));
   const onAnomaly = (what: string, detail: string): void => journal.append({ type: "anomaly", what, detail });
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
   const { shares = {}, budgets = {}, layers = layersOf(contract), shared: _shared, ...reserve } = config.quota;
@@ -68,12 +69,24 @@ export const assemble = (
   const service: OpenService = { ...opened, clock };
   const journal = new EventLog(clock.now, onError);
   const deskOf = (uid: string): OrderManager => accounts.of(uid, "a placement").orderManager;
-  const standby: StandbyClient = standbyClientOf({ config, service, contract, journal, accounts: () => accounts.all, openDisk });
+  const standby: StandbyClient = standbyClientOf({
+    config,
+    service,
+    contract,
+    journal,
+    accounts: () => accounts.all,
+    openDisk,
+  });
   const durable = journalOf(config, { service, deskOf, events: journal, openDisk: standby.openDisk });
   if (durable !== undefined) journal.on(durable.noted, durable.note);
   const notices: EventNotices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;
-  const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now(), onAnomaly });
+  const ledger = createLedger({
+    layers: limits ? layers : [],
+    reserve: { elementWeight, ...reserve },
+    startedAt: clock.now(),
+    onAnomaly,
+  });
   const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
   const transport = startWatch.interceptor(durable?.interceptor(service.transport) ?? service.transport);
   const byProduct = (endpoint: EndpointName): boolean => countsByProduct(layers, endpoint);
@@ -89,7 +102,20 @@ export const assemble = (
   const onProtection = (uid: string, record: ProtectionRecord): void => durable?.protection(uid, record);
   const quotaGroup: JoinedGroup = { joined: undefined };
   const joined = (): QuotaGroup | undefined => quotaGroup.joined;
-  const shared = { config, contract, service, refused, onLoss, onProtection, journal, ledger, scheduler, quotes, stopped$, joined };
+  const shared = {
+    config,
+    contract,
+    service,
+    refused,
+    onLoss,
+    onProtection,
+    journal,
+    ledger,
+    scheduler,
+    quotes,
+    stopped$,
+    joined,
+  };
   const accounts = createUserAccounts(shared, service);
   const strategies = config.strategies.map(({ name }) => name);
   const halt = haltWith(accounts, strategies);
@@ -124,7 +150,8 @@ const journalOf = (config: CheckedConfig, parts: JournalParts): LateJournal | un
   config.journal === undefined ? undefined : new LateJournal(config, parts);
 
 /** What is asked with every placement, left out where none of the parts that answer it is there. */
-const ifAny = <T>(parts: readonly unknown[], asked: T): T | undefined => (parts.some((part) => part !== undefined) ? asked : undefined);
+const ifAny = <T>(parts: readonly unknown[], asked: T): T | undefined =>
+  parts.some((part) => part !== undefined) ? asked : undefined;
 
 /** One request of an address and of no other. No answer to it is seen, so it counts wherever it may have landed. */
 const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined => {

@@ -36,7 +36,11 @@ export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClo
     if (!isApart && reportedMs === 0) return;
     if (isApart && Math.abs(apartMs - reportedMs) <= toleranceMs) return;
     reportedMs = isApart ? apartMs : 0;
-    journal.append({ type: "anomaly", what: isApart ? "clock.apart" : "clock.agrees", detail: sentence(apartMs, isApart) });
+    journal.append({
+      type: "anomaly",
+      what: isApart ? "clock.apart" : "clock.agrees",
+      detail: sentence(apartMs, isApart),
+    });
   });
 };
 
@@ -52,4 +56,5 @@ const sentence = (apartMs: number, isApart: boolean): string => {
   return `this machine's clock is ${spelled(Math.abs(apartMs))} ${side} the service's. Orders go by the service's; set the one that is wrong`;
 };
 
-const spelled = (ms: number): string => (ms < 90_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`);
+const spelled = (ms: number): string =>
+  ms < 90_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;

@@ -76,7 +76,9 @@ export const closeHoldings = async (parts: HoldingsToClose): Promise<void> => {
       else end(instId, state);
     }
     if (ended.size === seen.size && !hasOpen(parts)) break;
-    await firstValueFrom(merge(after(clock, Math.min(lookMs, endAt - clock.now())), changed$, stopped$), { defaultValue: undefined });
+    await firstValueFrom(merge(after(clock, Math.min(lookMs, endAt - clock.now())), changed$, stopped$), {
+      defaultValue: undefined,
+    });
   }
   stopping.unsubscribe();
   for (const instId of seen.keys()) {
@@ -91,7 +93,10 @@ const hasOpen = ({ account: { orderManager }, strategy, only }: HoldingsToClose,
   orderManager
     .orders()
     .some(
-      (order) => order.strategy === strategy && (instId === undefined || order.spec.instId === instId) && orderManager.cancelable(order),
+      (order) =>
+        order.strategy === strategy &&
+        (instId === undefined || order.spec.instId === instId) &&
+        orderManager.cancelable(order),
     );
 
 const stateOf = (parts: HoldingsToClose, instId: string): State => {
@@ -101,7 +106,9 @@ const stateOf = (parts: HoldingsToClose, instId: string): State => {
   const { qty } = orderManager.positions.netOf(strategy, instId);
   if (isZero(qty) || isDust(qty, resources.instruments.current.value.get(instId))) {
     if (hasOpen(parts, instId)) return "goes on";
-    const resting = orderManager.orders().filter((order) => order.strategy === strategy && order.spec.instId === instId).length;
+    const resting = orderManager
+      .orders()
+      .filter((order) => order.strategy === strategy && order.spec.instId === instId).length;
     if (resting > 0) return { left: `${resting} of its orders cannot be canceled and may still execute` };
     return isZero(qty) ? "closed" : { left: "it is less than the smallest order" };
   }

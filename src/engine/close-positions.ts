@@ -55,7 +55,12 @@ const nameOf = ({ instId, mgnMode = "" }: PositionRecord): string => `${instId} 
 
 type Report = (ending: PositionEnding) => void;
 
-const closeOf = async (parts: Closing, account: UserAccount, only: string | undefined, report: Report): Promise<void> => {
+const closeOf = async (
+  parts: Closing,
+  account: UserAccount,
+  only: string | undefined,
+  report: Report,
+): Promise<void> => {
   const { clock, journal } = parts;
   const { uid } = account.user;
   const seen = new Map<string, Seen>();
@@ -65,11 +70,14 @@ const closeOf = async (parts: Closing, account: UserAccount, only: string | unde
   const calls = new ClosingCalls(parts, account);
   const settling: Promise<void>[] = [];
   const answerOf = async <R>(outcome$: Observable<Outcome<R>>): Promise<Outcome<R>> =>
-    lastValueFrom(outcome$.pipe(takeUntil(after(clock, endAt - clock.now()))), { defaultValue: { kind: "dropped", reason: unread } });
+    lastValueFrom(outcome$.pipe(takeUntil(after(clock, endAt - clock.now()))), {
+      defaultValue: { kind: "dropped", reason: unread },
+    });
   /** All that is open; undefined when the answer does not say. */
   const read = async (): Promise<readonly PositionRecord[] | undefined> => {
     const outcome = await answerOf(account.gateway.read("positions", {}, call));
-    const isMeant = ({ instId, pos }: PositionRecord): boolean => !isZero(pos) && (only === undefined || instId === only);
+    const isMeant = ({ instId, pos }: PositionRecord): boolean =>
+      !isZero(pos) && (only === undefined || instId === only);
     if (outcome.kind === "done" && outcome.problems.length === 0) return outcome.records.filter(isMeant);
     unread = outcome.kind === "done" ? (outcome.problems[0] ?? "") : whyNot(outcome);
     return undefined;
@@ -102,7 +110,14 @@ const closeOf = async (parts: Closing, account: UserAccount, only: string | unde
     for (const record of open) {
       const known = seen.get(nameOf(record));
       if (known !== undefined) known.latest = record;
-      else seen.set(nameOf(record), { first: record, latest: record, notBefore: clock.now(), pauseMs: roundMs, problem: "" });
+      else
+        seen.set(nameOf(record), {
+          first: record,
+          latest: record,
+          notBefore: clock.now(),
+          pauseMs: roundMs,
+          problem: "",
+        });
     }
   };
 
@@ -140,7 +155,14 @@ const bookLeft = async (calls: ClosingCalls, seen: readonly Seen[]): Promise<voi
 /** Its time is over. */
 const reportLeft = ({ journal }: Closing, uid: string, seen: readonly Seen[], unread: string, report: Report): void => {
   if (seen.length === 0)
-    report({ kind: "unknown", uid, instId: "", pos: "", left: "", reason: `the positions could not be read (${unread})` });
+    report({
+      kind: "unknown",
+      uid,
+      instId: "",
+      pos: "",
+      left: "",
+      reason: `the positions could not be read (${unread})`,
+    });
   for (const { first, latest, problem } of seen) {
     const { instId } = first;
     const reason = problem === "" ? unread : problem;
@@ -174,7 +196,8 @@ const refuse = (text: string): never => {
 
 /** What is unclear is refused before anything is done: a misspelt condition would close everything. */
 const checkWhich = ({ accounts, strategies }: Closing, which: PositionFilter): void => {
-  for (const field of Object.keys(which)) if (!fields.includes(field)) refuse(`unknown condition "${field}".${didYouMean(field, fields)}`);
+  for (const field of Object.keys(which))
+    if (!fields.includes(field)) refuse(`unknown condition "${field}".${didYouMean(field, fields)}`);
   const { instId, strategy } = which;
   if (strategy !== undefined) checkStrategy(strategies, strategy);
   if (instId === undefined) return;
@@ -188,14 +211,20 @@ const checkWhich = ({ accounts, strategies }: Closing, which: PositionFilter): v
       accounts.some(({ orderManager }) => !isZero(orderManager.positions.netOf(name, instId).qty)),
     );
     const remedy =
-      holders.length === 0 ? "No strategy holds any." : `Name the strategy whose holding is to be closed: ${holders.join(", ")}.`;
+      holders.length === 0
+        ? "No strategy holds any."
+        : `Name the strategy whose holding is to be closed: ${holders.join(", ")}.`;
     refuse(`${instId} is spot, of which an account has balances and no position. ${remedy}`);
   } else if (!accounts.some(({ orderManager }) => orderManager.trades(strategy, instId)))
     refuse(`strategy "${strategy}" holds no ${instId} and has no order in it.`);
 };
 
 /** Strategies that would open again what is closed. */
-const haltsOf = ({ accounts, strategies, halt }: Closing, reason: string, { instId, strategy }: PositionFilter): Observable<unknown> => {
+const haltsOf = (
+  { accounts, strategies, halt }: Closing,
+  reason: string,
+  { instId, strategy }: PositionFilter,
+): Observable<unknown> => {
   if (strategy !== undefined) return halt(reason, { strategy });
   if (instId === undefined) return halt(reason);
   const concerned = strategies.filter((name) => accounts.some(({ orderManager }) => orderManager.trades(name, instId)));
@@ -214,7 +243,9 @@ export const closingWith =
       endings.next(ending);
     };
     const run = async (): Promise<void> => {
-      await lastValueFrom(haltsOf(parts, reason, which).pipe(takeUntil(after(clock, haltMsMax))), { defaultValue: undefined });
+      await lastValueFrom(haltsOf(parts, reason, which).pipe(takeUntil(after(clock, haltMsMax))), {
+        defaultValue: undefined,
+      });
       await Promise.all(
         accounts.map(async (account) =>
           strategy === undefined

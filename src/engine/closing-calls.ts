@@ -65,14 +65,22 @@ export class ClosingCalls {
   }
 
   /** Books what the calls for an instrument executed, as far as the service tells of it in time; `px` stands in where it does not. */
-  async book(instId: string, { left, px, until }: { readonly left: string; readonly px: string; readonly until: number }): Promise<void> {
+  async book(
+    instId: string,
+    { left, px, until }: { readonly left: string; readonly px: string; readonly until: number },
+  ): Promise<void> {
     const { clock, onClosed } = this.#parts;
     const endAt = Math.min(until, clock.now() + recordMs);
     const sent = this.#sent.get(instId) ?? [];
     const found = await Promise.all(sent.map(async (one) => this.#recordOf(instId, one, endAt)));
     const orders = found.flatMap((record) => record ?? []);
     const { avgPx = "" } = orders.at(-1) ?? {};
-    const parts = onClosed(this.#account, { instId, orders, left, px: isPositive(avgPx || "0") ? avgPx : px || undefined });
+    const parts = onClosed(this.#account, {
+      instId,
+      orders,
+      left,
+      px: isPositive(avgPx || "0") ? avgPx : px || undefined,
+    });
     const standing = parts.filter(({ standsIn }) => standsIn === true);
     const missing = sent.flatMap(({ clOrdId }, index) => (found[index] === undefined ? [clOrdId] : []));
     if (missing.length > 0) this.#await(new Set(missing), standing);
@@ -95,7 +103,9 @@ export class ClosingCalls {
       if (known !== undefined && !isActive(known.state)) return known;
       const left = until - clock.now();
       if (left <= 0) return undefined;
-      const read$ = gateway.read("getOrder", { clOrdId, instId }, call).pipe(takeUntil(merge(after(clock, left), stopped$)));
+      const read$ = gateway
+        .read("getOrder", { clOrdId, instId }, call)
+        .pipe(takeUntil(merge(after(clock, left), stopped$)));
       const outcome = await firstValueFrom(read$, { defaultValue: undefined });
       const { records = [], problems = [""] } = outcome?.kind === "done" ? outcome : {};
       const record = records.find((one) => one.clOrdId === clOrdId);

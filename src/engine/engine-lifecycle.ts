@@ -5,7 +5,17 @@
  * starts; a stop may come while it starts, and then nothing starts after it.
  * Not here: what is started (engine.ts, assembly.ts).
  */
-import { filter, lastValueFrom, map, Observable, type Subject, type Subscription, startWith, take, takeUntil } from "rxjs";
+import {
+  filter,
+  lastValueFrom,
+  map,
+  Observable,
+  type Subject,
+  type Subscription,
+  startWith,
+  take,
+  takeUntil,
+} from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
@@ -113,7 +123,13 @@ export class RealTimeParts {
   /** The service's state has been read. */
   begin({ accounts, durable, journal, service: { clock } }: Parts, stopped$: Observable<void>): void {
     this.measured?.start();
-    this.#differences = this.#checkPositions?.({ clock, journal, accounts: accounts.all, isKept: durable !== undefined, stopped$ });
+    this.#differences = this.#checkPositions?.({
+      clock,
+      journal,
+      accounts: accounts.all,
+      isKept: durable !== undefined,
+      stopped$,
+    });
   }
 
   /** Of positions, where they are looked at. */
@@ -172,7 +188,8 @@ export class EngineLifecycle {
 
   async start(): Promise<void> {
     const { parts, begin } = this.#options;
-    if (this.#state !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${this.#state}. Make a new one.`);
+    if (this.#state !== "new")
+      throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${this.#state}. Make a new one.`);
     this.#state = "started";
     try {
       await this.#read();
@@ -197,7 +214,13 @@ export class EngineLifecycle {
     await this.#stopping;
   }
 
-  async #stop({ cancel = false, settleMs = 0 }: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void> {
+  async #stop({
+    cancel = false,
+    settleMs = 0,
+  }: {
+    readonly cancel?: boolean;
+    readonly settleMs?: number;
+  }): Promise<void> {
     const { parts, strategyHost, pluginHost } = this.#options;
     const { accounts, beating, halt, journal } = parts;
     const { clock } = parts.service;
@@ -229,7 +252,8 @@ export class EngineLifecycle {
     if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while its code was loaded.");
     const leading = parts.standby.lead();
     const goesOn = leading !== undefined && (await leading);
-    if (leading !== undefined && this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it stood by.");
+    if (leading !== undefined && this.#isStopped())
+      throw new SluiceError("ENGINE_STATE", "The engine was stopped while it stood by.");
     const recovered = await durable?.open(goesOn);
     // The stop came too early to close what was not open yet.
     if (this.#isStopped()) {

@@ -129,7 +129,9 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const parts = assemble(config, random, stopped$, options);
   const { accounts, journal, service } = parts;
   const { clock } = service;
-  const market = withHistory(service, config.history, (what, detail) => journal.append({ type: "anomaly", what, detail }));
+  const market = withHistory(service, config.history, (what, detail) =>
+    journal.append({ type: "anomaly", what, detail }),
+  );
   const now = () => clock.now();
   const failures = new FailureLog(options.onFailure);
   const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed, failures);
@@ -144,7 +146,12 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const steering = steeringOf({ config, parts, strategyHost, inTime });
   const face = { ...faceOf(parts, streamsFor, quotaNow, names(config.strategies), stopped$), ...steering };
   const { kind, environment = "", baseUrl } = config.service;
-  const about: AboutEngine = { instance: config.instance, service: kind, environment, ...(baseUrl !== undefined && { baseUrl }) };
+  const about: AboutEngine = {
+    instance: config.instance,
+    service: kind,
+    environment,
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
   const begin = (): void => {
     inTime.begin(parts, stopped$);
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });

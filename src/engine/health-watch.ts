@@ -40,7 +40,13 @@ class Durations {
   }
 
   of(endpoint: string): EndpointLatency {
-    return { endpoint, count: this.#count, p50Ms: this.#percentile(0.5), p99Ms: this.#percentile(0.99), maxMs: this.#most };
+    return {
+      endpoint,
+      count: this.#count,
+      p50Ms: this.#percentile(0.5),
+      p99Ms: this.#percentile(0.99),
+      maxMs: this.#most,
+    };
   }
 }
 

@@ -23,7 +23,12 @@ const limitedMsMax = 900_000;
 const denialsMax = 3;
 
 /** Waits for a value of a resource, or fails with what the service answered instead. */
-const readOnce = async <T>(clock: Clock, watch: Watch, source$: Observable<Snapshot<T>>, what: string): Promise<void> => {
+const readOnce = async <T>(
+  clock: Clock,
+  watch: Watch,
+  source$: Observable<Snapshot<T>>,
+  what: string,
+): Promise<void> => {
   let last = "no answer";
   let denials = 0;
   const fresh$ = source$.pipe(
@@ -39,7 +44,9 @@ const readOnce = async <T>(clock: Clock, watch: Watch, source$: Observable<Snaps
     }),
     map(() => true),
   );
-  const done = await firstValueFrom(watch.guard(fresh$).pipe(takeUntil(tooLong(clock, watch))), { defaultValue: false });
+  const done = await firstValueFrom(watch.guard(fresh$).pipe(takeUntil(tooLong(clock, watch))), {
+    defaultValue: false,
+  });
   if (!done) throw new SluiceError("ENGINE_STATE", `The engine cannot start: ${what} could not be read (${last}).`);
 };
 
@@ -53,7 +60,12 @@ const tooLong = (clock: Clock, { limitedAt }: Watch): Observable<unknown> => {
   return from(clock.now());
 };
 
-export const initialSync = async (clock: Clock, orderManager: OrderManager, streams: StreamsOfState, watch: Watch): Promise<void> => {
+export const initialSync = async (
+  clock: Clock,
+  orderManager: OrderManager,
+  streams: StreamsOfState,
+  watch: Watch,
+): Promise<void> => {
   // Kept open while the engine runs: products are listed, delisted and changed.
   const lists$ = streams.instruments$.pipe(map(({ value }) => value));
   lists$
@@ -77,7 +89,11 @@ const refreshMs = 60_000;
  * rejected for its tick, lot or listing although these were checked before it was sent. Orders are not affected; products that the list has
  * never had are looked up elsewhere (orders/refusals.ts).
  */
-export const instrumentRefresh = ({ answers }: Profile, clock: Clock, refresh: () => void): ((rejected: TrackedOrder) => void) => {
+export const instrumentRefresh = (
+  { answers }: Profile,
+  clock: Clock,
+  refresh: () => void,
+): ((rejected: TrackedOrder) => void) => {
   const codes = [answers.instrumentCode, answers.priceCode, answers.sizeCode];
   /** Time of the last read by product; for another product's rejection that list may be older than the change. */
   const askedAt = new Map<string, number>();

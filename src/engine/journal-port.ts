@@ -15,7 +15,13 @@ import type { Protected, ProtectionRecord } from "../journal/protection-records.
 import type { OrderManager } from "../orders/order-manager.ts";
 
 /** Events that it notes. */
-export type Noted = "strategy.reducing" | "strategy.halted" | "strategy.resumed" | "watchdog.tripped" | "journal.opened" | "order.changed";
+export type Noted =
+  | "strategy.reducing"
+  | "strategy.halted"
+  | "strategy.resumed"
+  | "watchdog.tripped"
+  | "journal.opened"
+  | "order.changed";
 
 export interface PlacementJournal {
   /**
@@ -55,7 +61,9 @@ export interface Recovered {
 /** Dependencies of a journal, besides its config. */
 export interface JournalParts {
   readonly service: Pick<OpenService, "clock" | "users">;
-  readonly deskOf: (uid: string) => Pick<OrderManager, "leaves" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
+  readonly deskOf: (
+    uid: string,
+  ) => Pick<OrderManager, "leaves" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
   /** Where it tells that it cannot be written, and that it can again. */
   readonly events: Pick<EventLog, "append">;
   /** Folders of the machine when left out. */

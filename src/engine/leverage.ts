@@ -15,12 +15,19 @@ import type { UserAccount } from "./user-account.ts";
 
 const answerMsMax = 90_000;
 
-export const setLeverage = async (clock: Clock, accounts: readonly UserAccount[], wanted: LeverageConfig): Promise<void> => {
+export const setLeverage = async (
+  clock: Clock,
+  accounts: readonly UserAccount[],
+  wanted: LeverageConfig,
+): Promise<void> => {
   for (const { user, gateway } of accounts) {
     for (const [instId, setting] of Object.entries(wanted)) {
-      const input: InputOf<"setLeverage"> = typeof setting === "string" ? { instId, lever: setting } : { instId, ...setting };
+      const input: InputOf<"setLeverage"> =
+        typeof setting === "string" ? { instId, lever: setting } : { instId, ...setting };
       // May be repeated like a read: the call is idempotent.
-      const outcome$ = gateway.read("setLeverage", input, { class: "place", owner: "engine" }).pipe(takeUntil(after(clock, answerMsMax)));
+      const outcome$ = gateway
+        .read("setLeverage", input, { class: "place", owner: "engine" })
+        .pipe(takeUntil(after(clock, answerMsMax)));
       const outcome = await lastValueFrom<Outcome<unknown>, undefined>(outcome$, { defaultValue: undefined });
       if (outcome?.kind === "done") continue;
       throw new SluiceError(

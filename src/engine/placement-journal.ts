@@ -49,10 +49,23 @@ export const placementJournal = (
   if (journal === undefined) throw new SluiceError("BUG", "A journal was opened that no config asks for.");
   const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
   const rules = { ...defaultRules, ...orders };
-  return new PlacementLog({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk, events });
+  return new PlacementLog({
+    config: { ...journal, dir: resolve(journal.dir) },
+    owner,
+    clock,
+    users,
+    rules,
+    deskOf,
+    openDisk,
+    events,
+  });
 };
 
-const strategyModes = { "strategy.reducing": "reducing", "strategy.halted": "halted", "strategy.resumed": "active" } as const;
+const strategyModes = {
+  "strategy.reducing": "reducing",
+  "strategy.halted": "halted",
+  "strategy.resumed": "active",
+} as const;
 
 /** The journal of placements over one write-ahead log. */
 class PlacementLog implements PlacementJournal {
@@ -93,7 +106,15 @@ class PlacementLog implements PlacementJournal {
     await log.commit();
     const held = this.#decisions.held();
     const { life } = this.#intents;
-    return { life, open, held, judged, holdings: this.#holdings.all(), protections: this.#protections.all(), repaired: log.repaired };
+    return {
+      life,
+      open,
+      held,
+      judged,
+      holdings: this.#holdings.all(),
+      protections: this.#protections.all(),
+      repaired: log.repaired,
+    };
   }
 
   async close(): Promise<void> {
@@ -131,7 +152,8 @@ class PlacementLog implements PlacementJournal {
 
   readonly closed: PlacementJournal["closed"] = (uid, instId, parts, px) => {
     if ((px === undefined && parts.length === 0) || this.#log === undefined) return;
-    for (const held of this.#holdings.closed(uid, instId, parts, px)) this.#write({ type: "held", ...this.#withBooked(held) });
+    for (const held of this.#holdings.closed(uid, instId, parts, px))
+      this.#write({ type: "held", ...this.#withBooked(held) });
   };
 
   readonly protection = (uid: string, record: ProtectionRecord): void => {
@@ -143,7 +165,12 @@ class PlacementLog implements PlacementJournal {
   readonly refused = (isExit: boolean): string | undefined => this.#log?.refused(isExit);
 
   #snapshot(): readonly object[] {
-    return [...this.#intents.snapshot(), ...this.#decisions.snapshot(), ...this.#holdings.snapshot(), ...this.#protections.snapshot()];
+    return [
+      ...this.#intents.snapshot(),
+      ...this.#decisions.snapshot(),
+      ...this.#holdings.snapshot(),
+      ...this.#protections.snapshot(),
+    ];
   }
 
   #take(record: JournalRecord): void {
@@ -163,7 +190,8 @@ class PlacementLog implements PlacementJournal {
 
   async #writeDown({ body, key = "" }: WireRequest): Promise<void> {
     const log = this.#log;
-    if (log === undefined) throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it.");
+    if (log === undefined)
+      throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it.");
     const { clock, deskOf } = this.#options;
     const { clOrdId = "", instId, side, ordType, px = "", sz } = body as PlaceBody;
     const uid = this.#uidOf.get(key) ?? "";
@@ -189,7 +217,8 @@ class PlacementLog implements PlacementJournal {
   /** A change of an order: from here on it may be the larger of both. */
   async #writeChange({ body, key = "" }: WireRequest): Promise<void> {
     const log = this.#log;
-    if (log === undefined) throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order is changed without it.");
+    if (log === undefined)
+      throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order is changed without it.");
     const { clOrdId, px, sz } = body as AmendBody;
     const uid = this.#uidOf.get(key) ?? "";
     const known = this.#intents.open().find((intent) => intent.clOrdId === clOrdId && intent.uid === uid);
@@ -199,7 +228,8 @@ class PlacementLog implements PlacementJournal {
       await log.commit(known.reduceOnly ? clOrdId : undefined);
     }
     const reason = this.#options.deskOf(uid).leaves(clOrdId ?? "");
-    if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `The change of ${clOrdId} was not sent: ${reason}.`);
+    if (reason !== undefined)
+      throw new SluiceError("JOURNAL_FAILED", `The change of ${clOrdId} was not sent: ${reason}.`);
   }
 
   #decide(verdict: Verdict): void {
@@ -270,7 +300,8 @@ class PlacementLog implements PlacementJournal {
       );
     }
     for (const { booked: _, ...held } of all) {
-      if (which === true || which.includes(held.instId)) this.#write({ type: "held", ...held, position: "0", cash: "0" });
+      if (which === true || which.includes(held.instId))
+        this.#write({ type: "held", ...held, position: "0", cash: "0" });
     }
   }
 }

@@ -156,7 +156,11 @@ class AccountCheck {
     this.#suspicions.delete(difference.instId);
     this.#reported.set(difference.instId, difference);
     if (!this.#mayTell(difference.instId)) return;
-    journal.append({ type: "anomaly", what: "position.differs", detail: `${differenceText(difference)}. ${remedyOf(difference, isKept)}` });
+    journal.append({
+      type: "anomaly",
+      what: "position.differs",
+      detail: `${differenceText(difference)}. ${remedyOf(difference, isKept)}`,
+    });
   }
 
   #mayTell(instId: string): boolean {
@@ -189,6 +193,7 @@ const remedyOf = ({ instId, account, held }: PositionDifference, isKept: boolean
     ? `start again with --reset-risk-counters-of ${instId}, after which no strategy holds anything of it`
     : "start again, after which every strategy holds nothing";
   if (isZero(account)) return `${cause}. If nothing is held any more, stop and ${again}`;
-  if (isZero(held)) return `${cause}. What no strategy holds is closed by none: close it at the service, or leave it to whom it belongs`;
+  if (isZero(held))
+    return `${cause}. What no strategy holds is closed by none: close it at the service, or leave it to whom it belongs`;
   return `${cause}. To hold nothing on both sides: sluice ctl close --inst ${instId} --yes (or stop, and sluice close with the config), which halts: it says how to resume`;
 };

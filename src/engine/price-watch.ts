@@ -24,7 +24,10 @@ export class PriceWatch implements TriggerPrices {
   readonly #positions: Resources["positions"];
   readonly #followBars: OpenService["followBars"];
 
-  constructor({ market, clock, followBars }: Pick<OpenService, "market" | "clock" | "followBars">, positions: Resources["positions"]) {
+  constructor(
+    { market, clock, followBars }: Pick<OpenService, "market" | "clock" | "followBars">,
+    positions: Resources["positions"],
+  ) {
     this.#market = market;
     this.#clock = clock;
     this.#positions = positions;

@@ -39,7 +39,10 @@ const isWellFormed = ({ strategy, name, instId, protect }: Protected, journal: E
   return false;
 };
 
-export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged, holdings, protections, repaired }: Recovered): void => {
+export const recall = (
+  { accounts, journal, clock }: Heir,
+  { life, open, judged, holdings, protections, repaired }: Recovered,
+): void => {
   journal.append({ type: "journal.opened", run: life, unresolved: open.length, repaired });
   for (const { user, orderManager } of accounts.all) {
     orderManager.inherit(

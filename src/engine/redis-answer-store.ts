@@ -60,12 +60,18 @@ export class RedisAnswerStore implements AnswerStore {
    */
   static async open(url: string, group: string, kind: string, member: string): Promise<RedisAnswerStore> {
     const needs = "config.quota.shared: a store in Redis is reached";
-    return new RedisAnswerStore(await RedisConnection.open({ url, needs, answerMs, scripts }), `{${group}}:r:${kind}`, member);
+    return new RedisAnswerStore(
+      await RedisConnection.open({ url, needs, answerMs, scripts }),
+      `{${group}}:r:${kind}`,
+      member,
+    );
   }
 
   async look(name: string, maxAgeMs: number): Promise<AnswerReply> {
     const mark = `${this.#member}:${++this.#count}`;
-    const reply = await this.#connection.ask((redis) => redis.lookForAnswer(2, ...this.#keys(name), Math.floor(maxAgeMs), mark, askingMs));
+    const reply = await this.#connection.ask((redis) =>
+      redis.lookForAnswer(2, ...this.#keys(name), Math.floor(maxAgeMs), mark, askingMs),
+    );
     const [kind, storeMs, ...rest] = reply as readonly (string | number)[];
     const time = { storeMs: Number(storeMs) };
     if (kind === "answer") return { kind, ageMs: Number(rest[0]), text: String(rest[1]), ...time };

@@ -118,7 +118,14 @@ class Question<R> {
   #mark: string | undefined;
   #isOver = false;
 
-  constructor(clock: Clock, store: AnswerStore, name: string, maxAgeMs: number, read: () => Observable<Outcome<R>>, asker: Asker<R>) {
+  constructor(
+    clock: Clock,
+    store: AnswerStore,
+    name: string,
+    maxAgeMs: number,
+    read: () => Observable<Outcome<R>>,
+    asker: Asker<R>,
+  ) {
     this.#clock = clock;
     this.#store = store;
     this.#name = name;
@@ -198,8 +205,10 @@ class Question<R> {
 
   /** A record that could not be read is known to its reader only. */
   #share(outcome: Outcome<R> | undefined): void {
-    const text = outcome?.kind === "done" && outcome.problems.length === 0 ? JSON.stringify(outcome.records) : undefined;
-    if (this.#mark !== undefined) this.#leave(this.#mark, text !== undefined && text.length <= textMax ? text : undefined);
+    const text =
+      outcome?.kind === "done" && outcome.problems.length === 0 ? JSON.stringify(outcome.records) : undefined;
+    if (this.#mark !== undefined)
+      this.#leave(this.#mark, text !== undefined && text.length <= textMax ? text : undefined);
     this.#mark = undefined;
   }
 
@@ -217,7 +226,9 @@ class Question<R> {
 const parsed = (text: string): readonly object[] | undefined => {
   try {
     const records: unknown = JSON.parse(text);
-    return Array.isArray(records) && records.every((record) => typeof record === "object" && record !== null) ? records : undefined;
+    return Array.isArray(records) && records.every((record) => typeof record === "object" && record !== null)
+      ? records
+      : undefined;
   } catch {
     return undefined;
   }

@@ -48,7 +48,8 @@ export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions)
     recovery = merge(...accounts.map(({ resources }) => readAgain(resources.pending, since)))
       .pipe(toArray())
       .subscribe(() => {
-        for (const orderManager of held) if (orderManager.mode === "reducing") orderManager.setMode("active", "the state was read again");
+        for (const orderManager of held)
+          if (orderManager.mode === "reducing") orderManager.setMode("active", "the state was read again");
         held.clear();
       });
   };

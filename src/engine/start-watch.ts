@@ -10,7 +10,13 @@
 import { type Observable, ReplaySubject, takeUntil } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { limitedStatus } from "../contract/limits.ts";
-import { type Interceptor, observing, type ResponseSink, type WireRequest, type WireResponse } from "../contract/transport.ts";
+import {
+  type Interceptor,
+  observing,
+  type ResponseSink,
+  type WireRequest,
+  type WireResponse,
+} from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 
@@ -124,7 +130,9 @@ class RequestsOfStart implements StartWatch {
       isOver = true;
       // Reads that wait side by side are one lesson.
       if (this.#patienceMs === ms) this.#patienceMs = 2 * ms;
-      sink.failed(new SluiceError("OUTCOME_UNKNOWN", `${endpoint}: no answer within ${ms} ms, while the engine starts.`));
+      sink.failed(
+        new SluiceError("OUTCOME_UNKNOWN", `${endpoint}: no answer within ${ms} ms, while the engine starts.`),
+      );
     });
     const once = (tell: () => void): void => {
       if (isOver) return;
@@ -149,7 +157,9 @@ class RequestsOfStart implements StartWatch {
   }
 
   #fail(why: string): void {
-    this.#failed$.error(new SluiceError("ENGINE_STATE", `The engine cannot start: ${why} Check the service's baseUrl in the config.`));
+    this.#failed$.error(
+      new SluiceError("ENGINE_STATE", `The engine cannot start: ${why} Check the service's baseUrl in the config.`),
+    );
   }
 
   #held(until: number): void {
@@ -169,8 +179,13 @@ class RequestsOfStart implements StartWatch {
       this.#report("limited", "a rate limit refuses (429): other clients use this quota; waiting for the next window");
     } else if (this.#baseUrl !== undefined && this.#wrongPaths > 0) {
       if (this.#wrongPaths >= wrongPathsMax) this.#fail(`${place} has no such path (${status} for ${method} ${path}).`);
-      else this.#report("path", `${place} has no such path (${status} for ${method} ${path}): is the service's baseUrl right?`);
-    } else if (refusalIn(body) !== "") this.#report("refused", `the service refuses ${method} ${path}: ${refusalIn(body)}`);
+      else
+        this.#report(
+          "path",
+          `${place} has no such path (${status} for ${method} ${path}): is the service's baseUrl right?`,
+        );
+    } else if (refusalIn(body) !== "")
+      this.#report("refused", `the service refuses ${method} ${path}: ${refusalIn(body)}`);
   }
 
   #lost(error: unknown): void {

@@ -31,7 +31,8 @@ export const steeringOf = (own: SteeringParts): Steering => {
   const known = config.strategies.map(({ name }) => name);
   return {
     strategies: () => config.strategies.map((strategy) => viewOf(own, strategy)),
-    openOrders: () => accounts.all.flatMap(({ orderManager }) => orderManager.orders().map((order) => orderManager.updateOf(order))),
+    openOrders: () =>
+      accounts.all.flatMap(({ orderManager }) => orderManager.orders().map((order) => orderManager.updateOf(order))),
     cancel: (where = {}) => {
       checkFilter(where, "cancel", ["strategy", "clOrdId"]);
       if (where.strategy !== undefined) checkStrategy(known, where.strategy);
@@ -60,7 +61,10 @@ const wordsMax = 500;
 /** What comes from a port is bounded before it is kept. */
 const words = (what: string, text: unknown): string => {
   if (typeof text === "string") return text.slice(0, wordsMax);
-  throw new SluiceError("CONFIG_INVALID", `operatorActed: ${what} is ${typeof text}, not text. Write "" where there is nothing to say.`);
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `operatorActed: ${what} is ${typeof text}, not text. Write "" where there is nothing to say.`,
+  );
 };
 
 const viewOf = ({ parts: { accounts }, strategyHost }: SteeringParts, given: Strategy): StrategyView => {
@@ -91,7 +95,11 @@ const cancelIn = (
   const chosen = accounts.map(({ orderManager }) => {
     const meant = orderManager
       .orders()
-      .filter((order) => (strategy === undefined || order.strategy === strategy) && (clOrdId === undefined || order.clOrdId === clOrdId))
+      .filter(
+        (order) =>
+          (strategy === undefined || order.strategy === strategy) &&
+          (clOrdId === undefined || order.clOrdId === clOrdId),
+      )
       .filter((order) => isChosen(orderManager, order, where, now));
     return cancelAll(orderManager, meant, "cancel");
   });
@@ -104,7 +112,10 @@ const changeOptions = ({ strategyHost, inTime }: SteeringParts, name: string, ch
   if (current === undefined) throw notRunning(name);
   const given: unknown = changes;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new SluiceError("CONFIG_INVALID", `options of strategy "${name}": the changes are not an object. Write { option: value }.`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `options of strategy "${name}": the changes are not an object. Write { option: value }.`,
+    );
   }
   if (current.with === undefined) {
     throw new SluiceError(
@@ -117,7 +128,10 @@ const changeOptions = ({ strategyHost, inTime }: SteeringParts, name: string, ch
 };
 
 const notRunning = (name: string): SluiceError =>
-  new SluiceError("ENGINE_STATE", `options of strategy "${name}" change only while the engine runs; it has not started, or has stopped.`);
+  new SluiceError(
+    "ENGINE_STATE",
+    `options of strategy "${name}" change only while the engine runs; it has not started, or has stopped.`,
+  );
 
 const resources = ["instruments", "pending", "history", "balances", "positions"] as const;
 
@@ -136,7 +150,9 @@ const healthReader = ({ config, parts, inTime }: SteeringParts): (() => EngineHe
     const at = clock.now();
     const failed = durable?.refused(false);
     const opened =
-      facts.run === undefined ? ({ state: "opening", reason: "" } as const) : { state: "open" as const, run: facts.run, reason: "" };
+      facts.run === undefined
+        ? ({ state: "opening", reason: "" } as const)
+        : { state: "open" as const, run: facts.run, reason: "" };
     return {
       at,
       clock: clockOf(parts, at),
@@ -171,25 +187,28 @@ const factsFrom = (journal: Pick<EventLog, "on">, hasWatchdog: boolean) => {
     anomalies: 0,
     watchdog: { state: hasWatchdog ? "waiting" : "none", reason: "" },
   };
-  journal.on(["journal.opened", "anomaly", "engine.stalled", "watchdog.armed", "watchdog.lost", "watchdog.tripped"], (event) => {
-    switch (event.type) {
-      case "journal.opened":
-        facts.run = event.run;
-        break;
-      case "watchdog.armed":
-        facts.watchdog = { state: "armed", reason: "" };
-        break;
-      case "watchdog.lost":
-        // One that tripped stays so: no order leaves any more.
-        if (facts.watchdog.state !== "tripped") facts.watchdog = { state: "lost", reason: event.reason };
-        break;
-      case "watchdog.tripped":
-        facts.watchdog = { state: "tripped", reason: event.reason };
-        break;
-      case "anomaly":
-      case "engine.stalled":
-        facts.anomalies++;
-    }
-  });
+  journal.on(
+    ["journal.opened", "anomaly", "engine.stalled", "watchdog.armed", "watchdog.lost", "watchdog.tripped"],
+    (event) => {
+      switch (event.type) {
+        case "journal.opened":
+          facts.run = event.run;
+          break;
+        case "watchdog.armed":
+          facts.watchdog = { state: "armed", reason: "" };
+          break;
+        case "watchdog.lost":
+          // One that tripped stays so: no order leaves any more.
+          if (facts.watchdog.state !== "tripped") facts.watchdog = { state: "lost", reason: event.reason };
+          break;
+        case "watchdog.tripped":
+          facts.watchdog = { state: "tripped", reason: event.reason };
+          break;
+        case "anomaly":
+        case "engine.stalled":
+          facts.anomalies++;
+      }
+    },
+  );
   return facts;
 };

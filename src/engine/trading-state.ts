@@ -17,19 +17,23 @@ export const haltWith =
   (accounts: UserAccounts, strategies: readonly string[]) =>
   (reason: string, { strategy }: Whom = {}): Observable<CancelResult> => {
     const results = new ReplaySubject<CancelResult>();
-    const isMeant = (order: { readonly strategy: string }): boolean => strategy === undefined || order.strategy === strategy;
+    const isMeant = (order: { readonly strategy: string }): boolean =>
+      strategy === undefined || order.strategy === strategy;
     if (strategy !== undefined) checkStrategy(strategies, strategy);
     // All cancels are queued before any order manager acts: a batch holds what is queued when it is sent.
-    merge(...accounts.all.map(({ orderManager }) => cancelAll(orderManager, orderManager.orders().filter(isMeant), "emergency"))).subscribe(
-      results,
-    );
+    merge(
+      ...accounts.all.map(({ orderManager }) =>
+        cancelAll(orderManager, orderManager.orders().filter(isMeant), "emergency"),
+      ),
+    ).subscribe(results);
     setMode(accounts, "halted", reason, strategy);
     return results;
   };
 
 /** A second halt reports its own reason. */
 const announceAgain = ({ all }: UserAccounts, journal: EventLog, reason: string): void => {
-  if (all.every(({ orderManager }) => orderManager.mode === "halted")) journal.append({ type: "mode.changed", mode: "halted", reason });
+  if (all.every(({ orderManager }) => orderManager.mode === "halted"))
+    journal.append({ type: "mode.changed", mode: "halted", reason });
 };
 
 /** Other engines that halt and resume with this one. */
@@ -78,8 +82,13 @@ const checkGroup = ({ joined }: { readonly joined: Group | undefined }): void =>
 };
 
 /** Halts or resumes the group. An engine without a group halts itself and reports an anomaly, as no other engine is halted. */
-const haltGroup = ({ joined }: { readonly joined: Group | undefined }, journal: EventLog, reason: string | undefined): void => {
-  const detail = "only this engine was halted or resumed, as it is in no group: add quota: { shared: { store, group, of } } to the config";
+const haltGroup = (
+  { joined }: { readonly joined: Group | undefined },
+  journal: EventLog,
+  reason: string | undefined,
+): void => {
+  const detail =
+    "only this engine was halted or resumed, as it is in no group: add quota: { shared: { store, group, of } } to the config";
   if (joined === undefined) journal.append({ type: "anomaly", what: "group.none", detail });
   else joined.haltAll(reason);
 };

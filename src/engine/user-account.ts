@@ -56,7 +56,11 @@ interface UserAccountParts {
 }
 
 /** `instruments` is the list to use, where another account reads it already. */
-const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instruments?: Resources["instruments"]): UserAccount => {
+const createUserAccount = (
+  parts: UserAccountParts,
+  user: ServiceUser,
+  instruments?: Resources["instruments"],
+): UserAccount => {
   const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$, joined } = parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user, inParts: service.inParts });
@@ -155,7 +159,8 @@ export interface UserAccounts {
  */
 export const createUserAccounts = (parts: UserAccountParts, { users }: OpenService): UserAccounts => {
   const [user, ...others] = users;
-  if (user === undefined) throw new SluiceError("CONFIG_INVALID", "config.service opened without a user. Give it at least one.");
+  if (user === undefined)
+    throw new SluiceError("CONFIG_INVALID", "config.service opened without a user. Give it at least one.");
   const first = createUserAccount(parts, user);
   const all = [first, ...others.map((other) => createUserAccount(parts, other, first.resources.instruments))];
   const byUid = new Map(all.map((account) => [account.user.uid, account]));

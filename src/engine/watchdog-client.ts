@@ -44,14 +44,25 @@ const silent: WatchdogClient = {
   end: () => Promise.resolve(),
 };
 
-export const watchdogClientOf = ({ config, service, journal, accounts, halt, dial }: WatchdogClientParts): WatchdogClient => {
+export const watchdogClientOf = ({
+  config,
+  service,
+  journal,
+  accounts,
+  halt,
+  dial,
+}: WatchdogClientParts): WatchdogClient => {
   if (config.watchdog === undefined || service.watchful !== true) return silent;
   if (service.realTime !== true) {
-    const start = (): void => journal.append({ type: "watchdog.lost", reason: "a session that is recorded or replayed has none" });
+    const start = (): void =>
+      journal.append({ type: "watchdog.lost", reason: "a session that is recorded or replayed has none" });
     return { ...silent, start };
   }
   const open = (): number =>
-    accounts().reduce((count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length, 0);
+    accounts().reduce(
+      (count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length,
+      0,
+    );
   let heartbeat: Heartbeat | undefined;
   let isStopped = false;
   return {
@@ -86,7 +97,10 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
     },
     met: async (ms) => {
       if (heartbeat === undefined || heartbeat.isArmed) return;
-      journal.append({ type: "start.waiting", reason: "waiting for the watchdog: nothing is traded before it is connected" });
+      journal.append({
+        type: "start.waiting",
+        reason: "waiting for the watchdog: nothing is traded before it is connected",
+      });
       if ((await heartbeat.armedWithin(ms)) || isStopped) return;
       throw new SluiceError(
         "ENGINE_STATE",
@@ -100,7 +114,10 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
         return;
       }
       if (heartbeat === undefined || (await heartbeat.leave())) return;
-      journal.append({ type: "watchdog.lost", reason: "it did not confirm that this engine stops, and may cancel its open orders" });
+      journal.append({
+        type: "watchdog.lost",
+        reason: "it did not confirm that this engine stops, and may cancel its open orders",
+      });
     },
   };
 };

@@ -53,7 +53,12 @@ export class CandleSeam {
     return () => this.#cancel();
   }
 
-  #ask(series: BarSeries, from: number, take: (bars: readonly Candle[], answered: boolean) => void, closedAt?: number): void {
+  #ask(
+    series: BarSeries,
+    from: number,
+    take: (bars: readonly Candle[], answered: boolean) => void,
+    closedAt?: number,
+  ): void {
     this.#asking = true;
     const done = (bars: readonly Candle[], answered: boolean): void => {
       take(bars, answered);
@@ -88,9 +93,11 @@ export class CandleSeam {
     const from = before?.at ?? bar.openedAt;
     const series = { ...this.#series, count: Math.max(1, Math.round((bar.at - from) / barMs)) };
     const take = (bars: readonly Candle[]): void => {
-      for (const found of bars) if (found.at <= bar.at && (before !== undefined || found.at === bar.at)) this.#emit(found);
+      for (const found of bars)
+        if (found.at <= bar.at && (before !== undefined || found.at === bar.at)) this.#emit(found);
       this.#emit(bar);
-      if (before !== undefined) this.#reportHoles([before, ...bars.filter(({ at }) => at > before.at && at < bar.at), bar]);
+      if (before !== undefined)
+        this.#reportHoles([before, ...bars.filter(({ at }) => at > before.at && at < bar.at), bar]);
     };
     this.#ask(series, from, take, bar.at);
   }

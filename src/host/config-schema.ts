@@ -11,7 +11,9 @@ import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
  * By instrument: a leverage from 1 up, decimal text such as "5", alone or with the margin mode. It is set for every user before
  * anything is traded (one call of weight 5 each); a rejection ends the start.
  */
-export type LeverageConfig = Readonly<Record<string, string | { readonly lever: string; readonly mgnMode?: MarginMode }>>;
+export type LeverageConfig = Readonly<
+  Record<string, string | { readonly lever: string; readonly mgnMode?: MarginMode }>
+>;
 
 const lever = { type: "string", pattern: "^[1-9]\\d*(\\.\\d+)?$", maxLength: 10 } as const;
 
@@ -31,7 +33,8 @@ const leverageSchema = {
 
 const positive = { type: "number", exclusiveMinimum: 0 } as const;
 const whole = { type: "integer", minimum: 0 } as const;
-const made = (kind: string) => ({ type: "object", required: ["kind", "name"], properties: { kind: { const: kind } } }) as const;
+const made = (kind: string) =>
+  ({ type: "object", required: ["kind", "name"], properties: { kind: { const: kind } } }) as const;
 
 const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$", maxLength: 40 } as const;
 /** Limits as exact decimal text; `RiskRules` documents each. */
@@ -143,7 +146,13 @@ export const configSchema = {
       type: "object",
       additionalProperties: false,
       default: {},
-      properties: { pendingMs: positive, pendingPushedMs: positive, historyMs: positive, balancesMs: positive, positionsMs: positive },
+      properties: {
+        pendingMs: positive,
+        pendingPushedMs: positive,
+        historyMs: positive,
+        balancesMs: positive,
+        positionsMs: positive,
+      },
     },
     journal: {
       type: "object",

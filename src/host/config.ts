@@ -214,7 +214,8 @@ const checkStandby = ({ standby, journal, watchdog }: CheckedConfig): void => {
     );
   }
   if (watchdog !== undefined) {
-    const text = "config.standby and config.watchdog: a watchdog cancels the orders that the standby goes on with. Leave one of them out.";
+    const text =
+      "config.standby and config.watchdog: a watchdog cancels the orders that the standby goes on with. Leave one of them out.";
     throw new SluiceError("CONFIG_INVALID", text);
   }
 };
@@ -234,7 +235,10 @@ const checkCalled = (config: unknown): void => {
 };
 
 const uncalled = (place: string, example: string): SluiceError =>
-  new SluiceError("CONFIG_INVALID", `${place} is a function, not what it returns. Call it with its options, such as ${example}.`);
+  new SluiceError(
+    "CONFIG_INVALID",
+    `${place} is a function, not what it returns. Call it with its options, such as ${example}.`,
+  );
 
 const remedies: readonly (readonly [problem: string, remedy: string])[] = [
   ['config: "service" is missing.', 'Write service: backtest({ fixture: "…" }) or service: paper({ … }).'],
@@ -244,7 +248,9 @@ const remedies: readonly (readonly [problem: string, remedy: string])[] = [
     "config.leverage",
     'Write swaps with decimal text from 1 up, such as leverage: { "BTC-USDT-SWAP": "5" }, or { lever: "5", mgnMode: "isolated" }.',
   ],
-  ...moneyLimits.map((name) => [`config.orders.${name}: must`, 'Write plain digits in a string, such as "1000.50".'] as const),
+  ...moneyLimits.map(
+    (name) => [`config.orders.${name}: must`, 'Write plain digits in a string, such as "1000.50".'] as const,
+  ),
 ];
 
 const withRemedies = <T>(check: () => T): T => {

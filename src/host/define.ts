@@ -63,7 +63,10 @@ export interface PluginDefinition<S, O> {
 }
 
 /** Checked when the file is loaded, before the definition is used. */
-const checkDefinition = (what: "strategy" | "plugin", { name, options }: { readonly name: string; readonly options: unknown }): void => {
+const checkDefinition = (
+  what: "strategy" | "plugin",
+  { name, options }: { readonly name: string; readonly options: unknown },
+): void => {
   const call = what === "strategy" ? "defineStrategy" : "definePlugin";
   if (typeof name !== "string" || !/^\S(.{0,38}\S)?$/.test(name)) {
     throw new SluiceError(
@@ -82,7 +85,10 @@ const checkDefinition = (what: "strategy" | "plugin", { name, options }: { reado
 const isolationSchema = {
   type: "object",
   additionalProperties: false,
-  properties: { answerMs: { type: "number", minimum: 100, maximum: 600_000 }, heapMb: { type: "number", minimum: 32, maximum: 65_536 } },
+  properties: {
+    answerMs: { type: "number", minimum: 100, maximum: 600_000 },
+    heapMb: { type: "number", minimum: 32, maximum: 65_536 },
+  },
 } as const;
 
 /** Two seconds: a market that runs ahead of it further than that is not the one it decides about. */
@@ -154,7 +160,9 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
 };
 
 /** A key that no config has does not compile. */
-type WithKnownKeys<C> = C extends (...args: never) => unknown ? unknown : { readonly [K in Exclude<keyof C, keyof Config>]: never };
+type WithKnownKeys<C> = C extends (...args: never) => unknown
+  ? unknown
+  : { readonly [K in Exclude<keyof C, keyof Config>]: never };
 
 /** Types a config, and checks it where it is written, so that an error names its file. */
 export const defineConfig = <C extends ConfigInput>(config: C & WithKnownKeys<C>): C => {

@@ -199,7 +199,11 @@ const install = (): void => {
   const schedule = asyncScheduler.schedule.bind(asyncScheduler);
   const schedulerNow = asyncScheduler.now.bind(asyncScheduler);
   asyncScheduler.now = () => ownerNow()?.clock.now() ?? schedulerNow();
-  asyncScheduler.schedule = <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription => {
+  asyncScheduler.schedule = <T>(
+    work: (this: SchedulerAction<T>, state?: T) => void,
+    delay = 0,
+    state?: T,
+  ): Subscription => {
     const owner = ownerNow();
     return owner === undefined || owner.ending === true
       ? schedule(work, delay, state as T)

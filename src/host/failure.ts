@@ -76,7 +76,15 @@ const described = (value: unknown): string | undefined => {
   if (typeof phase === "string") return `an update of its order "${String(slot)}" (${phase})`;
   if (typeof instId !== "string") return "a value of the account's state";
   const what =
-    bidPx !== undefined ? "a quote" : openedAt !== undefined ? "a candle" : bids !== undefined ? "a book" : side ? "a trade" : "a value";
+    bidPx !== undefined
+      ? "a quote"
+      : openedAt !== undefined
+        ? "a candle"
+        : bids !== undefined
+          ? "a book"
+          : side
+            ? "a trade"
+            : "a value";
   return `${what} of ${instId}`;
 };
 

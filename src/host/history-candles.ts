@@ -24,15 +24,20 @@ interface ReadCandles {
 
 /** Throws an Error that describes what is wrong with the answer. */
 export const readCandles = (instId: string, barMs: number, answer: unknown, now: number): ReadCandles => {
-  if (!Array.isArray(answer)) throw new Error(`it answered ${answer === null ? "null" : typeof answer}, not a list of bars`);
-  const pieces = answer.map((bar, index) => pieceOf(bar, index, barMs)).sort((a, b) => a.at - b.at || a.openedAt - b.openedAt);
+  if (!Array.isArray(answer))
+    throw new Error(`it answered ${answer === null ? "null" : typeof answer}, not a list of bars`);
+  const pieces = answer
+    .map((bar, index) => pieceOf(bar, index, barMs))
+    .sort((a, b) => a.at - b.at || a.openedAt - b.openedAt);
   const past = pieces.filter(({ at }) => at <= now);
   const byEnd = new Map<number, Piece[]>();
   for (const piece of past) {
     const end = (Math.floor(piece.openedAt / barMs) + 1) * barMs;
     byEnd.set(end, [...(byEnd.get(end) ?? []), piece]);
   }
-  const bars = [...byEnd].sort(([a], [b]) => a - b).flatMap(([end, parts]) => wholeBar(instId, barMs, end, parts) ?? []);
+  const bars = [...byEnd]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([end, parts]) => wholeBar(instId, barMs, end, parts) ?? []);
   return { bars, ahead: pieces.length - past.length };
 };
 
@@ -42,7 +47,9 @@ const pieceOf = (given: unknown, index: number, barMs: number): Piece => {
   const place = `bar ${index + 1} of its answer`;
   if (!Number.isSafeInteger(openedAt)) throw new Error(`${place} has no openedAt in whole milliseconds`);
   if (openedAt < earliest && openedAt * 1_000 > earliest) {
-    throw new Error(`${place} opened at ${openedAt}: instants are in milliseconds, and this one seems to be in seconds`);
+    throw new Error(
+      `${place} opened at ${openedAt}: instants are in milliseconds, and this one seems to be in seconds`,
+    );
   }
   const length = at - openedAt;
   if (!(length > 0 && barMs % length === 0 && openedAt % length === 0)) {
@@ -61,7 +68,8 @@ const earliest = 100_000_000_000;
 
 const wholeBar = (instId: string, barMs: number, end: number, parts: readonly Piece[]): Candle | undefined => {
   const whole = parts.findLast(({ openedAt, at }) => at - openedAt === barMs);
-  if (whole !== undefined) return "closeFloat" in whole.bar ? (whole.bar as Candle) : candleOf(instId, end, barMs, whole.bar);
+  if (whole !== undefined)
+    return "closeFloat" in whole.bar ? (whole.bar as Candle) : candleOf(instId, end, barMs, whole.bar);
   // What does not reach the end may still be written.
   if (parts.at(-1)?.at !== end) return undefined;
   const single = parts.filter((piece, index) => parts[index + 1]?.openedAt !== piece.openedAt);

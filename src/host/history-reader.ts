@@ -55,7 +55,8 @@ export class HistoryReader {
     const what = `${barMs} ms bars of ${instId}`;
     const read = (source: HistorySource, answer: unknown): readonly Candle[] => {
       const { bars, ahead } = readCandles(instId, barMs, answer, now);
-      if (ahead > 0) this.report("history.ahead", what, `${source.name} showed ${ahead} that had not closed; they are left out`);
+      if (ahead > 0)
+        this.report("history.ahead", what, `${source.name} showed ${ahead} that had not closed; they are left out`);
       return bars;
     };
     return this.#both<Candle>(
@@ -68,28 +69,40 @@ export class HistoryReader {
   }
 
   /** Passes the last `count` trades or quotes before now to `done`; returns a function that cancels the query. */
-  rows<T extends Trade | Quote>(kind: "trades" | "quotes", instId: string, count: number, done: (rows: readonly T[]) => void): () => void {
+  rows<T extends Trade | Quote>(
+    kind: "trades" | "quotes",
+    instId: string,
+    count: number,
+    done: (rows: readonly T[]) => void,
+  ): () => void {
     const now = this.clock.now();
     const what = `${kind} of ${instId}`;
     const read = (source: HistorySource, answer: unknown): readonly T[] => {
       if (!Array.isArray(answer)) throw new Error(`it answered ${typeof answer}, not a list`);
       const past = (answer as readonly T[]).filter(({ at }) => at < now || (source.isComplete === true && at <= now));
       if (past.length < answer.length) {
-        this.report("history.ahead", what, `${source.name} showed ${answer.length - past.length} of later instants; they are left out`);
+        this.report(
+          "history.ahead",
+          what,
+          `${source.name} showed ${answer.length - past.length} of later instants; they are left out`,
+        );
       }
       return past.toSorted((a, b) => a.at - b.at);
     };
     return this.#both<T>(
       what,
       (source, end, wanted) => {
-        const ask = source[kind] as ((instId: string, count: number, to: number) => readonly T[] | PromiseLike<readonly T[]>) | undefined;
+        const ask = source[kind] as
+          | ((instId: string, count: number, to: number) => readonly T[] | PromiseLike<readonly T[]>)
+          | undefined;
         if (ask === undefined) throw new Error(`it has no ${kind}`);
         return ask.call(source, instId, wanted, end);
       },
       read,
       { count, now, startOf: ({ at }) => at },
       (found, answered) => {
-        if (answered && found.length < count) this.report("history.short", what, `${count} were asked for, and there are ${found.length}`);
+        if (answered && found.length < count)
+          this.report("history.short", what, `${count} were asked for, and there are ${found.length}`);
         done(found);
       },
     );
@@ -113,7 +126,11 @@ export class HistoryReader {
     const [own, configured] = [this.#own, this.#configured];
     const end = Math.floor(now);
     if (own === undefined && configured === undefined) {
-      this.report("history.none", series, 'there is no history source; name one in the config, such as history: fromFolder("out/perp")');
+      this.report(
+        "history.none",
+        series,
+        'there is no history source; name one in the config, such as history: fromFolder("out/perp")',
+      );
       done([], false);
       return () => undefined;
     }
@@ -160,7 +177,11 @@ export class HistoryReader {
     }
     if (this.#own !== undefined) {
       asked.answer.then(undefined, () => undefined);
-      this.#fail(series, source, "its answer is a promise, and virtual time does not wait; answer at once in a backtest");
+      this.#fail(
+        series,
+        source,
+        "its answer is a promise, and virtual time does not wait; answer at once in a backtest",
+      );
       take(undefined);
       return () => undefined;
     }
@@ -173,7 +194,11 @@ export class HistoryReader {
     };
     const timer = this.clock.setTimer(this.clock.now() + answerMs, () =>
       end(() => {
-        this.report("history.unanswered", series, `${source.name} did not answer within ${answerMs / 1_000} s; live data begins without`);
+        this.report(
+          "history.unanswered",
+          series,
+          `${source.name} did not answer within ${answerMs / 1_000} s; live data begins without`,
+        );
         take(undefined);
       }),
     );
@@ -202,7 +227,8 @@ const isPromise = (answer: unknown): answer is PromiseLike<unknown> =>
 /** The source of a config, also where it is only a function that gives bars. Throws CONFIG_INVALID for anything else. */
 export const historySourceOf = (given: unknown): HistorySource | undefined => {
   if (given === undefined) return undefined;
-  if (typeof given === "function") return { name: given.name === "" ? "config.history" : given.name, candles: given as CandleHistory };
+  if (typeof given === "function")
+    return { name: given.name === "" ? "config.history" : given.name, candles: given as CandleHistory };
   const { name, candles } = (given ?? {}) as Partial<HistorySource>;
   if (typeof name === "string" && typeof candles === "function") return given as HistorySource;
   throw new SluiceError(

@@ -39,7 +39,12 @@ export const streamPaths = [
 export type StreamPath = (typeof streamPaths)[number];
 
 export type ToThread =
-  | { readonly kind: "begin"; readonly now: number; readonly seed: number; readonly listed: readonly InstrumentRecord[] }
+  | {
+      readonly kind: "begin";
+      readonly now: number;
+      readonly seed: number;
+      readonly listed: readonly InstrumentRecord[];
+    }
   /** Values of several streams in the order in which they came. */
   | { readonly kind: "values"; readonly values: readonly (readonly [stream: number, value: unknown])[] }
   | { readonly kind: "ended"; readonly stream: number; readonly error?: string }
@@ -49,7 +54,12 @@ export type ToThread =
 
 export type FromThread =
   | { readonly kind: "loaded" }
-  | { readonly kind: "subscribe"; readonly stream: number; readonly path: StreamPath; readonly args: readonly unknown[] }
+  | {
+      readonly kind: "subscribe";
+      readonly stream: number;
+      readonly path: StreamPath;
+      readonly args: readonly unknown[];
+    }
   | { readonly kind: "unsubscribe"; readonly stream: number }
   | { readonly kind: "want"; readonly wanted: readonly Wanted[] }
   | { readonly kind: "failed"; readonly message: string; readonly occasion?: Occasion }

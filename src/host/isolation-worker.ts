@@ -33,7 +33,9 @@ const load = async (): Promise<Strategy> => {
   const made = typeof make === "function" ? attempt(make as Make) : undefined;
   if (made?.kind === "strategy" && JSON.stringify(made.schema) === schema) return made;
   const where =
-    file === undefined ? "no file is known that defines it" : `${file.replace(/^.*\//, "")} does not have it as its default export`;
+    file === undefined
+      ? "no file is known that defines it"
+      : `${file.replace(/^.*\//, "")} does not have it as its default export`;
   throw new SluiceError(
     "STRATEGY_FAILED",
     `it cannot be isolated: ${where}. Give it a file of its own: export default defineStrategy({ … }).`,
@@ -93,7 +95,8 @@ const serve = (strategy: Strategy): void => {
   let running: { readonly host: StrategyHost; readonly context: IsolatedContext } | undefined;
   parentPort?.on("message", (message: ToThread) => {
     if (message.kind === "begin") running = begin(strategy, message);
-    else if (message.kind === "ping") say({ kind: "pong", completed: running?.host.states.get(name)?.state === "completed" });
+    else if (message.kind === "ping")
+      say({ kind: "pong", completed: running?.host.states.get(name)?.state === "completed" });
     else running?.context.hear(message);
   });
   say({ kind: "loaded" });

@@ -65,7 +65,11 @@ class IsolatedThread {
     this.#wanted = wanted;
     this.#worker = startThread(new URL("./isolation-worker", import.meta.url), facts, {
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: Math.max(8, heapMb / 4), stackSizeMb: 4 },
+      resourceLimits: {
+        maxOldGenerationSizeMb: heapMb,
+        maxYoungGenerationSizeMb: Math.max(8, heapMb / 4),
+        stackSizeMb: 4,
+      },
     });
     const send = (message: ToThread): void => {
       this.#worker.postMessage(message);
@@ -104,7 +108,11 @@ class IsolatedThread {
     const { answerMs } = this.#limits;
     const unansweredMax = this.#isLoaded ? pings : Math.ceil(loadMsMax / (answerMs / pings));
     if (this.#unanswered++ >= unansweredMax) {
-      this.#fail(this.#isLoaded ? `its thread did not answer for ${answerMs} ms` : `its thread did not load within ${loadMsMax / 1_000} s`);
+      this.#fail(
+        this.#isLoaded
+          ? `its thread did not answer for ${answerMs} ms`
+          : `its thread did not load within ${loadMsMax / 1_000} s`,
+      );
     } else if (this.#isLoaded && this.#unanswered === 1) send({ kind: "ping" });
   }
 
@@ -220,7 +228,9 @@ const plain = (value: unknown): unknown => {
 const streamOf = (context: Context, path: StreamPath, args: readonly unknown[]): Observable<unknown> => {
   if (!streamPaths.includes(path)) throw new SluiceError("BUG", `no stream is called ${String(path)}`);
   const [first, second] = path.split(".");
-  const holder = (second === undefined ? context : context[first as "market"]) as unknown as Readonly<Record<string, unknown>>;
+  const holder = (second === undefined ? context : context[first as "market"]) as unknown as Readonly<
+    Record<string, unknown>
+  >;
   const member = holder[second ?? first ?? ""];
   return typeof member === "function"
     ? (member as (...given: readonly unknown[]) => Observable<unknown>).apply(holder, [...args])

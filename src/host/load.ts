@@ -43,7 +43,8 @@ export const exportsOf = async (address: string): Promise<object> => {
 const settle = async (file: string, name: string, command: string): Promise<unknown> => {
   const exported = await inFile(file, name, "could not be loaded", () => exportsOf(pathToFileURL(file).href));
   const config = defaultOf(exported, name);
-  const value = typeof config === "function" ? await inFile(file, name, "threw", () => config({ command })) : await config;
+  const value =
+    typeof config === "function" ? await inFile(file, name, "threw", () => config({ command })) : await config;
   if (typeof value === "object" && value !== null) return value;
   const source = typeof config === "function" ? "its default export returned" : "its default export is";
   throw new SluiceError("CONFIG_INVALID", `${name}: ${source} ${spelled(value)}, not a config. Write ${example}`);
@@ -69,7 +70,10 @@ const shortName = (file: string): string => {
 const checkFile = (file: string, name: string): void => {
   if (!existsSync(file)) throw new SluiceError("CONFIG_NOT_FOUND", `${name}: no such file.${neighbours(file)}`);
   if (statSync(file).isDirectory()) {
-    throw new SluiceError("CONFIG_NOT_FOUND", `${name} is a folder; name a config file.${neighbours(join(file, "config.ts"))}`);
+    throw new SluiceError(
+      "CONFIG_NOT_FOUND",
+      `${name} is a folder; name a config file.${neighbours(join(file, "config.ts"))}`,
+    );
   }
   if (extensions.includes(extname(file))) return;
   throw new SluiceError(
@@ -89,7 +93,10 @@ const neighbours = (file: string): string => {
     .filter((entry) => extensions.includes(extname(entry)) && !entry.endsWith(".d.ts"))
     .sort();
   if (names.length === 0) return ` There are no config files in ${name}.`;
-  const near = didYouMean(basename(file), names).replace(/"(.*)"/, (_, found: string) => `"${shortName(join(folder, found))}"`);
+  const near = didYouMean(basename(file), names).replace(
+    /"(.*)"/,
+    (_, found: string) => `"${shortName(join(folder, found))}"`,
+  );
   const rest = names.length > neighboursMax ? ` and ${names.length - neighboursMax} more` : "";
   return `${near} In ${name}: ${names.slice(0, neighboursMax).join(", ")}${rest}.`;
 };
@@ -105,7 +112,8 @@ const inFile = async <T>(file: string, name: string, verb: string, run: () => T 
 };
 
 /** The message without the issues, which the error's constructor adds again. */
-const headOf = (error: SluiceError): string => (error.issues.length === 0 ? error.message : (error.message.split("\n  - ")[0] ?? ""));
+const headOf = (error: SluiceError): string =>
+  error.issues.length === 0 ? error.message : (error.message.split("\n  - ")[0] ?? "");
 
 const reasonOf = (error: unknown, file: string): string => {
   if (!(error instanceof Error)) return `${spelled(error)} was thrown. Throw an Error, so that it can say more.`;
@@ -126,7 +134,10 @@ const essence = (message: string): string =>
     .replace(/\nRequire stack:\n[\s\S]*$/, "")
     .replaceAll(`${pathToFileURL(process.cwd()).href}/`, "")
     .replaceAll(`${process.cwd()}/`, "")
-    .replace(/^The requested module '(sluice[^']*)' does not provide an export named '(\w+)'$/, `"$1" exports no "$2". ${entries}`)
+    .replace(
+      /^The requested module '(sluice[^']*)' does not provide an export named '(\w+)'$/,
+      `"$1" exports no "$2". ${entries}`,
+    )
     .trim();
 
 const entries =
@@ -153,6 +164,7 @@ const defaultOf = (exported: unknown, name: string): unknown => {
 };
 
 const spelled = (value: unknown): string => {
-  const text = typeof value === "function" ? "a function" : inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY });
+  const text =
+    typeof value === "function" ? "a function" : inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY });
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };

@@ -29,7 +29,12 @@ export const withHistory = (
 ): Market => {
   const { market, clock } = service;
   const reader = new HistoryReader(clock, service.history, historySourceOf(configured), onAnomaly);
-  const rows = <T extends Trade | Quote>(kind: "trades" | "quotes", instId: string, live: Observable<T>, options?: HistoryOptions) => {
+  const rows = <T extends Trade | Quote>(
+    kind: "trades" | "quotes",
+    instId: string,
+    live: Observable<T>,
+    options?: HistoryOptions,
+  ) => {
     const count = historyCount(kind, options);
     return count === 0 ? live : rowsAfterHistory(reader, kind, instId, count, live);
   };
@@ -41,7 +46,9 @@ export const withHistory = (
       const live = market.candles(instId, barMs);
       const count = historyCount("candles", options, barMs);
       if (count === 0) return live;
-      return new Observable<Candle>((subscriber) => new CandleSeam({ instId, barMs, count }, reader, subscriber).begin(live));
+      return new Observable<Candle>((subscriber) =>
+        new CandleSeam({ instId, barMs, count }, reader, subscriber).begin(live),
+      );
     },
     lastPx: (instId) => market.lastPx(instId),
   };

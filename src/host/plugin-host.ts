@@ -39,7 +39,12 @@ export class PluginHost {
   readonly #undone: Running[] = [];
 
   /** Work that an undo starts takes the machine's time, whatever clock the engine has. */
-  constructor(clock: Clock, journal: Pick<EventLog, "append">, machine: Clock = createSystemClock(), failures = new FailureLog()) {
+  constructor(
+    clock: Clock,
+    journal: Pick<EventLog, "append">,
+    machine: Clock = createSystemClock(),
+    failures = new FailureLog(),
+  ) {
     this.#clock = clock;
     this.#journal = journal;
     this.#machine = machine;

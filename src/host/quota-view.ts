@@ -38,7 +38,12 @@ export const quotaStream = (clock: Clock, journal: EventLog, now: () => QuotaSta
   });
 
 /** Weight and waiting time of actions. */
-export const estimateOf = (actions: readonly PlannedAction[], contract: Contract, minute: LayerState | undefined, at: number): Estimate => {
+export const estimateOf = (
+  actions: readonly PlannedAction[],
+  contract: Contract,
+  minute: LayerState | undefined,
+  at: number,
+): Estimate => {
   const { uid, key } = contract.layers;
   const weight = actions.reduce((sum, { endpoint, count }) => sum + contract.endpoints[endpoint].weight * count, 0);
   const requests = actions.reduce((sum, { count }) => sum + count, 0);
@@ -64,6 +69,12 @@ export const quotaReader = (
   });
   return () => {
     const at = clock.now();
-    return { at, layers: ledger.state(at), queued: scheduler.queued, inFlight: scheduler.inFlight, spent: { ...spent } };
+    return {
+      at,
+      layers: ledger.state(at),
+      queued: scheduler.queued,
+      inFlight: scheduler.inFlight,
+      spent: { ...spent },
+    };
   };
 };

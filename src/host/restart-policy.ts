@@ -16,7 +16,9 @@ export interface RestartPolicy {
   readonly withinMs: number;
 }
 
-export type Fate = { readonly kind: "restart"; readonly inMs: number; readonly failures: number } | { readonly kind: "quarantine" };
+export type Fate =
+  | { readonly kind: "restart"; readonly inMs: number; readonly failures: number }
+  | { readonly kind: "quarantine" };
 
 const firstMs = 1_000;
 const mostMs = 60_000;
@@ -33,6 +35,8 @@ export const createFates = ({ attempts, withinMs }: RestartPolicy, random: Rando
   return (now) => {
     failedAt = [...failedAt.filter((at) => at > now - withinMs), now];
     const failures = failedAt.length;
-    return failures >= attempts ? { kind: "quarantine" } : { kind: "restart", inMs: backoffMs(failures, random), failures };
+    return failures >= attempts
+      ? { kind: "quarantine" }
+      : { kind: "restart", inMs: backoffMs(failures, random), failures };
   };
 };

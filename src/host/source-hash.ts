@@ -41,12 +41,28 @@ const filesFrom = (root: string): ReadonlySet<string> => {
 };
 
 const fileOf = (path: string): string | undefined =>
-  [path, `${path}.ts`, `${path}.js`, `${path}.mjs`, path.replace(/\.(m?)js$/, ".$1ts"), `${path}/index.ts`, `${path}/index.js`].find(
-    (candidate) => existsSync(candidate) && statSync(candidate).isFile(),
-  );
+  [
+    path,
+    `${path}.ts`,
+    `${path}.js`,
+    `${path}.mjs`,
+    path.replace(/\.(m?)js$/, ".$1ts"),
+    `${path}/index.ts`,
+    `${path}/index.js`,
+  ].find((candidate) => existsSync(candidate) && statSync(candidate).isFile());
 
 /** Functions are left out; they are in the files. */
-const valuesOf = ({ service, strategies, plugins, profile, orders, quota, freshness, instance, seed }: CheckedConfig): string =>
+const valuesOf = ({
+  service,
+  strategies,
+  plugins,
+  profile,
+  orders,
+  quota,
+  freshness,
+  instance,
+  seed,
+}: CheckedConfig): string =>
   JSON.stringify([
     (service as { readonly options?: unknown }).options ?? service.kind,
     strategies.map(({ name, user, options, schema }) => [name, user, options, schema]),

@@ -90,7 +90,13 @@ class SupervisedStrategies implements StrategyHost {
   readonly #charges: Charge[] = [];
   #isStopped = false;
 
-  constructor(clock: Clock, journal: EventLog, supervision: RestartPolicy | undefined, followed: boolean, failures: FailureLog) {
+  constructor(
+    clock: Clock,
+    journal: EventLog,
+    supervision: RestartPolicy | undefined,
+    followed: boolean,
+    failures: FailureLog,
+  ) {
     this.#clock = clock;
     this.#journal = journal;
     this.#supervision = supervision;
@@ -120,7 +126,11 @@ class SupervisedStrategies implements StrategyHost {
     outside(() => {
       if (run !== undefined) this.#end(run);
       charge.strategy = strategy;
-      this.#journal.append({ type: "strategy.changed", strategy: strategy.name, changes: withoutSecrets(changes) as object });
+      this.#journal.append({
+        type: "strategy.changed",
+        strategy: strategy.name,
+        changes: withoutSecrets(changes) as object,
+      });
       // Who listens to that may have changed it again, or stopped the engine.
       if (charge.strategy === strategy && charge.run === undefined && !this.#isStopped) this.#begin(charge);
     });
@@ -167,7 +177,8 @@ class SupervisedStrategies implements StrategyHost {
     try {
       inside(owner, () => {
         const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
-        for (const what of ["desired", "run"] as const) if (what in streams) this.#watch(charge, run, what, streams[what]);
+        for (const what of ["desired", "run"] as const)
+          if (what in streams) this.#watch(charge, run, what, streams[what]);
       });
     } catch (error) {
       owner.fail(error);
@@ -249,7 +260,9 @@ class SupervisedStrategies implements StrategyHost {
         owner.life.unsubscribe();
       });
     } catch (error) {
-      outside(() => this.#journal.append({ type: "anomaly", what: "strategy.teardown", detail: `${name}: ${messageOf(error)}` }));
+      outside(() =>
+        this.#journal.append({ type: "anomaly", what: "strategy.teardown", detail: `${name}: ${messageOf(error)}` }),
+      );
     }
   }
 }
@@ -264,6 +277,12 @@ const contextOf = (owner: Owner, parts: Parts): Parts => ({
 });
 
 const notAStream = (name: string, what: string, found: unknown): SluiceError => {
-  const remedy = typeof (found as { then?: unknown } | undefined)?.then === "function" ? " Wrap a promise in `from(…)` or `defer(…)`." : "";
-  return new SluiceError("STRATEGY_FAILED", `${name}: \`${what}\` returned ${typeof found}, not an Observable.${remedy}`);
+  const remedy =
+    typeof (found as { then?: unknown } | undefined)?.then === "function"
+      ? " Wrap a promise in `from(…)` or `defer(…)`."
+      : "";
+  return new SluiceError(
+    "STRATEGY_FAILED",
+    `${name}: \`${what}\` returned ${typeof found}, not an Observable.${remedy}`,
+  );
 };

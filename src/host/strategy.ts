@@ -28,7 +28,10 @@ export interface Strategy {
   readonly isolation?: Isolation & { readonly file: () => string | undefined };
   /** The same strategy with some of its options replaced, checked like the first. */
   readonly with?: (changes: object) => Strategy;
-  start(context: StrategyContext<never>): { readonly desired?: Observable<readonly Wanted[]>; readonly run?: Observable<unknown> };
+  start(context: StrategyContext<never>): {
+    readonly desired?: Observable<readonly Wanted[]>;
+    readonly run?: Observable<unknown>;
+  };
 }
 
 /** A plugin with its options, ready for a config's `plugins`: what calling a definition returns. */

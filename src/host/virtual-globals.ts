@@ -50,13 +50,20 @@ const onSwitch = (target: object, name: string, answer: Answer): void => {
     const owner = ownerNow();
     return owner === undefined ? Reflect.apply(original, this, args) : answer(owner, args, original);
   };
-  const { prototype: _, ...own } = Object.getOwnPropertyDescriptors(original as object) as Record<string, PropertyDescriptor>;
+  const { prototype: _, ...own } = Object.getOwnPropertyDescriptors(original as object) as Record<
+    string,
+    PropertyDescriptor
+  >;
   Object.defineProperties(switched, own);
   Object.defineProperty(place, name, { value: switched, writable: true, configurable: true });
 };
 
 /** The same for sealed owners only; all others get what the machine has. */
-const onSealed = (target: object, name: string, answer: (random: Random, args: Anything[], owner: Owner) => unknown): void => {
+const onSealed = (
+  target: object,
+  name: string,
+  answer: (random: Random, args: Anything[], owner: Owner) => unknown,
+): void => {
   onSwitch(target, name, (owner, args, original) =>
     owner.sealed === undefined ? Reflect.apply(original as Callback, target, args) : answer(owner.sealed, args, owner),
   );
@@ -73,7 +80,11 @@ const switchDate = (): void => {
     construct: (target, args, made) => {
       const owner = args.length === 0 ? ownerNow() : undefined;
       // With a proxy as what is made, the platform would give each date a hidden class of its own.
-      return Reflect.construct(target, owner === undefined ? args : [now(owner)], made === switched ? target : made) as Date;
+      return Reflect.construct(
+        target,
+        owner === undefined ? args : [now(owner)],
+        made === switched ? target : made,
+      ) as Date;
     },
   });
   globalThis.Date = switched;
@@ -160,7 +171,12 @@ const started = (owner: Owner, [callback, ms, ...args]: unknown[], repeat: boole
   if (typeof callback !== "function") throw new TypeError("The callback of a timer is not a function.");
   const delayMs = delayOf(ms);
   // An interval without a pause would never let time pass.
-  return new OwnedTimer(owner, () => (callback as Callback)(...args), delayMs, repeat ? Math.max(1, delayMs) : undefined);
+  return new OwnedTimer(
+    owner,
+    () => (callback as Callback)(...args),
+    delayMs,
+    repeat ? Math.max(1, delayMs) : undefined,
+  );
 };
 
 /** As `onSwitch`; once an owner's undo has begun the machine answers. */
@@ -209,7 +225,8 @@ const switchMicrotasks = (): void => {
   }
 };
 
-const bytesOf = (random: Random, count: number): Uint8Array => Uint8Array.from({ length: count }, () => random.whole(0, 255));
+const bytesOf = (random: Random, count: number): Uint8Array =>
+  Uint8Array.from({ length: count }, () => random.whole(0, 255));
 
 const uuidOf = (random: Random): string => {
   const bytes = bytesOf(random, 16);
@@ -259,12 +276,14 @@ const switchNetwork = (): void => {
     const original = place[name];
     if (typeof original !== "function") continue;
     place[name] = new Proxy(original, {
-      construct: (target, args, made) => (ownerNow()?.sealed === undefined ? Reflect.construct(target, args, made) : refuse(name)),
+      construct: (target, args, made) =>
+        ownerNow()?.sealed === undefined ? Reflect.construct(target, args, made) : refuse(name),
     });
   }
   // Everything else that uses TCP goes through here: node:http, node:https, node:tls, drivers of databases.
   const sockets = net.Socket.prototype as unknown as Record<"connect", Callback>;
   sockets.connect = new Proxy(sockets.connect, {
-    apply: (target, self, args) => (ownerNow()?.sealed === undefined ? Reflect.apply(target, self, args) : refuse("a network connection")),
+    apply: (target, self, args) =>
+      ownerNow()?.sealed === undefined ? Reflect.apply(target, self, args) : refuse("a network connection"),
   });
 };

@@ -11,7 +11,8 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 /** True where the sources run as they are, false in a build. */
 const fromSource = import.meta.url.endsWith(".ts");
 /** True where even the package's own files need the loader for TypeScript: in a clone, on a platform that does not strip types. */
-export const needsLoader: boolean = fromSource && (process.features as { readonly typescript?: unknown }).typescript !== "strip";
+export const needsLoader: boolean =
+  fromSource && (process.features as { readonly typescript?: unknown }).typescript !== "strip";
 const ending = fromSource ? ".ts" : ".js";
 
 /**
@@ -47,7 +48,10 @@ export const startThread = (
     env: withLoader(env),
     workerData: {
       ...facts,
-      compiled: needsLoader || !loadsFiles ? [] : ["../index", ...entries].map((path) => new URL(`${path}${ending}`, import.meta.url).href),
+      compiled:
+        needsLoader || !loadsFiles
+          ? []
+          : ["../index", ...entries].map((path) => new URL(`${path}${ending}`, import.meta.url).href),
       loaders: needsLoader || loadsFiles ? ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)) : [],
       entry: `${entry.href}${ending}`,
     },

@@ -93,7 +93,12 @@ export type EventBody =
       readonly elapsedMs: number;
     }
   /** An action was given up before it was sent. */
-  | { readonly type: "action.dropped"; readonly action: number; readonly endpoint: EndpointName; readonly reason: string }
+  | {
+      readonly type: "action.dropped";
+      readonly action: number;
+      readonly endpoint: EndpointName;
+      readonly reason: string;
+    }
   /** The service answered 429. */
   | { readonly type: "quota.rejected"; readonly layer: string; readonly until: number }
   /** Other clients of the user or the address used `used` of the current window. */

@@ -20,7 +20,11 @@ const flushFolder = async (folder: string): Promise<void> => {
   }
 };
 
-const whileOpen = async (path: string, flags: string, work: (handle: Awaited<ReturnType<typeof open>>) => Promise<void>): Promise<void> => {
+const whileOpen = async (
+  path: string,
+  flags: string,
+  work: (handle: Awaited<ReturnType<typeof open>>) => Promise<void>,
+): Promise<void> => {
   const handle = await open(path, flags, 0o600);
   try {
     await work(handle);
@@ -55,8 +59,12 @@ const makeFolder = async (folder: string): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
-    const why = code === "EEXIST" || code === "ENOTDIR" ? "a file stands in its place or on the way" : `the system says ${code}`;
-    throw new SluiceError("JOURNAL_FAILED", `The folder ${folder} cannot be made: ${why}. Move that away, or name another folder.`);
+    const why =
+      code === "EEXIST" || code === "ENOTDIR" ? "a file stands in its place or on the way" : `the system says ${code}`;
+    throw new SluiceError(
+      "JOURNAL_FAILED",
+      `The folder ${folder} cannot be made: ${why}. Move that away, or name another folder.`,
+    );
   }
 };
 

@@ -31,7 +31,13 @@ export type IntentRecord =
   /** It was recorded and then held back, not sent. If it is sent later, it is recorded again. */
   | { readonly type: "unsent"; readonly uid: string; readonly clOrdId: string }
   /** `held`: the strategy's holding in the product afterwards, where part of the order was executed. */
-  | { readonly type: "over"; readonly uid: string; readonly clOrdId: string; readonly phase: string; readonly held?: Held };
+  | {
+      readonly type: "over";
+      readonly uid: string;
+      readonly clOrdId: string;
+      readonly phase: string;
+      readonly held?: Held;
+    };
 
 interface Intents {
   take(record: IntentRecord): void;
@@ -76,7 +82,10 @@ export const createIntents = (): Intents => {
     open: () => [...open.values()],
     snapshot: () => {
       over.clear();
-      return [{ type: "life", number: life, at: lifeAt }, ...[...open.values()].map((intent) => ({ type: "sent" as const, ...intent }))];
+      return [
+        { type: "life", number: life, at: lifeAt },
+        ...[...open.values()].map((intent) => ({ type: "sent" as const, ...intent })),
+      ];
     },
   };
 };

@@ -12,7 +12,16 @@ import type { ProtectedRecord } from "./protection-records.ts";
 
 export type JournalRecord = IntentRecord | DecisionRecord | HeldRecord | ProtectedRecord;
 
-const recordTypes = ["life", "sent", "unsent", "over", "mode", "limits", "held", "protection"] satisfies readonly JournalRecord["type"][];
+const recordTypes = [
+  "life",
+  "sent",
+  "unsent",
+  "over",
+  "mode",
+  "limits",
+  "held",
+  "protection",
+] satisfies readonly JournalRecord["type"][];
 
 /** Throws for an unknown kind: a record of a later version may forbid trading, so an engine that cannot read it must not go on. */
 export const knownRecord = (record: object, place: string): JournalRecord => {

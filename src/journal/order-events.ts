@@ -174,7 +174,10 @@ export type OrderEventBody =
       readonly reason: string;
     }
   /** An order that this instance did not place is open, or was and has changed to `state`. */
-  | ({ readonly type: "order.external" } & Pick<OrderRecord, "ordId" | "clOrdId" | "instId" | "side" | "px" | "sz" | "state">)
+  | ({ readonly type: "order.external" } & Pick<
+      OrderRecord,
+      "ordId" | "clOrdId" | "instId" | "side" | "px" | "sz" | "state"
+    >)
   /** Number of orders that this instance did not place and that had ended before it traded. */
   | {
       readonly type: "history.external";

@@ -49,7 +49,8 @@ const held = (text: string): SluiceError => {
 };
 
 /** Whether an error says that another process has the lock. */
-export const isLockHeld = (error: unknown): boolean => typeof error === "object" && error !== null && refusals.has(error);
+export const isLockHeld = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && refusals.has(error);
 
 /** Takes the lock, or refuses with its name. The result releases it. */
 export const holdLock = async (name: string): Promise<() => Promise<void>> => {

@@ -12,7 +12,8 @@ import { assert } from "../errors.ts";
 export const genesis = "0".repeat(24);
 
 /** 96 bits: no accident makes two texts alike. */
-export const markOf = (previous: string, text: string): string => hash("sha256", `${previous}\n${text}`, "hex").slice(0, genesis.length);
+export const markOf = (previous: string, text: string): string =>
+  hash("sha256", `${previous}\n${text}`, "hex").slice(0, genesis.length);
 
 interface Line {
   readonly mark: string;
@@ -56,7 +57,8 @@ export const readChain = (file: Uint8Array, from: string = genesis): ChainReadin
 };
 
 /** A write that was cut off leaves a part of a line. A line with its end had been written, and is not as it was. */
-const endingOf = (rest: Uint8Array): ChainReading["ending"] => (rest.length === 0 ? "whole" : rest.includes(newline) ? "damaged" : "torn");
+const endingOf = (rest: Uint8Array): ChainReading["ending"] =>
+  rest.length === 0 ? "whole" : rest.includes(newline) ? "damaged" : "torn";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

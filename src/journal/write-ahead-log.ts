@@ -105,7 +105,9 @@ const checkHeader = (header: Partial<Header> | undefined, owner: Header["owner"]
   if (header?.format !== format) {
     refuse(`${place}: it is not a journal of format ${format}. Move it away, or use the version that wrote it.`);
   } else if (!sameOwner(header.owner ?? {}, owner)) {
-    refuse(`${place}: it is the journal of ${spell(header.owner ?? {})}, not of ${spell(owner)}. Give each its own folder.`);
+    refuse(
+      `${place}: it is the journal of ${spell(header.owner ?? {})}, not of ${spell(owner)}. Give each its own folder.`,
+    );
   }
 };
 
@@ -120,7 +122,11 @@ const begin = async (
   return { past: records, mark, number, bytes: bytes.length, repaired };
 };
 
-const setAside = async (options: WriteAheadLogOptions, name: string, { records, bytes }: ChainReading): Promise<Opened> => {
+const setAside = async (
+  options: WriteAheadLogOptions,
+  name: string,
+  { records, bytes }: ChainReading,
+): Promise<Opened> => {
   const { disk } = options;
   await disk.rename(name, `${name}.damaged`);
   const words = `${disk.name}/${name} is damaged after byte ${bytes}; it is kept as ${name}.damaged, and ${Math.max(0, records.length - 1)} records before the damage are used.`;
@@ -146,7 +152,13 @@ const openLast = async (options: WriteAheadLogOptions): Promise<Opened> => {
   const number = Number.parseInt(name, 10);
   if (ending === "whole") return { past, mark, number, bytes, repaired: undefined };
   await disk.truncate(name, bytes);
-  return { past, mark, number, bytes, repaired: `${place}: the last line was cut off while it was written, and is dropped.` };
+  return {
+    past,
+    mark,
+    number,
+    bytes,
+    repaired: `${place}: the last line was cut off while it was written, and is dropped.`,
+  };
 };
 
 export const openWriteAheadLog = async (options: WriteAheadLogOptions): Promise<WriteAheadLog> => {
@@ -186,7 +198,10 @@ class SegmentedLog implements WriteAheadLog {
 
   append(record: object): void {
     if (this.#closed) {
-      throw new SluiceError("JOURNAL_FAILED", `${this.#options.disk.name}: the journal was closed; nothing can be written to it.`);
+      throw new SluiceError(
+        "JOURNAL_FAILED",
+        `${this.#options.disk.name}: the journal was closed; nothing can be written to it.`,
+      );
     }
     this.#waiting.push(JSON.stringify(record));
   }

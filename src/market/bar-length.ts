@@ -9,7 +9,9 @@ const secondMs = 1_000;
 /** Bars shorter than this hold next to no trades: such a number counts seconds or minutes. */
 const shortestMs = 100;
 /** Usual bars in seconds: 1 min to 15 min, 30 min, and hours to a week. */
-const seconds = [60, 120, 180, 240, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800, 43_200, 86_400, 604_800];
+const seconds = [
+  60, 120, 180, 240, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800, 43_200, 86_400, 604_800,
+];
 
 export const checkBarLength = (barMs: number): void => {
   if (!Number.isSafeInteger(barMs) || barMs <= 0) {

@@ -53,7 +53,13 @@ export class BookTrack {
   #view(): BookView | undefined {
     if (this.#series === undefined || this.#delivered === 0) return undefined;
     this.#catchUp(this.#series);
-    return new BookSnapshot(this.#scale.instId, this.#deliveredAt, this.#bids.levels(), this.#asks.levels(), this.#depth);
+    return new BookSnapshot(
+      this.#scale.instId,
+      this.#deliveredAt,
+      this.#bids.levels(),
+      this.#asks.levels(),
+      this.#depth,
+    );
   }
 
   #catchUp({ side, px, qty, snapshot }: LevelSeries): void {

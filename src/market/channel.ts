@@ -153,7 +153,11 @@ class TradeRoute implements Route {
   readonly #last: LastPx;
   readonly #prints: HotStream<Print>;
 
-  constructor(series: TradeSeries, { scale, trades, fromTrades, last, prints }: TradeParts, opened: (closesAt: number) => void) {
+  constructor(
+    series: TradeSeries,
+    { scale, trades, fromTrades, last, prints }: TradeParts,
+    opened: (closesAt: number) => void,
+  ) {
     this.#series = series;
     this.#scale = scale;
     this.#stream = trades;
@@ -212,7 +216,13 @@ class CandleRoute implements Route {
   readonly #shiftMs: number;
   readonly #parts: PriceParts;
 
-  constructor(series: CandleSeries, exact: Bars | undefined, longer: readonly Bars[], shiftMs: number, parts: PriceParts) {
+  constructor(
+    series: CandleSeries,
+    exact: Bars | undefined,
+    longer: readonly Bars[],
+    shiftMs: number,
+    parts: PriceParts,
+  ) {
     this.#series = series;
     this.#exact = exact;
     this.#longer = longer;
@@ -227,7 +237,9 @@ class CandleRoute implements Route {
     last.row = row;
     const closedAt = (series.at[row] as number) + this.#shiftMs;
     if (prints.observed) {
-      const [px, low, high] = [series.close, series.low, series.high].map((column) => scale.tick.format(column[row] as number));
+      const [px, low, high] = [series.close, series.low, series.high].map((column) =>
+        scale.tick.format(column[row] as number),
+      );
       prints.next({ px: px as string, low: low as string, high: high as string, since: closedAt - series.barMs });
     }
     this.#exact?.recorded(closedAt, series, row);

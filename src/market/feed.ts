@@ -41,7 +41,9 @@ export interface Feed extends PrintedMarket {
 
 export const createFeed = (instruments: readonly TapeInstrument[], options: FeedOptions = {}): Feed => {
   const { shiftMs = 0 } = options;
-  const channels = new Map(instruments.map((instrument) => [instrument.instId, new Channel(scaleOf(instrument), options)]));
+  const channels = new Map(
+    instruments.map((instrument) => [instrument.instId, new Channel(scaleOf(instrument), options)]),
+  );
   let current: Tape | undefined;
   const routes: Route[] = [];
   let fromTrades: readonly Bars[] = [];
@@ -68,7 +70,10 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
     if (at < feed.nextBarAt) return;
     const due = fromTrades.filter(({ closesAt }) => closesAt <= at).sort((a, b) => a.closesAt - b.closesAt);
     for (const bars of due) bars.emit();
-    feed.nextBarAt = fromTrades.reduce((earliest, { closesAt }) => Math.min(earliest, closesAt), Number.POSITIVE_INFINITY);
+    feed.nextBarAt = fromTrades.reduce(
+      (earliest, { closesAt }) => Math.min(earliest, closesAt),
+      Number.POSITIVE_INFINITY,
+    );
   };
   // A plain property and no getter, which would give every feed a shape of its own.
   const feed: Feed & { nextBarAt: number } = {

@@ -32,7 +32,13 @@ type Answer<T> = readonly T[] | PromiseLike<readonly T[]>;
  * `count` is how many are wanted, for a source that can reach behind `from` where quiet times have no bars. What it throws or
  * rejects with is told, and the stream begins without.
  */
-export type CandleHistory = (instId: string, barMs: number, from: number, to: number, count: number) => Answer<HistoryCandle>;
+export type CandleHistory = (
+  instId: string,
+  barMs: number,
+  from: number,
+  to: number,
+  count: number,
+) => Answer<HistoryCandle>;
 
 /** Where history comes from. Its requests are its own: they are not counted against the exchange's limits. */
 export interface HistorySource {
@@ -66,11 +72,14 @@ export const historyCount = (what: string, options: HistoryOptions | undefined, 
   if (history === 0 && options.history === undefined) return 0;
   if (Number.isSafeInteger(history) && history >= 1 && history <= countMax) return history;
   const meant =
-    barMs > 0 && history > countMax ? ` It counts bars: for ${history} ms of ${barMs} ms bars write ${Math.ceil(history / barMs)}.` : "";
+    barMs > 0 && history > countMax
+      ? ` It counts bars: for ${history} ms of ${barMs} ms bars write ${Math.ceil(history / barMs)}.`
+      : "";
   throw invalid(what, `history is ${String(history)}; give a whole number from 1 to ${countMax}.${meant}`);
 };
 
-const invalid = (what: string, problem: string): SluiceError => new SluiceError("CONFIG_INVALID", `${what}: ${problem}`);
+const invalid = (what: string, problem: string): SluiceError =>
+  new SluiceError("CONFIG_INVALID", `${what}: ${problem}`);
 
 /** A bar in decimal text, as bars are built and told. */
 export interface TextBar {
@@ -90,6 +99,24 @@ export const candleOf = (instId: string, at: number, barMs: number, bar: TextBar
     string,
     string,
   ];
-  const [openFloat, highFloat, lowFloat, closeFloat] = [open, high, low, close].map(approximate) as [number, number, number, number];
-  return Object.freeze({ instId, at, openedAt: at - barMs, open, high, low, close, volume, openFloat, highFloat, lowFloat, closeFloat });
+  const [openFloat, highFloat, lowFloat, closeFloat] = [open, high, low, close].map(approximate) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return Object.freeze({
+    instId,
+    at,
+    openedAt: at - barMs,
+    open,
+    high,
+    low,
+    close,
+    volume,
+    openFloat,
+    highFloat,
+    lowFloat,
+    closeFloat,
+  });
 };

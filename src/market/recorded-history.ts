@@ -44,10 +44,16 @@ export class RecordedHistory {
   /** The last `count` bars finished by `now`, or all there are. */
   candles(instId: string, barMs: number, now: number, count: number): readonly Candle[] {
     const all = this.#of(instId, now);
-    const lengths = all.flatMap(({ series }) => (series.kind === "candle" && barMs % series.barMs === 0 ? [series.barMs] : []));
+    const lengths = all.flatMap(({ series }) =>
+      series.kind === "candle" && barMs % series.barMs === 0 ? [series.barMs] : [],
+    );
     const length = Math.max(0, ...lengths);
-    const parts = all.filter(({ series }) => (length > 0 ? series.kind === "candle" && series.barMs === length : series.kind === "trade"));
-    const first = Math.min(...parts.map(({ series, rows }) => (rows > 0 ? (series.at[0] as number) - length : Number.POSITIVE_INFINITY)));
+    const parts = all.filter(({ series }) =>
+      length > 0 ? series.kind === "candle" && series.barMs === length : series.kind === "trade",
+    );
+    const first = Math.min(
+      ...parts.map(({ series, rows }) => (rows > 0 ? (series.at[0] as number) - length : Number.POSITIVE_INFINITY)),
+    );
     const end = Math.floor(now / barMs) * barMs;
     // Quiet times have no bars: so many are found further back.
     for (let span = (count + 1) * barMs; ; span *= 4) {

@@ -62,11 +62,22 @@ export class Amendments {
   mayChange(order: TrackedOrder, wish: WantedOrder | undefined): boolean {
     if (!this.#options.contract.profile.capabilities.amend || wish === undefined || order.isFixed) return false;
     const { spec, record, wish: was } = order;
-    if (was === undefined || record?.state !== "live" || !isZero(record.accFillSz || "0") || order.cancelClass !== undefined) return false;
-    if (spec.reduceOnly || wish.reduceOnly === true || was.protect !== undefined || wish.protect !== undefined) return false;
+    if (
+      was === undefined ||
+      record?.state !== "live" ||
+      !isZero(record.accFillSz || "0") ||
+      order.cancelClass !== undefined
+    )
+      return false;
+    if (spec.reduceOnly || wish.reduceOnly === true || was.protect !== undefined || wish.protect !== undefined)
+      return false;
     const { ordType = "limit" } = wish;
     return (
-      spec.instId === wish.instId && spec.side === wish.side && spec.ordType === ordType && canRest(ordType) && wish.cross === undefined
+      spec.instId === wish.instId &&
+      spec.side === wish.side &&
+      spec.ordType === ordType &&
+      canRest(ordType) &&
+      wish.cross === undefined
     );
   }
 
@@ -98,7 +109,8 @@ export class Amendments {
   /** What to send now that the change may leave; nothing where there is nothing to change any more. */
   #decide(slot: Slot, order: TrackedOrder): AmendBody | undefined {
     const wish = this.#owner.wishOf(slot);
-    if (slot.order !== order || !isResting(order) || !this.mayChange(order, wish) || wish === undefined) return undefined;
+    if (slot.order !== order || !isResting(order) || !this.mayChange(order, wish) || wish === undefined)
+      return undefined;
     if (suits(wish, order, this.#owner.specified)) return undefined;
     const ruling = this.#owner.mayPlace(slot, wish) ? this.#owner.rule(slot, wish) : undefined;
     if (ruling?.approved !== true) {

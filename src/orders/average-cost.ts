@@ -228,7 +228,14 @@ export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string =>
 /** A holding as an earlier one was. */
 export const holdingOf = ({ qty, entry, realised }: Pick<Holding, "qty" | "entry" | "realised">): Holding => {
   const held = createHolding();
-  const units: LongUnits = { isLong: true, qty: digitsIn(qty), qtyPlaces: fraction, entry: 0n, realised: 0n, moneyPlaces: places };
+  const units: LongUnits = {
+    isLong: true,
+    qty: digitsIn(qty),
+    qtyPlaces: fraction,
+    entry: 0n,
+    realised: 0n,
+    moneyPlaces: places,
+  };
   const cost = digitsIn(entry);
   const costPlaces = fraction;
   const gained = digitsIn(realised);

@@ -127,7 +127,9 @@ export class CancelBatcher {
     }
     for (let index = 0; index < batch.length; index++) this.#owner.sent(batch[index] as TrackedOrder, now);
     this.#queue(lane);
-    return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
+    return batch.map(({ spec, ordId, clOrdId }) =>
+      ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId },
+    );
   }
 
   finish({ lane, batch }: CancelCall, outcome: Outcome<ElementResult>): void {
@@ -173,7 +175,11 @@ export class CancelBatcher {
   }
 
   /** The next batch, of one kind of id throughout, since some services refuse a mixture; what is not needed leaves `orders`. */
-  #choose(orders: ReadonlySet<TrackedOrder>, most: number, left: Set<TrackedOrder> | undefined): readonly TrackedOrder[] {
+  #choose(
+    orders: ReadonlySet<TrackedOrder>,
+    most: number,
+    left: Set<TrackedOrder> | undefined,
+  ): readonly TrackedOrder[] {
     let batch: TrackedOrder[] | undefined;
     for (const order of orders) {
       const mayCancel = !order.canceling && restsIn[order.phase];
@@ -196,8 +202,14 @@ export class CancelBatcher {
 const reasonOf = (outcome: Outcome<ElementResult>): string =>
   outcome.kind === "done" ? "the answer has no element for this order" : whyNot(outcome);
 
-const endOf = (outcome: Outcome<ElementResult>, batch: readonly TrackedOrder[], index: number, profile: Profile): CancelEnd => {
-  if (outcome.kind !== "done") return { kind: outcome.kind === "unknown" ? "unsure" : "undone", reason: reasonOf(outcome) };
+const endOf = (
+  outcome: Outcome<ElementResult>,
+  batch: readonly TrackedOrder[],
+  index: number,
+  profile: Profile,
+): CancelEnd => {
+  if (outcome.kind !== "done")
+    return { kind: outcome.kind === "unknown" ? "unsure" : "undone", reason: reasonOf(outcome) };
   const order = batch[index] as TrackedOrder;
   // With one unreadable or missing element positions prove nothing; an id that matches still does.
   const whole = outcome.records.length === batch.length && outcome.problems.length === 0;

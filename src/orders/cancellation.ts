@@ -45,7 +45,11 @@ export class Cancellation {
     this.#lifecycle = lifecycle;
     this.#unknownOrders = unknownOrders;
     this.#weigh = weigh;
-    this.#accepted = new DelayQueue(clock, { delayMs: effectMs, isSettled: isOver, due: (order) => this.#doubt(order) });
+    this.#accepted = new DelayQueue(clock, {
+      delayMs: effectMs,
+      isSettled: isOver,
+      due: (order) => this.#doubt(order),
+    });
     this.#batcher = new CancelBatcher(clock, gateway, contract.profile, {
       weigh,
       sent: (order, now) => {

@@ -62,7 +62,9 @@ export class ClosingSlots {
   /** The account's position was closed, or a part of it: books that, and returns what of it each strategy held. */
   account({ instId, orders, left, px }: AccountClose): readonly ClosedPart[] {
     const { positions, risk, protections, exitTrims } = this.#owner;
-    const executed = orders.map((order) => ({ order, ...executedIn(order, this.#rules) })).filter(({ filled }) => isPositive(filled));
+    const executed = orders
+      .map((order) => ({ order, ...executedIn(order, this.#rules) }))
+      .filter(({ filled }) => isPositive(filled));
     let rest = abs(baseOf(instId, left, px ?? "", this.#rules));
     for (const { filled } of executed) rest = add(rest, filled);
     const parts: ClosedPart[] = [];
@@ -96,7 +98,8 @@ export class ClosingSlots {
     const { instId } = order;
     const { filled, cost } = executedIn(order, this.#rules);
     if (!isPositive(filled)) return { parts: [], standing };
-    if (standing.length === 0) return { parts: this.account({ instId, orders: [order], left: "0", px: undefined }), standing };
+    if (standing.length === 0)
+      return { parts: this.account({ instId, orders: [order], left: "0", px: undefined }), standing };
     const holders = standing.map(({ strategy, side, qty }) => ({ strategy, qty: side === "sell" ? qty : neg(qty) }));
     const parts: ClosedPart[] = [];
     const left = new Map(standing.map((part) => [part.strategy, part]));
@@ -107,7 +110,13 @@ export class ClosingSlots {
       left.set(strategy, { ...(left.get(strategy) as ClosedPart), qty: sub(qty, known.qty) });
       const detail = `${instId}: ${known.qty} of ${strategy} was closed at ${known.px} for a fee of ${known.cost}, as is known now, and not at ${px}`;
       this.#journal.append({ type: "anomaly", what: "position", detail });
-      parts.push(this.#enter({ strategy, instId, side: side === "sell" ? "buy" : "sell", px, qty: known.qty, cost: "0" }, order, "back"));
+      parts.push(
+        this.#enter(
+          { strategy, instId, side: side === "sell" ? "buy" : "sell", px, qty: known.qty, cost: "0" },
+          order,
+          "back",
+        ),
+      );
       parts.push(this.#book(known, order));
     }
     return { parts, standing: [...left.values()].filter(({ qty }) => isPositive(qty)) };
@@ -128,10 +137,40 @@ export class ClosingSlots {
     const value = mul(px, qty);
     const id = `${ordId} ${strategy}${as}`;
     if (order !== undefined)
-      risk.exposure.take({ id, strategy, instId, side, px: "", base: qty, reduceOnly: true, open: false, filled: qty, value, cost });
+      risk.exposure.take({
+        id,
+        strategy,
+        instId,
+        side,
+        px: "",
+        base: qty,
+        reduceOnly: true,
+        open: false,
+        filled: qty,
+        value,
+        cost,
+      });
     const fee = this.#rules.profile.order.feeSign === "negative_is_cost" ? neg(cost) : cost;
-    const money = { side, px, qty, fee, cost, currency, liquidity: order === undefined ? undefined : ("taker" as const) };
-    this.#journal.append({ type: "fill", strategy, slot: accountSlot, instId, clOrdId, ordId, ...money, position, recovered: false });
+    const money = {
+      side,
+      px,
+      qty,
+      fee,
+      cost,
+      currency,
+      liquidity: order === undefined ? undefined : ("taker" as const),
+    };
+    this.#journal.append({
+      type: "fill",
+      strategy,
+      slot: accountSlot,
+      instId,
+      clOrdId,
+      ordId,
+      ...money,
+      position,
+      recovered: false,
+    });
     return part;
   }
 
@@ -141,7 +180,8 @@ export class ClosingSlots {
     const { qty } = positions.netOf(strategy, instId);
     if (isZero(qty)) return;
     const slot = slots.reserve(strategy, nameOf(instId), "closing");
-    const isUnderWay = slot.queued !== undefined || (slot.order !== undefined && !isOver(slot.order)) || slot.rest !== undefined;
+    const isUnderWay =
+      slot.queued !== undefined || (slot.order !== undefined && !isOver(slot.order)) || slot.rest !== undefined;
     // One that was refused is ruled on again by itself.
     if (isUnderWay || (slot.wish !== undefined && slot.refused)) return;
     slot.wish = {

@@ -27,7 +27,8 @@ export const mayWait = ({ wish: before, order, queued }: Slot, wish: WantedOrder
 };
 
 /** Both would wait in the same queue. */
-const isAlike = (a: WantedOrder, b: WantedOrder): boolean => a.instId === b.instId && (a.reduceOnly === true) === (b.reduceOnly === true);
+const isAlike = (a: WantedOrder, b: WantedOrder): boolean =>
+  a.instId === b.instId && (a.reduceOnly === true) === (b.reduceOnly === true);
 
 /** The slot wants this now; its order is weighed when it matters. */
 export const takeNote = (slot: Slot, wish: WantedOrder): void => {
@@ -38,7 +39,11 @@ export const takeNote = (slot: Slot, wish: WantedOrder): void => {
 };
 
 /** Compares an order with the latest wanted order of its slot, if it was not yet: one that suits it after all may stay. */
-export const weigh = (order: TrackedOrder, wish: WantedOrder | undefined, specify: (wish: WantedOrder) => Specified): void => {
+export const weigh = (
+  order: TrackedOrder,
+  wish: WantedOrder | undefined,
+  specify: (wish: WantedOrder) => Specified,
+): void => {
   order.unweighed = false;
   if (wish === undefined || !suits(wish, order, specify)) return;
   order.serves = wish;

@@ -79,7 +79,9 @@ export class ExitLimits {
   isShared(strategy: string, instId: string): boolean {
     return (
       this.#others(strategy).some((name) => !isZero(this.#exposure.holding(instId, name).position)) ||
-      this.#slots.orders().some((order) => order.spec.instId === instId && ![strategy, ""].includes(this.#ownerOf(order)))
+      this.#slots
+        .orders()
+        .some((order) => order.spec.instId === instId && ![strategy, ""].includes(this.#ownerOf(order)))
     );
   }
 
@@ -88,7 +90,11 @@ export class ExitLimits {
     return this.#slots
       .orders()
       .some(
-        (order) => order.spec.instId === instId && order.spec.side !== side && !order.spec.reduceOnly && this.#ownerOf(order) === strategy,
+        (order) =>
+          order.spec.instId === instId &&
+          order.spec.side !== side &&
+          !order.spec.reduceOnly &&
+          this.#ownerOf(order) === strategy,
       );
   }
 
@@ -102,7 +108,13 @@ export class ExitLimits {
     if (isAlone) return false;
     let left = held;
     for (const other of this.#slots.orders()) {
-      if (other.spec.instId !== instId || other.spec.side !== side || !other.spec.reduceOnly || other.strategy !== strategy) continue;
+      if (
+        other.spec.instId !== instId ||
+        other.spec.side !== side ||
+        !other.spec.reduceOnly ||
+        other.strategy !== strategy
+      )
+        continue;
       left = sub(left, this.#leftOf(other));
       if (other === order) break;
     }
@@ -162,7 +174,12 @@ export class ExitTrims {
   readonly #open = new Set<TrackedOrder>();
   readonly trimmable: { readonly size: number } = this.#open;
 
-  constructor(clock: Clock, slots: Pick<Slots, "of">, limits: Pick<ExitLimits, "isExcess">, consider: (slot: Slot) => void) {
+  constructor(
+    clock: Clock,
+    slots: Pick<Slots, "of">,
+    limits: Pick<ExitLimits, "isExcess">,
+    consider: (slot: Slot) => void,
+  ) {
     this.#clock = clock;
     this.#slots = slots;
     this.#limits = limits;

@@ -44,16 +44,23 @@ type Steps = Pick<InstrumentRecord, "lotSize" | "minSize">;
 export const leastQty = ({ lotSize, minSize }: Steps): string =>
   minSize !== undefined && compare(minSize, lotSize) > 0 ? minSize : lotSize;
 
-export const lackOf = ({ held, promised, hasFlag, isAlone, isOthers, isKnown }: ExitLimit, steps: Steps): Lack | undefined => {
+export const lackOf = (
+  { held, promised, hasFlag, isAlone, isOthers, isKnown }: ExitLimit,
+  steps: Steps,
+): Lack | undefined => {
   if (!isPositive(held)) {
     if (hasFlag && !isOthers && !isKnown) return undefined;
     return { of: "position", reason: "the strategy holds nothing that the order would reduce" };
   }
   if (isAlone) return undefined;
   const least = leastQty(steps);
-  if (compare(held, least) < 0) return { of: "position", reason: `the strategy holds ${held}, less than the smallest order (${least})` };
+  if (compare(held, least) < 0)
+    return { of: "position", reason: `the strategy holds ${held}, less than the smallest order (${least})` };
   if (compare(sub(held, promised), least) >= 0) return undefined;
-  return { of: "room", reason: `the strategy holds ${held}, and its other orders of this side may still execute ${promised}` };
+  return {
+    of: "room",
+    reason: `the strategy holds ${held}, and its other orders of this side may still execute ${promised}`,
+  };
 };
 
 /** An exit as it is sent. */

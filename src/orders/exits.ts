@@ -65,7 +65,12 @@ export class Exits {
   readonly retried: { readonly size: number } = this.#retries;
   readonly unprotected: UnprotectedPositions;
 
-  constructor({ clock, contract, journal, instruments }: ExitsOptions, slots: Slots, limits: ExitLimits, owner: ExitsOwner) {
+  constructor(
+    { clock, contract, journal, instruments }: ExitsOptions,
+    slots: Slots,
+    limits: ExitLimits,
+    owner: ExitsOwner,
+  ) {
     this.#clock = clock;
     this.#profile = contract.profile;
     this.#journal = journal;
@@ -101,7 +106,15 @@ export class Exits {
     if (slot.rest !== undefined) this.#drop(slot);
     if (left.kind !== "differs") return;
     const { strategy, slot: name, spec, clOrdId, qty } = order;
-    const told = { strategy, slot: name, instId: spec.instId, clOrdId, qty, filledQty: executed.filled, reason: left.reason };
+    const told = {
+      strategy,
+      slot: name,
+      instId: spec.instId,
+      clOrdId,
+      qty,
+      filledQty: executed.filled,
+      reason: left.reason,
+    };
     this.#journal.append({ type: "order.inexact", ...told });
   }
 
@@ -141,7 +154,8 @@ export class Exits {
   release(order: TrackedOrder): void {
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
-    if (this.unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined) this.unprotected.end(own);
+    if (this.unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined)
+      this.unprotected.end(own);
     if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
@@ -196,7 +210,12 @@ export class Exits {
     return remainderOf({ order, filledQty: executed.filled, instrument, inQuote, reducible, mayGrow });
   }
 
-  #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { qty: string }>, { filled }: Execution): void {
+  #follow(
+    slot: Slot,
+    order: TrackedOrder,
+    { kind, qty }: Extract<Remainder, { qty: string }>,
+    { filled }: Execution,
+  ): void {
     const now = this.#clock.now();
     const reason = endingOf(order);
     const before = slot.rest !== undefined && sameWish(slot.rest.wish, order.serves) ? slot.rest.vain : 0;
@@ -204,7 +223,16 @@ export class Exits {
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
     const endsWithEntry = kind === "early" && order.phase !== "rejected";
     const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);
-    slot.rest = { wish: order.serves, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
+    slot.rest = {
+      wish: order.serves,
+      kind: kind === "rest" ? "rest" : "exit",
+      qty,
+      at,
+      vain,
+      endsWithEntry,
+      isDoubtful,
+      reason,
+    };
     order.goesOn = true;
     if (kind === "rest") return;
     this.#retries.add(slot);
@@ -215,7 +243,9 @@ export class Exits {
   #lackOf({ strategy, byHand, reserved }: Slot, { instId, side }: WantedOrder): Lack | undefined {
     const instrument = this.#instruments().get(instId);
     // What is placed by hand is refused instead: its answer is waited for.
-    return instrument === undefined || (byHand && !reserved) ? undefined : lackOf(this.#limits.of(strategy, instId, side), instrument);
+    return instrument === undefined || (byHand && !reserved)
+      ? undefined
+      : lackOf(this.#limits.of(strategy, instId, side), instrument);
   }
 
   #lacks(slot: Slot, wish: WantedOrder): boolean {
@@ -237,7 +267,10 @@ export class Exits {
     for (const slot of this.#retries) {
       const { rest, wish } = slot;
       if (rest?.at !== Number.POSITIVE_INFINITY || wish?.instId !== instId) continue;
-      const isDue = rest.qty === "" ? this.#lackOf(slot, wish) === undefined : slot.strategy === strategy && this.#isDue(slot, rest, wish);
+      const isDue =
+        rest.qty === ""
+          ? this.#lackOf(slot, wish) === undefined
+          : slot.strategy === strategy && this.#isDue(slot, rest, wish);
       if (!isDue) continue;
       rest.at = this.#clock.now();
       this.#wakeAt(slot, rest.at);

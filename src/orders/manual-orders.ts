@@ -81,7 +81,10 @@ export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: re
   const fields = [...filterFields, ...more];
   for (const field of Object.keys(where)) {
     if (fields.includes(field)) continue;
-    throw new SluiceError("ORDER_REFUSED", `${call}: unknown condition "${field}".${didYouMean(field, fields)} Nothing was cancelled.`);
+    throw new SluiceError(
+      "ORDER_REFUSED",
+      `${call}: unknown condition "${field}".${didYouMean(field, fields)} Nothing was cancelled.`,
+    );
   }
   if (where.side !== undefined && where.side !== "buy" && where.side !== "sell") {
     throw new SluiceError(

@@ -57,7 +57,10 @@ export class OrderFlow {
   readonly #specifications: Specifications;
   readonly #source: EntrySource;
 
-  constructor(options: OrderFlowOptions, onLoss: { strategy(name: string, reason: string): void; all(reason: string): void }) {
+  constructor(
+    options: OrderFlowOptions,
+    onLoss: { strategy(name: string, reason: string): void; all(reason: string): void },
+  ) {
     const { clock, contract, gateway, journal, store, serviceNow } = options;
     this.#options = options;
     this.#specifications = new Specifications(options);
@@ -69,7 +72,13 @@ export class OrderFlow {
     this.#source = source;
     this.positions = new Positions(source);
     this.lifecycle = new OrderLifecycle(journal, this.slots, source, this);
-    this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), this.positions);
+    this.exitLimits = new ExitLimits(
+      this.slots,
+      this.risk.exposure,
+      source,
+      (order) => this.risk.ownerOf(order),
+      this.positions,
+    );
     this.exits = new Exits(options, this.slots, this.exitLimits, this);
     this.exitTrims = new ExitTrims(clock, this.slots, this.exitLimits, considered);
     this.refusals = new Refusals(options, this.lifecycle, this);
@@ -79,7 +88,15 @@ export class OrderFlow {
     this.#unknownOrders = new UnknownOrders(clock, store, resolver, this.lifecycle, this);
     this.cancellation = new Cancellation(options, this.lifecycle, this.#unknownOrders, this.weigh.bind(this));
     this.#placements = new Placements(options, this.slots, this.lifecycle, this.#unknownOrders, this);
-    this.reconciliation = new Reconciliation(options, ids, this.slots, this.lifecycle, this.#unknownOrders, this.cancellation, this);
+    this.reconciliation = new Reconciliation(
+      options,
+      ids,
+      this.slots,
+      this.lifecycle,
+      this.#unknownOrders,
+      this.cancellation,
+      this,
+    );
   }
 
   /** Takes the next step of a slot. */
@@ -88,15 +105,18 @@ export class OrderFlow {
     const { isActive } = this.modes;
     const mode = isActive ? "active" : this.#modeOf(slot);
     const wish = isActive && this.protections.isIdle ? slot.wish : this.#wishOf(slot);
-    if (slot.inherited !== undefined && wish !== undefined) this.lifecycle.recognise(slot, wish, this.#specifications.compare);
-    if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
+    if (slot.inherited !== undefined && wish !== undefined)
+      this.lifecycle.recognise(slot, wish, this.#specifications.compare);
+    if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish))
+      slot.unqueue();
     const { order, settled } = slot;
     const isFree = order === undefined || overIn[order.phase];
     const isOpen = wish !== undefined && wish !== settled && (settled === undefined || !sameWish(wish, settled));
     const waits = isFree && isOpen && this.#holds(slot, wish);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
     const isAllowed = !waits && (isActive || mayPlace(mode, wish));
-    const mayAmend = isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
+    const mayAmend =
+      isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
     const view = { wish, order, queued: slot.queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
     const step = planSlot(view, this.#specifications.compare);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
@@ -151,9 +171,11 @@ export class OrderFlow {
     if (this.slots.openCount !== this.#openTold) this.#tellOpen();
     // Without limits only what was executed matters: it says what a strategy holds.
     if (executed.isAny || this.risk.isLimited) this.risk.take(order, executed);
-    if (hasEnded || this.exits.retried.size > 0 || this.exits.unprotected.count > 0) this.exits.take(order, executed, hasEnded);
+    if (hasEnded || this.exits.retried.size > 0 || this.exits.unprotected.count > 0)
+      this.exits.take(order, executed, hasEnded);
     if (order.wantedQty !== "" || (executed.isAny && this.exitTrims.trimmable.size > 0)) this.exitTrims.take(order);
-    if (order.spec.ordType === "post_only" && (order.phase === "rejected" || this.postOnly.slowed.size > 0)) this.postOnly.take(order);
+    if (order.spec.ordType === "post_only" && (order.phase === "rejected" || this.postOnly.slowed.size > 0))
+      this.postOnly.take(order);
     if (order.phase === "rejected") this.#options.onRejected?.(order);
   }
 
@@ -199,7 +221,11 @@ export class OrderFlow {
   }
 
   mayPlace(slot: Slot, wish: WantedOrder): boolean {
-    return mayPlace(slot.closing ? "active" : this.modes.mode, wish) && !this.protections.withdraws(slot) && !this.#holds(slot, wish);
+    return (
+      mayPlace(slot.closing ? "active" : this.modes.mode, wish) &&
+      !this.protections.withdraws(slot) &&
+      !this.#holds(slot, wish)
+    );
   }
 
   refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void {
@@ -285,7 +311,8 @@ export class OrderFlow {
   /** It may not be placed yet, and is considered again when it may. */
   #holds(slot: Slot, wish: WantedOrder): boolean {
     // What is no exit, and the rest of no order, waits for the market at most.
-    if (wish.reduceOnly !== true && slot.rest === undefined) return wish.ordType === "post_only" && this.postOnly.holds(slot, wish);
+    if (wish.reduceOnly !== true && slot.rest === undefined)
+      return wish.ordType === "post_only" && this.postOnly.holds(slot, wish);
     this.protections.yieldTo(slot, wish);
     return this.exits.holds(slot, wish) || this.postOnly.holds(slot, wish);
   }

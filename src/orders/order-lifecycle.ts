@@ -73,7 +73,18 @@ export class OrderLifecycle {
     this.changes++;
     const executed = record === undefined ? noExecution : executionOf(order, this.#source);
     const fill = this.#owner.book(order, executed);
-    const change: EventDraft = { seq: 0, at: now, type: "order.changed", strategy, slot, instId, clOrdId, phase, record, reason };
+    const change: EventDraft = {
+      seq: 0,
+      at: now,
+      type: "order.changed",
+      strategy,
+      slot,
+      instId,
+      clOrdId,
+      phase,
+      record,
+      reason,
+    };
     this.#journal.append(change);
     const ended = overIn[order.phase];
     if (ended) this.#slots.close(order);
@@ -127,7 +138,8 @@ export class OrderLifecycle {
   recognise(slot: Slot, wish: WantedOrder, specify: (wish: WantedOrder) => Specified): void {
     const { inherited } = slot;
     slot.inherited = undefined;
-    if (inherited !== undefined && isSettledBy(wish, inherited, executionOf(inherited, this.#source), specify)) slot.settled = wish;
+    if (inherited !== undefined && isSettledBy(wish, inherited, executionOf(inherited, this.#source), specify))
+      slot.settled = wish;
   }
 
   #free(order: TrackedOrder): void {

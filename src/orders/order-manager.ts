@@ -98,7 +98,8 @@ export class OrderManager {
   /** Withdraws what a strategy wants and what it placed by hand; what closes its protected positions stays. */
   withdraw(strategy: string): void {
     this.replace(strategy, []);
-    for (const { name, byHand } of this.#flow.slots.ofStrategy(strategy)) if (byHand) this.wantOne(strategy, name, undefined);
+    for (const { name, byHand } of this.#flow.slots.ofStrategy(strategy))
+      if (byHand) this.wantOne(strategy, name, undefined);
   }
 
   /** Cancels these now. Unless it is an emergency, their wanted orders are not placed again until they change. */
@@ -220,7 +221,8 @@ export class OrderManager {
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     this.#flow.protections.beginRecovery();
     this.#flow.risk.inherit(holdings, judged);
-    for (const held of holdings) if (held.strategy !== "") this.#flow.positions.inherit(held.strategy, held.instId, bookedOf(held));
+    for (const held of holdings)
+      if (held.strategy !== "") this.#flow.positions.inherit(held.strategy, held.instId, bookedOf(held));
   }
 
   /** Whose wanted order an order that is not over is; empty where that is not known. */
@@ -278,9 +280,11 @@ export class OrderManager {
   /** Acts on a mode that has changed, of one strategy or of all. */
   #apply(mode: Mode, reason: string, strategy: string | undefined): void {
     const { slots, cancellation } = this.#flow;
-    const isMeant = (one: { readonly strategy: string }): boolean => strategy === undefined || one.strategy === strategy;
+    const isMeant = (one: { readonly strategy: string }): boolean =>
+      strategy === undefined || one.strategy === strategy;
     if (mode === "halted") {
-      for (const order of slots.orders()) if (isMeant(order) && isResting(order)) cancellation.request(order, "emergency", reason);
+      for (const order of slots.orders())
+        if (isMeant(order) && isResting(order)) cancellation.request(order, "emergency", reason);
     }
     this.#flow.protections.reconsider();
     for (const slot of slots.all()) if (isMeant(slot)) this.#flow.consider(slot);

@@ -117,7 +117,8 @@ export class OrderResolver {
     return this.#gateway.read("getOrder", { clOrdId, instId }, { ...(isUrgent ? urgentCall : call), needed }).pipe(
       map((outcome): Answer => {
         const answer = answerIn("getOrder", outcome, clOrdId);
-        const isOther = answer.kind === "none" && outcome.kind === "done" && outcome.records.length + outcome.problems.length > 0;
+        const isOther =
+          answer.kind === "none" && outcome.kind === "done" && outcome.records.length + outcome.problems.length > 0;
         return isOther ? { kind: "void", why: "getOrder: the answer is about another order" } : answer;
       }),
     );

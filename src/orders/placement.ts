@@ -236,6 +236,7 @@ const noElement = { sCode: "0", sMsg: "", ordId: "", clOrdId: "" } as const;
 const wordsOf = (code: string, msg: string): string => `${code} ${msg}`.trim();
 
 const bodyOf = ({ spec: { instId, side, ordType, sz, px, reduceOnly }, clOrdId, nets }: TrackedOrder): PlaceBody => {
-  if (reduceOnly && !nets) return { instId, side, ordType, sz, ...(px === "" ? {} : { px }), clOrdId, reduceOnly: true };
+  if (reduceOnly && !nets)
+    return { instId, side, ordType, sz, ...(px === "" ? {} : { px }), clOrdId, reduceOnly: true };
   return px === "" ? { instId, side, ordType, sz, clOrdId } : { instId, side, ordType, sz, px, clOrdId };
 };

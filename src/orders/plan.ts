@@ -74,7 +74,12 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
   if (!result.ok) return false;
   const { spec } = order;
   const next = result.spec;
-  if (next.instId !== spec.instId || next.side !== spec.side || next.ordType !== spec.ordType || next.reduceOnly !== spec.reduceOnly)
+  if (
+    next.instId !== spec.instId ||
+    next.side !== spec.side ||
+    next.ordType !== spec.ordType ||
+    next.reduceOnly !== spec.reduceOnly
+  )
     return false;
   if (next.px === spec.px || spec.px === "" || next.px === "") return next.px === spec.px && equal(next.sz, spec.sz);
   if (wish.keepWithin === undefined) return equal(next.px, spec.px) && equal(next.sz, spec.sz);
@@ -83,7 +88,11 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
 };
 
 /** Of an order found at the service only its own words are known: it is compared with what is wanted now at its own price. */
-const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean => {
+const sameSize = (
+  wish: WantedOrder,
+  { wish: was, spec }: TrackedOrder,
+  specify: (wish: WantedOrder) => Specified,
+): boolean => {
   if (was !== undefined) return was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
   const then = specify({ ...wish, px: spec.px });
   return then.ok && equal(then.spec.sz, spec.sz);
@@ -92,7 +101,8 @@ const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, specify:
 /** How far what a market order executed may be from what it was to execute. */
 const nearShare = "0.02";
 
-const isNear = (wanted: string, executed: string): boolean => compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
+const isNear = (wanted: string, executed: string): boolean =>
+  compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
 
 /** The service ended it: it is filled, or the market had no more for an order that never rests. Who canceled another is not known later. */
 export const isConcluded = ({ phase, spec }: TrackedOrder): boolean =>
@@ -110,7 +120,14 @@ export const isSettledBy = (
 ): boolean => {
   const { instId, side, ordType = "limit", qty, notional, sz = "", reduceOnly } = wish;
   const { spec } = order;
-  if (reduceOnly === true || spec.reduceOnly || instId !== spec.instId || side !== spec.side || ordType !== spec.ordType) return false;
+  if (
+    reduceOnly === true ||
+    spec.reduceOnly ||
+    instId !== spec.instId ||
+    side !== spec.side ||
+    ordType !== spec.ordType
+  )
+    return false;
   if (spec.px !== "") return order.phase === "filled" && suits(wish, order, specify);
   if (order.phase === "canceled") return isPositive(filled);
   if (qty !== undefined) return isNear(qty, filled);

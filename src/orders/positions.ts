@@ -109,7 +109,9 @@ export class Positions {
 
   /** Every instrument a strategy has traded, by id. */
   all(strategy: string): ReadonlyMap<string, Position> {
-    return new Map([...(this.#books.get(strategy)?.values() ?? [])].map((book) => [book.instId, this.#positionOf(book)]));
+    return new Map(
+      [...(this.#books.get(strategy)?.values() ?? [])].map((book) => [book.instId, this.#positionOf(book)]),
+    );
   }
 
   /** Profit in each settle currency, of all strategies when none is named. */
@@ -126,7 +128,8 @@ export class Positions {
   }
 
   isHeld(strategy?: string): boolean {
-    const all = strategy === undefined ? [...this.#books.values()] : [this.#books.get(strategy) ?? new Map<string, Book>()];
+    const all =
+      strategy === undefined ? [...this.#books.values()] : [this.#books.get(strategy) ?? new Map<string, Book>()];
     return all.some((books) => [...books.values()].some(({ holding }) => !isZero(holding.qty)));
   }
 
@@ -147,7 +150,8 @@ export class Positions {
     const book = this.#bookOf(strategy, instId);
     book.holding = holdingOf({ qty, entry, realised });
     book.fees = new RunningSum(fees);
-    for (const [clOrdId, [filled, value, cost]] of Object.entries(open)) book.open.set(clOrdId, { filled, value, cost });
+    for (const [clOrdId, [filled, value, cost]] of Object.entries(open))
+      book.open.set(clOrdId, { filled, value, cost });
   }
 
   /** Whatever a strategy has traded, or held by a journal. */
@@ -213,7 +217,11 @@ export class Positions {
     if (!overIn[order.phase]) {
       // A price that comes out even gives the value again.
       const booked = onTick === undefined ? mul(px, qty) : value;
-      book.open.set(clOrdId, { filled: now.filled, value: isFirst ? booked : add(before.value, booked), cost: now.cost });
+      book.open.set(clOrdId, {
+        filled: now.filled,
+        value: isFirst ? booked : add(before.value, booked),
+        cost: now.cost,
+      });
     }
     return {
       seq: 0,

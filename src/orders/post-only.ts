@@ -70,7 +70,8 @@ export class PostOnlyOrders {
   holds(slot: Slot, wish: WantedOrder): boolean {
     if (wish.ordType !== "post_only") return false;
     return (
-      (this.#series.size > 0 && this.#isSlow(slot)) || (wish.cross !== undefined && wish.cross !== "reject" && this.#isOutside(slot, wish))
+      (this.#series.size > 0 && this.#isSlow(slot)) ||
+      (wish.cross !== undefined && wish.cross !== "reject" && this.#isOutside(slot, wish))
     );
   }
 
@@ -89,7 +90,8 @@ export class PostOnlyOrders {
 
   #rejected(order: TrackedOrder): void {
     const { clock, contract, journal } = this.#options;
-    if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true) return;
+    if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true)
+      return;
     const key = keyOf(order);
     const count = (this.#series.get(key)?.count ?? 0) + 1;
     const late = count - freeRejections;
@@ -122,7 +124,8 @@ export class PostOnlyOrders {
     if (instrument === undefined || !isDecimal(px)) return false;
     const best = this.#options.marketPx(instId, side);
     const isHeld =
-      best === undefined || (cross === "skip" && takes(side, toStep(px, instrument.tickSize, side === "buy" ? "down" : "up"), best));
+      best === undefined ||
+      (cross === "skip" && takes(side, toStep(px, instrument.tickSize, side === "buy" ? "down" : "up"), best));
     if (!isHeld) return false;
     const slots = this.#waiting.get(instId) ?? new Set();
     this.#waiting.set(instId, slots.add(slot));

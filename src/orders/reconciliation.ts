@@ -109,7 +109,16 @@ export class Reconciliation {
       applyRecord(ended, known);
       this.#owner.recount(ended);
       const slot = this.#slots.inherit(ended, own.slotHash);
-      journal.append({ type: "order.changed", strategy, slot: "", instId, clOrdId, phase, record: known, reason: "ended meanwhile" });
+      journal.append({
+        type: "order.changed",
+        strategy,
+        slot: "",
+        instId,
+        clOrdId,
+        phase,
+        record: known,
+        reason: "ended meanwhile",
+      });
       if (slot !== undefined) this.#owner.consider(slot);
       return;
     }

@@ -143,7 +143,8 @@ export class Refusals {
     const until = now + firstQuoteMs;
     this.#unquoted.set(slot, until);
     clock.setTimer(until, () => {
-      if (!this.#closed && this.#unquoted.get(slot) === until && slot.refused && slot.wish !== undefined) this.retry(slot);
+      if (!this.#closed && this.#unquoted.get(slot) === until && slot.refused && slot.wish !== undefined)
+        this.retry(slot);
     });
     return true;
   }

@@ -96,4 +96,7 @@ export const checkNames = (strategy: string, wanted: readonly WantedOrder[]): vo
 };
 
 const shared = (strategy: string, slot: string): SluiceError =>
-  new SluiceError("ORDER_REFUSED", `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`);
+  new SluiceError(
+    "ORDER_REFUSED",
+    `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`,
+  );

@@ -106,7 +106,10 @@ export class Slots {
       known.wish = undefined;
       return known;
     }
-    if (known !== undefined && (!known.byHand || known.reserved || known.wish !== undefined || known.order !== undefined)) {
+    if (
+      known !== undefined &&
+      (!known.byHand || known.reserved || known.wish !== undefined || known.order !== undefined)
+    ) {
       const by = known.reserved
         ? "an order that closes a protected position"
         : known.byHand

@@ -43,15 +43,24 @@ export class Specifications {
   };
 
   /** What a comparison found, if it still holds. */
-  known(wish: WantedOrder, instrument: InstrumentRecord | undefined, marketPx: string | undefined): Specified | undefined {
+  known(
+    wish: WantedOrder,
+    instrument: InstrumentRecord | undefined,
+    marketPx: string | undefined,
+  ): Specified | undefined {
     const compared = this.#compared.get(wish);
     const holds =
-      compared !== undefined && instrument !== undefined && compared.instrument === instrument && compared.marketPx === marketPx;
+      compared !== undefined &&
+      instrument !== undefined &&
+      compared.instrument === instrument &&
+      compared.marketPx === marketPx;
     return holds ? compared.specified : undefined;
   }
 
   /** The price a conversion needs, where it needs one. */
   marketPxFor({ px, ordType, instId, side, cross }: WantedOrder): string | undefined {
-    return px === undefined || ordType === "market" || cross === "touch" ? this.#options.marketPx(instId, side) : undefined;
+    return px === undefined || ordType === "market" || cross === "touch"
+      ? this.#options.marketPx(instId, side)
+      : undefined;
   }
 }

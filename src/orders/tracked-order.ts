@@ -107,7 +107,13 @@ export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean =
   const isChanged = takeChange(order, record);
   if (!activeIn[record.state]) order.phase = record.state;
   else order.phase = order.cancelSent ? "canceling" : record.state;
-  return isChanged || phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
+  return (
+    isChanged ||
+    phase !== order.phase ||
+    known === undefined ||
+    known.state !== record.state ||
+    known.accFillSz !== record.accFillSz
+  );
 };
 
 /** The record shows what the order was to be changed to, or what a previous run had made of it. */
@@ -119,7 +125,8 @@ const takeChange = (order: TrackedOrder, { px, sz }: OrderRecord): boolean => {
     order.revision++;
     return true;
   }
-  if (amendment?.sent !== true || !equal(px === "" ? "0" : px, amendment.spec.px) || !equal(sz, amendment.spec.sz)) return false;
+  if (amendment?.sent !== true || !equal(px === "" ? "0" : px, amendment.spec.px) || !equal(sz, amendment.spec.sz))
+    return false;
   const { spec, qty, wish } = amendment;
   Object.assign(order, { spec, qty, wish, serves: wish, amendment: undefined, doubted: undefined });
   order.revision++;
@@ -176,8 +183,16 @@ const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
 /** An order of ours that was found resting at the service; its record is stamped by the service's calendar, ours serves where that is not known. */
 export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, serviceNow?: number): TrackedOrder => {
   const { instId, px, sz, createdAt } = record;
-  const spec: OrderSpec = { instId, side: record.side as Side, ordType: record.ordType as OrdType, px, sz, reduceOnly: false };
-  const sentAt = clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
+  const spec: OrderSpec = {
+    instId,
+    side: record.side as Side,
+    ordType: record.ordType as OrdType,
+    px,
+    sz,
+    reduceOnly: false,
+  };
+  const sentAt =
+    clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
   const order = newOrder("", "", record.clOrdId, undefined, spec, sentAt);
   order.ordId = record.ordId;
   order.phase = record.state;
@@ -215,5 +230,17 @@ export interface OrderUpdate {
 export const updateOf = (order: TrackedOrder, filledQty: string): OrderUpdate => {
   const { strategy, slot, clOrdId, ordId, phase, spec, record, reason } = order;
   const avgPx = filledQty === "0" ? "" : (record?.avgPx ?? "");
-  return Object.freeze({ strategy, slot, clOrdId, ordId, phase, isFinal: overIn[phase], filledQty, avgPx, spec, record, reason });
+  return Object.freeze({
+    strategy,
+    slot,
+    clOrdId,
+    ordId,
+    phase,
+    isFinal: overIn[phase],
+    filledQty,
+    avgPx,
+    spec,
+    record,
+    reason,
+  });
 };

@@ -54,8 +54,18 @@ export class UnknownOrders {
   readonly #expected: DelayQueue<TrackedOrder>;
   #exitLooks = 0;
 
-  constructor(clock: Clock, store: OrderStore, resolver: OrderResolver, lifecycle: OrderLifecycle, owner: UnknownOrdersOwner) {
-    this.#expected = new DelayQueue(clock, { delayMs: recordMs, isSettled: isOver, due: (order) => this.#lookFor(order) });
+  constructor(
+    clock: Clock,
+    store: OrderStore,
+    resolver: OrderResolver,
+    lifecycle: OrderLifecycle,
+    owner: UnknownOrdersOwner,
+  ) {
+    this.#expected = new DelayQueue(clock, {
+      delayMs: recordMs,
+      isSettled: isOver,
+      due: (order) => this.#lookFor(order),
+    });
     this.#store = store;
     this.#resolver = resolver;
     this.#lifecycle = lifecycle;
@@ -127,9 +137,15 @@ export class UnknownOrders {
   #endAbsent(order: TrackedOrder): void {
     if (order.ordId !== "") this.#store.forget(order.ordId);
     // The service said no, and there is nothing: two signs of the same.
-    if (order.verdict !== "") this.#lifecycle.end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
+    if (order.verdict !== "")
+      this.#lifecycle.end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
     else if (order.ordId === "") this.#lifecycle.end(order, "absent", "proved not to exist at the service");
-    else this.#lifecycle.end(order, "absent", "accepted, and not known to the service any more: how it ended is not known");
+    else
+      this.#lifecycle.end(
+        order,
+        "absent",
+        "accepted, and not known to the service any more: how it ended is not known",
+      );
   }
 
   /** A canceled order that is in no list of open orders is not young but gone: the lists look for its end. */

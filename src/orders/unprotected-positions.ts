@@ -29,7 +29,15 @@ export class UnprotectedPositions {
     if (this.#slots.has(slot)) return;
     this.#slots.set(slot, { instId, side });
     this.count = this.#slots.size;
-    this.#journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
+    this.#journal.append({
+      type: "position.unprotected",
+      strategy: slot.strategy,
+      slot: slot.name,
+      instId,
+      side,
+      qty,
+      reason,
+    });
   }
 
   /** The exit is in force, or nothing is left to reduce. */
@@ -41,7 +49,13 @@ export class UnprotectedPositions {
     const { strategy, name } = slot;
     const { instId, side } = exit;
     const isHeld = isPositive(this.#limits.held(strategy, instId, side));
-    this.#journal.append({ type: "position.protected", strategy, slot: name, instId, ...(!isHeld && { closed: true }) });
+    this.#journal.append({
+      type: "position.protected",
+      strategy,
+      slot: name,
+      instId,
+      ...(!isHeld && { closed: true }),
+    });
   }
 
   /** The slot wants no exit any more: what protects a position is withdrawn when nothing is left of it, a strategy may hold on. */

@@ -117,7 +117,18 @@ export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ord
 
 /** A text that two wanted orders share exactly where they are the same, to gather them by. */
 export const wishMark = (wish: WantedOrder): string => {
-  const { instId, side, ordType = "limit", px = "", qty = "", notional = "", sz = "", reduceOnly, round = "", cross } = wish;
+  const {
+    instId,
+    side,
+    ordType = "limit",
+    px = "",
+    qty = "",
+    notional = "",
+    sz = "",
+    reduceOnly,
+    round = "",
+    cross,
+  } = wish;
   const crossing = cross === undefined || cross === "reject" ? "" : `|${cross}`;
   return `${instId}|${side}|${ordType}|${px}|${qty}|${notional}|${sz}|${reduceOnly === true ? "r" : ""}|${round}${crossing}`;
 };
@@ -139,7 +150,8 @@ export const sameWish = (a: WantedOrder | undefined, b: WantedOrder | undefined)
     (a.round === b.round || String(a.round ?? "") === String(b.round ?? "")));
 
 /** Whether a resting order at `px` would take, the best price of the other side being `best`. */
-export const takes = (side: Side, px: string, best: string): boolean => (side === "buy" ? compare(px, best) >= 0 : compare(px, best) <= 0);
+export const takes = (side: Side, px: string, best: string): boolean =>
+  side === "buy" ? compare(px, best) >= 0 : compare(px, best) <= 0;
 
 /** The price on the tick next to `best` that does not take. */
 const behind = (side: Side, best: string, tickSize: string): string => {
@@ -174,8 +186,12 @@ export const specify = (
   if (wish.keepWithin !== undefined && !isDecimal(wish.keepWithin))
     return no(`keepWithin ${JSON.stringify(wish.keepWithin)} is not decimal text`);
   if (ordType !== "market" && wish.px === undefined) return no(`a ${ordType} order needs px`);
-  if (wish.cross !== undefined && ordType !== "post_only") return no(`cross is for post_only orders, not for ${ordType}`);
-  const asked = ordType === "market" || wish.px === undefined ? "" : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
+  if (wish.cross !== undefined && ordType !== "post_only")
+    return no(`cross is for post_only orders, not for ${ordType}`);
+  const asked =
+    ordType === "market" || wish.px === undefined
+      ? ""
+      : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
   const isMoved = wish.cross === "touch" && marketPx !== undefined && takes(side, asked, marketPx);
   const px = isMoved ? behind(side, marketPx, instrument.tickSize) : asked;
   if (isMoved && !isPositive(px)) return no(`no price of ${instId} below ${marketPx} is left to rest at`);
@@ -222,7 +238,11 @@ const boundedAmount = (qty: string, lotSize: string, px: string): string => {
 };
 
 /** What an order is given to spend, by how surely it meets its price. */
-const amountsOf = { priced: (qty: string, _: string, px: string): string => mul(qty, px), aimed: amountFor, bounded: boundedAmount };
+const amountsOf = {
+  priced: (qty: string, _: string, px: string): string => mul(qty, px),
+  aimed: amountFor,
+  bounded: boundedAmount,
+};
 type Sizing = keyof typeof amountsOf;
 
 /** Contracts in steps of the lot, where a lot is a finite part of a contract; whole ones otherwise. */
@@ -236,16 +256,30 @@ const lastLots = { size: "", lotSize: "", minSize: "" as string | undefined, ins
 
 /** Whole lots of a size, and in `refused` why they are too few; empty where they are not. */
 const lotsOf = (size: string, { lotSize, minSize }: InstrumentRecord, instId: string): typeof lastLots => {
-  if (lastLots.size === size && lastLots.lotSize === lotSize && lastLots.minSize === minSize && lastLots.instId === instId) return lastLots;
+  if (
+    lastLots.size === size &&
+    lastLots.lotSize === lotSize &&
+    lastLots.minSize === minSize &&
+    lastLots.instId === instId
+  )
+    return lastLots;
   const qty = toStep(size, lotSize, "down");
   let refused = "";
   if (!isPositive(qty)) refused = `the size is below one lot of ${lotSize} ${instId.split("-")[0]}`;
-  else if (minSize !== undefined && compare(qty, minSize) < 0) refused = `the size ${qty} is below the minimum of ${minSize}`;
+  else if (minSize !== undefined && compare(qty, minSize) < 0)
+    refused = `the size ${qty} is below the minimum of ${minSize}`;
   return Object.assign(lastLots, { size, lotSize, minSize, instId, qty, refused });
 };
 
-const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined, sizing: Sizing): Sized => {
-  const given = (wish.qty === undefined ? 0 : 1) + (wish.notional === undefined ? 0 : 1) + (wish.sz === undefined ? 0 : 1);
+const sizeOf = (
+  wish: WantedOrder,
+  instrument: InstrumentRecord,
+  profile: Profile,
+  px: string | undefined,
+  sizing: Sizing,
+): Sized => {
+  const given =
+    (wish.qty === undefined ? 0 : 1) + (wish.notional === undefined ? 0 : 1) + (wish.sz === undefined ? 0 : 1);
   if (given !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${sizesOf(wish)}` };
   const unit = profile.order.szUnit[instTypeOf(wish.instId)];
   const { lotSize } = instrument;
@@ -253,8 +287,10 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
   if (px === undefined) {
     // Only a market order without any quote comes here: what needs no price can still be said.
     if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: "" };
-    if (wish.notional !== undefined && unit === "quote_notional") return { ok: true, sz: plain(wish.notional), baseQty: "" };
-    if (wish.qty !== undefined && unit === "base") return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
+    if (wish.notional !== undefined && unit === "quote_notional")
+      return { ok: true, sz: plain(wish.notional), baseQty: "" };
+    if (wish.qty !== undefined && unit === "base")
+      return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
     return { ok: false, ...unquoted(wish.instId, "turn the size into the service's unit") };
   }
   const { qty, refused } = lotsOf(wish.qty ?? baseOf(wish, unit, px, contract), instrument, wish.instId);
@@ -278,7 +314,12 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
 const sizesOf = (wish: WantedOrder): string =>
   (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined).join(" and ") || "none";
 
-const baseOf = (wish: WantedOrder, unit: "quote_notional" | "base" | "contracts", px: string, contract: string): string => {
+const baseOf = (
+  wish: WantedOrder,
+  unit: "quote_notional" | "base" | "contracts",
+  px: string,
+  contract: string,
+): string => {
   if (wish.notional !== undefined) return div(wish.notional, px, quotePlaces);
   const sz = wish.sz as string;
   return unit === "base" ? sz : unit === "contracts" ? mul(sz, contract) : div(sz, px, quotePlaces);

@@ -67,7 +67,10 @@ const withProtection = (
 ): readonly WantedProtection[] => {
   const { instId, side, protect } = item;
   if (typeof instId !== "string" || instId === "") {
-    throw malformed(strategy, `emitted a protection with instId ${shown(instId)}. Write text, such as ${examples.instId}`);
+    throw malformed(
+      strategy,
+      `emitted a protection with instId ${shown(instId)}. Write text, such as ${examples.instId}`,
+    );
   }
   const strange = Object.keys(item).find((field) => field !== "instId" && field !== "side" && field !== "protect");
   const problem =
@@ -79,9 +82,12 @@ const withProtection = (
   const own = before.find((one) => one.instId === instId && one.side === side);
   const twice = Object.keys(copy).find(
     (field) =>
-      own !== undefined && field in own.protect && shown(own.protect[field as keyof Protect]) !== shown(copy[field as keyof Protect]),
+      own !== undefined &&
+      field in own.protect &&
+      shown(own.protect[field as keyof Protect]) !== shown(copy[field as keyof Protect]),
   );
-  if (twice !== undefined) throw malformed(strategy, `emitted two protections of ${instId} with different ${twice}. Write one`);
+  if (twice !== undefined)
+    throw malformed(strategy, `emitted two protections of ${instId} with different ${twice}. Write one`);
   const merged: WantedProtection = {
     instId,
     ...(side !== undefined && { side: side as "long" | "short" }),
@@ -103,13 +109,18 @@ const copyOf = (protect: Protect): Protect =>
  * one shape, however the strategies write theirs.
  */
 const quickCopy = (order: unknown): WantedOrder | undefined => {
-  if (typeof order !== "object" || order === null || Object.getPrototypeOf(order) !== Object.prototype) return undefined;
-  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag, cross } = order as Partial<WantedOrder>;
+  if (typeof order !== "object" || order === null || Object.getPrototypeOf(order) !== Object.prototype)
+    return undefined;
+  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag, cross } =
+    order as Partial<WantedOrder>;
   if (typeof slot !== "string" || slot === "" || typeof instId !== "string" || instId === "") return undefined;
-  if (typeof side !== "string" || (side as string) === "" || (ordType !== undefined && typeof ordType !== "string")) return undefined;
+  if (typeof side !== "string" || (side as string) === "" || (ordType !== undefined && typeof ordType !== "string"))
+    return undefined;
   if ((px !== undefined && typeof px !== "string") || (qty !== undefined && typeof qty !== "string")) return undefined;
-  if ((notional !== undefined && typeof notional !== "string") || (sz !== undefined && typeof sz !== "string")) return undefined;
-  if ((tag !== undefined && typeof tag !== "string") || (keepWithin !== undefined && !isDecimal(keepWithin))) return undefined;
+  if ((notional !== undefined && typeof notional !== "string") || (sz !== undefined && typeof sz !== "string"))
+    return undefined;
+  if ((tag !== undefined && typeof tag !== "string") || (keepWithin !== undefined && !isDecimal(keepWithin)))
+    return undefined;
   if (round !== undefined && typeof round !== "number" && typeof round !== "string") return undefined;
   // Seldom given: the slow way checks it, and hands it on.
   if (cross !== undefined) return undefined;
@@ -220,6 +231,7 @@ const malformed = (strategy: string, what: string): SluiceError =>
 const ended = (what: string): string => (what.endsWith("?") ? what : `${what}.`);
 
 const shown = (value: unknown): string => {
-  const text = typeof value === "number" || typeof value === "function" ? String(value) : (JSON.stringify(value) ?? String(value));
+  const text =
+    typeof value === "number" || typeof value === "function" ? String(value) : (JSON.stringify(value) ?? String(value));
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 };

@@ -23,7 +23,10 @@ const obeyed = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** Foreign text on one line, with everything a terminal would obey spelled out: `\u001b[2J`. */
 export const printable = (text: string): string =>
-  text.replace(obeyed, (char) => shortEscapes[char] ?? `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
+  text.replace(
+    obeyed,
+    (char) => shortEscapes[char] ?? `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
 
 const shortEscapes: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 

@@ -23,7 +23,11 @@ const settled = (parts: readonly string[], total: string): readonly string[] => 
 };
 
 /** What strategies of a user with these quantities paid at a funding, positive where it was paid. */
-export const fundingShares = ({ px, rate, held, paid }: Funding, uid: string, quantities: readonly string[]): readonly string[] => {
+export const fundingShares = (
+  { px, rate, held, paid }: Funding,
+  uid: string,
+  quantities: readonly string[],
+): readonly string[] => {
   if (quantities.length === 0) return [];
   const owed = quantities.map((qty) => toStep(mul(mul(qty, px), rate), finest, "down"));
   // Positions of two strategies that cancel each other are none to the service.
@@ -37,7 +41,10 @@ interface ClosedPart extends Pick<Fill, "side" | "px" | "qty" | "cost"> {
 }
 
 /** Shares the fills of a liquidation's order among holders of these quantities. */
-export const shareClosing = ({ side, qty }: Liquidation, quantities: readonly string[]): ((fill: Fill) => readonly ClosedPart[]) => {
+export const shareClosing = (
+  { side, qty }: Liquidation,
+  quantities: readonly string[],
+): ((fill: Fill) => readonly ClosedPart[]) => {
   let left = [...quantities];
   let open = side === "sell" ? qty : neg(qty);
   return (fill) => {

@@ -14,7 +14,11 @@ export interface Benchmark {
 }
 
 /** `prices` are those of the instrument at each point of `equity`; what is not known yet counts as unchanged. */
-export const buyAndHold = (instId: string, equity: readonly EquityPoint[], prices: readonly (string | undefined)[]): Benchmark => {
+export const buyAndHold = (
+  instId: string,
+  equity: readonly EquityPoint[],
+  prices: readonly (string | undefined)[],
+): Benchmark => {
   const start = equity[0]?.equity ?? "0";
   const first = prices.find((px) => px !== undefined);
   let last = first;
@@ -39,5 +43,11 @@ export const benchmarkReport = ({ instId, points }: Benchmark, ms: number): Benc
   const returns = returnsOf(points, ms);
   if (returns === undefined) return undefined;
   const { percent, volatilityPercent, sharpe } = returns;
-  return { instId, percent, volatilityPercent, ...(sharpe !== undefined && { sharpe }), drawdownPercent: drawdownOf(points).maxPercent };
+  return {
+    instId,
+    percent,
+    volatilityPercent,
+    ...(sharpe !== undefined && { sharpe }),
+    drawdownPercent: drawdownOf(points).maxPercent,
+  };
 };

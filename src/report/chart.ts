@@ -57,12 +57,18 @@ export const chart = (points: readonly ChartPoint[], options: ChartOptions): rea
   const rows = dots(rangesOf(points, width * dotsWide), low.value, high.value, width, height);
   const start = rowOf(first.value);
   const drawn = rows.map((row, index) => {
-    const text = index === start ? row.replaceAll(String.fromCharCode(blank), "·") : row.replaceAll(String.fromCharCode(blank), " ");
+    const text =
+      index === start
+        ? row.replaceAll(String.fromCharCode(blank), "·")
+        : row.replaceAll(String.fromCharCode(blank), " ");
     const name = left.get(index);
     const end = index === rowOf(last.value) ? ` ${label(last)}` : "";
     return `${padStart(name ?? "", leftWidth)} ${frame(name === undefined ? "│" : "┤")}${painted(text, line, frame)}${end}`;
   });
-  return [...drawn, ...timeAxis(first.at, last.at, width, rightWidth).map((text) => frame(`${" ".repeat(leftWidth)} ${text}`))];
+  return [
+    ...drawn,
+    ...timeAxis(first.at, last.at, width, rightWidth).map((text) => frame(`${" ".repeat(leftWidth)} ${text}`)),
+  ];
 };
 
 /** The level line of the start is frame, the rest is line. */
@@ -96,7 +102,13 @@ const rangesOf = (points: readonly ChartPoint[], columns: number): readonly Rang
   return ranges;
 };
 
-const dots = (ranges: readonly Range[], low: number, high: number, width: number, height: number): readonly string[] => {
+const dots = (
+  ranges: readonly Range[],
+  low: number,
+  high: number,
+  width: number,
+  height: number,
+): readonly string[] => {
   const cells = new Uint8Array(width * height);
   ranges.forEach((range, column) => {
     const bottom = dotOf(range.low, low, high, height);

@@ -57,7 +57,8 @@ export class ClosedTrades {
       sums.#profit.add(one.profit);
       sums.#loss.add(one.loss);
       if (one.best !== undefined && (sums.best === undefined || compare(one.best, sums.best) > 0)) sums.best = one.best;
-      if (one.worst !== undefined && (sums.worst === undefined || compare(one.worst, sums.worst) < 0)) sums.worst = one.worst;
+      if (one.worst !== undefined && (sums.worst === undefined || compare(one.worst, sums.worst) < 0))
+        sums.worst = one.worst;
       sums.ms += one.ms;
       sums.longestMs = Math.max(sums.longestMs, one.longestMs);
     }

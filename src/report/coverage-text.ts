@@ -23,7 +23,12 @@ export const coverageText = ({ report: { coverage }, width, paint }: Page): read
     return [`${start}${paint.dim(first)}`, ...rest.map((line) => `${" ".repeat(widthOf(start))}${paint.dim(line)}`)];
   });
   const warm = coverage.warmUp === undefined ? [] : wrapped(warmUpText(coverage.warmUp), width);
-  return [...warm, ...(series.length > linesMax ? [...lines, paint.dim(`and ${grouped(series.length - linesMax)} more series`)] : lines)];
+  return [
+    ...warm,
+    ...(series.length > linesMax
+      ? [...lines, paint.dim(`and ${grouped(series.length - linesMax)} more series`)]
+      : lines),
+  ];
 };
 
 const warmUpText = ({ untilAt, ms }: NonNullable<Coverage["warmUp"]>): string =>
@@ -36,7 +41,11 @@ const factsOf = (one: SeriesCoverage, { gapMs }: Coverage): string =>
   ].join(", ");
 
 export const gapsOf = ({ gaps, longest, kind }: SeriesCoverage, gapMs: number): string => {
-  const bound = kind.startsWith("candle") ? `${duration(gapMs)} or two bars` : kind === "funding" ? "an interval" : duration(gapMs);
+  const bound = kind.startsWith("candle")
+    ? `${duration(gapMs)} or two bars`
+    : kind === "funding"
+      ? "an interval"
+      : duration(gapMs);
   if (longest === undefined) return `no gap over ${bound}`;
   return `${counted(gaps, "gap")} over ${bound}, longest ${duration(longest.ms)} from ${minuteOf(longest.fromAt)}`;
 };

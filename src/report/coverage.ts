@@ -52,11 +52,15 @@ const gapMsMin = 5 * 60_000;
 export const coverageOf = (tape: Tape, asked: readonly Asked[], tradesAt = tape.startAt): Coverage => {
   const inVain = asked.filter((wanted) => !canGive(tape, wanted));
   const missed = inVain.flatMap((wanted) =>
-    wanted.by === undefined ? [] : [{ strategies: wanted.by, what: nameOf(wanted), instead: heldOf(tape, wanted.instId) }],
+    wanted.by === undefined
+      ? []
+      : [{ strategies: wanted.by, what: nameOf(wanted), instead: heldOf(tape, wanted.instId) }],
   );
   return {
     gapMs: gapMsMin,
-    ...(tradesAt > tape.startAt && { warmUp: { untilAt: new Date(tradesAt).toISOString(), ms: Math.round(tradesAt - tape.startAt) } }),
+    ...(tradesAt > tape.startAt && {
+      warmUp: { untilAt: new Date(tradesAt).toISOString(), ms: Math.round(tradesAt - tape.startAt) },
+    }),
     series: tape.series.map((series) => seriesCoverage(series, tape)),
     missing: inVain.map(nameOf),
     ...(missed.length > 0 && { missed }),
@@ -131,9 +135,13 @@ const quotedPercent = ({ at, bidQty, askQty }: QuoteSeries, { startAt, endAt }: 
 };
 
 const canGive = (tape: Tape, { kind, instId, barMs }: Asked): boolean => {
-  const own = tape.series.filter(({ instrument, at }) => tape.instruments[instrument]?.instId === instId && at.length > 0);
+  const own = tape.series.filter(
+    ({ instrument, at }) => tape.instruments[instrument]?.instId === instId && at.length > 0,
+  );
   if (kind !== "candle") return own.some((series) => series.kind === kind);
-  const source = own.some((series) => series.kind === "trade" || (series.kind === "candle" && barMs % series.barMs === 0));
+  const source = own.some(
+    (series) => series.kind === "trade" || (series.kind === "candle" && barMs % series.barMs === 0),
+  );
   return source && barMs <= tape.endAt - tape.startAt + 1_000 + barMs * 0.01;
 };
 
@@ -147,7 +155,8 @@ const plural = {
   change: "changes",
 } as const;
 
-const kindName = (kind: Asked["kind"], barMs: number): string => (kind === "candle" ? `candles of ${spanName(barMs)}` : plural[kind]);
+const kindName = (kind: Asked["kind"], barMs: number): string =>
+  kind === "candle" ? `candles of ${spanName(barMs)}` : plural[kind];
 
 const nameOf = ({ kind, instId, barMs }: Asked): string => `${kindName(kind, barMs)} of ${instId}`;
 

@@ -121,7 +121,9 @@ interface HeardEngine {
 }
 
 export interface DetailsRecorder {
-  readonly details: (rest: Omit<RunDetails, "fills" | "orders" | "positions" | "prices" | "plots" | "plotsLeftOut">) => RunDetails;
+  readonly details: (
+    rest: Omit<RunDetails, "fills" | "orders" | "positions" | "prices" | "plots" | "plotsLeftOut">,
+  ) => RunDetails;
 }
 
 type Life = Omit<OrderLife, "phases" | "reason" | "waitedMs"> & {
@@ -173,7 +175,11 @@ export const recordDetails = (
   };
 };
 
-const fillOf = ({ clOrdId, instId, side, px, qty, cost, liquidity }: Fill, at: number, strategy: string): FillDetail => ({
+const fillOf = (
+  { clOrdId, instId, side, px, qty, cost, liquidity }: Fill,
+  at: number,
+  strategy: string,
+): FillDetail => ({
   at,
   strategy,
   clOrdId,

@@ -30,7 +30,14 @@ export const drawdownPeriods = (closes: readonly EquityPoint[], most = 5): reado
     if (below > 0 && high !== undefined && low !== undefined && isPositive(high.equity)) {
       const depth = sub(high.equity, low.equity);
       const endAt = back === undefined ? {} : { endAt: back.at };
-      periods.push({ startAt: high.at, bottomAt: low.at, ...endAt, depth, percent: div(mul(depth, "100"), high.equity, 14), below });
+      periods.push({
+        startAt: high.at,
+        bottomAt: low.at,
+        ...endAt,
+        depth,
+        percent: div(mul(depth, "100"), high.equity, 14),
+        below,
+      });
     }
     below = 0;
   };

@@ -40,6 +40,12 @@ export class Durations {
 
   get report(): Waits {
     const sorted = ascending(this.#kept);
-    return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: this.#max, count: this.#count, total: this.#total };
+    return {
+      p50: quantile(sorted, 0.5),
+      p99: quantile(sorted, 0.99),
+      max: this.#max,
+      count: this.#count,
+      total: this.#total,
+    };
   }
 }

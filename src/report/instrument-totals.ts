@@ -16,7 +16,8 @@ type ByInstrument = readonly (readonly [instId: string, all: readonly Instrument
 /** What all strategies have of each instrument, by the name of the instrument. */
 export const instrumentsOf = (strategies: readonly StrategySums[]): ByInstrument => {
   const all = new Map<string, InstrumentSums[]>();
-  for (const one of strategies.flatMap(({ instruments }) => instruments)) all.set(one.instId, [...(all.get(one.instId) ?? []), one]);
+  for (const one of strategies.flatMap(({ instruments }) => instruments))
+    all.set(one.instId, [...(all.get(one.instId) ?? []), one]);
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
 };
 
@@ -53,7 +54,10 @@ interface ListedBy {
   readonly extremes: Extremes;
 }
 
-export const tradeListsOf = (strategies: readonly StrategySums[], { currency, endAt, markOf, extremes }: ListedBy): TradeLists => {
+export const tradeListsOf = (
+  strategies: readonly StrategySums[],
+  { currency, endAt, markOf, extremes }: ListedBy,
+): TradeLists => {
   const list = (tradesIn: (one: InstrumentSums) => readonly TradeSums[]): readonly TradeRecord[] =>
     strategies
       .flatMap((own) =>

@@ -85,7 +85,11 @@ const rows: readonly Row[] = [
   ["submit to canceled, p99", "cancelP99Ms", "ms"],
 ];
 
-export const limitCostText = (kept: RunReport, lifted: RunReport, look: { readonly columns: number; readonly colour: boolean }): string => {
+export const limitCostText = (
+  kept: RunReport,
+  lifted: RunReport,
+  look: { readonly columns: number; readonly colour: boolean },
+): string => {
   const page = pageOf(kept, look);
   const cost = limitCostOf(kept, lifted);
   const cells = rows.map(([name, key, kind]) => [
@@ -94,7 +98,10 @@ export const limitCostText = (kept: RunReport, lifted: RunReport, look: { readon
     spelled(cost.without[key], kind, page),
     changed(cost.difference[key], kind, page),
   ]);
-  return printed([title(page, "What the limits cost"), ...table(["", "with limits", "without", "difference"], cells, 1, page)]);
+  return printed([
+    title(page, "What the limits cost"),
+    ...table(["", "with limits", "without", "difference"], cells, 1, page),
+  ]);
 };
 
 const spelled = (value: number | string, kind: Row[2], { places }: Page): string => {

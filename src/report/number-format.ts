@@ -22,12 +22,17 @@ export const placesFor = (reference: string): number => {
 
 /** Always `places` fraction digits, so that a column of them aligns at the point. */
 export const amount = (value: string, places: number): string => {
-  const [whole = "0", fraction = ""] = toStep(value, places === 0 ? "1" : `0.${"1".padStart(places, "0")}`, "nearest").split(".");
+  const [whole = "0", fraction = ""] = toStep(
+    value,
+    places === 0 ? "1" : `0.${"1".padStart(places, "0")}`,
+    "nearest",
+  ).split(".");
   return places === 0 ? grouped(whole) : `${grouped(whole)}.${fraction.padEnd(places, "0")}`;
 };
 
 /** With a plus where it is a gain. */
-export const signed = (value: string, places: number): string => `${isPositive(value) ? "+" : ""}${amount(value, places)}`;
+export const signed = (value: string, places: number): string =>
+  `${isPositive(value) ? "+" : ""}${amount(value, places)}`;
 
 /** Whole percent of a share; a tenth where that would read 0 or 100 and is neither. */
 export const percent = (part: number, whole: number): string => {
@@ -66,7 +71,8 @@ export const duration = (ms: number): string => {
 const trimmed = (value: number, digits: number): string => String(Number(value.toFixed(digits)));
 
 /** `1 order`, `2 orders`. */
-export const counted = (count: number, one: string, many = `${one}s`): string => `${grouped(count)} ${count === 1 ? one : many}`;
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${grouped(count)} ${count === 1 ? one : many}`;
 
 /** Nearest minute of an ISO instant, such as 2026-01-05 00:00: recordings end a moment before the hour. */
 export const minuteOf = (iso: string): string => {

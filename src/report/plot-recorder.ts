@@ -38,7 +38,13 @@ export class PlotRecorder {
     return [...this.#lines.values()].map(({ about, points }) => ({ ...about, points }));
   }
 
-  take(strategy: string, at: number, name: string, value: number | string, { pane = name, instId }: PlotPlace = {}): void {
+  take(
+    strategy: string,
+    at: number,
+    name: string,
+    value: number | string,
+    { pane = name, instId }: PlotPlace = {},
+  ): void {
     if (!this.isOn) return;
     const number = typeof value === "string" && value.trim() === "" ? Number.NaN : Number(value);
     if (!Number.isFinite(number)) return;

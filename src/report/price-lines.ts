@@ -47,7 +47,9 @@ export const priceLines = (tape: Tape): readonly PriceLine[] => {
   const most = Math.max(barsMin, Math.floor(barsMax / Math.max(1, tape.instruments.length)));
   return tape.instruments.flatMap(({ instId, tickSize }, instrument) => {
     const series = priceSeriesOf(tape, instrument);
-    return series === undefined ? [] : [{ instId, of: series.kind, unit: div(tickSize, "2", 20), ...barsOf(series, tape, most) }];
+    return series === undefined
+      ? []
+      : [{ instId, of: series.kind, unit: div(tickSize, "2", 20), ...barsOf(series, tape, most) }];
   });
 };
 
@@ -71,7 +73,8 @@ const barsOf = (series: PriceSeries, { startAt, endAt }: Tape, most: number): Ba
   const own = series.kind === "candle" ? series.barMs : 0;
   if (changesIn(series, most) <= most) return { barMs: own, ...folded(series, own) };
   // A bar more than fit exactly, as the first may begin before the recording.
-  const barMs = lengths.find((ms) => ms > own && ms % Math.max(1, own) === 0 && (endAt - startAt) / ms <= most - 1) ?? 3_640 * day;
+  const barMs =
+    lengths.find((ms) => ms > own && ms % Math.max(1, own) === 0 && (endAt - startAt) / ms <= most - 1) ?? 3_640 * day;
   return { barMs, ...folded(series, barMs) };
 };
 

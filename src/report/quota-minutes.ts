@@ -121,12 +121,16 @@ export class QuotaMinutes {
   /** Every minute from the one of `startAt` to the one of `endAt`. */
   minutes(startAt: number, endAt: number): readonly QuotaMinute[] {
     const { first, last, groups } = this.#grouped(startAt, endAt);
-    return Array.from({ length: last - first + 1 }, (_, index) => minuteFrom(first + index, groups.get(first + index) ?? []));
+    return Array.from({ length: last - first + 1 }, (_, index) =>
+      minuteFrom(first + index, groups.get(first + index) ?? []),
+    );
   }
 
   /** Of these the first, the last and all in which something was counted: what sums and peaks can be made of, in a run of years too. */
   used(startAt: number, endAt: number): readonly QuotaMinute[] {
-    return [...this.#grouped(startAt, endAt).groups].sort(([a], [b]) => a - b).map(([index, group]) => minuteFrom(index, group));
+    return [...this.#grouped(startAt, endAt).groups]
+      .sort(([a], [b]) => a - b)
+      .map(([index, group]) => minuteFrom(index, group));
   }
 
   #minuteOf(index: number): Minute {
@@ -175,7 +179,10 @@ export class QuotaMinutes {
 const minuteFrom = (index: number, group: readonly QuotaMinute[]): QuotaMinute => joined(index * minuteMs, group);
 
 /** Joined where they belong to one span of this length, by the first minute that each span has. */
-const spansOf = (minutes: readonly (readonly [number, QuotaMinute])[], spanMs: number): ReadonlyMap<number, QuotaMinute> => {
+const spansOf = (
+  minutes: readonly (readonly [number, QuotaMinute])[],
+  spanMs: number,
+): ReadonlyMap<number, QuotaMinute> => {
   const groups = new Map<number, [first: number, group: QuotaMinute[]]>();
   for (const [index, minute] of minutes) {
     const span = Math.floor((index * minuteMs) / spanMs);
@@ -243,6 +250,11 @@ export const waitedIn = (minutes: readonly QuotaMinute[]): Record<WaitedFor, num
 
 /** What was used of each layer where most was: requests and weight of a minute, requests of a key's second. */
 export const peaksIn = (minutes: readonly QuotaMinute[]): Readonly<Record<"ip" | "key" | "uid", number>> => {
-  const peak = (of: (minute: QuotaMinute) => number): number => minutes.reduce((most, minute) => Math.max(most, of(minute)), 0);
-  return { ip: peak(({ requests }) => requests), key: peak(({ peakKey }) => peakKey), uid: peak(({ peakWeight }) => peakWeight) };
+  const peak = (of: (minute: QuotaMinute) => number): number =>
+    minutes.reduce((most, minute) => Math.max(most, of(minute)), 0);
+  return {
+    ip: peak(({ requests }) => requests),
+    key: peak(({ peakKey }) => peakKey),
+    uid: peak(({ peakWeight }) => peakWeight),
+  };
 };

@@ -19,7 +19,8 @@ export const quotaText = (page: Page): readonly string[] => {
     quotaSentence(report, paint.red),
     "",
     ...delayFacts(report).map(
-      ({ what, p50, p99, note }) => `${padEnd(what, 20)}p50 ${padStart(p50, 9)}   p99 ${padStart(p99, 9)}   ${paint.dim(note)}`,
+      ({ what, p50, p99, note }) =>
+        `${padEnd(what, 20)}p50 ${padStart(p50, 9)}   p99 ${padStart(p99, 9)}   ${paint.dim(note)}`,
     ),
     ...waitedBy(page),
   ];
@@ -56,15 +57,20 @@ const overTime = ({ report: { quota }, width, paint }: Page): readonly string[] 
   const { capacity } = layers.uid;
   const peaks = Array.from({ length: Math.min(columns, spans.length) }, (_, column) => {
     const size = spans.length / Math.min(columns, spans.length);
-    return peakOf(spans.slice(Math.floor(column * size), Math.max(Math.floor(column * size) + 1, Math.floor((column + 1) * size))));
+    return peakOf(
+      spans.slice(Math.floor(column * size), Math.max(Math.floor(column * size) + 1, Math.floor((column + 1) * size))),
+    );
   });
   const blocks = peaks.map((peak) => blockOf(peak, capacity)).join("");
   const tone = peaks.some((peak) => peak > capacity) ? paint.red : paint.cyan;
   const span = Math.ceil(spans.length / peaks.length) * spanMs;
-  return [`${padEnd("", 4)}${padEnd("over time", 19)}${tone(blocks)} ${paint.dim(`peak minute of each ${duration(span)}`)}`];
+  return [
+    `${padEnd("", 4)}${padEnd("over time", 19)}${tone(blocks)} ${paint.dim(`peak minute of each ${duration(span)}`)}`,
+  ];
 };
 
-const peakOf = (spans: readonly QuotaMinute[]): number => spans.reduce((most, { peakWeight }) => Math.max(most, peakWeight), 0);
+const peakOf = (spans: readonly QuotaMinute[]): number =>
+  spans.reduce((most, { peakWeight }) => Math.max(most, peakWeight), 0);
 
 /** Eighths of the capacity; anything at all shows. */
 const blockOf = (peak: number, capacity: number): string =>

@@ -69,7 +69,14 @@ export class RejectionReasons {
       known.same &&= known.example.reason === reason;
       known.strategies.add(strategy);
     } else if (this.#groups.size < distinctMax) {
-      this.#groups.set(name, { count: 1, by, pattern, same: true, strategies: new Set([strategy]), example: { strategy, slot, reason } });
+      this.#groups.set(name, {
+        count: 1,
+        by,
+        pattern,
+        same: true,
+        strategies: new Set([strategy]),
+        example: { strategy, slot, reason },
+      });
     } else this.#beyond++;
   }
 

@@ -14,7 +14,15 @@ import { portfolioText } from "./portfolio-text.ts";
 import { quotaText } from "./quota-text.ts";
 import type { RejectionReason } from "./rejection-reasons.ts";
 import { type RunReport, titleOf } from "./report.ts";
-import { benchmarkFact, dayFacts, fallColumns, fallRows, monthColumns, monthRows, returnFacts } from "./return-facts.ts";
+import {
+  benchmarkFact,
+  dayFacts,
+  fallColumns,
+  fallRows,
+  monthColumns,
+  monthRows,
+  returnFacts,
+} from "./return-facts.ts";
 import type { Returns } from "./returns.ts";
 import { moneyFacts, orderFacts, positionColumns, positionRows } from "./run-facts.ts";
 import { strategyTable } from "./strategy-table.ts";
@@ -29,7 +37,11 @@ export const reportText = (report: RunReport, look: Look): string => {
     ...headline(page),
     ...equitySection(page),
     "",
-    ...beside({ name: "Money", lines: money(page) }, { name: "Orders", lines: facts(orderFacts(report, page.places), page.paint) }, page),
+    ...beside(
+      { name: "Money", lines: money(page) },
+      { name: "Orders", lines: facts(orderFacts(report, page.places), page.paint) },
+      page,
+    ),
     "",
     title(page, "Returns"),
     ...returns(page),
@@ -109,14 +121,21 @@ const equitySection = (page: Page): readonly string[] => {
 /** The result is in colour. */
 const money = ({ report, places, paint }: Page): readonly string[] =>
   facts(
-    moneyFacts(report, places).map(([label, value, note = ""], index) => [label, index === 0 ? toned(value, paint) : value, note]),
+    moneyFacts(report, places).map(([label, value, note = ""], index) => [
+      label,
+      index === 0 ? toned(value, paint) : value,
+      note,
+    ]),
     paint,
   );
 
 const returns = (page: Page): readonly string[] => {
   const { report, width, paint } = page;
   const { said, basis } = returnFacts(report.returns, printable(report.currency));
-  const sentences = [...(report.returns === undefined ? [] : dayFacts(report.returns)), ...benchmarkFact(report).map(printable)];
+  const sentences = [
+    ...(report.returns === undefined ? [] : dayFacts(report.returns)),
+    ...benchmarkFact(report).map(printable),
+  ];
   return [
     ...[said, ...sentences].flatMap((text) => wrapped(text, width)),
     ...wrapped(basis, width - 2).map((line) => `  ${paint.dim(line)}`),
@@ -151,11 +170,17 @@ const trades = (page: Page): readonly string[] => {
   const blocks = inBlocks(columns, width - labels).map((block) =>
     lines.map((line, row) => (row === 0 ? paint.dim : String)(`${line}${block.map((cells) => cells[row]).join("")}`)),
   );
-  return [...blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block])), ...wrapped(tradesMeaning, width).map(paint.dim)];
+  return [
+    ...blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block])),
+    ...wrapped(tradesMeaning, width).map(paint.dim),
+  ];
 };
 
 /** Columns in groups that fit into `width`; each holds one at least. */
-const inBlocks = (columns: readonly (readonly string[])[], width: number): readonly (readonly (readonly string[])[])[] => {
+const inBlocks = (
+  columns: readonly (readonly string[])[],
+  width: number,
+): readonly (readonly (readonly string[])[])[] => {
   const blocks: (readonly string[])[][] = [];
   let left = 0;
   for (const column of columns) {
@@ -198,11 +223,16 @@ const rejections = (page: Page): readonly string[] => {
       ),
     ];
   };
-  const more = reasons + others === 0 ? [] : [paint.dim(`and ${counted(reasons, "more reason")}, ${counted(others, "order")} in all`)];
+  const more =
+    reasons + others === 0
+      ? []
+      : [paint.dim(`and ${counted(reasons, "more reason")}, ${counted(others, "order")} in all`)];
   return [title(page, "Refused and rejected orders"), ...report.turnedDown.flatMap(block), ...more, ""];
 };
 
 const assumptions = ({ report, width, paint }: Page): readonly string[] =>
   report.assumptions.length === 0
     ? [paint.dim("none stated")]
-    : report.assumptions.flatMap((text) => wrapped(printable(text), width - 2).map((line, index) => `${index === 0 ? "- " : "  "}${line}`));
+    : report.assumptions.flatMap((text) =>
+        wrapped(printable(text), width - 2).map((line, index) => `${index === 0 ? "- " : "  "}${line}`),
+      );

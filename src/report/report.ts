@@ -210,7 +210,12 @@ export interface RunReport {
     readonly overTime: QuotaOverTime;
   };
   /** `p50` and `p99` are those of cancels, the latency that decides how long a stale order can be hit. */
-  readonly latency: { readonly p50: number; readonly p99: number; readonly cancel: Latencies; readonly place: Latencies };
+  readonly latency: {
+    readonly p50: number;
+    readonly p99: number;
+    readonly cancel: Latencies;
+    readonly place: Latencies;
+  };
   /** Each strategy's part, by name. */
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
   /** What strategies made of each instrument that they traded, by name: their `pnl` adds up to that of the strategies. */

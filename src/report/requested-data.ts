@@ -53,7 +53,8 @@ const watched = (market: Market, note: Note): Pick<Market, "trades" | "quotes" |
   trades: (instId, options) => noted(market.trades(instId, options), () => note("trade", instId)),
   quotes: (instId, options) => noted(market.quotes(instId, options), () => note("quote", instId)),
   books: (instId) => noted(market.books(instId), () => note("level", instId)),
-  candles: (instId, barMs, options) => noted(market.candles(instId, barMs, options), () => note("candle", instId, barMs)),
+  candles: (instId, barMs, options) =>
+    noted(market.candles(instId, barMs, options), () => note("candle", instId, barMs)),
 });
 
 const noted = <T>(stream: T, note: () => void): T => {

@@ -14,9 +14,13 @@ const ratio = (value: string | undefined): string => (value === undefined ? "-" 
 const share = (value: string): string => `${signed(value, 2)} %`;
 
 /** What there is to say of returns, and where it comes from. */
-export const returnFacts = (returns: Returns | undefined, currency: string): { readonly said: string; readonly basis: string } => {
+export const returnFacts = (
+  returns: Returns | undefined,
+  currency: string,
+): { readonly said: string; readonly basis: string } => {
   if (returns === undefined) return { said: "No return is stated: there was no equity at the start.", basis: "" };
-  const { per, cagrPercent, volatilityPercent, sharpe, sortino, calmar, omega, samples, everyMs, startEquity } = returns;
+  const { per, cagrPercent, volatilityPercent, sharpe, sortino, calmar, omega, samples, everyMs, startEquity } =
+    returns;
   const ratios = `volatility ${amount(volatilityPercent, 2)} %, Sharpe ${ratio(sharpe)}, Sortino ${ratio(sortino)}`;
   const cagr = cagrPercent === undefined ? "beyond 1,000,000 %" : share(cagrPercent);
   const [counted, scaled] =
@@ -34,7 +38,16 @@ export const returnFacts = (returns: Returns | undefined, currency: string): { r
 
 /** Of single days; nothing of a run that is not told by days. */
 export const dayFacts = ({ per, single }: Returns): readonly string[] => {
-  const { averagePercent, bestPercent, worstPercent, risingPercent = "0", varPercent, cvarPercent, skew, kurtosis } = single;
+  const {
+    averagePercent,
+    bestPercent,
+    worstPercent,
+    risingPercent = "0",
+    varPercent,
+    cvarPercent,
+    skew,
+    kurtosis,
+  } = single;
   if (per === "run") return [];
   return [
     `Days: ${share(averagePercent)} on average, best ${share(bestPercent)}, worst ${share(worstPercent)}; ${amount(risingPercent, 0)} % rose of those that moved.`,

@@ -71,7 +71,9 @@ const momentsOf = (returns: readonly number[]): { readonly mean: number; readonl
   return { mean, deviation: Math.sqrt(squares / Math.max(1, returns.length - 1)) };
 };
 
-const historicalTail = (sorted: readonly number[]): Pick<ReturnStatistics, "historicalValueAtRisk" | "historicalShortfall"> => {
+const historicalTail = (
+  sorted: readonly number[],
+): Pick<ReturnStatistics, "historicalValueAtRisk" | "historicalShortfall"> => {
   const place = (sorted.length - 1) * tail;
   const index = Math.floor(place);
   const [low = 0, high = low] = sorted.slice(index, index + 2);

@@ -90,7 +90,8 @@ export const returnsOf = (equity: readonly EquityPoint[], ms: number): Returns |
   const series = returnSeries(equity, ms);
   const [first] = equity;
   const last = equity[equity.length - 1];
-  if (first === undefined || last === undefined || series.length === 0 || !(ms > 0) || !isPositive(first.equity)) return undefined;
+  if (first === undefined || last === undefined || series.length === 0 || !(ms > 0) || !isPositive(first.equity))
+    return undefined;
   const annualised = isAnnualised(ms);
   const changes = series.map(({ change }) => approximate(change));
   const statistics = statisticsOf(changes, annualised ? daysInYear : changes.length);
@@ -128,7 +129,9 @@ const yearly = (
   days: number,
   [deepest]: readonly DrawdownPeriod[],
 ): Pick<Returns, "cagrPercent" | "calmar"> => {
-  const growth = isPositive(end) ? compounded(approximate(div(end, start, 18)), daysInYear / days, 1 + cagrPercentMax / 100) : 0;
+  const growth = isPositive(end)
+    ? compounded(approximate(div(end, start, 18)), daysInYear / days, 1 + cagrPercentMax / 100)
+    : 0;
   if (growth === undefined) return {};
   const depth = deepest === undefined ? 0 : approximate(deepest.percent) / 100;
   return { cagrPercent: percentOf(growth - 1), ...(depth > 0 && { calmar: ratio((growth - 1) / depth) }) };

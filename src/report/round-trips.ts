@@ -8,7 +8,16 @@
 import { add, compare, mul, plain, sub } from "../decimal.ts";
 import { assert } from "../errors.ts";
 import { ClosedTrades } from "./closed-trades.ts";
-import { costShare, isOpen, noteEntry, noteGain, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
+import {
+  costShare,
+  isOpen,
+  noteEntry,
+  noteGain,
+  noteOrder,
+  openTrade,
+  type TradeFill,
+  type TradeSums,
+} from "./trade-list.ts";
 
 /** Which trades are kept one by one, besides sums over all. */
 export interface KeptTrades {
@@ -57,7 +66,8 @@ export class RoundTrips {
     if (this.#looks) reach(trade, px);
     const share = isExact ? cost : costShare(cost, closing, qty);
     const value = closing === qty && worth !== undefined ? worth : mul(px, closing);
-    if (trade.converted !== undefined) noteGain(trade, value, costShare(trade.converted.entryLeft, closing, trade.left), rate);
+    if (trade.converted !== undefined)
+      noteGain(trade, value, costShare(trade.converted.entryLeft, closing, trade.left), rate);
     trade.left = isExact ? "0" : sub(trade.left, closing);
     // Products are in their shortest spelling.
     trade.exitValue = trade.exitValue === "0" ? value : add(trade.exitValue, value);

@@ -16,7 +16,11 @@ export const assumptionsOf = ({ equity, carried, sampleMs, ms }: CountedHow): re
   const { ip, uid, key } = layers;
   return [
     ...(equity === "account" ? ["equity is that of the embedded account, valued by its marks"] : ownFills),
-    ...(carried ? ["what was held at the start is carried over at its average entry price; its earlier profit and fees are left out"] : []),
+    ...(carried
+      ? [
+          "what was held at the start is carried over at its average entry price; its earlier profit and fees are left out",
+        ]
+      : []),
     `the quota is as this client sent it; described limits: ip ${ip.capacity} and user weight ${uid.capacity} a minute, ${key.capacity} requests a second and key`,
     "submit to placed and canceled: from sending to the answer",
     "trades: from flat to flat, after fees, funding and fees of liquidations",

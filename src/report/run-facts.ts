@@ -22,7 +22,11 @@ export const moneyFacts = (report: RunReport, places: number): readonly Fact[] =
     ["  realised", signed(realised, places), "closed"],
     ["  unrealised", signed(unrealised, places), "still held"],
     ...(isZero(elsewhere) ? [] : [["  elsewhere", signed(elsewhere, places), "of others"] satisfies Fact]),
-    [compare(fees, "0") < 0 ? "rebates earned" : "fees paid", amount(cost, places), `${amount(feeBpsOf(cost, volume), 2)} bp`],
+    [
+      compare(fees, "0") < 0 ? "rebates earned" : "fees paid",
+      amount(cost, places),
+      `${amount(feeBpsOf(cost, volume), 2)} bp`,
+    ],
     ...chargedFacts(report, places),
     ["volume", amount(volume, places), isPositive(start) ? `${amount(turnover, 2)} × equity` : ""],
     ["drawdown", amount(drawdown.max, places), isPositive(start) ? `${amount(drawdown.maxPercent, 2)} %` : ""],
@@ -33,7 +37,13 @@ export const moneyFacts = (report: RunReport, places: number): readonly Fact[] =
 const chargedFacts = ({ funding, liquidations }: RunReport, places: number): readonly Fact[] => [
   ...(funding === undefined
     ? []
-    : [[compare(funding, "0") < 0 ? "funding received" : "funding paid", amount(abs(funding), places), "longs and shorts"] satisfies Fact]),
+    : [
+        [
+          compare(funding, "0") < 0 ? "funding received" : "funding paid",
+          amount(abs(funding), places),
+          "longs and shorts",
+        ] satisfies Fact,
+      ]),
   ...(liquidations === undefined
     ? []
     : ([
@@ -46,7 +56,8 @@ export const orderFacts = ({ orders, fills, open, liquidity }: RunReport, places
   const { placed, filled, canceled, rejected, refused } = orders;
   // A run also ends orders of those before it, which it did not place.
   const share = (ended: number): string => (ended > placed ? "earlier ones too" : percent(ended, placed));
-  const rate = ({ fees, volume }: Liquidity): string => (isPositive(volume) ? `at ${amount(feeBpsOf(fees, volume), 2)} bp` : "");
+  const rate = ({ fees, volume }: Liquidity): string =>
+    isPositive(volume) ? `at ${amount(feeBpsOf(fees, volume), 2)} bp` : "";
   return [
     ["placed", grouped(placed), counted(fills, "fill")],
     ["filled", grouped(filled), share(filled)],
@@ -90,7 +101,8 @@ export const columnsFor = ({ perStrategy }: RunReport): readonly StrategyColumn[
   return strategyColumns.filter(({ name }) => funded || name !== "funding");
 };
 
-export const strategyName = (name: string, { state }: StrategyReport): string => `${name}${state === "running" ? "" : ` (${state})`}`;
+export const strategyName = (name: string, { state }: StrategyReport): string =>
+  `${name}${state === "running" ? "" : ` (${state})`}`;
 
 export const positionColumns = ["strategy", "instrument", "quantity", "average", "mark", "unrealised"] as const;
 

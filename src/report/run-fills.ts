@@ -28,7 +28,9 @@ export class RunFills {
   }
 
   /** Every known price of each instrument that was traded, in time: those of samples and of fills. */
-  prices(samples: readonly { readonly at: number; readonly prices: ReadonlyMap<string, string> }[]): readonly PriceLine[] {
+  prices(
+    samples: readonly { readonly at: number; readonly prices: ReadonlyMap<string, string> }[],
+  ): readonly PriceLine[] {
     const lines = new Map<string, Point[]>();
     const note = (instId: string, at: number, px: string): void => {
       if (!isPositive(px)) return;

@@ -51,7 +51,11 @@ export class RunQuota {
     return this.#minutes.used(startAt, endAt);
   }
 
-  report(startAt: number, endAt: number, { waits, reserveUsed }: Pick<TradeStatistics, "waits" | "reserveUsed">): RunReport["quota"] {
+  report(
+    startAt: number,
+    endAt: number,
+    { waits, reserveUsed }: Pick<TradeStatistics, "waits" | "reserveUsed">,
+  ): RunReport["quota"] {
     const minutes = this.#minutes.used(startAt, endAt);
     return {
       limits: true,

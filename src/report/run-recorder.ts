@@ -125,7 +125,9 @@ export class RunRecorder {
           this.#tally.carry(name, instId, qty, avgPx, this.#startAt);
         }
       this.#carriedFees = new Map(
-        strategies.flatMap(({ name, positions }) => [...positions.values()].map(({ instId, fees }) => [`${name} ${instId}`, fees])),
+        strategies.flatMap(({ name, positions }) =>
+          [...positions.values()].map(({ instId, fees }) => [`${name} ${instId}`, fees]),
+        ),
       );
     }
     this.look(strategies);
@@ -166,7 +168,8 @@ export class RunRecorder {
     const resting = new RestingOrders(this.#options.profile);
     const owners = new Map(openOrders.map(({ clOrdId, strategy }) => [clOrdId, strategy]));
     for (const { record } of openOrders) if (record !== undefined) resting.onOrder(record);
-    const openOf = (counts: (clOrdId: string) => boolean): RunReport["open"] => resting.of((instId) => this.#rateOf(instId), counts);
+    const openOf = (counts: (clOrdId: string) => boolean): RunReport["open"] =>
+      resting.of((instId) => this.#rateOf(instId), counts);
     const ms = Math.round(endAt - this.#startAt);
     const { run, seed } = this.#options;
     const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
@@ -237,7 +240,21 @@ export class RunRecorder {
 
   #filled(event: EventOf<"fill">): void {
     if (!this.#begun) return;
-    const { strategy, slot, instId, clOrdId, ordId, side, px, qty, fee, cost, currency, liquidity = "maker", at } = event;
+    const {
+      strategy,
+      slot,
+      instId,
+      clOrdId,
+      ordId,
+      side,
+      px,
+      qty,
+      fee,
+      cost,
+      currency,
+      liquidity = "maker",
+      at,
+    } = event;
     if (this.#account !== undefined) {
       // The service's own fill of a close is nobody's until the engine has shared it out.
       if (slot === accountSlot) this.#tally.carry(strategy, instId, side === "buy" ? qty : neg(qty), px, at, cost);

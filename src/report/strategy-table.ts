@@ -23,11 +23,20 @@ export const strategyTable = ({ report, width, paint, places }: Page): readonly 
   const lines = rows.flatMap(([, { state, error }], index) => {
     const name = padEnd(cut(names[index] ?? "", nameWidth), nameWidth);
     const line = `${state === "failed" ? paint.red(name) : name}${shown.map(({ cells }) => cells[index]).join("")}`;
-    return error === undefined ? [line] : [line, ...wrapped(printable(error), width - 2).map((text) => `  ${paint.red(text)}`)];
+    return error === undefined
+      ? [line]
+      : [line, ...wrapped(printable(error), width - 2).map((text) => `  ${paint.red(text)}`)];
   });
   const shared = quota.weight - rows.reduce((total, [, { weight }]) => total + weight, 0);
-  const rest = shared <= 0 ? [] : wrapped(`Batch cancels and the engine's own reads weighed ${grouped(shared)}: no strategy's.`, width);
-  return [paint.dim(`${padEnd("", nameWidth)}${shown.map(({ head }) => head).join("")}`), ...lines, ...rest.map(paint.dim)];
+  const rest =
+    shared <= 0
+      ? []
+      : wrapped(`Batch cancels and the engine's own reads weighed ${grouped(shared)}: no strategy's.`, width);
+  return [
+    paint.dim(`${padEnd("", nameWidth)}${shown.map(({ head }) => head).join("")}`),
+    ...lines,
+    ...rest.map(paint.dim),
+  ];
 };
 
 interface Fitted {

@@ -33,7 +33,8 @@ export const pageOf = (report: RunReport, { columns, colour }: Look): Page => ({
 });
 
 /** Lines with a margin, without trailing blanks, with room around them. */
-export const printed = (lines: readonly string[]): string => `\n${lines.map((line) => ` ${line}`.trimEnd()).join("\n")}\n\n`;
+export const printed = (lines: readonly string[]): string =>
+  `\n${lines.map((line) => ` ${line}`.trimEnd()).join("\n")}\n\n`;
 
 export const title = ({ paint, width }: Pick<Page, "paint" | "width">, name: string, columns = width): string =>
   `${paint.bold(name)} ${paint.dim("─".repeat(Math.max(0, columns - name.length - 1)))}`;
@@ -42,7 +43,9 @@ export const title = ({ paint, width }: Pick<Page, "paint" | "width">, name: str
 export const facts = (rows: readonly Fact[], paint: Ink): readonly string[] => {
   const labels = Math.max(...rows.map(([label]) => widthOf(label)));
   const values = Math.max(...rows.map(([, value]) => widthOf(value)));
-  return rows.map(([label, value, note = ""]) => `${padEnd(label, labels)}  ${padStart(value, values)}  ${paint.dim(note)}`.trimEnd());
+  return rows.map(([label, value, note = ""]) =>
+    `${padEnd(label, labels)}  ${padStart(value, values)}  ${paint.dim(note)}`.trimEnd(),
+  );
 };
 
 interface Block {
@@ -75,11 +78,14 @@ export const table = (
   named: number,
   { width, paint }: Pick<Page, "width" | "paint">,
 ): readonly string[] => {
-  const sizes = heading.map((name, column) => Math.max(widthOf(name), ...rows.map((row) => widthOf(row[column] ?? ""))));
+  const sizes = heading.map((name, column) =>
+    Math.max(widthOf(name), ...rows.map((row) => widthOf(row[column] ?? ""))),
+  );
   const figures = sizes.slice(named).reduce((total, size) => total + size + 2, 0);
   const names = sizes.slice(0, named).reduce((total, size) => total + size + 2, 0);
   // Names give way, never figures.
-  const share = names + figures > width ? Math.max(8, Math.floor((width - figures) / named) - 2) : Number.POSITIVE_INFINITY;
+  const share =
+    names + figures > width ? Math.max(8, Math.floor((width - figures) / named) - 2) : Number.POSITIVE_INFINITY;
   const line = (row: readonly string[]): string =>
     row
       .map((cell, column) => {

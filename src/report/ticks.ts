@@ -26,7 +26,9 @@ const timeName = (at: number, step: number, spanMs: number): string => {
 /** A rule with ticks at round instants (UTC) and their names below, which may reach `overhang` columns beyond it. */
 export const timeAxis = (startAt: number, endAt: number, width: number, overhang = 0): readonly [string, string] => {
   const spanMs = endAt - startAt;
-  const step = steps.find((candidate) => (candidate / spanMs) * width >= timeName(startAt, candidate, spanMs).length + 3) ?? 3_640 * day;
+  const step =
+    steps.find((candidate) => (candidate / spanMs) * width >= timeName(startAt, candidate, spanMs).length + 3) ??
+    3_640 * day;
   const rule = Array.from({ length: width }, () => "─");
   let names = "";
   for (let at = Math.ceil(startAt / step) * step; at <= endAt && spanMs > 0; at += step) {
@@ -53,7 +55,8 @@ export const valueTicks = (low: number, high: number, most = 5, suffix = ""): re
   const digits = Math.max(0, 1 - exponent);
   const scale = Number(`1e${exponent}`);
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * scale >= rough) ?? 10) * scale;
-  const places = [0, 1, 2, 3, 4, 5, 6, 7, 8].find((count) => Math.abs(Number(step.toFixed(count)) - step) < step / 1e6) ?? digits;
+  const places =
+    [0, 1, 2, 3, 4, 5, 6, 7, 8].find((count) => Math.abs(Number(step.toFixed(count)) - step) < step / 1e6) ?? digits;
   const ticks: ValueTick[] = [];
   for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index++) {
     ticks.push({ value: index * step, text: `${spell(index * step, places)}${suffix}` });

@@ -17,7 +17,16 @@ export const tradeCsv = (trades: readonly TradeRecord[]): string =>
     ...trades.map((trade) => {
       const { strategy, instId, side, qty, openedAt, closedAt, entries, exits } = trade;
       const at = [timeOf(openedAt), closedAt === undefined ? "" : timeOf(closedAt)];
-      return [strategy, instId, side, qty, ...at, ...money.map((name) => trade[name]), entries.join(" "), exits.join(" ")];
+      return [
+        strategy,
+        instId,
+        side,
+        qty,
+        ...at,
+        ...money.map((name) => trade[name]),
+        entries.join(" "),
+        exits.join(" "),
+      ];
     }),
   ]);
 

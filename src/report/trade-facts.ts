@@ -16,7 +16,10 @@ interface TradeFact {
 }
 
 /** All strategies together where there are several, first because a narrow screen shows the first columns; then each of them. */
-export const tradeColumns = ({ perStrategy, trades }: RunReport): readonly (readonly [name: string, trades: TradeReport])[] => {
+export const tradeColumns = ({
+  perStrategy,
+  trades,
+}: RunReport): readonly (readonly [name: string, trades: TradeReport])[] => {
   const own = Object.entries(perStrategy).map(([name, strategy]) => [name, strategy.trades] as const);
   return own.length === 1 ? own : [["all", trades], ...own];
 };
@@ -32,7 +35,9 @@ export const tradeFacts = (columns: readonly TradeReport[], places: number): rea
     row("trades", ({ count }) => grouped(count)),
     row("won", ({ won, count }) => shareOf(won, count)),
     row("lost", ({ lost, count }) => shareOf(lost, count)),
-    ...(columns.some((trades) => even(trades) > 0) ? [row("break-even", (trades) => shareOf(even(trades), trades.count))] : []),
+    ...(columns.some((trades) => even(trades) > 0)
+      ? [row("break-even", (trades) => shareOf(even(trades), trades.count))]
+      : []),
     row(
       "average win",
       gain(({ averageWin }) => averageWin),
@@ -68,7 +73,8 @@ export const tradeFacts = (columns: readonly TradeReport[], places: number): rea
   ];
 };
 
-const shareOf = (part: number, whole: number): string => (whole === 0 ? "-" : `${grouped(part)} (${percent(part, whole)})`);
+const shareOf = (part: number, whole: number): string =>
+  whole === 0 ? "-" : `${grouped(part)} (${percent(part, whole)})`;
 
 /** Without a loss to divide by there is no factor, only gains. */
 const factorOf = ({ profitFactor, profit }: TradeReport): string =>

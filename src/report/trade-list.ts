@@ -115,7 +115,11 @@ export const costShare = (cost: string, part: string, whole: string): string =>
   compare(part, whole) === 0 ? cost : mulDiv(cost, part, whole);
 
 /** The lowest and the highest recorded price of a stretch of time; undefined where there is none. */
-export type Extremes = (instId: string, fromAt: number, untilAt: number) => { readonly low: string; readonly high: string } | undefined;
+export type Extremes = (
+  instId: string,
+  fromAt: number,
+  untilAt: number,
+) => { readonly low: string; readonly high: string } | undefined;
 
 /** What a trade belongs to, and how it is valued: `mark` is in the currency that its prices are in. */
 interface TradeOf {
@@ -165,7 +169,10 @@ export const isOpen = ({ left }: TradeSums): boolean => left !== "0";
 
 const pxPlaces = 12;
 
-export const tradeRecord = (trade: TradeSums, { strategy, instId, currency, mark, pxRate, endAt, extremes }: TradeOf): TradeRecord => {
+export const tradeRecord = (
+  trade: TradeSums,
+  { strategy, instId, currency, mark, pxRate, endAt, extremes }: TradeOf,
+): TradeRecord => {
   const { long, qty, left, openedAt, exitAt, entryValue, exitValue, fees, funding, entries, exits } = trade;
   const open = isOpen(trade);
   const reached = trade.reached ?? extremes(instId, openedAt, open ? endAt : exitAt);

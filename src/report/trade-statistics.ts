@@ -84,7 +84,10 @@ export class TradeStatistics {
 
   get liquidity(): { readonly maker: Liquidity; readonly taker: Liquidity } {
     const all = [this.#liquidity, ...this.#all().flatMap((own) => own.instruments.map(({ liquidity }) => liquidity))];
-    return { maker: LiquiditySums.joined(all.map(({ maker }) => maker)), taker: LiquiditySums.joined(all.map(({ taker }) => taker)) };
+    return {
+      maker: LiquiditySums.joined(all.map(({ maker }) => maker)),
+      taker: LiquiditySums.joined(all.map(({ taker }) => taker)),
+    };
   }
 
   get volume(): string {
@@ -113,7 +116,9 @@ export class TradeStatistics {
 
   /** What strategies hold at these prices: all positions without their signs, and with them. Strategies against each other cancel. */
   exposure(prices: Prices): { readonly gross: string; readonly net: string } {
-    const worth = instrumentsOf(this.#all()).map(([, all]) => sum(all.map((one) => one.worth(this.#markOf(prices)(one)))));
+    const worth = instrumentsOf(this.#all()).map(([, all]) =>
+      sum(all.map((one) => one.worth(this.#markOf(prices)(one)))),
+    );
     return { gross: sum(worth.map(abs)), net: sum(worth) };
   }
 
@@ -210,7 +215,8 @@ export class TradeStatistics {
     if (rate === undefined) return;
     const worth = fill.value ?? mul(fill.px, fill.qty);
     sums.volume.add(rate === "1" ? worth : inCurrency(worth, rate));
-    if (own === undefined || traded === undefined) sums.fees.add(rate === "1" ? fill.cost : inCurrency(fill.cost, rate));
+    if (own === undefined || traded === undefined)
+      sums.fees.add(rate === "1" ? fill.cost : inCurrency(fill.cost, rate));
     else {
       own.uid = fill.uid;
       this.#firstTraded ??= fill.instId;
@@ -225,7 +231,13 @@ export class TradeStatistics {
     const own = this.#sums.get(strategy);
     const rate = this.#rateOf(instId);
     if (own === undefined || rate === undefined || isZero(qty)) return;
-    this.#take(own, own.of(instId), { ordId: "", side: isPositive(qty) ? "buy" : "sell", px, qty: abs(qty), cost }, at, rate);
+    this.#take(
+      own,
+      own.of(instId),
+      { ordId: "", side: isPositive(qty) ? "buy" : "sell", px, qty: abs(qty), cost },
+      at,
+      rate,
+    );
   }
 
   /** Fees of a strategy in an instrument as they are known now, in its quote currency: what was learned after a fill counts as well. */
@@ -256,8 +268,10 @@ export class TradeStatistics {
       const holders = this.#holdersOf(uid, charged.instId);
       const quantities = holders.map((own) => own.qtyOf(charged.instId));
       const shares = fundingShares(charged, uid, quantities);
-      for (const [index, own] of holders.entries()) own.of(charged.instId).charge("funding", inCurrency(shares[index] ?? "0", rate));
-      if (holders.length > 0 || users.includes(uid)) this.funding = add(this.funding ?? "0", inCurrency(charged.paid[uid] ?? "0", rate));
+      for (const [index, own] of holders.entries())
+        own.of(charged.instId).charge("funding", inCurrency(shares[index] ?? "0", rate));
+      if (holders.length > 0 || users.includes(uid))
+        this.funding = add(this.funding ?? "0", inCurrency(charged.paid[uid] ?? "0", rate));
     }
   }
 
@@ -265,11 +279,9 @@ export class TradeStatistics {
     const { uid, instId, ordId, side, qty } = liquidation;
     const rate = this.#rateOf(instId);
     if (rate === undefined) return;
-    const [value, fee, covered] = [liquidation.value, liquidation.fee, liquidation.covered].map((money) => inCurrency(money, rate)) as [
-      string,
-      string,
-      string,
-    ];
+    const [value, fee, covered] = [liquidation.value, liquidation.fee, liquidation.covered].map((money) =>
+      inCurrency(money, rate),
+    ) as [string, string, string];
     this.liquidations.push({ ...liquidation, value, fee, covered });
     const holders = this.#holdersOf(uid, instId);
     const quantities = holders.map((own) => own.qtyOf(instId));
@@ -278,11 +290,20 @@ export class TradeStatistics {
     const shares = shareClosing(liquidation, quantities);
     const held = holders.map((own) => [own, own.of(instId)] as const);
     this.#closings.set(ordId, (fill, at) => {
-      for (const part of shares(fill)) this.#take(...(held[part.holder] as (typeof held)[number]), { ...part, ordId }, at, rate);
+      for (const part of shares(fill))
+        this.#take(...(held[part.holder] as (typeof held)[number]), { ...part, ordId }, at, rate);
     });
   }
 
-  #take(own: StrategySums, traded: InstrumentSums, fill: TradeFill, at: number, rate: string, worth?: string, fees?: RunningSum): void {
+  #take(
+    own: StrategySums,
+    traded: InstrumentSums,
+    fill: TradeFill,
+    at: number,
+    rate: string,
+    worth?: string,
+    fees?: RunningSum,
+  ): void {
     const opened = own.take(traded, fill, at, rate, worth, fees);
     if (opened !== 0) this.#anyone[opened === 1 ? "opened" : "closed"](at);
   }

@@ -47,7 +47,10 @@ export const tradedIn = ({ tally, samples, currency, prices, ms, open, drawdown 
     realised,
     unrealised,
     ...costs,
-    elsewhere: sub(pnl, sub(sub(sub(add(realised, unrealised), fees), costs.funding ?? "0"), lostTo(costs.liquidations))),
+    elsewhere: sub(
+      pnl,
+      sub(sub(sub(add(realised, unrealised), fees), costs.funding ?? "0"), lostTo(costs.liquidations)),
+    ),
     liquidity: tally.liquidity,
     trades: tally.trades(prices),
     ...samples.portfolio(prices, ms),

@@ -39,14 +39,22 @@ const missing = ({ missing: all, missed = [] }: RunReport["coverage"]): readonly
   const named = new Set(missed.map(({ what }) => what));
   return [
     ...missed.flatMap(({ strategies, what, instead }) =>
-      strategies.map((name) => `${name} subscribes to ${what}; this fixture has ${instead}${instead === "nothing" ? " of it" : " only"}.`),
+      strategies.map(
+        (name) =>
+          `${name} subscribes to ${what}; this fixture has ${instead}${instead === "nothing" ? " of it" : " only"}.`,
+      ),
     ),
-    ...all.filter((what) => !named.has(what)).map((what) => `The recording has no ${what}, which was asked for: nothing was delivered.`),
+    ...all
+      .filter((what) => !named.has(what))
+      .map((what) => `The recording has no ${what}, which was asked for: nothing was delivered.`),
   ];
 };
 
 /** Where no strategy wanted an order, the run says so itself. */
-const silent = ({ perStrategy, orders: { placed, refused } }: Pick<RunReport, "perStrategy" | "orders">): readonly string[] =>
+const silent = ({
+  perStrategy,
+  orders: { placed, refused },
+}: Pick<RunReport, "perStrategy" | "orders">): readonly string[] =>
   placed + refused === 0
     ? []
     : Object.entries(perStrategy)
@@ -58,8 +66,13 @@ const liquidated = ({ liquidations, currency }: Pick<RunReport, "liquidations" |
   if (liquidations === undefined || first === undefined) return [];
   const { count, covered } = liquidations;
   const begun = `${first.side === "sell" ? "long" : "short"} ${first.qty} of ${first.instId} at ${new Date(first.at).toISOString()}`;
-  const beyond = compare(covered, "0") > 0 ? ` The losses went ${covered} ${currency} beyond what there was, which the service paid.` : "";
-  return [`LIQUIDATED: the service closed ${counted(count, "position")} for want of margin, the first ${begun}.${beyond}`];
+  const beyond =
+    compare(covered, "0") > 0
+      ? ` The losses went ${covered} ${currency} beyond what there was, which the service paid.`
+      : "";
+  return [
+    `LIQUIDATED: the service closed ${counted(count, "position")} for want of margin, the first ${begun}.${beyond}`,
+  ];
 };
 
 /** Said first, because every figure of such a run is a zero that looks like a calm market. */

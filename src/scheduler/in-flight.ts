@@ -57,7 +57,13 @@ export class InFlight implements Landing {
     if (until !== undefined) this.#journal.append({ type: "quota.rejected", layer: "unknown", until });
     this.count--;
     const { sentAt, submittedAt } = entry;
-    this.#onEnd(entry, { kind: "answered", response, at: now, waitedMs: sentAt - submittedAt, elapsedMs: now - sentAt });
+    this.#onEnd(entry, {
+      kind: "answered",
+      response,
+      at: now,
+      waitedMs: sentAt - submittedAt,
+      elapsedMs: now - sentAt,
+    });
   }
 
   failed(entry: QueuedAction, lease: Lease, error: unknown): void {

@@ -112,7 +112,11 @@ export class Lanes {
     const { lanes } = near;
     for (let index = 0; index < lanes.length; index++) {
       const lane = lanes[index] as Lane;
-      const alike = lane.class === kind && lane.weight === weight && lane.elements === elements && lane.elementWeight === elementWeight;
+      const alike =
+        lane.class === kind &&
+        lane.weight === weight &&
+        lane.elements === elements &&
+        lane.elementWeight === elementWeight;
       if (alike && lane.owner === owner && lane.instId === instId) return lane;
     }
     const lane = this.#open(action, owner, instId);

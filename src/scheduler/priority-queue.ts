@@ -50,7 +50,8 @@ export class PriorityQueue<E extends Queued> {
   /** The least entry, or undefined. */
   head(): E | undefined {
     // Without a heap the row says it all.
-    let best = this.#best ?? (this.#heap.length === 0 && this.#first < this.#end ? this.#row[this.#first] : this.#top());
+    let best =
+      this.#best ?? (this.#heap.length === 0 && this.#first < this.#end ? this.#row[this.#first] : this.#top());
     while (best?.removed === true) {
       this.#drop();
       this.#removed--;
@@ -139,7 +140,8 @@ export class PriorityQueue<E extends Queued> {
     this.#removed = 0;
     this.size = 0;
     this.#best = undefined;
-    for (const { entry, key, order } of kept.sort((a, b) => a.key - b.key || a.order - b.order)) this.push(entry, key, order);
+    for (const { entry, key, order } of kept.sort((a, b) => a.key - b.key || a.order - b.order))
+      this.push(entry, key, order);
   }
 
   #up(entry: E, key: number, order: number): void {

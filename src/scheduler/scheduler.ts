@@ -57,7 +57,17 @@ export class Scheduler {
   #heldLayer = "";
 
   constructor(options: SchedulerOptions) {
-    const { clock, ledger, port = ledger, transport, journal, queueMax = 200_000, shares, budgets, byProduct = () => false } = options;
+    const {
+      clock,
+      ledger,
+      port = ledger,
+      transport,
+      journal,
+      queueMax = 200_000,
+      shares,
+      budgets,
+      byProduct = () => false,
+    } = options;
     this.byProduct = byProduct;
     this.#clock = clock;
     this.#ledger = ledger;
@@ -170,7 +180,10 @@ export class Scheduler {
         if (isOrdinary && lane.refusal !== undefined) this.#holdBack(lane.user, lane.refusal.lighterThan);
         continue;
       }
-      const saved = isOrdinary && !this.#budgets.none ? this.#budgets.blockedUntil(entry.action.owner, lane.weight, now) : undefined;
+      const saved =
+        isOrdinary && !this.#budgets.none
+          ? this.#budgets.blockedUntil(entry.action.owner, lane.weight, now)
+          : undefined;
       if (saved !== undefined) {
         next = Math.min(next, saved);
         lane.blockedIn = this.#epoch;
@@ -256,7 +269,18 @@ export class Scheduler {
     if (!this.#budgets.none && entry.lane.rank === "ordinary") this.#budgets.spend(owner, stated, now);
     const weight = entry.lane.elementWeight === 0 ? stated : stated + extraOf(lease.charge, lease.elements);
     const waitedMs = now - entry.submittedAt;
-    this.#journal.append({ seq: 0, at: now, type: "action.sent", action: order, endpoint, class: kind, owner, weight, key, waitedMs });
+    this.#journal.append({
+      seq: 0,
+      at: now,
+      type: "action.sent",
+      action: order,
+      endpoint,
+      class: kind,
+      owner,
+      weight,
+      key,
+      waitedMs,
+    });
     this.#inFlight.send(this.traces.active ? this.traces.leaving(order, request) : request, lease, entry);
   }
 
@@ -288,6 +312,10 @@ export class Scheduler {
     this.#wallOffset = offset;
     if (Math.abs(moved) <= clockStepMs) return;
     this.#ledger.disturb(now);
-    this.#journal.append({ type: "anomaly", what: "clock.step", detail: `the calendar moved by ${Math.round(moved)} ms` });
+    this.#journal.append({
+      type: "anomaly",
+      what: "clock.step",
+      detail: `the calendar moved by ${Math.round(moved)} ms`,
+    });
   }
 }

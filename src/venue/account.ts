@@ -109,7 +109,11 @@ export interface Account {
 
 export type Defaults = Pick<Account, "leverageDefault" | "modeDefault">;
 
-export const createAccount = (uid: string, balances: Readonly<Record<string, Amount>>, defaults: Defaults): Account => ({
+export const createAccount = (
+  uid: string,
+  balances: Readonly<Record<string, Amount>>,
+  defaults: Defaults,
+): Account => ({
   uid,
   ...defaults,
   purses: new Map(Object.entries(balances).map(([currency, total]) => [currency, { total, frozen: 0n }])),

@@ -81,7 +81,10 @@ export class Exchange {
   marketOf(instId: string): Market {
     const market = this.markets.get(instId);
     if (market !== undefined) return market;
-    throw new SluiceError("INSTRUMENT_UNKNOWN", `venue: "${instId}" was never listed. Add it to the venue's instruments first.`);
+    throw new SluiceError(
+      "INSTRUMENT_UNKNOWN",
+      `venue: "${instId}" was never listed. Add it to the venue's instruments first.`,
+    );
   }
 
   /** Accepts an order: it gets the next id. */
@@ -152,7 +155,12 @@ export class Exchange {
       const order = touched[index] as Order;
       order.touched = false;
       if (hasListeners)
-        queue.push({ kind: "order", uid: order.account.uid, record: Object.freeze(orderRecordOf(order, this.profile)), at });
+        queue.push({
+          kind: "order",
+          uid: order.account.uid,
+          record: Object.freeze(orderRecordOf(order, this.profile)),
+          at,
+        });
     }
     // Taken out one by one, the arrays keep their room, which the next event needs again.
     while (touched.length > 0) touched.pop();
@@ -233,7 +241,16 @@ export class Exchange {
     const book = this.#newBook(instId);
     const known = this.markets.get(instId);
     if (known !== undefined) Object.assign(known, { product, book, listed: true, feedTick: 1, feedLot: 1 });
-    else this.markets.set(instId, { product, book, listed: true, feedTick: 1, feedLot: 1, mark: 0n, lookAt: Number.POSITIVE_INFINITY });
+    else
+      this.markets.set(instId, {
+        product,
+        book,
+        listed: true,
+        feedTick: 1,
+        feedLot: 1,
+        mark: 0n,
+        lookAt: Number.POSITIVE_INFINITY,
+      });
   }
 
   /** Takes a product off the list and cancels its open orders; positions stay and are valued at the last known price. */

@@ -50,7 +50,8 @@ const rateOf = (text: string, place: string): Amount => {
       `${place}: ${JSON.stringify(text)} is not a fee. Write basis points as decimal text between -10000 and 10000, such as "5".`,
     );
   }
-  if (bps % 10_000n !== 0n) return refuse(`${place}: ${text} is finer than a fee can be. Use at most 14 fraction digits.`);
+  if (bps % 10_000n !== 0n)
+    return refuse(`${place}: ${text} is finer than a fee can be. Use at most 14 fraction digits.`);
   return bps / 10_000n;
 };
 
@@ -65,12 +66,15 @@ export const readSchedule = (fees: Fees, instType: InstType): Schedule => {
     const from = readAmount(tier.volumeMin);
     if (from === undefined || from <= 0n) {
       const found = JSON.stringify(tier.volumeMin);
-      return refuse(`${place}.tiers[${index}].volumeMin: ${found} is not a volume. Write a positive decimal in a string.`);
+      return refuse(
+        `${place}.tiers[${index}].volumeMin: ${found} is not a volume. Write a positive decimal in a string.`,
+      );
     }
     return { from, rates: readRates(tier, `${place}.tiers[${index}]`) };
   });
   const wrong = steps.findIndex(({ from }, index) => index > 0 && from <= (steps[index - 1]?.from ?? 0n));
-  if (wrong > 0) refuse(`${place}.tiers[${wrong}].volumeMin: volumes rise from tier to tier. Sort the tiers by volume.`);
+  if (wrong > 0)
+    refuse(`${place}.tiers[${wrong}].volumeMin: volumes rise from tier to tier. Sort the tiers by volume.`);
   return { flat: readRates(fees, place), steps: steps.reverse() };
 };
 
@@ -99,7 +103,13 @@ export const ratesFor = (schedule: Schedule, account: Account, instType: InstTyp
   schedule.steps.length === 0 ? schedule.flat : tradedOf(schedule, account, instType, at).rates;
 
 /** Counts what was traded, for a schedule with tiers. */
-export const noteTraded = (schedule: Schedule, account: Account, instType: InstType, value: Amount, at: number): void => {
+export const noteTraded = (
+  schedule: Schedule,
+  account: Account,
+  instType: InstType,
+  value: Amount,
+  at: number,
+): void => {
   const { days, today } = tradedOf(schedule, account, instType, at);
   days.set(today, (days.get(today) ?? 0n) + value);
 };

@@ -56,10 +56,19 @@ const invalid = (instId: string, field: string, value: unknown, rule: string): n
   throw new SluiceError("CONFIG_INVALID", `venue instrument ${instId}: ${field} is ${JSON.stringify(value)}; ${rule}.`);
 };
 
-const positive = (listing: VenueInstrument, field: Exclude<keyof VenueInstrument, "instId">, fallback: string): Amount => {
+const positive = (
+  listing: VenueInstrument,
+  field: Exclude<keyof VenueInstrument, "instId">,
+  fallback: string,
+): Amount => {
   const value = readAmount(listing[field] ?? fallback);
   if (value !== undefined && value > 0n) return value;
-  return invalid(listing.instId, field, listing[field], 'write a positive decimal with at most 18 fraction digits, such as "0.1"');
+  return invalid(
+    listing.instId,
+    field,
+    listing[field],
+    'write a positive decimal with at most 18 fraction digits, such as "0.1"',
+  );
 };
 
 /** A product on its own grid, or on `grid` when its steps are multiples of that one. */
@@ -67,7 +76,10 @@ export const createProduct = (listing: VenueInstrument, grid?: Grid): Product =>
   const { instType, base, quote } = parseInstId(listing.instId, "venue instrument");
   const tickRule = positive(listing, "tickSize", "");
   const lotRule = positive(listing, "lotSize", "");
-  const kept = grid !== undefined && tickRule % grid.tick === 0n && lotRule % grid.lot === 0n ? grid : { tick: tickRule, lot: lotRule };
+  const kept =
+    grid !== undefined && tickRule % grid.tick === 0n && lotRule % grid.lot === 0n
+      ? grid
+      : { tick: tickRule, lot: lotRule };
   if ((kept.tick * kept.lot) % one !== 0n) {
     invalid(
       listing.instId,
@@ -135,7 +147,8 @@ export const instrumentRecordOf = (product: Product, profile: Profile): Readonly
   };
   const record: Record<string, string> = {};
   for (const [name, value] of Object.entries(long)) {
-    if (value !== undefined) record[profile.instruments.fieldNames === "short" ? (shortFields[name] ?? name) : name] = value;
+    if (value !== undefined)
+      record[profile.instruments.fieldNames === "short" ? (shortFields[name] ?? name) : name] = value;
   }
   return record;
 };

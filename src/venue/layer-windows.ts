@@ -111,7 +111,9 @@ export class ExtraLayerWindows {
   /** Says whether the request may pass; shuts the layer when not, where it bans. */
   admit(ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): boolean {
     // All are asked, so that each of them that is full may shut.
-    const fits = this.#idsOf(ip, caller, content).map(([id, elements]) => this.#admits(id, this.#amountOf(weight, elements), now));
+    const fits = this.#idsOf(ip, caller, content).map(([id, elements]) =>
+      this.#admits(id, this.#amountOf(weight, elements), now),
+    );
     return fits.every((fit) => fit);
   }
 

@@ -54,7 +54,8 @@ const bandOf = ({ base, entry }: Position, margin: Amount, tick: Amount, mainten
 };
 
 /** A price that is not known is nowhere outside. */
-const isInside = (px: number | undefined, { above, below }: Band): boolean => px === undefined || (px > above && px < below);
+const isInside = (px: number | undefined, { above, below }: Band): boolean =>
+  px === undefined || (px > above && px < below);
 
 /** Whether all that a price may be made of next is inside already. */
 const holdsNow = ({ book, mark, product }: Market, band: Band): boolean => {

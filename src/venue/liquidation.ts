@@ -10,7 +10,17 @@
 import { type Account, type Order, purseOf } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
 import { baseOf } from "./instrument.ts";
-import { crossEquity, crossPositions, isCrossShort, maintenanceOf, markOf, modeOf, profitOf, type Standing, worthNow } from "./margin.ts";
+import {
+  crossEquity,
+  crossPositions,
+  isCrossShort,
+  maintenanceOf,
+  markOf,
+  modeOf,
+  profitOf,
+  type Standing,
+  worthNow,
+} from "./margin.ts";
 import { take } from "./matching-engine.ts";
 import { type Amount, cut, larger, one, spell } from "./money.ts";
 import { isOpen, leftOf, sideOf } from "./order.ts";
@@ -48,7 +58,13 @@ const close = ({ exchange, account, at }: Case, market: Market): Order | undefin
 };
 
 /** What the fund pays so that no more is lost than stood behind the position, or behind all of them. */
-const coveredBy = ({ exchange, account }: Case, quote: string, lost: Amount, mode: "cross" | "isolated", behind: Amount): Amount => {
+const coveredBy = (
+  { exchange, account }: Case,
+  quote: string,
+  lost: Amount,
+  mode: "cross" | "isolated",
+  behind: Amount,
+): Amount => {
   if (!exchange.margins.covers) return 0n;
   if (mode === "isolated") return lost > behind ? lost - behind : 0n;
   const left = crossPositions(exchange, account, quote);
@@ -123,5 +139,6 @@ export const review = (exchange: Exchange, market: Market, at: number): void => 
     if (modeOf(account, instId) === "cross") reviewCross(on, quote);
     else reviewIsolated(on, market);
   }
-  market.lookAt = held && exchange.margins.liquidates ? nextLook(exchange.margins.lookMs, at) : Number.POSITIVE_INFINITY;
+  market.lookAt =
+    held && exchange.margins.liquidates ? nextLook(exchange.margins.lookMs, at) : Number.POSITIVE_INFINITY;
 };

@@ -14,10 +14,12 @@ import type { Exchange, Market } from "./exchange.ts";
 import { doubleMark } from "./matching-engine.ts";
 import { type Amount, cover, magnitude, one, spell } from "./money.ts";
 
-export const modeOf = (account: Account, instId: string): MarginMode => account.marginModes.get(instId) ?? account.modeDefault;
+export const modeOf = (account: Account, instId: string): MarginMode =>
+  account.marginModes.get(instId) ?? account.modeDefault;
 
 /** The price of a market, exact; 0 while none is known. */
-export const markOf = ({ mark, book, product }: Market): Amount => (mark > 0n ? mark : (BigInt(doubleMark(book)) * product.tick) / 2n);
+export const markOf = ({ mark, book, product }: Market): Amount =>
+  mark > 0n ? mark : (BigInt(doubleMark(book)) * product.tick) / 2n;
 
 const two = 2n * one;
 
@@ -58,11 +60,17 @@ export const crossPositions = (exchange: Exchange, account: Account, currency: s
 };
 
 /** What stands behind the cross positions of a currency: the purse with their profit, less what belongs to isolated positions. */
-export const crossEquity = (exchange: Exchange, account: Account, currency: string, standings: readonly Standing[]): Amount => {
+export const crossEquity = (
+  exchange: Exchange,
+  account: Account,
+  currency: string,
+  standings: readonly Standing[],
+): Amount => {
   let equity = account.purses.get(currency)?.total ?? 0n;
   for (const { profit } of standings) equity += profit;
   for (const { instId, margin } of account.held) {
-    if (modeOf(account, instId) === "isolated" && exchange.marketOf(instId).product.quote === currency) equity -= margin;
+    if (modeOf(account, instId) === "isolated" && exchange.marketOf(instId).product.quote === currency)
+      equity -= margin;
   }
   return equity;
 };
@@ -124,7 +132,8 @@ const openLossOf = (exchange: Exchange, account: Account, currency: string): Amo
   for (let index = 0; index < held.length; index++) {
     const position = held[index] as Position;
     const market = exchange.marketOf(position.instId);
-    if (market.product.quote === currency && modeOf(account, position.instId) === "cross") profit += profitOf(market, position);
+    if (market.product.quote === currency && modeOf(account, position.instId) === "cross")
+      profit += profitOf(market, position);
   }
   return profit < 0n ? -profit : 0n;
 };
@@ -133,7 +142,9 @@ const openLossOf = (exchange: Exchange, account: Account, currency: string): Amo
 export const freeOf = (exchange: Exchange, account: Account, currency: string): Amount => {
   const purse = account.purses.get(currency);
   const available = purse === undefined ? 0n : purse.total - purse.frozen;
-  return account.held.length === 0 || !exchange.margins.countsLoss ? available : available - openLossOf(exchange, account, currency);
+  return account.held.length === 0 || !exchange.margins.countsLoss
+    ? available
+    : available - openLossOf(exchange, account, currency);
 };
 
 export const balanceRecordsOf = (exchange: Exchange, account: Account, only?: string): BalanceRecord[] =>
@@ -148,12 +159,19 @@ export const balanceRecordsOf = (exchange: Exchange, account: Account, only?: st
  * Where the mark would have to go for the position to fall short, everything else as it is; undefined where it cannot.
  * Long: margin + base × px - entry = rate × base × px; short alike with the other sign.
  */
-export const liquidationPx = (exchange: Exchange, account: Account, instId: string, position: Position): Amount | undefined => {
+export const liquidationPx = (
+  exchange: Exchange,
+  account: Account,
+  instId: string,
+  position: Position,
+): Amount | undefined => {
   const { margins } = exchange;
   const { product } = exchange.marketOf(instId);
   let behind = position.margin;
   if (modeOf(account, instId) === "cross") {
-    const others = crossPositions(exchange, account, product.quote).filter((standing) => standing.position !== position);
+    const others = crossPositions(exchange, account, product.quote).filter(
+      (standing) => standing.position !== position,
+    );
     behind = crossEquity(exchange, account, product.quote, others);
     for (const { market, position: other } of others) behind -= maintenanceOf(exchange, market, other);
   }

@@ -57,7 +57,10 @@ const halfOf = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.bid
 const against = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.asks : book.bids);
 
 /** What an order meets as it arrives, best first; a market order has no limit. Holds until the book or an order in it changes. */
-export const offersFor = (book: Book, { account, sign, px, ordType }: Pick<Order, "account" | "sign" | "px" | "ordType">): Offer[] => {
+export const offersFor = (
+  book: Book,
+  { account, sign, px, ordType }: Pick<Order, "account" | "sign" | "px" | "ordType">,
+): Offer[] => {
   const half = sign === 1 ? book.asks : book.bids;
   return offersOf(half, ordType === "market" ? Number.NEGATIVE_INFINITY : half.sign * px, book.room, account);
 };
@@ -113,7 +116,8 @@ const fillMaker = (book: Book, half: OrderBookSide, order: Order, lots: number, 
 const fillBeyond = (book: Book, half: OrderBookSide, rank: number, lots: number, at: number): number => {
   if (half.best <= rank) return lots;
   let left = lots;
-  for (const order of half.orders.filter(({ px }) => half.sign * px > rank)) left -= fillMaker(book, half, order, left, at);
+  for (const order of half.orders.filter(({ px }) => half.sign * px > rank))
+    left -= fillMaker(book, half, order, left, at);
   return left;
 };
 

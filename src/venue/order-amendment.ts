@@ -22,7 +22,8 @@ export const amend = (exchange: Exchange, account: Account, body: AmendBody, at:
   const { profile } = exchange;
   const { instId, ordId, clOrdId = "" } = body;
   const order = ordId === undefined ? account.byClOrdId.get(clOrdId) : account.byOrdId.get(ordId);
-  const refusal = order === undefined || order.product.instId !== instId ? gone(exchange) : changeOrder(exchange, order, body, at);
+  const refusal =
+    order === undefined || order.product.instId !== instId ? gone(exchange) : changeOrder(exchange, order, body, at);
   if (refusal !== undefined) return refused(profile, refusal, [resultOf(exchange, ordId ?? "", clOrdId, refusal)]);
   return done(profile, [resultOf(exchange, order?.ordId ?? "", order?.clOrdId ?? "")]);
 };
@@ -35,7 +36,8 @@ const gone = ({ profile }: Exchange): Refusal => ({
 const changeOrder = (exchange: Exchange, order: Order, body: AmendBody, at: number): Refusal | undefined => {
   const { answers } = exchange.profile;
   if (!isOpen(order)) return gone(exchange);
-  if (body.px === undefined && body.sz === undefined) return { code: answers.parameterCode, msg: "px or sz is required." };
+  if (body.px === undefined && body.sz === undefined)
+    return { code: answers.parameterCode, msg: "px or sz is required." };
   if (order.reduceOnly) return { code: answers.parameterCode, msg: "An order that only reduces is not changed." };
   const market = tradable(exchange, body.instId);
   if (isRefusal(market)) return market;

@@ -174,12 +174,19 @@ export const bestDisplayed = (half: OrderBookSide): number | undefined => {
  * Everything a taker may meet at `rankMin` or better, best first. Orders of `taker` are left out; `room` tells the lots of an order
  * that may fill now.
  */
-export const offersOf = (half: OrderBookSide, rankMin: number, room: (order: Order) => number, taker: unknown): Offer[] => {
+export const offersOf = (
+  half: OrderBookSide,
+  rankMin: number,
+  room: (order: Order) => number,
+  taker: unknown,
+): Offer[] => {
   const { sign, orders, quotePx } = half;
   if (orders.length === 0 || half.best < rankMin) {
     // Best quotes alone, which is most recordings: one price or none.
     if (!half.levelled)
-      return half.quoteQty > 0 && sign * quotePx >= rankMin ? [{ px: quotePx, lots: half.quoteQty, maker: undefined }] : [];
+      return half.quoteQty > 0 && sign * quotePx >= rankMin
+        ? [{ px: quotePx, lots: half.quoteQty, maker: undefined }]
+        : [];
     const displayed = bestDisplayed(half);
     if (displayed === undefined || sign * displayed < rankMin) return [];
   }
@@ -192,7 +199,13 @@ export const offersOf = (half: OrderBookSide, rankMin: number, room: (order: Ord
   return offers;
 };
 
-const addOffersAt = (offers: Offer[], half: OrderBookSide, px: number, room: (order: Order) => number, taker: unknown): void => {
+const addOffersAt = (
+  offers: Offer[],
+  half: OrderBookSide,
+  px: number,
+  room: (order: Order) => number,
+  taker: unknown,
+): void => {
   let outside = displayedAt(half, px);
   let passed = 0;
   for (const maker of half.orders) {

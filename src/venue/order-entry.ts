@@ -31,7 +31,8 @@ const planOf = ({ order, offers }: Entry): Plan => {
   let lots = 0;
   let value = 0n;
   for (const offer of offers) {
-    const affordable = budget === undefined ? order.lots - lots : Number((budget - value) / lotWorth(product, offer.px));
+    const affordable =
+      budget === undefined ? order.lots - lots : Number((budget - value) / lotWorth(product, offer.px));
     const count = Math.min(offer.lots, affordable, order.lots - lots);
     if (count <= 0) break;
     lots += count;
@@ -81,14 +82,19 @@ const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefine
   const plan = planOf(entry);
   if (ordType === "post_only" && plan.lots > 0 && answers.postOnlyCode !== "")
     return { code: answers.postOnlyCode, msg: "A post-only order would have taken." };
-  const reduces = product.instType === "SWAP" && Math.min(order.openingLots, order.budget === undefined ? order.lots : plan.lots) === 0;
+  const reduces =
+    product.instType === "SWAP" &&
+    Math.min(order.openingLots, order.budget === undefined ? order.lots : plan.lots) === 0;
   const currency = reduces ? "" : payCurrencyOf(product, sign);
   const free = reduces ? undefined : freeOf(exchange, account, currency);
   if (!isPaidFor(order, plan, free)) {
     const rates = ratesFor(exchange.schedules[product.instType], account, product.instType, at);
     const hold = ordType === "market" ? marketHold(order, plan, rates) : orderHold(order, rates);
     if (free !== undefined && hold > free)
-      return { code: answers.fundsCode, msg: `The order needs ${spell(hold)} ${currency}; ${spell(free)} is available.` };
+      return {
+        code: answers.fundsCode,
+        msg: `The order needs ${spell(hold)} ${currency}; ${spell(free)} is available.`,
+      };
     setHold(order, hold);
   }
   exchange.register(order);
@@ -96,10 +102,17 @@ const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefine
   return undefined;
 };
 
-export const resultOf = ({ profile }: Exchange, ordId: string, clOrdId: string, refusal?: Refusal): Readonly<Record<string, string>> => {
+export const resultOf = (
+  { profile }: Exchange,
+  ordId: string,
+  clOrdId: string,
+  refusal?: Refusal,
+): Readonly<Record<string, string>> => {
   const code = refusal?.code ?? "0";
   const msg = refusal?.msg ?? "";
-  return profile.cancelBatch.resultFields === "sCode" ? { ordId, clOrdId, sCode: code, sMsg: msg } : { ordId, clOrdId, code, msg };
+  return profile.cancelBatch.resultFields === "sCode"
+    ? { ordId, clOrdId, sCode: code, sMsg: msg }
+    : { ordId, clOrdId, code, msg };
 };
 
 /** A mode named by an order holds for the product, where nothing is open yet that has the other one. */
@@ -107,7 +120,9 @@ const modeProblem = ({ profile }: Exchange, account: Account, { instId, mgnMode 
   const mode = modeOf(account, instId);
   if (mgnMode === undefined || mgnMode === mode) return undefined;
   const open = account.positions.has(instId) || account.open.some(({ product }) => product.instId === instId);
-  return open ? { code: profile.answers.parameterCode, msg: `mgnMode is ${mode} while there is a position or an order.` } : undefined;
+  return open
+    ? { code: profile.answers.parameterCode, msg: `mgnMode is ${mode} while there is a position or an order.` }
+    : undefined;
 };
 
 /** `szUnit` is the unit of this order's size where it is not the profile's. */
@@ -118,7 +133,8 @@ export const place = (
   at: number,
   { szUnit }: { readonly szUnit?: SzUnit } = {},
 ): Answer => {
-  const entry = (body.mgnMode && modeProblem(exchange, account, body)) ?? readOrder(exchange, account, body, at, szUnit);
+  const entry =
+    (body.mgnMode && modeProblem(exchange, account, body)) ?? readOrder(exchange, account, body, at, szUnit);
   if (isRefusal(entry)) return rejected(exchange, body, entry);
   if (body.mgnMode !== undefined) account.marginModes.set(body.instId, body.mgnMode);
   const refusal = enter(exchange, entry, at);
@@ -142,9 +158,11 @@ const cancelOne = (
   const { instId, ordId, clOrdId } = element;
   const order = ordId === undefined ? account.byClOrdId.get(clOrdId ?? "") : account.byOrdId.get(ordId);
   const refuse = (code: string, msg: string) => resultOf(exchange, ordId ?? "", clOrdId ?? "", { code, msg });
-  if (ordId === undefined && clOrdId === undefined) return refuse(answers.parameterCode, "ordId or clOrdId is required.");
+  if (ordId === undefined && clOrdId === undefined)
+    return refuse(answers.parameterCode, "ordId or clOrdId is required.");
   const spot = order === undefined ? !instId.endsWith("-SWAP") : order.product.instType === "SPOT";
-  if (spot && !capabilities.cancelSpot) return refuse(answers.notContractCode, "Batch cancel takes contract orders only.");
+  if (spot && !capabilities.cancelSpot)
+    return refuse(answers.notContractCode, "Batch cancel takes contract orders only.");
   if (order === undefined || (order.product.instId !== instId && instId !== unnamed) || !activeIn[order.state]) {
     return refuse(answers.notCancelableCode, "The order does not exist or is already complete.");
   }
@@ -167,8 +185,10 @@ export const cancelBatch = (
 ): Answer => {
   const { profile } = exchange;
   const { elementsMax, oneIdKind, envelopeCodeWhenMixed, envelopeCodeWhenAllFailed } = profile.cancelBatch;
-  if (body.length > elementsMax) return badRequest(profile, `At most ${elementsMax} orders per call, got ${body.length}.`);
-  if (oneIdKind && namesBothWays(body)) return badRequest(profile, "Use either ordId or clOrdId in all elements of a call.");
+  if (body.length > elementsMax)
+    return badRequest(profile, `At most ${elementsMax} orders per call, got ${body.length}.`);
+  if (oneIdKind && namesBothWays(body))
+    return badRequest(profile, "Use either ordId or clOrdId in all elements of a call.");
   const results = new Array<Readonly<Record<string, string>>>(body.length);
   let bad = 0;
   for (let index = 0; index < body.length; index++) {
@@ -176,10 +196,19 @@ export const cancelBatch = (
     if ((result["sCode"] ?? result["code"]) !== "0") bad++;
     results[index] = result;
   }
-  return done(profile, results, bad === 0 ? "0" : bad === results.length ? envelopeCodeWhenAllFailed : envelopeCodeWhenMixed);
+  return done(
+    profile,
+    results,
+    bad === 0 ? "0" : bad === results.length ? envelopeCodeWhenAllFailed : envelopeCodeWhenMixed,
+  );
 };
 
-export const closePosition = (exchange: Exchange, account: Account, body: Infer<typeof schemas.closeBody>, at: number): Answer => {
+export const closePosition = (
+  exchange: Exchange,
+  account: Account,
+  body: Infer<typeof schemas.closeBody>,
+  at: number,
+): Answer => {
   const { profile } = exchange;
   const clOrdId = body.clOrdId ?? "";
   const market = tradable(exchange, body.instId);
@@ -189,20 +218,31 @@ export const closePosition = (exchange: Exchange, account: Account, body: Infer<
   return refusal === undefined ? done(profile, [{ instId: body.instId, clOrdId }]) : refused(profile, refusal);
 };
 
-export const setLeverage = (exchange: Exchange, account: Account, body: Infer<typeof schemas.leverageBody>, at: number): Answer => {
+export const setLeverage = (
+  exchange: Exchange,
+  account: Account,
+  body: Infer<typeof schemas.leverageBody>,
+  at: number,
+): Answer => {
   const { profile } = exchange;
   const { answers } = profile;
   const market = tradable(exchange, body.instId);
   if (isRefusal(market)) return refused(profile, market);
   const { product } = market;
-  if (product.instType === "SPOT") return refused(profile, { code: answers.parameterCode, msg: "Leverage exists for contracts only." });
+  if (product.instType === "SPOT")
+    return refused(profile, { code: answers.parameterCode, msg: "Leverage exists for contracts only." });
   const lever = readAmount(body.lever);
   if (lever === undefined || lever < one || lever > product.maxLeverage) {
-    return refused(profile, { code: answers.leverageCode, msg: `lever is between 1 and ${spell(product.maxLeverage)}.` });
+    return refused(profile, {
+      code: answers.leverageCode,
+      msg: `lever is between 1 and ${spell(product.maxLeverage)}.`,
+    });
   }
   const mode = body.mgnMode ?? modeOf(account, product.instId);
   const rates = ratesFor(exchange.schedules.SWAP, account, "SWAP", at);
-  if (!changeTerms(account, product, { leverage: lever, mode }, rates, () => freeOf(exchange, account, product.quote))) {
+  if (
+    !changeTerms(account, product, { leverage: lever, mode }, rates, () => freeOf(exchange, account, product.quote))
+  ) {
     return refused(profile, { code: answers.fundsCode, msg: "The margin this leverage needs is not available." });
   }
   market.lookAt = at;

@@ -42,17 +42,27 @@ export const clientIdProblem = ({ profile }: Exchange, account: Account, clOrdId
     return { code: profile.answers.parameterCode, msg: `clOrdId does not match ${clOrdIdPattern}.` };
   }
   const known = account.byClOrdId.get(clOrdId);
-  if (known === undefined || duplicateClOrdId === "accepted" || (duplicateClOrdId === "refused_while_open" && !isOpen(known)))
+  if (
+    known === undefined ||
+    duplicateClOrdId === "accepted" ||
+    (duplicateClOrdId === "refused_while_open" && !isOpen(known))
+  )
     return undefined;
   return { code: profile.answers.duplicateCode, msg: "clOrdId is already in use." };
 };
 
 const badWord = ({ profile }: Exchange, msg: string): Refusal => ({ code: profile.answers.parameterCode, msg });
 
-const wordProblem = (exchange: Exchange, { side, ordType, px, reduceOnly }: PlaceBody, product: Product): Refusal | undefined => {
+const wordProblem = (
+  exchange: Exchange,
+  { side, ordType, px, reduceOnly }: PlaceBody,
+  product: Product,
+): Refusal | undefined => {
   const { sides, ordTypes } = exchange.profile.order;
-  if (!sides.includes(side) || (side !== "buy" && side !== "sell")) return badWord(exchange, `side is one of ${sides.join(", ")}.`);
-  if (!ordTypes.includes(ordType) || !knownTypes.includes(ordType)) return badWord(exchange, `ordType is one of ${ordTypes.join(", ")}.`);
+  if (!sides.includes(side) || (side !== "buy" && side !== "sell"))
+    return badWord(exchange, `side is one of ${sides.join(", ")}.`);
+  if (!ordTypes.includes(ordType) || !knownTypes.includes(ordType))
+    return badWord(exchange, `ordType is one of ${ordTypes.join(", ")}.`);
   if (ordType !== "market" && px === undefined) return badWord(exchange, `px is required for ${ordType} orders.`);
   if (reduceOnly === true && product.instType === "SPOT") return badWord(exchange, "reduceOnly is for contracts.");
   return undefined;
@@ -91,7 +101,8 @@ const sizeProblem = (exchange: Exchange, order: Order, offers: readonly Offer[])
     if (probe === 0) return undefined;
   }
   const lots = readLots(product, unit, sz, probe);
-  if (lots === undefined) return badSize(exchange, `sz is not a multiple of the lot (${spell(product.lotRule)} ${product.base}).`);
+  if (lots === undefined)
+    return badSize(exchange, `sz is not a multiple of the lot (${spell(product.lotRule)} ${product.base}).`);
   if (lots === 0n || lots > countMax || Number(lots) < product.minLots)
     return badSize(exchange, `sz is too small or too large; the minimum is ${spell(product.minBase)} ${product.base}.`);
   if (!budgeted) order.lots = Number(lots);
@@ -107,7 +118,8 @@ export const lotsOf = (
 ): number | Refusal => {
   const lots = sz <= 0n ? undefined : readLots(product, unit, sz, px);
   const code = exchange.profile.answers.sizeCode;
-  if (lots === undefined) return { code, msg: `sz is not a positive multiple of the lot (${spell(product.lotRule)} ${product.base}).` };
+  if (lots === undefined)
+    return { code, msg: `sz is not a positive multiple of the lot (${spell(product.lotRule)} ${product.base}).` };
   if (lots > 0n && lots <= countMax && lots * product.lot >= product.minBase) return Number(lots);
   return { code, msg: `sz is too small or too large; the minimum is ${spell(product.minBase)} ${product.base}.` };
 };
@@ -129,7 +141,10 @@ const fitsPosition = (order: Order): boolean => {
   return order.lots > 0;
 };
 
-type Draft = Pick<Order, "account" | "product" | "sign" | "ordType" | "clOrdId" | "reduceOnly" | "unit" | "sz" | "szText" | "px">;
+type Draft = Pick<
+  Order,
+  "account" | "product" | "sign" | "ordType" | "clOrdId" | "reduceOnly" | "unit" | "sz" | "szText" | "px"
+>;
 
 /** Written out, because putting objects together costs more than matching the order. */
 const orderOf = (
@@ -176,7 +191,13 @@ export interface Entry {
   readonly offers: readonly Offer[];
 }
 
-export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody, at: number, szUnit?: SzUnit): Entry | Refusal => {
+export const readOrder = (
+  exchange: Exchange,
+  account: Account,
+  body: PlaceBody,
+  at: number,
+  szUnit?: SzUnit,
+): Entry | Refusal => {
   const market = exchange.markets.get(body.instId);
   if (market === undefined || !market.listed) return untradable(exchange, body.instId);
   const { product, book } = market;
@@ -190,22 +211,41 @@ export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody,
   const sz = readAmount(body.sz) ?? 0n;
   const szText = spellAgain(sz, body.sz);
   const sign = body.side === "buy" ? 1 : -1;
-  const draft = { account, product, sign, ordType, clOrdId, reduceOnly: body.reduceOnly === true, unit, sz, szText, px } as const;
+  const draft = {
+    account,
+    product,
+    sign,
+    ordType,
+    clOrdId,
+    reduceOnly: body.reduceOnly === true,
+    unit,
+    sz,
+    szText,
+    px,
+  } as const;
   const order = orderOf(draft, 0, at);
   const offers = offersFor(book, order);
   const misfit = sizeProblem(exchange, order, offers);
   if (misfit !== undefined) return misfit;
   if (!order.reduceOnly) order.openingLots = openingLotsOf(account, product, sign, order.lots);
-  else if (!fitsPosition(order)) return { code: exchange.profile.answers.positionCode, msg: "There is no position to reduce." };
+  else if (!fitsPosition(order))
+    return { code: exchange.profile.answers.positionCode, msg: "There is no position to reduce." };
   return { market, order, offers };
 };
 
 /** A market order over the whole position, whatever its size is in the unit of `sz`. */
-export const closingOrder = (exchange: Exchange, account: Account, market: Market, clOrdId: string, at: number): Entry | Refusal => {
+export const closingOrder = (
+  exchange: Exchange,
+  account: Account,
+  market: Market,
+  clOrdId: string,
+  at: number,
+): Entry | Refusal => {
   const { profile } = exchange;
   const { product, book } = market;
   const position = account.positions.get(product.instId);
-  if (position === undefined) return { code: profile.answers.positionCode, msg: `There is no position in ${product.instId}.` };
+  if (position === undefined)
+    return { code: profile.answers.positionCode, msg: `There is no position in ${product.instId}.` };
   const sign: Sign = position.base > 0n ? -1 : 1;
   const ordType = "market";
   const lots = reducibleLots(account, product, sign);
@@ -216,7 +256,11 @@ export const closingOrder = (exchange: Exchange, account: Account, market: Marke
   const sz = unit === "quote_notional" ? worth : unit === "base" ? base : (base * one) / product.contractValue;
   return {
     market,
-    order: orderOf({ account, product, sign, ordType, clOrdId, reduceOnly: true, unit, sz, szText: spell(sz), px: 0 }, lots, at),
+    order: orderOf(
+      { account, product, sign, ordType, clOrdId, reduceOnly: true, unit, sz, szText: spell(sz), px: 0 },
+      lots,
+      at,
+    ),
     offers,
   };
 };

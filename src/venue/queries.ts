@@ -23,10 +23,16 @@ const isForgotten = ({ profile }: Exchange, order: Order, at: number): boolean =
   (order.updatedAt < at - profile.history.retentionMs ||
     (profile.history.unfilledCanceledVanish && order.state === "canceled" && order.done === 0));
 
-export const getOrder = (exchange: Exchange, account: Account, query: Infer<typeof schemas.orderQuery>, at: number): Answer => {
+export const getOrder = (
+  exchange: Exchange,
+  account: Account,
+  query: Infer<typeof schemas.orderQuery>,
+  at: number,
+): Answer => {
   const { profile } = exchange;
   const { ordId, clOrdId } = query;
-  if (ordId === undefined && clOrdId === undefined) return badRequest(profile, "Either ordId or clOrdId must be provided.");
+  if (ordId === undefined && clOrdId === undefined)
+    return badRequest(profile, "Either ordId or clOrdId must be provided.");
   const order = ordId === undefined ? account.byClOrdId.get(clOrdId ?? "") : account.byOrdId.get(ordId);
   if (order !== undefined && !isForgotten(exchange, order, at)) return done(profile, [orderRecordOf(order, profile)]);
   if (profile.answers.notFound === "empty") return done(profile, []);
@@ -51,7 +57,9 @@ const badPage = ({ profile }: Exchange, msg: string): Refusal => ({ code: profil
 const readLimit = (exchange: Exchange, text: string | undefined): number | Refusal => {
   const limit = text === undefined ? paging.limitDefault : Number(text);
   if (limit <= paging.limitMax) return limit;
-  return exchange.profile.paging.limitAboveMax === "clamped" ? paging.limitMax : badPage(exchange, `limit is at most ${paging.limitMax}.`);
+  return exchange.profile.paging.limitAboveMax === "clamped"
+    ? paging.limitMax
+    : badPage(exchange, `limit is at most ${paging.limitMax}.`);
 };
 
 const cursorForm = new RegExp(pagePatterns.cursor);
@@ -60,7 +68,8 @@ const readPage = (exchange: Exchange, query: PageQuery): Page | Refusal => {
   const { cursorIncluded, afterAndBefore } = exchange.profile.paging;
   const { after, before } = query;
   for (const cursor of [after, before]) {
-    if (cursor !== undefined && !cursorForm.test(cursor)) return badPage(exchange, "after and before are ordIds: digits.");
+    if (cursor !== undefined && !cursorForm.test(cursor))
+      return badPage(exchange, "after and before are ordIds: digits.");
   }
   if (after !== undefined && before !== undefined && afterAndBefore === "refused")
     return badPage(exchange, "Send after or before, not both.");
@@ -96,7 +105,12 @@ const pageOf = (orders: readonly Order[], { above, below, limit }: Page, fits: (
   return found;
 };
 
-const answerPage = (exchange: Exchange, orders: readonly Order[], query: PageQuery, fits: (order: Order) => boolean): Answer => {
+const answerPage = (
+  exchange: Exchange,
+  orders: readonly Order[],
+  query: PageQuery,
+  fits: (order: Order) => boolean,
+): Answer => {
   const { profile } = exchange;
   const page = readPage(exchange, query);
   if (isRefusal(page)) return badRequest(profile, page.msg);
@@ -140,7 +154,8 @@ const shortUnit = 10n ** BigInt(places - averagePlaces);
 /** Cut to the digits of an average price. */
 const shortened = (px: Amount): string => spell((px / shortUnit) * shortUnit);
 
-const averageOf = (position: Position): string => shortened(cut(magnitude(position.entry), one, magnitude(position.base)));
+const averageOf = (position: Position): string =>
+  shortened(cut(magnitude(position.entry), one, magnitude(position.base)));
 
 export const positionRecordsOf = (exchange: Exchange, account: Account, only?: string): PositionRecord[] =>
   account.held

@@ -42,7 +42,8 @@ export interface Matching {
 export const powerDefault = 2;
 
 export const matchingOf = (queue: Queue, volume: FillVolume, crosses = true): Matching => {
-  if (queue === "through" || queue === "touch") return { joins: queue === "through" ? "unknown" : "nothing", volume, crosses };
+  if (queue === "through" || queue === "touch")
+    return { joins: queue === "through" ? "unknown" : "nothing", volume, crosses };
   if (queue === "risk-averse") return { joins: "displayed", volume, crosses };
   return { joins: "displayed", power: queue === "probabilistic" ? powerDefault : queue.power, volume, crosses };
 };
@@ -54,7 +55,8 @@ const raised = (value: number, power: number): number => {
   return result;
 };
 
-const shareAhead = (ahead: number, behind: number, power: number): number => (ahead === 0 ? 0 : 1 / (1 + raised(behind / ahead, power)));
+const shareAhead = (ahead: number, behind: number, power: number): number =>
+  ahead === 0 ? 0 : 1 / (1 + raised(behind / ahead, power));
 
 /** Less than a lot can be, more than rounding can make. */
 const dust = 1e-9;

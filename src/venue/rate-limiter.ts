@@ -47,7 +47,11 @@ export class RateLimiter {
     this.#contract = contract;
     this.#capacities = { ip: ip.capacity, key: key.capacity, uid: uid.capacity };
     this.#enforce = enforce;
-    this.layers = { ip: new LayerWindows(ip, anchor), key: new LayerWindows(key, anchor), uid: new LayerWindows(uid, anchor) };
+    this.layers = {
+      ip: new LayerWindows(ip, anchor),
+      key: new LayerWindows(key, anchor),
+      uid: new LayerWindows(uid, anchor),
+    };
     this.#onArrival = extras.filter(({ scope }) => scope === "ip");
     this.#within = extras.filter(({ scope }) => scope !== "ip");
   }
@@ -71,7 +75,13 @@ export class RateLimiter {
   }
 
   /** Counts the arrival at an address. False: refused; `caller` and `weight` matter only where refused calls are charged to all. */
-  arrive(address: string, caller: Caller | undefined, weight: number, now: number, content: Content = unspecific): boolean {
+  arrive(
+    address: string,
+    caller: Caller | undefined,
+    weight: number,
+    now: number,
+    content: Content = unspecific,
+  ): boolean {
     this.#requests++;
     const { ip } = this.layers;
     const extras = this.#onArrival;
@@ -80,7 +90,8 @@ export class RateLimiter {
     latest.ip = window;
     latest.key = latest.uid = undefined;
     let fits = !this.#enforce || window.used + 1 <= this.#capacities.ip;
-    if (this.#enforce && extras.length > 0) for (const extra of extras) fits &&= extra.admit(address, undefined, weight, content, now);
+    if (this.#enforce && extras.length > 0)
+      for (const extra of extras) fits &&= extra.admit(address, undefined, weight, content, now);
     if (fits || this.#contract.profile.limits.refusedCounts !== "none") {
       ip.add(window, 1, now);
       if (extras.length > 0) for (const extra of extras) extra.charge(1, address, undefined, weight, content, now);
@@ -172,7 +183,8 @@ export class RateLimiter {
 
   #refuse(layer: LayerName, caller: Caller | undefined, weight: number, content: Content, now: number): false {
     this.#refused[layer]++;
-    if (this.#contract.profile.limits.refusedCounts === "all" && caller !== undefined) this.#charge(caller, 1, weight, content, now);
+    if (this.#contract.profile.limits.refusedCounts === "all" && caller !== undefined)
+      this.#charge(caller, 1, weight, content, now);
     return false;
   }
 }

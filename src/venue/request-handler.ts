@@ -64,10 +64,17 @@ export interface KeyHolder {
   caller: Caller | undefined;
 }
 
-type Act<E extends EndpointName> = (exchange: Exchange, account: Account, input: InputOf<E>, now: number, beyond?: Beyond) => Answer;
+type Act<E extends EndpointName> = (
+  exchange: Exchange,
+  account: Account,
+  input: InputOf<E>,
+  now: number,
+  beyond?: Beyond,
+) => Answer;
 
 const acts: { readonly [E in Exclude<EndpointName, "instruments">]: Act<E> } = {
-  spotBalance: (exchange, account, { currency }) => done(exchange.profile, balanceRecordsOf(exchange, account, currency)),
+  spotBalance: (exchange, account, { currency }) =>
+    done(exchange.profile, balanceRecordsOf(exchange, account, currency)),
   positions: (exchange, account, { instId }) => done(exchange.profile, positionRecordsOf(exchange, account, instId)),
   getOrder,
   pendingOrders: listPending,
@@ -87,12 +94,20 @@ const listInstruments = ({ profile, markets }: Exchange, query: InputOf<"instrum
   );
 };
 
-const fitsQuery = (product: { instId: string; instType: string }, { instType, instId }: InputOf<"instruments">): boolean =>
+const fitsQuery = (
+  product: { instId: string; instType: string },
+  { instType, instId }: InputOf<"instruments">,
+): boolean =>
   (instType === undefined || product.instType === instType) && (instId === undefined || product.instId === instId);
 
 /** Endpoints by method and path. */
 export const routesOf = (contract: Exchange["contract"]): ReadonlyMap<string, EndpointName> =>
-  new Map(endpointNames(contract).map((name) => [`${contract.endpoints[name].method} ${contract.endpoints[name].path}`, name]));
+  new Map(
+    endpointNames(contract).map((name) => [
+      `${contract.endpoints[name].method} ${contract.endpoints[name].path}`,
+      name,
+    ]),
+  );
 
 /** An endpoint as it is called, and what a call of it weighs. */
 interface Route {
@@ -134,7 +149,8 @@ export class RequestHandler {
     const { ip, body } = request;
     const holder = request.key === undefined ? undefined : this.#keys.get(request.key);
     const route = this.#routes.get(request.path)?.get(request.method);
-    const weight = route === undefined ? 0 : route.endpoint.weight + (Array.isArray(body) ? body.length * route.elementWeight : 0);
+    const weight =
+      route === undefined ? 0 : route.endpoint.weight + (Array.isArray(body) ? body.length * route.elementWeight : 0);
     // Mostly a key calls from one address.
     const caller = holder?.caller?.ip === ip ? holder.caller : this.#callerOf(holder, route, request);
     const content = profile.limits.extraLayers.length === 0 ? undefined : contentOf(route?.name, request);
@@ -148,7 +164,8 @@ export class RequestHandler {
       return this.#respond(limited(profile), ip, caller, now);
     }
     const answer = route === undefined ? unknownPath(profile) : this.#serve(route, holder, request, now);
-    if (!answer.success && !profile.limits.failedCounts && caller !== undefined) this.#rateLimiter.forgive(caller, weight, now, content);
+    if (!answer.success && !profile.limits.failedCounts && caller !== undefined)
+      this.#rateLimiter.forgive(caller, weight, now, content);
     return this.#respond(answer, ip, caller, now);
   }
 
@@ -167,7 +184,8 @@ export class RequestHandler {
     const exchange = this.#exchange;
     const { profile } = exchange;
     const permission = name === "placeOrder" ? this.#placePermission(request.body) : endpoint.permission;
-    if (holder !== undefined && permission !== "none" && !holder.permissions.has(permission)) return forbidden(profile, permission);
+    if (holder !== undefined && permission !== "none" && !holder.permissions.has(permission))
+      return forbidden(profile, permission);
     const input = endpoint.method === "GET" ? request.query : request.body;
     let problems: readonly string[];
     try {
@@ -180,7 +198,13 @@ export class RequestHandler {
     if (name === "instruments") return listInstruments(exchange, input as InputOf<"instruments">);
     if (holder === undefined) return unauthenticated(profile);
     // The schema has just been checked; the compiler cannot follow it through the table.
-    return (acts[name] as Act<EndpointName>)(exchange, holder.account, input as InputOf<EndpointName>, now, request.beyond);
+    return (acts[name] as Act<EndpointName>)(
+      exchange,
+      holder.account,
+      input as InputOf<EndpointName>,
+      now,
+      request.beyond,
+    );
   }
 
   /** Placing needs the permission of the product's kind; all other endpoints name one. */

@@ -43,10 +43,16 @@ export const forbidden = (profile: Profile, permission: string): Answer =>
   });
 
 export const unauthenticated = (profile: Profile): Answer =>
-  failed(profile, profile.answers.authStatus, { code: profile.answers.authCode, msg: "The API key is missing or unknown." });
+  failed(profile, profile.answers.authStatus, {
+    code: profile.answers.authCode,
+    msg: "The API key is missing or unknown.",
+  });
 
 export const unknownPath = (profile: Profile): Answer =>
-  failed(profile, profile.answers.unknownPathStatus, { code: profile.answers.unknownPathCode, msg: "No such method and path." });
+  failed(profile, profile.answers.unknownPathStatus, {
+    code: profile.answers.unknownPathCode,
+    msg: "No such method and path.",
+  });
 
 export const limited = (profile: Profile): Answer =>
   failed(profile, limitedStatus, { code: profile.answers.limitedCode, msg: "Too Many Requests" });

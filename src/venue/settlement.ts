@@ -32,13 +32,21 @@ export const openingLotsOf = (account: Account, product: Product, sign: Sign, lo
   let free = reducibleLots(account, product, sign);
   for (let index = 0; index < open.length; index++) {
     const order = open[index] as Order;
-    if (order.product.instId === product.instId && order.sign === sign) free -= leftOf(order) - Math.min(order.openingLots, leftOf(order));
+    if (order.product.instId === product.instId && order.sign === sign)
+      free -= leftOf(order) - Math.min(order.openingLots, leftOf(order));
   }
   return Math.max(0, lots - Math.max(0, free));
 };
 
 /** What must be set aside for `value` quote of an order, of which `opening` would open a position. */
-export const holdFor = (account: Account, product: Product, sign: Sign, rates: Rates, value: Amount, opening: Amount): Amount => {
+export const holdFor = (
+  account: Account,
+  product: Product,
+  sign: Sign,
+  rates: Rates,
+  value: Amount,
+  opening: Amount,
+): Amount => {
   if (product.instType === "SPOT" && sign === -1) return 0n;
   const rate = rates.maker > rates.taker ? rates.maker : rates.taker;
   const fee = rate > 0n ? cover(value, rate, one) : 0n;
@@ -63,7 +71,12 @@ export const setHold = (order: Order, hold: Amount): void => {
 };
 
 /** Sets aside what stands behind a position as it is now. */
-export const setMargin = (account: Account, product: Product, position: Position, purse = purseOf(account, product.quote)): void => {
+export const setMargin = (
+  account: Account,
+  product: Product,
+  position: Position,
+  purse = purseOf(account, product.quote),
+): void => {
   const { entry, extra } = position;
   const margin = cover(magnitude(entry), one, leverageOf(account, product)) + extra;
   const kept = margin < 0n ? 0n : margin;
@@ -104,7 +117,14 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
 };
 
 /** Counts a fill on its order and moves the money; returns the fee as a positive cost. */
-export const settle = (order: Order, lots: number, value: Amount, rates: Rates, liquidity: "maker" | "taker", at: number): Amount => {
+export const settle = (
+  order: Order,
+  lots: number,
+  value: Amount,
+  rates: Rates,
+  liquidity: "maker" | "taker",
+  at: number,
+): Amount => {
   const { account, product, sign } = order;
   const base = baseOf(product, lots);
   const cost = cut(value, rates[liquidity], one);
@@ -149,7 +169,11 @@ export const changeTerms = (
 ): boolean => {
   const { instId } = product;
   const position = account.positions.get(instId);
-  const before = { leverage: account.leverage.get(instId), mode: account.marginModes.get(instId), extra: position?.extra ?? 0n };
+  const before = {
+    leverage: account.leverage.get(instId),
+    mode: account.marginModes.get(instId),
+    extra: position?.extra ?? 0n,
+  };
   const apply = (extra: Amount): void => {
     if (position !== undefined) {
       position.extra = extra;

@@ -83,7 +83,8 @@ export const readUsers = ({
 
 export const createExchange = (options: VenueOptions, accounts: ReadonlyMap<string, Account>): Exchange => {
   const firstOrdId = options.firstOrdId ?? firstOrdIdDefault;
-  if (!/^\d{1,19}$/.test(firstOrdId)) refuse(`firstOrdId: ${JSON.stringify(firstOrdId)} is not an order id. Write up to 19 digits.`);
+  if (!/^\d{1,19}$/.test(firstOrdId))
+    refuse(`firstOrdId: ${JSON.stringify(firstOrdId)} is not an order id. Write up to 19 digits.`);
   const { contract, fees, matching = () => undefined } = options;
   const exchange = new Exchange({
     contract,
@@ -94,7 +95,8 @@ export const createExchange = (options: VenueOptions, accounts: ReadonlyMap<stri
     firstOrdId: BigInt(firstOrdId),
   });
   for (const instrument of options.instruments) {
-    if (exchange.markets.has(instrument.instId)) refuse(`instrument ${instrument.instId} is listed twice. List every product once.`);
+    if (exchange.markets.has(instrument.instId))
+      refuse(`instrument ${instrument.instId} is listed twice. List every product once.`);
     exchange.list(instrument, 0);
   }
   return exchange;

@@ -76,7 +76,12 @@ type News =
   | { readonly kind: "liquidation"; readonly liquidation: Liquidation };
 
 export class VenueEvents {
-  readonly listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = { order: [], fill: [], funding: [], liquidation: [] };
+  readonly listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = {
+    order: [],
+    fill: [],
+    funding: [],
+    liquidation: [],
+  };
   /** What happened and was not delivered yet. */
   readonly queue: News[] = [];
   #next = 0;
@@ -109,7 +114,8 @@ export class VenueEvents {
         const { order, fill, funding, liquidation } = this.listeners;
         if (news.kind === "order")
           for (let one = 0; one < order.length; one++) (order[one] as OrderListener)(news.uid, news.record, news.at);
-        else if (news.kind === "fill") for (let one = 0; one < fill.length; one++) (fill[one] as FillListener)(news.fill);
+        else if (news.kind === "fill")
+          for (let one = 0; one < fill.length; one++) (fill[one] as FillListener)(news.fill);
         else if (news.kind === "funding") for (const listener of funding) listener(news.funding);
         else for (const listener of liquidation) listener(news.liquidation);
       }

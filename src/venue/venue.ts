@@ -115,7 +115,8 @@ export interface Venue {
 const marksInTick = 1_000_000_000n;
 
 const holderOf = (exchange: Exchange, uid: string): Account =>
-  exchange.accounts.get(uid) ?? refuse(`venue: there is no user "${uid}". Use one of ${[...exchange.accounts.keys()].join(", ")}.`);
+  exchange.accounts.get(uid) ??
+  refuse(`venue: there is no user "${uid}". Use one of ${[...exchange.accounts.keys()].join(", ")}.`);
 
 const holdingsOf = (exchange: Exchange, account: Account): ReturnType<Venue["holdings"]> => ({
   balances: balanceRecordsOf(exchange, account),
@@ -144,7 +145,8 @@ const follow = (exchange: Exchange, market: Market, now: number): void => {
 
 const fundingAt = (exchange: Exchange, instId: string, rate: string, now: number): void => {
   const amount =
-    readAmount(rate) ?? refuse(`venue ${instId}: ${JSON.stringify(rate)} is not a funding rate. Write decimal text, such as "0.0001".`);
+    readAmount(rate) ??
+    refuse(`venue ${instId}: ${JSON.stringify(rate)} is not a funding rate. Write decimal text, such as "0.0001".`);
   const charged = chargeFunding(exchange, instId, amount, now);
   if (charged === undefined) return;
   exchange.events.tell({ kind: "funding", funding: charged });
@@ -192,7 +194,17 @@ const inspection = (
   exchange: Exchange,
 ): Pick<
   Venue,
-  "rests" | "resting" | "lists" | "listing" | "truth" | "holdings" | "safeBand" | "equity" | "convert" | "markPx" | "fund"
+  | "rests"
+  | "resting"
+  | "lists"
+  | "listing"
+  | "truth"
+  | "holdings"
+  | "safeBand"
+  | "equity"
+  | "convert"
+  | "markPx"
+  | "fund"
 > => ({
   rests: () => {
     const { users } = exchange;

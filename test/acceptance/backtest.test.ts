@@ -21,7 +21,13 @@ describe("The demo backtest", () => {
     const count: unknown = expect.any(Number);
     expect(report).toMatchObject({
       resultHash: text(/^[0-9a-f]{64}$/),
-      fixture: { name: "test/fixtures/demo", contentHash: text(/^[0-9a-f]{64}$/), rows: 39_997, startAt: text(/Z$/), endAt: text(/Z$/) },
+      fixture: {
+        name: "test/fixtures/demo",
+        contentHash: text(/^[0-9a-f]{64}$/),
+        rows: 39_997,
+        startAt: text(/Z$/),
+        endAt: text(/Z$/),
+      },
       seed: "1",
       events: count,
       virtualMs: count,
@@ -67,10 +73,16 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp, instId: string])
 describe("An imported recording", () => {
   for (const [kind, pattern, instId] of kinds) {
     const name = files.find((entry) => pattern.test(entry));
-    if (name === undefined) console.log(`skipped: no recording of kind "${kind}"; name its folder in SLUICE_RECORDINGS`);
+    if (name === undefined)
+      console.log(`skipped: no recording of kind "${kind}"; name its folder in SLUICE_RECORDINGS`);
     it.runIf(name)(`of kind ${kind} is imported and traded within the limits`, async () => {
-      expect(await sluice(["import", join(recordings, name ?? ""), "--out", kind, "--instrument", instId])).toMatchObject({ code: 0 });
-      const { code, out, err } = await sluice(["backtest", "config/backtest.ts", "--fixture", join(folder, kind), "--json"], root);
+      expect(
+        await sluice(["import", join(recordings, name ?? ""), "--out", kind, "--instrument", instId]),
+      ).toMatchObject({ code: 0 });
+      const { code, out, err } = await sluice(
+        ["backtest", "config/backtest.ts", "--fixture", join(folder, kind), "--json"],
+        root,
+      );
       expect(err).not.toMatch(/^error/m);
       expect(code).toBe(0);
       const { quota, orders } = JSON.parse(out) as RunReport;

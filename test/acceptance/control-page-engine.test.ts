@@ -31,7 +31,9 @@ describe.skipIf(executablePath === undefined)("The page of a real engine", () =>
   const openAtVenue = async (): Promise<readonly string[]> => {
     const path = "/api/v1/trade/orders/pending";
     const [key] = venue.ready.keys;
-    const answer = await fetch(venue.ready.url + path, { headers: signedHeaders(key, {}, Date.now(), "GET", path, "", "") });
+    const answer = await fetch(venue.ready.url + path, {
+      headers: signedHeaders(key, {}, Date.now(), "GET", path, "", ""),
+    });
     const { data } = (await answer.json()) as { readonly data: readonly { readonly ordId: string }[] };
     return data.map(({ ordId }) => ordId);
   };

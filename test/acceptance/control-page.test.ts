@@ -32,7 +32,9 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await port.close();
   });
 
-  const open = async (given: { width?: number; height?: number; colorScheme?: "light" | "dark"; at?: MadePort } = {}): Promise<Page> => {
+  const open = async (
+    given: { width?: number; height?: number; colorScheme?: "light" | "dark"; at?: MadePort } = {},
+  ): Promise<Page> => {
     const { width = 1_440, height = 900, colorScheme = "light", at = port } = given;
     const page = await browser.newPage({ viewport: { width, height }, colorScheme });
     page.on("console", (message) => trouble.push(message.text()));
@@ -59,7 +61,9 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
       for (const view of views) {
         await show(page, view);
         await page.waitForTimeout(150);
-        const sizes = (await page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")) as number[];
+        const sizes = (await page.evaluate(
+          "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+        )) as number[];
         expect(sizes[0], view).toBeLessThanOrEqual(sizes[1] ?? 0);
         expect(await page.isVisible(".halt"), view).toBe(true);
         const wide = await page.evaluate(
@@ -71,21 +75,30 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     },
   );
 
-  it.each([1_280, 1_400])("shows at %i pixels all figures of a position to the last digit, and the button beside it", async (width) => {
-    const [key] = engine.document.keys("positions");
-    const row = engine.document.row("positions", key ?? "");
-    if (row === undefined) throw new Error("nothing is held");
-    engine.document.put("positions", key ?? "", { ...row, qty: "0.02", unrealised: "-12345.67", fees: "1234.56", profit: "-123456.78" });
-    const page = await open({ width });
-    const box = page.locator("[aria-label^='Positions of strategies'].vscroll");
-    await expect.poll(() => box.innerText()).toContain("123,456.78");
-    const sizes = `(() => {
+  it.each([1_280, 1_400])(
+    "shows at %i pixels all figures of a position to the last digit, and the button beside it",
+    async (width) => {
+      const [key] = engine.document.keys("positions");
+      const row = engine.document.row("positions", key ?? "");
+      if (row === undefined) throw new Error("nothing is held");
+      engine.document.put("positions", key ?? "", {
+        ...row,
+        qty: "0.02",
+        unrealised: "-12345.67",
+        fees: "1234.56",
+        profit: "-123456.78",
+      });
+      const page = await open({ width });
+      const box = page.locator("[aria-label^='Positions of strategies'].vscroll");
+      await expect.poll(() => box.innerText()).toContain("123,456.78");
+      const sizes = `(() => {
       const box = document.querySelector("[aria-label^='Positions of strategies'].vscroll");
       const cut = [...box.querySelectorAll("td.n")].filter((cell) => cell.scrollWidth > cell.clientWidth);
       return { cut: cut.map((cell) => cell.innerText), beside: box.scrollWidth - box.clientWidth };
     })()`;
-    expect(await page.evaluate(sizes)).toEqual({ cut: [], beside: 0 });
-  });
+      expect(await page.evaluate(sizes)).toEqual({ cut: [], beside: 0 });
+    },
+  );
 
   it("keeps the contrast of text at 4.5 in every view, in light and in dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -100,7 +113,10 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
   it("says what is earned, held, allowed and waited for, in the figures of the engine", async () => {
     const page = await open();
     const money = engine.document.row("money", "USDT");
-    expect(Number((await seen(page, ".tile dd span")).replaceAll(",", "").replace("−", "-"))).toBeCloseTo(Number(money?.profit), 1);
+    expect(Number((await seen(page, ".tile dd span")).replaceAll(",", "").replace("−", "-"))).toBeCloseTo(
+      Number(money?.profit),
+      1,
+    );
     expect(await page.getAttribute(".tile dd span", "title")).toBe(
       `${money?.profit} = ${money?.realised} + ${money?.unrealised} - ${money?.fees}`,
     );
@@ -143,7 +159,8 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
       .rows("orders")
       .filter(({ isFinal }) => !isFinal)
       .sort((a, b) => b.changedAt - a.changedAt);
-    const ids = async (): Promise<readonly (string | undefined)[]> => (await rows.allInnerTexts()).map((text) => text.split(/\s+/).at(-1));
+    const ids = async (): Promise<readonly (string | undefined)[]> =>
+      (await rows.allInnerTexts()).map((text) => text.split(/\s+/).at(-1));
     const count = await rows.count();
     expect(count).toBeGreaterThan(20);
     await expect.poll(ids).toEqual(newest.slice(0, count).map(({ clOrdId }) => clOrdId));
@@ -161,7 +178,9 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await page.keyboard.press("h");
     await page.fill("dialog input", "too much news");
     await page.keyboard.press("Enter");
-    await expect.poll(() => port.acts).toEqual([{ source: "maker", action: { type: "halt", reason: "too much news" } }]);
+    await expect
+      .poll(() => port.acts)
+      .toEqual([{ source: "maker", action: { type: "halt", reason: "too much news" } }]);
     await expect.poll(() => page.innerText(".note")).toBe("Done.");
   });
 
@@ -176,7 +195,9 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     expect(await seen(page, ".halt")).toBe("Resume");
     await page.click(".halt");
     await page.click("dialog .primary");
-    await expect.poll(() => port.acts).toEqual([{ source: "maker", action: { type: "resume", reason: "resumed from the dashboard" } }]);
+    await expect
+      .poll(() => port.acts)
+      .toEqual([{ source: "maker", action: { type: "resume", reason: "resumed from the dashboard" } }]);
   });
 
   it("cancels by the filters of the list, one order from its story, and closes positions, each confirmed", async () => {
@@ -190,7 +211,9 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     expect(await page.innerText(".bar [role=status]:visible")).toMatch(new RegExp(`^${count} orders of `));
     await page.click("text=Cancel these");
     await page.click(`dialog button:text-is("Cancel ${count} orders")`);
-    await expect.poll(() => port.acts.at(-1)?.action).toEqual({ type: "cancel", where: { strategy: "ladder", side: "buy" } });
+    await expect
+      .poll(() => port.acts.at(-1)?.action)
+      .toEqual({ type: "cancel", where: { strategy: "ladder", side: "buy" } });
     await page.locator("[aria-label^='Orders'] tbody tr[data-index]").nth(2).click();
     await expect.poll(() => page.innerText(".story .steps")).toMatch(/planned[\s\S]*live[\s\S]*\+40 ms/);
     const id = await page.locator(".story .facts dd").last().innerText();
@@ -207,7 +230,9 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await page.waitForSelector("dialog", { state: "detached" });
     await page.click("text=Close positions");
     await page.selectOption("dialog select", "long 0.05 BTC-USDT-SWAP");
-    expect(await page.innerText("dialog")).toMatch(/Every strategy that trades BTC-USDT-SWAP is halted[\s\S]*sells 0\.05 BTC-USDT-SWAP\./);
+    expect(await page.innerText("dialog")).toMatch(
+      /Every strategy that trades BTC-USDT-SWAP is halted[\s\S]*sells 0\.05 BTC-USDT-SWAP\./,
+    );
     await page.click("dialog .danger");
     await expect.poll(() => port.acts.at(-1)?.action).toMatchObject({ type: "close", instId: "BTC-USDT-SWAP" });
   });
@@ -292,7 +317,12 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await page.click("dialog .primary");
     await expect
       .poll(() => port.acts)
-      .toEqual([{ source: "maker", action: { type: "options", strategy: "ladder", changes: { levels: 7, kind: "fast", hedge: true } } }]);
+      .toEqual([
+        {
+          source: "maker",
+          action: { type: "options", strategy: "ladder", changes: { levels: 7, kind: "fast", hedge: true } },
+        },
+      ]);
   });
 
   it("has no actions for a token that may only read", async () => {

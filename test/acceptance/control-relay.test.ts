@@ -72,7 +72,9 @@ const portAt = (link: string) => {
     documentOf,
     row: async (id: string) => (await documentOf(id)).row("engine", ""),
     ids: async () =>
-      (JSON.parse((await ask("sources")).text) as { sources: { id: string; isGone: boolean }[] }).sources.map(({ id }) => id),
+      (JSON.parse((await ask("sources")).text) as { sources: { id: string; isGone: boolean }[] }).sources.map(
+        ({ id }) => id,
+      ),
   };
 };
 
@@ -152,13 +154,19 @@ describe("Engines of several processes in one page", () => {
     const folderOf = join(home, ownFolderName());
     const records = readdirSync(folderOf)
       .filter((name) => name.startsWith("control-"))
-      .map((name) => JSON.parse(readFileSync(join(folderOf, name), "utf8")) as { url: string; read: string; engines: string[] });
+      .map(
+        (name) =>
+          JSON.parse(readFileSync(join(folderOf, name), "utf8")) as { url: string; read: string; engines: string[] },
+      );
     const { url = "", read = "" } = records.find(({ engines }) => engines.includes("beta")) ?? {};
     writeFileSync(join(folder, "links"), `# beta, to be read\n${url}/#token=${read}\n`, { mode: 0o600 });
     const reading = start("ui", "--links", "links", "--json");
     const port = portAt(await pageLink(reading));
     await expect.poll(() => port.row("beta")).toMatchObject({ state: "running", access: "read" });
-    expect(await port.act("beta", { type: "halt" })).toMatchObject({ status: 409, text: expect.stringContaining("TOKEN_READS") });
+    expect(await port.act("beta", { type: "halt" })).toMatchObject({
+      status: 409,
+      text: expect.stringContaining("TOKEN_READS"),
+    });
     expect((await portAt(links[1]).row("beta"))?.mode).toBe("active");
     reading.child.kill("SIGTERM");
   });
@@ -170,9 +178,15 @@ describe("Engines of several processes in one page", () => {
     await expect.poll(async () => (await page.row("alpha"))?.state).toBe("running");
     const killedAt = performance.now();
     alpha.child.kill("SIGKILL");
-    await vi.waitFor(async () => expect((await page.row("alpha"))?.state).toBe("gone"), { timeout: 5_000, interval: 50 });
+    await vi.waitFor(async () => expect((await page.row("alpha"))?.state).toBe("gone"), {
+      timeout: 5_000,
+      interval: 50,
+    });
     expect(performance.now() - killedAt).toBeLessThan(2_000);
-    expect(await page.act("alpha", { type: "halt" })).toMatchObject({ status: 409, text: expect.stringContaining("ENGINE_GONE") });
+    expect(await page.act("alpha", { type: "halt" })).toMatchObject({
+      status: 409,
+      text: expect.stringContaining("ENGINE_GONE"),
+    });
     const { seq } = await page.documentOf("beta");
     await expect.poll(async () => (await page.documentOf("beta")).seq).toBeGreaterThan(seq);
     expect(await page.act("beta", { type: "halt" })).toMatchObject({ status: 200 });

@@ -35,13 +35,18 @@ describe("A market made or imported from code", () => {
   it("is the one that the command generates, named by the same source", async () => {
     const again = ["--minutes", "6", "--seed", "9", "--instrument", "BTC-USDT-SWAP", "--force", "--json"];
     const { out } = await said("generate", "--out", market, ...again);
-    expect(line(await generateMarket({ out: market, instruments: ["BTC-USDT-SWAP"], minutes: 6, seed: "9", force: true }))).toBe(out);
+    expect(
+      line(await generateMarket({ out: market, instruments: ["BTC-USDT-SWAP"], minutes: 6, seed: "9", force: true })),
+    ).toBe(out);
     expect(out).toContain(`sluice generate --out ${market} --seed 9 --minutes 6 --instrument BTC-USDT-SWAP"`);
   });
 
   it("is the one that the command imports, with its options", async () => {
     const file = join(folder, "bars.csv");
-    writeFileSync(file, "timestamp,open,high,low,close,volume\n2022-01-01 00:00:00,1,2,1,2,3\n2022-01-01 00:01:00,2,2,1,1,4.5\n");
+    writeFileSync(
+      file,
+      "timestamp,open,high,low,close,volume\n2022-01-01 00:00:00,1,2,1,2,3\n2022-01-01 00:01:00,2,2,1,1,4.5\n",
+    );
     const out = join(folder, "imported");
     const given = ["--instrument", "BTC-USDT", "--out", out, "--lot-size", "1", "--timestamp", "close"];
     const printed = await said("import", file, ...given, "--json");
@@ -111,7 +116,17 @@ describe("Verification from code", () => {
     const progress: string[] = [];
     const onProgress = (done: number, all: number) => progress.push(`${done}/${all}`);
     const report = await guard("config/backtest.ts", { fixture: market, cuts: 1, seed: 3, onProgress });
-    const { code, out } = await said("guard", "config/backtest.ts", "--fixture", market, "--cuts", "1", "--seed", "3", "--json");
+    const { code, out } = await said(
+      "guard",
+      "config/backtest.ts",
+      "--fixture",
+      market,
+      "--cuts",
+      "1",
+      "--seed",
+      "3",
+      "--json",
+    );
     expect([code, line(report)]).toEqual([0, out]);
     expect([report.verdict, progress]).toEqual(["blind", ["1/3", "2/3", "3/3"]]);
   });
@@ -121,7 +136,17 @@ describe("Verification from code", () => {
     const seeds: number[] = [];
     const onProgress = (_done: number, _all: number, seed: number) => seeds.push(seed);
     const summary = await simulate("config/backtest.ts", { seeds: 2, first: 5, minutes: 1, onProgress });
-    const { out } = await said("simulate", "config/backtest.ts", "--seeds", "2", "--first", "5", "--minutes", "1", "--json");
+    const { out } = await said(
+      "simulate",
+      "config/backtest.ts",
+      "--seeds",
+      "2",
+      "--first",
+      "5",
+      "--minutes",
+      "1",
+      "--json",
+    );
     expect(timeless(line(summary))).toBe(timeless(out));
     expect([summary.seeds, seeds]).toEqual([2, [5, 6]]);
     const split = await simulate("config/backtest.ts", { seeds: 2, first: 5, minutes: 1, jobs: 2 });
@@ -218,7 +243,8 @@ describe("A service examined from code", () => {
     const report = await doctor("config/paper.ts", { quick: true, onProgress: (text) => progress.push(text) });
     const { code, out, err } = await said("doctor", "config/paper.ts", "--quick", "--json");
     // What was found of counts depends on where in the minute each of the two asked.
-    const rowsOf = ({ findings }: typeof report) => findings.map(({ gap, row, assumed }) => `${gap} ${row} ${assumed}`).sort();
+    const rowsOf = ({ findings }: typeof report) =>
+      findings.map(({ gap, row, assumed }) => `${gap} ${row} ${assumed}`).sort();
     const printed = JSON.parse(out) as typeof report;
     expect([code, `${progress.join("\n")}\n`, Object.keys(printed)]).toEqual([0, err, Object.keys(report)]);
     expect(rowsOf(printed)).toEqual(rowsOf(report));
@@ -237,8 +263,16 @@ describe("A mistake in code is told as on the command line:", () => {
       () => sweep("c.ts", { folds: 2, train: 1 }),
       ["sweep", "c.ts", "--folds", "2", "--train", "1"],
     ],
-    ["--resume: name the folder to go on with by --out DIR.", () => sweep("c.ts", { resume: true }), ["sweep", "c.ts", "--resume"]],
-    ["--train: it is the share of a fold; add --folds N.", () => sweep("c.ts", { train: 0.5 }), ["sweep", "c.ts", "--train", "0.5"]],
+    [
+      "--resume: name the folder to go on with by --out DIR.",
+      () => sweep("c.ts", { resume: true }),
+      ["sweep", "c.ts", "--resume"],
+    ],
+    [
+      "--train: it is the share of a fold; add --folds N.",
+      () => sweep("c.ts", { train: 0.5 }),
+      ["sweep", "c.ts", "--train", "0.5"],
+    ],
     ["c.ts: no such file.", () => sweep("c.ts"), ["sweep", "c.ts"]],
     [
       '--start: "noon" is not an instant in UTC.',
@@ -252,13 +286,21 @@ describe("A mistake in code is told as on the command line:", () => {
       ["doctor", "config/paper.ts", "--instrument", "BTC-USDT-SWAP"],
     ],
     ["10.0.0.1 is not this machine.", () => check("https://10.0.0.1"), ["check", "https://10.0.0.1"]],
-    ['--px: "1e3" is not a decimal.', () => check("http://127.0.0.1:9", { px: "1e3" }), ["check", "http://127.0.0.1:9", "--px", "1e3"]],
+    [
+      '--px: "1e3" is not a decimal.',
+      () => check("http://127.0.0.1:9", { px: "1e3" }),
+      ["check", "http://127.0.0.1:9", "--px", "1e3"],
+    ],
     [
       '--only: no rule begins with "77".',
       () => check("http://127.0.0.1:9", { only: ["77"] }),
       ["check", "http://127.0.0.1:9", "--only", "77"],
     ],
-    ["compare: name two runs, or a session and --backtest.", () => compareRuns("a.json", undefined), ["compare", "a.json"]],
+    [
+      "compare: name two runs, or a session and --backtest.",
+      () => compareRuns("a.json", undefined),
+      ["compare", "a.json"],
+    ],
     [
       "Write whole milliseconds from 0 to 999999999.",
       () => importMarket({ file: "f", instrument: "BTC-USDT", out: join(folder, "x"), disorderMs: -1 }),

@@ -31,7 +31,9 @@ afterAll(() => {
 });
 beforeAll(async () => {
   process.chdir(folder);
-  expect(await commanded(["generate", "--out", "market", "--instrument", "BTC-USDT-SWAP", "--minutes", "1"])).toMatchObject({ code: 0 });
+  expect(
+    await commanded(["generate", "--out", "market", "--instrument", "BTC-USDT-SWAP", "--minutes", "1"]),
+  ).toMatchObject({ code: 0 });
   const few = file("few.csv", bars([1, 2, 3, 4].map((at) => row(String(at))).join("")));
   expect(await commanded(["import", few, "--out", "few", "--instrument", "BTC-USDT-SWAP"])).toMatchObject({ code: 0 });
 });
@@ -48,7 +50,12 @@ const damaged = (): string => {
   return "damaged";
 };
 
-const cases: readonly (readonly [name: string, code: 1 | 2, argv: () => readonly string[], parts: readonly string[]])[] = [
+const cases: readonly (readonly [
+  name: string,
+  code: 1 | 2,
+  argv: () => readonly string[],
+  parts: readonly string[],
+])[] = [
   [
     "fees as a number, with the text to write",
     2,
@@ -144,7 +151,14 @@ const cases: readonly (readonly [name: string, code: 1 | 2, argv: () => readonly
   [
     "rows out of order",
     1,
-    () => ["import", file("order.csv", bars(row("2") + row("1") + row("3"))), "--out", "order", "--instrument", "BTC-USDT-SWAP"],
+    () => [
+      "import",
+      file("order.csv", bars(row("2") + row("1") + row("3"))),
+      "--out",
+      "order",
+      "--instrument",
+      "BTC-USDT-SWAP",
+    ],
     ["order.csv", "3"],
   ],
   [
@@ -172,7 +186,10 @@ describe("A strategy that fails", () => {
     const ended = await sluice(["backtest", config("k.ts", `${bad}, joinBest({})`), "--json"]);
     expect(ended.code).toBe(1);
     const report = JSON.parse(ended.out) as { perStrategy: Record<string, object> };
-    expect(report.perStrategy).toMatchObject({ bad: { state: "failed", error: "no luck" }, "join-best": { state: "running" } });
+    expect(report.perStrategy).toMatchObject({
+      bad: { state: "failed", error: "no luck" },
+      "join-best": { state: "running" },
+    });
     expect(ended.err).toContain("bad: no luck");
   });
 });

@@ -34,14 +34,16 @@ describe("A portfolio of thirty instruments and twenty strategies", () => {
     expect(report.fills).toBeGreaterThan(200);
     expect(by.reduce((all, { fills }) => all + fills, 0)).toBe(report.fills);
     const made = sub(report.pnl, report.elsewhere);
-    expect([sum(own.map(({ pnl }) => pnl)), sum(by.map(({ pnl }) => pnl)), add(report.trades.net, report.trades.open)]).toEqual([
-      made,
-      made,
-      made,
-    ]);
+    expect([
+      sum(own.map(({ pnl }) => pnl)),
+      sum(by.map(({ pnl }) => pnl)),
+      add(report.trades.net, report.trades.open),
+    ]).toEqual([made, made, made]);
     for (const name of ["volume", "fees", "realised", "unrealised"] as const)
       expect([name, sum(by.map((one) => one[name]))]).toEqual([name, report[name]]);
     expect(report.correlation?.strategies?.names).toHaveLength(20);
-    expect(report.correlation?.instruments?.values.map((row, index) => row[index])).toEqual(Array.from({ length: 30 }, () => "1"));
+    expect(report.correlation?.instruments?.values.map((row, index) => row[index])).toEqual(
+      Array.from({ length: 30 }, () => "1"),
+    );
   });
 });

@@ -25,11 +25,15 @@ afterAll(() => {
 describe("The README", () => {
   it("shows a strategy of at most fifteen lines after its imports, and it trades", async () => {
     const strategy = block("strategies/fade.ts");
-    expect(strategy.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("import")).length).toBeLessThanOrEqual(15);
+    expect(
+      strategy.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("import")).length,
+    ).toBeLessThanOrEqual(15);
     for (const folder of ["strategies", "config"]) mkdirSync(join(place, folder), { recursive: true });
     writeFileSync(join(place, "strategies/fade.ts"), strategy);
     writeFileSync(join(place, "config/fade.ts"), block("config/fade.ts"));
-    const { default: config } = (await import(/* @vite-ignore */ join(place, "config/fade.ts"))) as { default: unknown };
+    const { default: config } = (await import(/* @vite-ignore */ join(place, "config/fade.ts"))) as {
+      default: unknown;
+    };
     const report = await runBacktest(config);
     expect(report.perStrategy["fade"]?.state).toBe("running");
     expect(report.orders.filled).toBeGreaterThan(0);

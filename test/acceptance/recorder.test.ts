@@ -33,7 +33,14 @@ const serve = (port?: number): Promise<VenueServer> => {
   });
   const key = { apiKey: "ann", secretKey: "ann secret", passphrase: "ann phrase", uid: "ann", permissions };
   const clock = createSystemClock();
-  return startVenueServer({ venue, contract, clock, random: createRandom("server"), keys: [key], ...(port !== undefined && { port }) });
+  return startVenueServer({
+    venue,
+    contract,
+    clock,
+    random: createRandom("server"),
+    keys: [key],
+    ...(port !== undefined && { port }),
+  });
 };
 
 describe("The recorder of a service over a network", () => {
@@ -47,7 +54,15 @@ describe("The recorder of a service over a network", () => {
     /** Each quote is ten ticks above the one before. */
     const tick = setInterval(() => {
       const bidPx = String(50_000 + count++);
-      server.board.ticker({ instId, last: bidPx, bidPx, bidSz: "1.5", askPx: `${bidPx}.1`, askSz: "0.025", at: createSystemClock().now() });
+      server.board.ticker({
+        instId,
+        last: bidPx,
+        bidPx,
+        bidSz: "1.5",
+        askPx: `${bidPx}.1`,
+        askSz: "0.025",
+        at: createSystemClock().now(),
+      });
     }, 40);
     const io = capturedIo({ isTty: true });
     const out = join(folder, "recording");
@@ -85,7 +100,9 @@ describe("The recorder of a service over a network", () => {
     // Prices count ticks of 0.1, sizes lots of 0.001.
     const steps = Array.from(quotes.bidPx, (px, row) => px - (quotes.bidPx[row - 1] ?? px - 10));
     expect(steps.filter((step) => step !== 10)).toHaveLength(1);
-    expect(Array.from(quotes.askPx, (px, row) => px - (quotes.bidPx[row] as number)).every((spread) => spread === 1)).toBe(true);
+    expect(
+      Array.from(quotes.askPx, (px, row) => px - (quotes.bidPx[row] as number)).every((spread) => spread === 1),
+    ).toBe(true);
     expect(new Set(quotes.bidQty)).toEqual(new Set([1_500]));
     expect(new Set(quotes.askQty)).toEqual(new Set([25]));
     expect(Math.abs((quotes.at[0] ?? 0) - Date.now())).toBeLessThan(60_000);

@@ -13,7 +13,8 @@ import { generateTapeFor } from "../support/harness/generated-market.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (executablePath === undefined) console.warn("SKIPPED: the page of a backtest is not tried in a browser, as no chromium is installed.");
+if (executablePath === undefined)
+  console.warn("SKIPPED: the page of a backtest is not tried in a browser, as no chromium is installed.");
 
 const swinger = strategy("swinger", {
   desired: ({ plot }) =>
@@ -35,7 +36,9 @@ const maker = strategy("maker", {
   desired: ({ market, plot }) =>
     market.quotes(swap).pipe(
       tap(({ bidPx }) => plot("best bid", bidPx, { pane: "price", instId: swap })),
-      map(({ bidPx }) => [{ slot: "bid", instId: swap, side: "buy" as const, px: bidPx, qty: "0.001", keepWithin: "3" }]),
+      map(({ bidPx }) => [
+        { slot: "bid", instId: swap, side: "buy" as const, px: bidPx, qty: "0.001", keepWithin: "3" },
+      ]),
     ),
 });
 
@@ -46,7 +49,9 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
   /** Whatever went wrong on any page, and what any asked for besides itself. */
   const trouble: string[] = [];
 
-  const open = async (given: { width?: number; height?: number; colorScheme?: "light" | "dark" } = {}): Promise<Page> => {
+  const open = async (
+    given: { width?: number; height?: number; colorScheme?: "light" | "dark" } = {},
+  ): Promise<Page> => {
     const { width = 1_440, height = 1_200, colorScheme = "light" } = given;
     const page = await browser.newPage({ viewport: { width, height }, colorScheme });
     page.on("console", (message) => trouble.push(message.text()));
@@ -87,11 +92,21 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
   it("shows prices, position, plots, equity, drawdown and quota over one time, with all fills counted", async () => {
     const page = await open();
     const titles = await page.locator(".pane strong").allTextContents();
-    for (const title of [swap, "Position in BTC", "round", "Equity in USDT", "Profit by strategy in USDT", "Drawdown", "Quota used"]) {
+    for (const title of [
+      swap,
+      "Position in BTC",
+      "round",
+      "Equity in USDT",
+      "Profit by strategy in USDT",
+      "Drawdown",
+      "Quota used",
+    ]) {
       expect(titles).toContain(title);
     }
     expect(await page.textContent(".pane.price .head")).toContain(`${details.fills.length} fills in `);
-    const edges = await page.locator(".u-over").evaluateAll((areas) => areas.map((area) => area.getBoundingClientRect().toJSON()));
+    const edges = await page
+      .locator(".u-over")
+      .evaluateAll((areas) => areas.map((area) => area.getBoundingClientRect().toJSON()));
     expect(new Set(edges.map(({ left, right }) => `${left} ${right}`)).size).toBe(1);
   });
 
@@ -136,7 +151,15 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
     await page.waitForSelector("#tip:visible");
     const [first] = details.fills;
     const story = (await page.textContent("#tip")) ?? "";
-    for (const word of ["bought 0.05 BTC", "taker", "swinger, slot swing: market", "wanted", "sent", "filled", first?.clOrdId ?? ""]) {
+    for (const word of [
+      "bought 0.05 BTC",
+      "taker",
+      "swinger, slot swing: market",
+      "wanted",
+      "sent",
+      "filled",
+      first?.clOrdId ?? "",
+    ]) {
       expect(story).toContain(word);
     }
     expect(await page.textContent("[aria-live]")).toContain("Fill 1 of");
@@ -152,7 +175,8 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
     const { x = 0, width = 0 } = (await page.locator("#tip").boundingBox()) ?? {};
     const area = (await page.locator(".pane.price .u-over").boundingBox()) ?? { y: 0, height: 0 };
     await page.keyboard.press("Escape");
-    const isTold = async (): Promise<boolean> => (await page.isVisible("#tip")) && (await page.textContent("#tip")) === told;
+    const isTold = async (): Promise<boolean> =>
+      (await page.isVisible("#tip")) && (await page.textContent("#tip")) === told;
     // The mark is on one side of the tip; how high, is looked for.
     for (const side of [x - 16, x + width + 16]) {
       for (let y = area.y; y < area.y + area.height && !(await isTold()); y += 8) await page.mouse.move(side, y);
@@ -162,10 +186,13 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
 
   it("sorts, filters and turns the trades, and jumps to the one that is chosen", async () => {
     const page = await open();
-    const cells = async (column: number): Promise<string[]> => page.locator(`.trades tbody td:nth-child(${column})`).allTextContents();
+    const cells = async (column: number): Promise<string[]> =>
+      page.locator(`.trades tbody td:nth-child(${column})`).allTextContents();
     const whole = await spanOf(page);
     const nets = details.trades.position.map(({ net }) => Number(net));
-    const lost = details.trades.position.filter(({ net, closedAt }) => closedAt !== undefined && net.startsWith("-")).length;
+    const lost = details.trades.position.filter(
+      ({ net, closedAt }) => closedAt !== undefined && net.startsWith("-"),
+    ).length;
     await page.click(".trades thead button:text-is('net')");
     expect(await page.getAttribute(".trades th[aria-sort=descending]", "scope")).toBe("col");
     const shown = (await cells(10)).map((text) => Number(text.replace("−", "-").replaceAll(",", "")));
@@ -182,7 +209,8 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
   });
 
   it("follows the system's colours and the button's", async () => {
-    const ground = (page: Page): Promise<string> => page.evaluate("getComputedStyle(document.body).backgroundColor") as Promise<string>;
+    const ground = (page: Page): Promise<string> =>
+      page.evaluate("getComputedStyle(document.body).backgroundColor") as Promise<string>;
     const [light, dark] = [await open(), await open({ colorScheme: "dark" })];
     expect(await ground(light)).toBe("rgb(255, 255, 255)");
     const night = await ground(dark);

@@ -3,7 +3,17 @@
  * that describe containers and units.
  */
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
@@ -39,7 +49,10 @@ describe("The start command of a service", () => {
     mkdirSync(join(app, "config"));
     // As it is, but for its name: engines of other tests run on this machine, too.
     const config = readFileSync(join(root, "docker/config/service.ts"), "utf8");
-    writeFileSync(join(app, "config/service.ts"), config.replace("  journal:", `  instance: "test${process.pid}",\n  journal:`));
+    writeFileSync(
+      join(app, "config/service.ts"),
+      config.replace("  journal:", `  instance: "test${process.pid}",\n  journal:`),
+    );
     for (const path of [join(app, "config"), app]) chmodSync(path, 0o555);
     const port = await freePort();
     const env = {
@@ -53,7 +66,8 @@ describe("The start command of a service", () => {
     const child = spawn(process.execPath, [sluice, "run", "config/service.ts"], { cwd: app, env, ...rights });
     children.push(child);
     let said = "";
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => (said += text));
     const ended = new Promise<readonly unknown[]>((resolve) => child.once("exit", (...how) => resolve(how)));
     const sign = join(run, "health.json");
     const ask = (): Promise<readonly unknown[]> =>
@@ -99,7 +113,9 @@ describe("The health plugin", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     t.engine.halt("enough").subscribe();
     await t.advance(5_000);
-    await expect.poll(() => later(t).then(({ text }) => text)).toBe("strategy by hand is halted: enough\nThe engine does well.\n");
+    await expect
+      .poll(() => later(t).then(({ text }) => text))
+      .toBe("strategy by hand is halted: enough\nThe engine does well.\n");
     await t.stop();
     expect(readdirSync(join(folder, "signs"))).toEqual([]);
     expect((await ask(path)).text).toContain("is not there: no engine runs");
@@ -142,7 +158,10 @@ describe("The health plugin", () => {
     expect((await ask(other)).code).toBe(0);
     const old = statSync(other).mtimeMs / 1_000 - 30;
     utimesSync(other, old, old);
-    expect(await ask(other)).toMatchObject({ code: 1, text: expect.stringMatching(/has not said anything for 3\d s/) as string });
+    expect(await ask(other)).toMatchObject({
+      code: 1,
+      text: expect.stringMatching(/has not said anything for 3\d s/) as string,
+    });
     expect((await ask(other, "--max-age-ms", "60000")).code).toBe(0);
     writeFileSync(other, "x");
     expect(await ask(other)).toMatchObject({ code: 1, text: expect.stringContaining("cannot be read") as string });
@@ -162,7 +181,9 @@ describe("The Dockerfile", () => {
 
   it("has instructions that there are, in stages that copy from each other only what came before", () => {
     expect(
-      instructions.every(([word]) => /^(FROM|WORKDIR|COPY|RUN|ENV|USER|VOLUME|EXPOSE|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/.test(word)),
+      instructions.every(([word]) =>
+        /^(FROM|WORKDIR|COPY|RUN|ENV|USER|VOLUME|EXPOSE|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/.test(word),
+      ),
     ).toBe(true);
     const stages: string[] = [];
     for (const [word, text] of instructions) {
@@ -171,17 +192,24 @@ describe("The Dockerfile", () => {
       if (word === "COPY" && from !== undefined) expect(stages.slice(0, -1)).toContain(from);
     }
     expect(stages).toEqual(["build", "install", "last"]);
-    const scripts = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly scripts: Readonly<Record<string, string>> })
-      .scripts;
+    const scripts = (
+      JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+        readonly scripts: Readonly<Record<string, string>>;
+      }
+    ).scripts;
     for (const [, text] of instructions)
       for (const [, name = ""] of text.matchAll(/npm run (\S+)/g)) expect(scripts).toHaveProperty([name]);
   });
 
   it("installs what the configs and commands of both compose files need, in the versions that they ask for", () => {
     const peers = (
-      JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly peerDependencies: Readonly<Record<string, string>> }
+      JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+        readonly peerDependencies: Readonly<Record<string, string>>;
+      }
     ).peerDependencies;
-    const installed = [...(instructions.find(([, text]) => text.startsWith("npm install"))?.[1] ?? "").matchAll(/ ([\w-]+)@(\d+)/g)];
+    const installed = [
+      ...(instructions.find(([, text]) => text.startsWith("npm install"))?.[1] ?? "").matchAll(/ ([\w-]+)@(\d+)/g),
+    ];
     expect(installed.map(([, name]) => name)).toEqual(["rxjs", "prom-client", "pino", "ioredis", "bullmq"]);
     for (const [, name = "", version] of installed) expect(peers[name]?.replace(/^\^/, "").split(".")[0]).toBe(version);
   });
@@ -356,12 +384,16 @@ describe("The compose file", () => {
       readonly datasources: readonly { readonly uid: string; readonly url: string }[];
     };
     expect(Object.keys(compose.services)).toContain(new URL(source.datasources[0]?.url ?? "").hostname);
-    expect(readFileSync(join(docker, "grafana/dashboard.json"), "utf8")).toContain(`"uid": "${source.datasources[0]?.uid}"`);
+    expect(readFileSync(join(docker, "grafana/dashboard.json"), "utf8")).toContain(
+      `"uid": "${source.datasources[0]?.uid}"`,
+    );
     const found = yamlOf(readFileSync(join(docker, "grafana/provisioning/dashboards/sluice.yaml"), "utf8")) as {
       readonly providers: readonly { readonly options: { readonly path: string } }[];
     };
     expect(
-      compose.services["grafana"]?.volumes.some((volume) => volume.split(":")[1]?.startsWith(`${found.providers[0]?.options.path}/`)),
+      compose.services["grafana"]?.volumes.some((volume) =>
+        volume.split(":")[1]?.startsWith(`${found.providers[0]?.options.path}/`),
+      ),
     ).toBe(true);
   });
 });
@@ -372,25 +404,36 @@ describe("The units for systemd", () => {
       readFileSync(join(root, "docker/systemd", name), "utf8")
         .split("\n")
         .flatMap((line) =>
-          /^[A-Z]\w*=/.test(line) ? [[line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const] : [],
+          /^[A-Z]\w*=/.test(line)
+            ? [[line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const]
+            : [],
         ),
     );
 
-  it.each(["sluice.service", "sluice-watchdog.service"])("%s starts a command that there is, without rights", async (name) => {
-    const settings = unit(name);
-    const words = settings.get("ExecStart")?.split(" ") ?? [];
-    expect(words.slice(0, 2)).toEqual(["/usr/bin/node", "node_modules/sluice/src/cli/sluice.mjs"]);
-    expect(await usageProblem(words.slice(2))).toBeUndefined();
-    for (const key of ["User", "ProtectSystem", "NoNewPrivileges", "RuntimeDirectory"]) expect(settings.has(key), key).toBe(true);
-    expect([settings.get("KillSignal"), settings.get("CapabilityBoundingSet")]).toEqual(["SIGTERM", ""]);
-  });
+  it.each(["sluice.service", "sluice-watchdog.service"])(
+    "%s starts a command that there is, without rights",
+    async (name) => {
+      const settings = unit(name);
+      const words = settings.get("ExecStart")?.split(" ") ?? [];
+      expect(words.slice(0, 2)).toEqual(["/usr/bin/node", "node_modules/sluice/src/cli/sluice.mjs"]);
+      expect(await usageProblem(words.slice(2))).toBeUndefined();
+      for (const key of ["User", "ProtectSystem", "NoNewPrivileges", "RuntimeDirectory"])
+        expect(settings.has(key), key).toBe(true);
+      expect([settings.get("KillSignal"), settings.get("CapabilityBoundingSet")]).toEqual(["SIGTERM", ""]);
+    },
+  );
 
   // It looks whether the command of a unit is there.
-  it.skipIf(!["/usr/bin/systemd-analyze", "/usr/bin/node"].every(existsSync))("are taken by systemd without a word", () => {
-    const files = ["sluice.service", "sluice-watchdog.service"].map((name) => join(root, "docker/systemd", name));
-    const { status, stdout, stderr } = spawnSync("/usr/bin/systemd-analyze", ["verify", "--man=no", ...files], { encoding: "utf8" });
-    expect([status, stdout, stderr]).toEqual([0, "", ""]);
-  });
+  it.skipIf(!["/usr/bin/systemd-analyze", "/usr/bin/node"].every(existsSync))(
+    "are taken by systemd without a word",
+    () => {
+      const files = ["sluice.service", "sluice-watchdog.service"].map((name) => join(root, "docker/systemd", name));
+      const { status, stdout, stderr } = spawnSync("/usr/bin/systemd-analyze", ["verify", "--man=no", ...files], {
+        encoding: "utf8",
+      });
+      expect([status, stdout, stderr]).toEqual([0, "", ""]);
+    },
+  );
 
   it("protect the machine from both alike", () => {
     const guards = (name: string) =>

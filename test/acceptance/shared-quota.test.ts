@@ -3,7 +3,19 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { concat, filter, firstValueFrom, ignoreElements, NEVER, of, ReplaySubject, switchMap, take, tap, timeout } from "rxjs";
+import {
+  concat,
+  filter,
+  firstValueFrom,
+  ignoreElements,
+  NEVER,
+  of,
+  ReplaySubject,
+  switchMap,
+  take,
+  tap,
+  timeout,
+} from "rxjs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { live } from "../../src/client/live/live-service.ts";
@@ -44,7 +56,13 @@ const serve = async (): Promise<VenueServer & { readonly resting: () => number }
     contract,
     clock: createSystemClock(),
     random: createRandom("server"),
-    keys: keys.map(({ name }) => ({ apiKey: name, secretKey: `${name} secret`, passphrase: `${name} phrase`, uid: "ann", permissions })),
+    keys: keys.map(({ name }) => ({
+      apiKey: name,
+      secretKey: `${name} secret`,
+      passphrase: `${name} phrase`,
+      uid: "ann",
+      permissions,
+    })),
   });
   closing.push(() => server.close());
   const at = createSystemClock().now();
@@ -83,7 +101,8 @@ const start = async (server: VenueServer, key: string, store: string, member: Me
   engine.events$.subscribe(events);
   closing.push(() => engine.stop());
   await engine.start();
-  const when = (what: (event: Event) => boolean): Promise<Event> => firstValueFrom(events.pipe(filter(what), timeout(60_000)));
+  const when = (what: (event: Event) => boolean): Promise<Event> =>
+    firstValueFrom(events.pipe(filter(what), timeout(60_000)));
   return { engine, when, events };
 };
 
@@ -104,7 +123,9 @@ describe.skipIf(redisServer === undefined)(
       const server = await serve();
       const engines = [await start(server, "ann-1", redis.url), await start(server, "ann-2", redis.url)];
       await Promise.all(
-        engines.map(({ when }) => when((event) => event.type === "order.changed" && event.phase === "live" && event.slot === "88000")),
+        engines.map(({ when }) =>
+          when((event) => event.type === "order.changed" && event.phase === "live" && event.slot === "88000"),
+        ),
       );
       expect(server.resting()).toBe(6);
 
@@ -132,12 +153,17 @@ describe.skipIf(redisServer === undefined)(
       );
       await Promise.all(
         engines.map(({ when }) =>
-          when((event) => event.type === "mode.changed" && event.mode === "halted" && event.reason === "everywhere: maintenance"),
+          when(
+            (event) =>
+              event.type === "mode.changed" && event.mode === "halted" && event.reason === "everywhere: maintenance",
+          ),
         ),
       );
       for (const price of ["90000", "89000", "88000"])
         await Promise.all(
-          engines.map(({ when }) => when((event) => event.type === "order.changed" && event.phase === "canceled" && event.slot === price)),
+          engines.map(({ when }) =>
+            when((event) => event.type === "order.changed" && event.phase === "canceled" && event.slot === price),
+          ),
         );
       expect(server.resting()).toBe(0);
 
@@ -160,7 +186,8 @@ describe.skipIf(redisServer === undefined)(
       const redis = await startRedis();
       closing.push(() => redis.stop());
       const server = await serve();
-      const live = (event: Event): boolean => event.type === "order.changed" && event.phase === "live" && event.slot === "88000";
+      const live = (event: Event): boolean =>
+        event.type === "order.changed" && event.phase === "live" && event.slot === "88000";
       const first = await start(server, "ann-1", redis.url);
       await first.when(live);
       await expect(start(server, "ann-2", redis.url, { share: 2 })).rejects.toThrow(
@@ -168,7 +195,8 @@ describe.skipIf(redisServer === undefined)(
       );
       const second = await start(server, "ann-2", redis.url, { of: 3 });
       expect(await second.when((event) => event.type === "anomaly" && event.what === "quota.shares")).toMatchObject({
-        detail: "ann-1 counts on 2 shares in all, and ann-2 on 3; set the same quota.shared.of in every engine of the group",
+        detail:
+          "ann-1 counts on 2 shares in all, and ann-2 on 3; set the same quota.shared.of in every engine of the group",
       });
       // Two processes of one name: the younger halts the older, and both say why.
       const younger = await start(server, "ann-2", redis.url, { name: "ann-1" });
@@ -177,7 +205,9 @@ describe.skipIf(redisServer === undefined)(
       });
       await first.when(
         (event) =>
-          event.type === "mode.changed" && event.mode === "halted" && event.reason === "another process has joined group desk as ann-1",
+          event.type === "mode.changed" &&
+          event.mode === "halted" &&
+          event.reason === "another process has joined group desk as ann-1",
       );
     });
 
@@ -192,11 +222,19 @@ describe.skipIf(redisServer === undefined)(
           options: { type: "object", additionalProperties: false, properties: {} },
           desired: ({ balances$ }) =>
             balances$.pipe(
-              tap(({ value, stale }) => told.push(stale ? "stale" : value.map(({ currency, balance }) => `${balance} ${currency}`).join())),
+              tap(({ value, stale }) =>
+                told.push(stale ? "stale" : value.map(({ currency, balance }) => `${balance} ${currency}`).join()),
+              ),
               ignoreElements(),
             ),
         });
-        const { engine } = await start(server, key, redis.url, {}, { strategies: [watcher({})], freshness: { balancesMs: 1_000 } });
+        const { engine } = await start(
+          server,
+          key,
+          redis.url,
+          {},
+          { strategies: [watcher({})], freshness: { balancesMs: 1_000 } },
+        );
         const asked: Event[] = [];
         engine.events$.subscribe((event) => {
           if (event.type === "action.sent" && event.endpoint === "spotBalance") asked.push(event);
@@ -204,10 +242,16 @@ describe.skipIf(redisServer === undefined)(
         return { told, asked };
       };
       const engines = [await watching("ann-1"), await watching("ann-2")];
-      await vi.waitFor(() => expect(Math.min(...engines.map(({ told }) => told.length))).toBeGreaterThanOrEqual(7), 60_000);
+      await vi.waitFor(
+        () => expect(Math.min(...engines.map(({ told }) => told.length))).toBeGreaterThanOrEqual(7),
+        60_000,
+      );
       for (const { told } of engines) expect([...new Set(told)]).toEqual(["100000 USDT"]);
       // Told fourteen times or more, they have asked for little more than half of it.
-      const [asked, told] = [engines.flatMap((engine) => engine.asked).length, engines.flatMap((engine) => engine.told).length];
+      const [asked, told] = [
+        engines.flatMap((engine) => engine.asked).length,
+        engines.flatMap((engine) => engine.told).length,
+      ];
       expect(asked).toBeGreaterThan(0);
       expect(asked).toBeLessThanOrEqual((11 / 14) * told);
     });
@@ -242,11 +286,16 @@ describe.skipIf(redisServer === undefined)(
       }, 60_000);
       await engine.stop({ cancel: true });
       const text = readFileSync(path, "utf8");
-      for (const part of ['"op":"register"', '"op":"claim"', '"op":"look"', '"in":"group"']) expect(text).toContain(part);
+      for (const part of ['"op":"register"', '"op":"claim"', '"op":"look"', '"in":"group"'])
+        expect(text).toContain(part);
 
       const members = async (): Promise<string> => cli("quota", redis.url, "--group", "desk");
       const before = await members();
-      expect(await replaySession(readSession(dir), config)).toMatchObject({ divergence: undefined, changed: [], notes: [] });
+      expect(await replaySession(readSession(dir), config)).toMatchObject({
+        divergence: undefined,
+        changed: [],
+        notes: [],
+      });
       expect((await members()).includes("ann-1 1 of 2")).toBe(before.includes("ann-1 1 of 2"));
       await redis.stop();
       const { divergence, facts } = await replaySession(readSession(dir), config);

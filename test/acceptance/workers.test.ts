@@ -20,16 +20,39 @@ const told = async (...argv: readonly string[]): Promise<{ readonly out: string;
 };
 
 // The same for every store: what is made here is made once.
-const grid = ["--fixture", marketOf(1), "--vary", "ladder.levels=1..3", "--vary", "ladder.notional=100,200", "--vary", "fickle.mood=calm"];
+const grid = [
+  "--fixture",
+  marketOf(1),
+  "--vary",
+  "ladder.levels=1..3",
+  "--vary",
+  "ladder.notional=100,200",
+  "--vary",
+  "fickle.mood=calm",
+];
 const whole = once(() => told(...grid, "--jobs", "1"));
 
-const learning = ["--fixture", marketOf(3), "--vary", "ladder.levels=1..8", "--sampler", "tpe", "--trials", "4", "--batch", "2"];
+const learning = [
+  "--fixture",
+  marketOf(3),
+  "--vary",
+  "ladder.levels=1..8",
+  "--sampler",
+  "tpe",
+  "--trials",
+  "4",
+  "--batch",
+  "2",
+];
 const forward = [...learning, "--vary", "ladder.notional=100", "--folds", "2", "--train", "0.5"];
 const forwardHere = once(() => told(...forward, "--jobs", "1"));
 
 const simulated = async (...argv: readonly string[]): Promise<string> => {
   const io = capturedIo();
-  expect(await main(["simulate", "config/backtest.ts", "--seeds", "5", "--minutes", "1", "--json", ...argv], io), io.errText).toBe(0);
+  expect(
+    await main(["simulate", "config/backtest.ts", "--seeds", "5", "--minutes", "1", "--json", ...argv], io),
+    io.errText,
+  ).toBe(0);
   return io.outText.replace(/"elapsedMs":\d+/, "");
 };
 const simulatedHere = once(() => simulated());
@@ -107,7 +130,9 @@ describe.each(queueServers)(
       join();
       const there = await told(...forward, "--workers", server.url);
       expect(there.out).toBe((await forwardHere()).out);
-      expect((JSON.parse(there.out) as SweepReport).folds?.every(({ outOfSample }) => outOfSample !== undefined)).toBe(true);
+      expect((JSON.parse(there.out) as SweepReport).folds?.every(({ outOfSample }) => outOfSample !== undefined)).toBe(
+        true,
+      );
       const simulation = await simulated("--workers", server.url);
       expect(simulation).toBe(await simulatedHere());
       expect((JSON.parse(simulation.replace(",,", ",")) as { weight: number }).weight).toBeGreaterThan(100);

@@ -8,8 +8,13 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Everything the entries of a compiled package export, whichever of them has it; older ones have but the first. */
 export const loadPackage = async (compiled) => {
-  const entries = ["index", "backtest", "venue", "session", "testing"].filter((name) => existsSync(join(compiled, `${name}.js`)));
-  return Object.assign({}, ...(await Promise.all(entries.map((name) => import(pathToFileURL(join(compiled, `${name}.js`)).href)))));
+  const entries = ["index", "backtest", "venue", "session", "testing"].filter((name) =>
+    existsSync(join(compiled, `${name}.js`)),
+  );
+  return Object.assign(
+    {},
+    ...(await Promise.all(entries.map((name) => import(pathToFileURL(join(compiled, `${name}.js`)).href)))),
+  );
 };
 
 /** Into `dir`, beside a way to the dependencies; where the modules are. */

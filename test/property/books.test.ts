@@ -25,12 +25,16 @@ const createOpinion = () => {
     }
   };
   const shown = (name: "bids" | "asks"): Levels =>
-    [...sides[name]].sort(([a], [b]) => (name === "bids" ? b - a : a - b)).map(([px, sz]) => [String(px), String(sz)] as const);
+    [...sides[name]]
+      .sort(([a], [b]) => (name === "bids" ? b - a : a - b))
+      .map(([px, sz]) => [String(px), String(sz)] as const);
   return { apply, shown, text: () => JSON.stringify([shown("bids"), shown("asks")]) };
 };
 
 const level = (from: number, to: number) =>
-  fc.tuple(fc.integer({ min: from, max: to }), fc.integer({ min: 0, max: 3 })).map(([px, sz]) => [String(px), String(sz)] as const);
+  fc
+    .tuple(fc.integer({ min: from, max: to }), fc.integer({ min: 0, max: 3 }))
+    .map(([px, sz]) => [String(px), String(sz)] as const);
 // Bids stay below asks, so that the service's book never crosses itself.
 const told: fc.Arbitrary<Told> = fc.record({
   bids: fc.array(level(1, 9), { maxLength: 4 }),

@@ -9,7 +9,8 @@ import { lostAnswer, lostRequest, type Rig, ready, swap } from "../support/harne
 const show = (rig: Rig, midTicks: number): void => {
   rig.venue.quote(swap, midTicks, 100_000, midTicks + 1, 100_000, rig.clock.now());
 };
-const position = (rig: Rig): string => rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const position = (rig: Rig): string =>
+  rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 
 const entry: WantedOrder = { slot: "entry", instId: swap, side: "buy", ordType: "market", qty: "0.01" };
 const exit = (slot: string, over: Partial<WantedOrder>): WantedOrder => ({

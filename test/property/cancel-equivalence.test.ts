@@ -55,18 +55,21 @@ it("A cancel that was accepted is not sent again because its order is asked for 
 it.each([
   ["went unanswered", lostAnswer],
   ["showed no effect", {}],
-])("An order whose cancel %s ends by our doing, also when the next cancel is denied and it is wanted again", (_, fault) => {
-  const rig = ready({ push: false });
-  rig.want(bid());
-  rig.run(3_000);
-  rig.next("cancelBatch", fault);
-  // The question that would save the second cancel is lost.
-  rig.next("getOrder", lostRequest);
-  rig.want();
-  // The order is wanted again while the second cancel is on its way.
-  for (let ms = 0; rig.count("cancelBatch") < 2 && ms < 30_000; ms++) rig.run(1);
-  expect(rig.count("cancelBatch")).toBe(2);
-  rig.want(bid());
-  rig.run(60_000);
-  expect(rig.resting()).toEqual(["buy 60000"]);
-});
+])(
+  "An order whose cancel %s ends by our doing, also when the next cancel is denied and it is wanted again",
+  (_, fault) => {
+    const rig = ready({ push: false });
+    rig.want(bid());
+    rig.run(3_000);
+    rig.next("cancelBatch", fault);
+    // The question that would save the second cancel is lost.
+    rig.next("getOrder", lostRequest);
+    rig.want();
+    // The order is wanted again while the second cancel is on its way.
+    for (let ms = 0; rig.count("cancelBatch") < 2 && ms < 30_000; ms++) rig.run(1);
+    expect(rig.count("cancelBatch")).toBe(2);
+    rig.want(bid());
+    rig.run(60_000);
+    expect(rig.resting()).toEqual(["buy 60000"]);
+  },
+);

@@ -13,9 +13,27 @@ type Step =
   | { readonly kind: "cancel"; readonly key: string; readonly index: number; readonly instId: string }
   | { readonly kind: "close"; readonly key: string }
   | { readonly kind: "leverage"; readonly key: string; readonly lever: string }
-  | { readonly kind: "trade"; readonly instId: string; readonly side: "buy" | "sell"; readonly px: number; readonly qty: number }
-  | { readonly kind: "level"; readonly instId: string; readonly side: "buy" | "sell"; readonly px: number; readonly qty: number }
-  | { readonly kind: "quote"; readonly instId: string; readonly px: number; readonly gap: number; readonly qty: number };
+  | {
+      readonly kind: "trade";
+      readonly instId: string;
+      readonly side: "buy" | "sell";
+      readonly px: number;
+      readonly qty: number;
+    }
+  | {
+      readonly kind: "level";
+      readonly instId: string;
+      readonly side: "buy" | "sell";
+      readonly px: number;
+      readonly qty: number;
+    }
+  | {
+      readonly kind: "quote";
+      readonly instId: string;
+      readonly px: number;
+      readonly gap: number;
+      readonly qty: number;
+    };
 
 const key = fc.constantFrom("ann-1", "bob-1");
 const instId = fc.constantFrom(swap, spot);
@@ -33,13 +51,18 @@ const order = fc.record({
   reduceOnly: fc.boolean(),
 });
 const orderOf = (from: typeof order) =>
-  from.map((fields) => (fields.instId === spot || Number(fields.sz) > 0.3 ? { ...fields, reduceOnly: undefined } : fields));
+  from.map((fields) =>
+    fields.instId === spot || Number(fields.sz) > 0.3 ? { ...fields, reduceOnly: undefined } : fields,
+  );
 
 const users: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constant("place" as const), key, order: orderOf(order) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("cancel" as const), key, index: fc.nat(30), instId }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("close" as const), key }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("leverage" as const), key, lever: fc.constantFrom("1", "3", "7", "50") }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("leverage" as const), key, lever: fc.constantFrom("1", "3", "7", "50") }),
+  },
 );
 const market: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("trade" as const), instId, side, px, qty: fc.integer({ min: 1, max: 9 }) }),
@@ -52,13 +75,18 @@ const profile: ProfileOverrides = {
   capabilities: { cancelSpot: true },
 };
 
-const play = (steps: readonly Step[], options: Parameters<typeof setting>[1], check: (it: ReturnType<typeof setting>) => void) => {
+const play = (
+  steps: readonly Step[],
+  options: Parameters<typeof setting>[1],
+  check: (it: ReturnType<typeof setting>) => void,
+) => {
   const it = setting(profile, options);
   for (const step of steps) {
     const at = it.moment() + 1;
     if (step.kind === "place") it.place({ ...step.order }, { key: step.key });
     else if (step.kind === "close") it.write("trade/close-position", { instId: swap }, { key: step.key });
-    else if (step.kind === "leverage") it.write("account/set-leverage", { instId: swap, lever: step.lever }, { key: step.key });
+    else if (step.kind === "leverage")
+      it.write("account/set-leverage", { instId: swap, lever: step.lever }, { key: step.key });
     else if (step.kind === "trade") it.venue.trade(step.instId, step.side, step.px, step.qty, at);
     else if (step.kind === "level") it.venue.level(step.instId, step.side, step.px, step.qty, at);
     else if (step.kind === "quote") it.venue.quote(step.instId, step.px, step.qty, step.px + step.gap, step.qty, at);
@@ -72,7 +100,8 @@ const play = (steps: readonly Step[], options: Parameters<typeof setting>[1], ch
   return it;
 };
 
-const balanceOf = (it: ReturnType<typeof setting>, uid: string, currency: string): string => it.balance(currency, uid)?.balance ?? "0";
+const balanceOf = (it: ReturnType<typeof setting>, uid: string, currency: string): string =>
+  it.balance(currency, uid)?.balance ?? "0";
 
 /** Prices are a few dimes, so small accounts run out of money often. */
 const poor = (USDT: string, BTC: string) => ({
@@ -116,7 +145,9 @@ describe("Money at the venue:", () => {
             .map(({ ordId, side: of, px: price, sz }) => {
               const done = sum(fills.filter((fill) => fill.ordId === ordId).map((fill) => fill.qty));
               const left = sub(toStep(div(sz, price, 12), "0.001", "down"), done);
-              return of === "buy" ? { currency: "USDT", frozen: mul(mul(left, price), taker) } : { currency: "BTC", frozen: left };
+              return of === "buy"
+                ? { currency: "USDT", frozen: mul(mul(left, price), taker) }
+                : { currency: "BTC", frozen: left };
             });
           for (const currency of ["USDT", "BTC"]) {
             const expected = sum(open.filter((held) => held.currency === currency).map(({ frozen }) => frozen));
@@ -138,7 +169,9 @@ describe("Money at the venue:", () => {
           const fees = state.fills.map(({ cost }) => cost);
           expect(sum([...quote, ...open, ...fees, state.venue.fund()["USDT"] ?? "0"])).toBe("80");
           expect(sum(["ann", "bob"].map((uid) => balanceOf(state, uid, "BTC")))).toBe("60");
-          expect(sum(["ann", "bob"].flatMap((uid) => state.venue.truth(uid).positions.map(({ pos }) => pos)))).toBe("0");
+          expect(sum(["ann", "bob"].flatMap((uid) => state.venue.truth(uid).positions.map(({ pos }) => pos)))).toBe(
+            "0",
+          );
         });
       }),
       { numRuns: 80 },
@@ -148,7 +181,10 @@ describe("Money at the venue:", () => {
   it("orders obey their own arithmetic whatever happens: states, fills and fees add up", () => {
     fc.assert(
       fc.property(
-        fc.array(fc.oneof({ weight: 3, arbitrary: users }, { weight: 2, arbitrary: market }), { minLength: 20, maxLength: 60 }),
+        fc.array(fc.oneof({ weight: 3, arbitrary: users }, { weight: 2, arbitrary: market }), {
+          minLength: 20,
+          maxLength: 60,
+        }),
         (steps) => {
           const last = new Map<string, string>();
           const it = play(steps, poor("40", "30"), () => undefined);
@@ -167,7 +203,8 @@ describe("Money at the venue:", () => {
                 record.side === "buy" ? compare(fill.px, record.px) > 0 : compare(fill.px, record.px) < 0,
               );
               expect(better).toEqual([]);
-              if (record.ordType === "post_only") expect(fills.filter(({ liquidity }) => liquidity === "taker")).toEqual([]);
+              if (record.ordType === "post_only")
+                expect(fills.filter(({ liquidity }) => liquidity === "taker")).toEqual([]);
             }
           }
         },

@@ -35,7 +35,22 @@ const code = fc.oneof(
 const anything = fc.jsonValue({ maxDepth: 4 });
 /** Words of both exchanges, so that much of what is generated is nearly right. */
 const field = fc.oneof(
-  fc.constantFrom("", null, "0", "1.50", "BTC-USDT", "BTC-USDT-SWAP", "SWAP", "SPOT", "buy", "live", "net", "linear", "USDT", "BTC"),
+  fc.constantFrom(
+    "",
+    null,
+    "0",
+    "1.50",
+    "BTC-USDT",
+    "BTC-USDT-SWAP",
+    "SWAP",
+    "SPOT",
+    "buy",
+    "live",
+    "net",
+    "linear",
+    "USDT",
+    "BTC",
+  ),
   anything,
 );
 const record = fc.dictionary(
@@ -160,12 +175,17 @@ describe.each([
     fc.assert(
       fc.property(fc.oneof(fc.string(), message), (said) => {
         for (const one of heard(said))
-          expect(["push", "subscribed", "unsubscribed", "login", "error", "ping", "pong", "malformed"]).toContain(one.kind);
+          expect(["push", "subscribed", "unsubscribed", "login", "error", "ping", "pong", "malformed"]).toContain(
+            one.kind,
+          );
       }),
     );
     fc.assert(
       fc.property(fc.array(record), (records) => {
-        const [push] = heard({ arg: { channel: "orders" }, data: records.map((one) => ({ ...one, instType: "SWAP" })) });
+        const [push] = heard({
+          arg: { channel: "orders" },
+          data: records.map((one) => ({ ...one, instType: "SWAP" })),
+        });
         expect(push?.kind === "push" && push.push.data).toHaveLength(records.length);
       }),
     );

@@ -44,31 +44,34 @@ describe("The amount of a market order in quote currency", () => {
 });
 
 describe("A market order by quantity", () => {
-  it.each<SzUnit>(["quote_notional", "base", "contracts"])("executes what was wanted, or tells the difference, in %s", (unit) => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 40_000 }),
-        fc.integer({ min: -600, max: 600 }),
-        fc.boolean(),
-        fc.oneof(fc.constant(10_000_000), fc.integer({ min: 1, max: 40_000 })),
-        (lots, drift, buys, shown) => {
-          const rig = ready({ profile: { order: { szUnit: { SPOT: unit, SWAP: unit } } } });
-          const qty = mul(String(lots), "0.001");
-          // Sized at 60,000; on arrival anywhere within 0.1 % of it, and perhaps not enough of it.
-          const ticks = 600_000 + drift;
-          rig.venue.quote(swap, ticks, shown, ticks + 1, shown, rig.clock.now());
-          rig.want({ slot: "m", instId: swap, side: buys ? "buy" : "sell", ordType: "market", qty });
-          rig.run(2_000);
-          const held = rig.venue.truth("ann").positions[0]?.pos ?? "0";
-          const done = held.replace("-", "");
-          const [told, ...more] = rig.journalled("order.inexact");
-          expect(more).toEqual([]);
-          if (told === undefined) expect(done).toBe(qty);
-          else expect(told).toMatchObject({ qty, filledQty: done });
-          if (shown >= lots && (unit !== "quote_notional" || lots <= 500)) expect(equal(done, qty)).toBe(true);
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
+  it.each<SzUnit>(["quote_notional", "base", "contracts"])(
+    "executes what was wanted, or tells the difference, in %s",
+    (unit) => {
+      fc.assert(
+        fc.property(
+          fc.integer({ min: 1, max: 40_000 }),
+          fc.integer({ min: -600, max: 600 }),
+          fc.boolean(),
+          fc.oneof(fc.constant(10_000_000), fc.integer({ min: 1, max: 40_000 })),
+          (lots, drift, buys, shown) => {
+            const rig = ready({ profile: { order: { szUnit: { SPOT: unit, SWAP: unit } } } });
+            const qty = mul(String(lots), "0.001");
+            // Sized at 60,000; on arrival anywhere within 0.1 % of it, and perhaps not enough of it.
+            const ticks = 600_000 + drift;
+            rig.venue.quote(swap, ticks, shown, ticks + 1, shown, rig.clock.now());
+            rig.want({ slot: "m", instId: swap, side: buys ? "buy" : "sell", ordType: "market", qty });
+            rig.run(2_000);
+            const held = rig.venue.truth("ann").positions[0]?.pos ?? "0";
+            const done = held.replace("-", "");
+            const [told, ...more] = rig.journalled("order.inexact");
+            expect(more).toEqual([]);
+            if (told === undefined) expect(done).toBe(qty);
+            else expect(told).toMatchObject({ qty, filledQty: done });
+            if (shown >= lots && (unit !== "quote_notional" || lots <= 500)) expect(equal(done, qty)).toBe(true);
+          },
+        ),
+        { numRuns: 60 },
+      );
+    },
+  );
 });

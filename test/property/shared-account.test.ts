@@ -85,7 +85,8 @@ const step = fc.record({
 const show = (rig: Rig, mid: number, lots: number): void => {
   rig.venue.quote(swap, 600_000 + mid * 10, lots, 600_001 + mid * 10, lots, rig.clock.now());
 };
-const account = (rig: Rig): string => rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const account = (rig: Rig): string =>
+  rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 
 /** What each strategy holds by the service's fills; an exit that takes more is a failure. */
 const books = (rig: Rig) => {
@@ -107,7 +108,8 @@ const books = (rig: Rig) => {
     const against = side === "sell" ? before : neg(before);
     if (compare(qty, against) > 0) faults.push(`${order.strategy} held ${before} when an exit did ${side} ${qty}`);
   });
-  const netted = (): number => rig.places().filter((body) => orders.get(body.clOrdId)?.isExit === true && !("reduceOnly" in body)).length;
+  const netted = (): number =>
+    rig.places().filter((body) => orders.get(body.clOrdId)?.isExit === true && !("reduceOnly" in body)).length;
   return { held, faults, exits: () => exits, netted };
 };
 

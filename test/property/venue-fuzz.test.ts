@@ -30,7 +30,18 @@ const word = fc.oneof(
     "fok",
     "post_only",
   ),
-  fc.constantFrom(swap, spot, "BTC-SWAP", "1000000000000000001", "__proto__", "constructor", "SPOT", "SWAP", "filled", "a"),
+  fc.constantFrom(
+    swap,
+    spot,
+    "BTC-SWAP",
+    "1000000000000000001",
+    "__proto__",
+    "constructor",
+    "SPOT",
+    "SWAP",
+    "filled",
+    "a",
+  ),
 );
 const name = fc.constantFrom(
   "instId",
@@ -62,7 +73,10 @@ const order = fc.record({
 });
 const body = fc.oneof(fields, order, fc.array(fields, { maxLength: 25 }), fc.jsonValue(), word, fc.constant(undefined));
 const request = fc.record({
-  method: fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...methods) }, { weight: 1, arbitrary: fc.string({ maxLength: 6 }) }),
+  method: fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom(...methods) },
+    { weight: 1, arbitrary: fc.string({ maxLength: 6 }) },
+  ),
   path: fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...paths) },
     { weight: 1, arbitrary: fc.webPath() },
@@ -96,7 +110,9 @@ describe("Requests with arbitrary content", () => {
         for (const uid of ["ann", "bob"]) {
           const { balances, orders } = venue.truth(uid);
           expect(balances.filter(({ available }) => available.startsWith("-"))).toEqual([]);
-          expect(orders.every((record) => Object.values(record).every((value) => typeof value === "string"))).toBe(true);
+          expect(orders.every((record) => Object.values(record).every((value) => typeof value === "string"))).toBe(
+            true,
+          );
         }
       }),
       { numRuns: 150 },
@@ -116,7 +132,8 @@ describe("Requests with arbitrary content", () => {
     placed({});
     const before = JSON.stringify(venue.truth("ann"));
     for (const path of ["trade/orders/pending", "asset/spot", "common/instruments"]) {
-      for (const record of read(path).body.data) for (const field of Object.keys(record)) (record as Record<string, string>)[field] = "x";
+      for (const record of read(path).body.data)
+        for (const field of Object.keys(record)) (record as Record<string, string>)[field] = "x";
     }
     expect(JSON.stringify(venue.truth("ann"))).toBe(before);
     expect(read("common/instruments", { instId: swap }).body.data).toHaveLength(1);

@@ -41,7 +41,9 @@ const oneByOne =
     const isDone = (name: string, wish: WantedOrder | undefined): boolean => {
       const order = orderManager.orders().find((candidate) => candidate.slot === name);
       if (wish === undefined) return order === undefined;
-      return sameWish(settled.get(name), wish) || (order !== undefined && isResting(order) && sameWish(order.serves, wish));
+      return (
+        sameWish(settled.get(name), wish) || (order !== undefined && isResting(order) && sameWish(order.serves, wish))
+      );
     };
     const giveAll = (strategy: string): void => {
       const declared: WantedOrder[] = [];
@@ -80,7 +82,8 @@ const oneByOne =
     });
     return {
       want: (strategy, wanted) => {
-        for (const name of lines.keys()) if (!byHand.has(name) && wanted.every(({ slot }) => slot !== name)) join(name, undefined);
+        for (const name of lines.keys())
+          if (!byHand.has(name) && wanted.every(({ slot }) => slot !== name)) join(name, undefined);
         for (const wish of wanted) join(wish.slot, wish);
         giveAll(strategy);
         advance(strategy);

@@ -21,7 +21,20 @@ const steps = fc.array(
     wait: fc.integer({ min: 0, max: 700 }),
     ms: fc.integer({ min: 1, max: 900 }),
     kind: fc.constantFrom(
-      ...(["date", "date", "date", "wrong date", "boundary", "fall", "fall", "late fall", "run on", "forget", "ask", "ask"] as const),
+      ...([
+        "date",
+        "date",
+        "date",
+        "wrong date",
+        "boundary",
+        "fall",
+        "fall",
+        "late fall",
+        "run on",
+        "forget",
+        "ask",
+        "ask",
+      ] as const),
     ),
   }),
   { minLength: 1, maxLength: 40 },
@@ -65,7 +78,8 @@ const askAnew = (phase: WindowPhase, at: number): Bounds => {
   return phase.at(at);
 };
 
-const beginningBefore = (at: number, offset: number): number => Math.floor((at + offset) / windowMs) * windowMs - offset;
+const beginningBefore = (at: number, offset: number): number =>
+  Math.floor((at + offset) / windowMs) * windowMs - offset;
 
 const play = (life: readonly Step[], offset: number) => {
   const evidence: Evidence[] = [];
@@ -101,7 +115,10 @@ const play = (life: readonly Step[], offset: number) => {
       asked.map((at) => ({ ...ask(phase, at), begins: phase.begins(last + 1, at), widthMs: phase.widthMs(at) }));
     const of = (asking: (at: number) => readonly number[]) => asked.map(asking);
     return {
-      kept: { phase: seen(kept, askKept), clock: of((at) => [clock.lo(at), clock.hi(at), clock.bounds(at).lo, clock.bounds(at).hi]) },
+      kept: {
+        phase: seen(kept, askKept),
+        clock: of((at) => [clock.lo(at), clock.hi(at), clock.bounds(at).lo, clock.bounds(at).hi]),
+      },
       anew: {
         phase: seen(anew, askAnew),
         clock: of((at) => {

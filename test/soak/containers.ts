@@ -16,7 +16,11 @@ export interface Container {
 const prototypes = { Map: Map.prototype, Set: Set.prototype, Array: Array.prototype };
 const kinds = ["Map", "Set", "Array"] as const;
 
-const post = (session: Session, method: string, params: object): { readonly [name: string]: { readonly objectId: string } } => {
+const post = (
+  session: Session,
+  method: string,
+  params: object,
+): { readonly [name: string]: { readonly objectId: string } } => {
   let answer: unknown;
   // Within one thread it answers before it returns.
   session.post(method, params, (error, result) => {

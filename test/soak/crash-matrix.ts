@@ -34,5 +34,7 @@ for (let seed = first; seed < first + seeds; seed++) {
   }
 }
 const cpuMs = Math.round(process.cpuUsage(startedAt).user / 1_000);
-process.stdout.write(`${JSON.stringify({ seeds, fates: 3, boundaries: boundaries.size, stories, steps, cpuMs, problems })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ seeds, fates: 3, boundaries: boundaries.size, stories, steps, cpuMs, problems })}\n`,
+);
 process.exit(problems.length > 0 ? 1 : 0);

@@ -40,6 +40,13 @@ const spanDays = heaps.length - 1 - warm;
 const perTenDaysKiB = spanDays <= 0 ? Number.NaN : (((heaps.at(-1) ?? 0) - (heaps[warm] ?? 0)) / spanDays) * 10;
 await story.end();
 const cpuMs = Math.round(process.cpuUsage(startedAt).user / 1_000);
-const result = { days, events, cpuMs, heapsKiB: heaps.map(Math.round), perTenDaysKiB: Math.round(perTenDaysKiB), limitKiB };
+const result = {
+  days,
+  events,
+  cpuMs,
+  heapsKiB: heaps.map(Math.round),
+  perTenDaysKiB: Math.round(perTenDaysKiB),
+  limitKiB,
+};
 process.stdout.write(`${JSON.stringify(result)}\n`);
 process.exit(perTenDaysKiB <= limitKiB ? 0 : 1);

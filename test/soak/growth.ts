@@ -41,7 +41,10 @@ const live = async (count: number): Promise<void> => {
   const until = ended + count;
   const endAt = story.world.clock.now() + partMs;
   const trade = async (most: number, resting: readonly WantedOrder[], ms: number): Promise<void> => {
-    story.want(...resting, ...Array.from({ length: Math.min(most, until - ended) }, (_, index) => through(`through-${index}`, steps)));
+    story.want(
+      ...resting,
+      ...Array.from({ length: Math.min(most, until - ended) }, (_, index) => through(`through-${index}`, steps)),
+    );
     steps++;
     await story.pass(ms);
   };

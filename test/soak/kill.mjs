@@ -65,10 +65,14 @@ export default defineConfig({
 `,
 );
 
-const venue = spawn(process.execPath, [sluice, "venue", "--json", "--seed", "kill", "--faults", join(scratch, "faults.json")], {
-  cwd: root,
-  stdio: ["ignore", "pipe", "inherit"],
-});
+const venue = spawn(
+  process.execPath,
+  [sluice, "venue", "--json", "--seed", "kill", "--faults", join(scratch, "faults.json")],
+  {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  },
+);
 const [line] = await once(venue.stdout, "data");
 const { url, keys } = JSON.parse(String(line));
 const [key] = keys;
@@ -85,7 +89,12 @@ const pending = async () => {
     const timestamp = new Date().toISOString();
     const path = "/api/v1/trade/orders/pending";
     const sign = createHmac("sha256", key.secretKey).update(`${timestamp}GET${path}`).digest("base64");
-    const headers = { "x-api-key": key.apiKey, "x-api-sign": sign, "x-api-timestamp": timestamp, "x-api-passphrase": key.passphrase };
+    const headers = {
+      "x-api-key": key.apiKey,
+      "x-api-sign": sign,
+      "x-api-timestamp": timestamp,
+      "x-api-passphrase": key.passphrase,
+    };
     try {
       const answer = await fetch(`${url}${path}?limit=100`, { headers });
       const body = await answer.json();
@@ -116,11 +125,16 @@ const look = async (when) => {
     slots.set(slotOf(order), [...(slots.get(slotOf(order)) ?? []), order.clOrdId]);
     if (!written.includes(order.clOrdId)) problems.push(`${when}: ${order.clOrdId} rests and is not in the journal`);
   }
-  for (const ids of slots.values()) if (ids.length > 1) problems.push(`${when}: one slot rests ${ids.length} times: ${ids.join(", ")}`);
+  for (const ids of slots.values())
+    if (ids.length > 1) problems.push(`${when}: one slot rests ${ids.length} times: ${ids.join(", ")}`);
   return orders.length;
 };
 const life = (...args) =>
-  spawn(process.execPath, [sluice, "run", configFile, "--json", ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  spawn(process.execPath, [sluice, "run", configFile, "--json", ...args], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 
 const startMsMax = 60_000;
 const placed = '"type":"action.sent"';

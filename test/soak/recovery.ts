@@ -64,7 +64,10 @@ function packaged(from: string): string {
   for (const file of ["package.json", "src/cli/sluice.mjs"]) copyFileSync(join(from, file), join(to, file));
   symlinkSync(join(from, "node_modules"), join(to, "node_modules"));
   const tsc = join(from, "node_modules/typescript/bin/tsc");
-  execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(to, "dist")], { cwd: from, stdio: ["ignore", 2, 2] });
+  execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(to, "dist")], {
+    cwd: from,
+    stdio: ["ignore", 2, 2],
+  });
   return to;
 }
 
@@ -119,17 +122,34 @@ const live = async (env: NodeJS.ProcessEnv): Promise<Life> => {
   await once(child, "exit");
   const at = (name: string): number => Math.round(seen.get(name) ?? Number.NaN);
   const marks = { askedMs: at("action.sent"), openedMs: at("journal.opened"), startedMs: at("engine.started") };
-  return { ...marks, placedMs: at("action.sent placeOrder"), acceptedMs: at("action.answered placeOrder"), weight, calls, unresolved };
+  return {
+    ...marks,
+    placedMs: at("action.sent placeOrder"),
+    acceptedMs: at("action.answered placeOrder"),
+    weight,
+    calls,
+    unresolved,
+  };
 };
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 try {
   const venue = start(["venue", "--json", "--seed", "recovery", "--no-limits"]);
   const [ready] = (await once(venue.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
-  const { url, keys } = JSON.parse(String(ready)) as { readonly url: string; readonly keys: readonly Readonly<Record<string, string>>[] };
+  const { url, keys } = JSON.parse(String(ready)) as {
+    readonly url: string;
+    readonly keys: readonly Readonly<Record<string, string>>[];
+  };
   const { apiKey = "", secretKey = "", passphrase = "" } = keys[0] ?? {};
-  const env = { ...process.env, SLUICE_BASE_URL: url, SLUICE_API_KEY: apiKey, SLUICE_SECRET_KEY: secretKey, SLUICE_PASSPHRASE: passphrase };
+  const env = {
+    ...process.env,
+    SLUICE_BASE_URL: url,
+    SLUICE_API_KEY: apiKey,
+    SLUICE_SECRET_KEY: secretKey,
+    SLUICE_PASSPHRASE: passphrase,
+  };
 
   const { profile, endpoints } = createContract();
   const signer = createSigner(profile, createCredentials({ apiKey, secretKey, passphrase }));
@@ -146,14 +166,22 @@ try {
   for (const order of orders) {
     const body = JSON.stringify(order);
     const signed = signer.headers({ method: "POST", path, query: "", body }, Date.now());
-    const answer = await fetch(url + path, { method: "POST", body, headers: { ...signed, "content-type": "application/json" } });
+    const answer = await fetch(url + path, {
+      method: "POST",
+      body,
+      headers: { ...signed, "content-type": "application/json" },
+    });
     const { code, msg } = (await answer.json()) as { readonly code: string; readonly msg: string };
     if (code !== "0") throw new Error(`the service does not take an order: ${code} ${msg}`);
   }
 
   // A journal in which thousands of orders came and went before these.
   const disk = await fileDisk(join(scratch, "journal"));
-  const store = await openWriteAheadLog({ disk, owner: { service: url, users: "main", instance: "main" }, snapshot: () => [] });
+  const store = await openWriteAheadLog({
+    disk,
+    owner: { service: url, users: "main", instance: "main" },
+    snapshot: () => [],
+  });
   const sent = (clOrdId: string, px: string) => ({
     type: "sent",
     uid: "main",

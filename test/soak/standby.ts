@@ -25,7 +25,8 @@ const trialOf = async (
   try {
     await trial.begin();
     for (let turn = 0; turn < count && trial.problems.length === 0; turn++) {
-      const ending = endings[count <= endings.length * 3 ? turn % endings.length : random.whole(0, endings.length - 1)] ?? "kill";
+      const ending =
+        endings[count <= endings.length * 3 ? turn % endings.length : random.whole(0, endings.length - 1)] ?? "kill";
       await trial.takeOver(ending);
     }
     const { problems, orders, fills } = trial;
@@ -60,7 +61,10 @@ for (let trial = 0; quick.length < takeovers && problems.length === 0; trial++) 
 const slow =
   defaults === 0
     ? undefined
-    : await trialOf({ seed: `standby ${seed} default`, leaseMs: 10_000, toleranceMs: 5_000, stepMs: 4_000, shared: true }, defaults);
+    : await trialOf(
+        { seed: `standby ${seed} default`, leaseMs: 10_000, toleranceMs: 5_000, stepMs: 4_000, shared: true },
+        defaults,
+      );
 problems.push(...(slow?.problems ?? []));
 const figures = { orders, fills, quick: byEnding(quick), defaults: byEnding(slow?.takeovers ?? []), problems };
 process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);

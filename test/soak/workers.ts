@@ -19,9 +19,13 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const rounds = Number(process.argv[2] ?? 10);
 const config = "test/support/configs/sweep.ts";
 const fixture = join(temporaryFolder("soak-workers"), "market");
-spawnSync(process.execPath, ["src/cli/sluice.mjs", "generate", "--out", fixture, "--instrument", "BTC-USDT-SWAP", "--minutes", "6"], {
-  stdio: "inherit",
-});
+spawnSync(
+  process.execPath,
+  ["src/cli/sluice.mjs", "generate", "--out", fixture, "--instrument", "BTC-USDT-SWAP", "--minutes", "6"],
+  {
+    stdio: "inherit",
+  },
+);
 
 const random = createRandom("soak/workers");
 const store = queueServers.find(({ name }) => name === (process.argv[3] ?? "Redis"));
@@ -61,7 +65,8 @@ const harass = async (isOver: () => boolean): Promise<void> => {
 
 let wrong = 0;
 for (let round = 1; round <= rounds; round++) {
-  const forward = round % 2 === 0 ? ["--folds", "2", "--train", "0.5", "--sampler", "tpe", "--trials", "8", "--batch", "4"] : [];
+  const forward =
+    round % 2 === 0 ? ["--folds", "2", "--train", "0.5", "--sampler", "tpe", "--trials", "8", "--batch", "4"] : [];
   const argv = [
     "--vary",
     "ladder.levels=1..8",

@@ -42,7 +42,8 @@ export interface DocFile {
   readonly text: string;
 }
 
-const isPage = (path: string): boolean => path.endsWith(".md") && !/(^|\/)(node_modules|reference|\.vitepress)\//.test(path);
+const isPage = (path: string): boolean =>
+  path.endsWith(".md") && !/(^|\/)(node_modules|reference|\.vitepress)\//.test(path);
 
 /** README.md and every page that is written by hand. */
 export const docPages = (): readonly string[] => [
@@ -79,14 +80,17 @@ export const blocksOf = (page: string, markdown: string): readonly DocBlock[] =>
     const [, indent = "", fence = "", language = ""] = open;
     const end = lines.findIndex((other, at) => at > index && other.trim() === fence);
     if (end === -1) throw new Error(`${page}:${index + 1}: the code block has no end`);
-    const text = lines.slice(index + 1, end).map((inner) => (inner.startsWith(indent) ? inner.slice(indent.length) : inner));
+    const text = lines
+      .slice(index + 1, end)
+      .map((inner) => (inner.startsWith(indent) ? inner.slice(indent.length) : inner));
     blocks.push({ page, line: index + 1, language, text: `${text.join("\n")}\n`, note: noteBefore(lines, index) });
     index = end;
   }
   return blocks;
 };
 
-export const docBlocks = (): readonly DocBlock[] => docPages().flatMap((page) => blocksOf(page, readFileSync(join(root, page), "utf8")));
+export const docBlocks = (): readonly DocBlock[] =>
+  docPages().flatMap((page) => blocksOf(page, readFileSync(join(root, page), "utf8")));
 
 const placeholder = /^.*\/\* block \*\/.*$/m;
 
@@ -109,7 +113,12 @@ export const fileOfBlock = (block: DocBlock): DocFile => {
   const name = /^\/\/ ([\w./-]+\.ts)\n/.exec(block.text)?.[1];
   const text = completed(block);
   const isModule = /^\s*(import|export) /m.test(text);
-  return { page, line, path: `${folderOf(page)}/${name ?? `block-${line}.ts`}`, text: isModule ? text : `${text}\nexport {};\n` };
+  return {
+    page,
+    line,
+    path: `${folderOf(page)}/${name ?? `block-${line}.ts`}`,
+    text: isModule ? text : `${text}\nexport {};\n`,
+  };
 };
 
 /** Every TypeScript block of the documentation. */

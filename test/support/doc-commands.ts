@@ -26,7 +26,10 @@ export const commandsOf = (text: string): readonly (readonly string[])[] =>
 /** Why the command line would not take these words, without doing what they say; undefined where it would. */
 export const usageProblem = async (argv: readonly string[]): Promise<string | undefined> => {
   const program: Command = await programOf(argv, capturedIo(), {});
-  if (program.commands.every((command) => command.name() !== argv[0]) && !/^(-V|--version|-h|--help|help)$/.test(argv[0] ?? ""))
+  if (
+    program.commands.every((command) => command.name() !== argv[0]) &&
+    !/^(-V|--version|-h|--help|help)$/.test(argv[0] ?? "")
+  )
     return `there is no command "${argv[0]}"`;
   const leaves = program.commands.flatMap((command) => (command.commands.length === 0 ? [command] : command.commands));
   for (const command of leaves) command.action(() => undefined);

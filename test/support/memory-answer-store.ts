@@ -26,7 +26,10 @@ export class MemoryAnswerStore {
       this.state === "away"
         ? Promise.reject(new Error("away"))
         : new Promise((resolve, reject) => {
-            const { now, setTimer } = { now: () => this.#clock.now(), setTimer: this.#clock.setTimer.bind(this.#clock) };
+            const { now, setTimer } = {
+              now: () => this.#clock.now(),
+              setTimer: this.#clock.setTimer.bind(this.#clock),
+            };
             const timeout = setTimer(now() + 1_000, () => {
               reject(new Error("no answer"));
             });
@@ -57,7 +60,8 @@ export class MemoryAnswerStore {
     const storeMs = this.#now();
     const known = this.#answers.get(name);
     const ageMs = storeMs - (known?.at ?? 0);
-    if (known !== undefined && ageMs >= 0 && ageMs <= maxAgeMs) return { kind: "answer", text: known.text, ageMs, storeMs };
+    if (known !== undefined && ageMs >= 0 && ageMs <= maxAgeMs)
+      return { kind: "answer", text: known.text, ageMs, storeMs };
     if (ageMs < 0) this.#answers.delete(name);
     const asking = this.#asking.get(name);
     if (asking !== undefined && asking.until > storeMs) return { kind: "wait", storeMs };
@@ -69,6 +73,7 @@ export class MemoryAnswerStore {
   #leave(name: string, mark: string, text: string | undefined): void {
     if (this.#asking.get(name)?.mark === mark) this.#asking.delete(name);
     const at = Number.parseInt(mark, 10);
-    if (text !== undefined && at <= this.#now() && (this.#answers.get(name)?.at ?? 0) <= at) this.#answers.set(name, { at, text });
+    if (text !== undefined && at <= this.#now() && (this.#answers.get(name)?.at ?? 0) <= at)
+      this.#answers.set(name, { at, text });
   }
 }

@@ -36,7 +36,8 @@ export interface SourceFile {
 
 type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;
 
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && typeof (value as Node).type === "string";
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 
 const childrenOf = (node: Node): Node[] =>
   Object.values(node).flatMap((value) => (Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : []));
@@ -70,7 +71,8 @@ const membersOf = (namespace: string, text: string): string[] => {
 const importsOf = ({ staticImports, staticExports }: ParseResult["module"], text: string): ImportedName[] => [
   ...staticImports.flatMap(({ moduleRequest, entries }) =>
     entries.flatMap(({ importName, localName }) => {
-      const names = importName.kind === "NamespaceObject" ? membersOf(localName.value, text) : [importName.name ?? "default"];
+      const names =
+        importName.kind === "NamespaceObject" ? membersOf(localName.value, text) : [importName.name ?? "default"];
       return names.map((name) => ({ from: moduleRequest.value, name }));
     }),
   ),
@@ -96,7 +98,9 @@ const parse = (path: string): SourceFile => {
     imported: imported
       .filter(({ from }) => from.startsWith("."))
       .map(({ from, name }) => ({ from: relative(root, resolve(root, dirname(path), from)), name })),
-    exported: module.staticExports.flatMap(({ entries }) => entries.map(({ exportName }) => exportName.name ?? exportName.kind)),
+    exported: module.staticExports.flatMap(({ entries }) =>
+      entries.map(({ exportName }) => exportName.name ?? exportName.kind),
+    ),
     functions: functionsOf(program as unknown as Node, text),
   };
 };
@@ -113,7 +117,8 @@ export const pathsUnder = (folder: string): string[] =>
   );
 
 /** The parsed files below each folder. */
-export const sourceTree = (...folders: readonly string[]): readonly SourceFile[] => folders.flatMap(pathsUnder).sort().map(parse);
+export const sourceTree = (...folders: readonly string[]): readonly SourceFile[] =>
+  folders.flatMap(pathsUnder).sort().map(parse);
 
 /** Groups of files that reach each other by their imports: Tarjan's strongly connected components of more than one file. */
 export const importCycles = (files: readonly SourceFile[]): string[][] => {

@@ -55,9 +55,21 @@ describe("A wrong decimal call is explained:", () => {
     ["a step below zero", () => d.toStep("1", "-0.1", "down"), "a step is positive, not -0.1"],
     ["a grid below zero", () => d.grid("-0.1"), "a step is positive, not -0.1"],
     ["a grid of no decimal", () => d.grid("x"), 'step: "x" is not a decimal'],
-    ["a grid of more digits than are counted", () => d.grid("0.12345678901234567"), "the step 0.12345678901234567 has at most 15 digits"],
-    ["a figure that is not finite", () => d.fromApproximate(Number.POSITIVE_INFINITY, 2), "a finite number was given, not Infinity"],
-    ["an amount off the grid", () => d.grid("0.1").parse("0.15"), '"0.15" is not a whole number of steps of 0.1 below 2^53.'],
+    [
+      "a grid of more digits than are counted",
+      () => d.grid("0.12345678901234567"),
+      "the step 0.12345678901234567 has at most 15 digits",
+    ],
+    [
+      "a figure that is not finite",
+      () => d.fromApproximate(Number.POSITIVE_INFINITY, 2),
+      "a finite number was given, not Infinity",
+    ],
+    [
+      "an amount off the grid",
+      () => d.grid("0.1").parse("0.15"),
+      '"0.15" is not a whole number of steps of 0.1 below 2^53.',
+    ],
     [
       "an amount too great for the grid",
       () => d.grid("0.1").parseTo("900719925474099.2", "down"),

@@ -50,10 +50,18 @@ describe("Decimal arithmetic in plain numbers:", () => {
     ["a size without its sign", () => [d.abs("-1.50"), d.abs("7")], ["1.5", "7"]],
     ["a comparison", () => [d.compare("1.5", "1.49"), d.compare("1.5", "1.50"), d.compare("-2", "-1.9")], [1, 0, -1]],
     ["a test for zero", () => [d.isZero("0.00"), d.isZero("0.01")], [true, false]],
-    ["a test for more than zero", () => [d.isPositive("0.01"), d.isPositive("-1"), d.isPositive("0")], [true, false, false]],
+    [
+      "a test for more than zero",
+      () => [d.isPositive("0.01"), d.isPositive("-1"), d.isPositive("0")],
+      [true, false, false],
+    ],
     ["a test for equal worth", () => [d.equal("1.5", "1.50"), d.equal("1.5", "1.51")], [true, false]],
     ["a test for equal worth of long texts that are alike", () => d.equal("1".repeat(40), "1".repeat(40)), true],
-    ["a quotient that comes out even", () => [d.div("600.001", "60000.1", 12), d.div("-600.001", "0.01", 12)], ["0.01", "-60000.1"]],
+    [
+      "a quotient that comes out even",
+      () => [d.div("600.001", "60000.1", 12), d.div("-600.001", "0.01", 12)],
+      ["0.01", "-60000.1"],
+    ],
     ["a quotient", () => [d.div("10", "3", 2), d.div("-1", "0.3", 0), d.div("6", "2", 15)], ["3.33", "-3", "3"]],
     ["a step taken", () => [d.toStep("1.26", "0.1", "nearest"), d.toStep("-1.21", "0.1", "up")], ["1.3", "-1.3"]],
     ["a step taken at the greatest number", () => d.toStep(greatest, "1", "down"), greatest],
@@ -63,7 +71,11 @@ describe("Decimal arithmetic in plain numbers:", () => {
       ["1.5", "7", "0.123", "0.01234"],
     ],
     ["a figure of floats", () => d.fromApproximate(1.23456, 3), "1.234"],
-    ["a count on a grid", () => [cent().parse("12.34"), cent().parseTo("12.34", "down"), cent().format(1_234)], [1_234, 1_234, "12.34"]],
+    [
+      "a count on a grid",
+      () => [cent().parse("12.34"), cent().parseTo("12.34", "down"), cent().format(1_234)],
+      [1_234, 1_234, "12.34"],
+    ],
   ])("%s", (_, run, expected) => {
     expect(quickly(run)).toEqual(expected);
   });

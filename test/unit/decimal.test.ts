@@ -48,20 +48,36 @@ describe("Decimal grammar:", () => {
     expect(d.decimal(text, "px")).toBe(text);
   });
 
-  it.each(["", " 5", "5 ", "+1", ".5", "5.", "1e3", "0x10", "NaN", "Infinity", "1,000", "--1", "1.2.3", "٣", "1\n", "1".repeat(41)])(
-    "%j is not",
-    (text) => {
-      expect(d.isDecimal(text)).toBe(false);
-      expect(codeOf(() => d.decimal(text, "px"))).toBe("DECIMAL_INVALID");
-    },
-  );
+  it.each([
+    "",
+    " 5",
+    "5 ",
+    "+1",
+    ".5",
+    "5.",
+    "1e3",
+    "0x10",
+    "NaN",
+    "Infinity",
+    "1,000",
+    "--1",
+    "1.2.3",
+    "٣",
+    "1\n",
+    "1".repeat(41),
+  ])("%j is not", (text) => {
+    expect(d.isDecimal(text)).toBe(false);
+    expect(codeOf(() => d.decimal(text, "px"))).toBe("DECIMAL_INVALID");
+  });
 
   it("what is not text is not a decimal", () => {
     expect([1, null, undefined, 1n, {}, ["1"]].map(d.isDecimal)).toEqual([false, false, false, false, false, false]);
   });
 
   it("an error names the place, the value and what to write", () => {
-    expect(() => d.decimal("1e3", "orders[2].px")).toThrow(/orders\[2\]\.px: "1e3" is not a decimal\. Write plain digits/);
+    expect(() => d.decimal("1e3", "orders[2].px")).toThrow(
+      /orders\[2\]\.px: "1e3" is not a decimal\. Write plain digits/,
+    );
   });
 });
 
@@ -113,14 +129,19 @@ describe("Exact decimal arithmetic:", () => {
   it("toStep stays within a step of the value and on the grid", () => {
     const step = fc.record({ digits: fc.bigInt(1n, 10n ** 6n), places: fc.integer({ min: 0, max: 8 }) });
     fc.assert(
-      fc.property(scaled, step, fc.constantFrom("down" as const, "up" as const, "nearest" as const), (a, s, rounding) => {
-        const [value, size] = [spell(a), spell(s)];
-        const rounded = d.toStep(value, size, rounding);
-        expect(isMultiple(rounded, size)).toBe(true);
-        expect(d.compare(d.abs(d.sub(rounded, value)), size)).toBe(-1);
-        if (rounding === "down") expect(d.compare(d.abs(rounded), d.abs(value))).toBeLessThanOrEqual(0);
-        if (rounding === "up") expect(d.compare(d.abs(rounded), d.abs(value))).toBeGreaterThanOrEqual(0);
-      }),
+      fc.property(
+        scaled,
+        step,
+        fc.constantFrom("down" as const, "up" as const, "nearest" as const),
+        (a, s, rounding) => {
+          const [value, size] = [spell(a), spell(s)];
+          const rounded = d.toStep(value, size, rounding);
+          expect(isMultiple(rounded, size)).toBe(true);
+          expect(d.compare(d.abs(d.sub(rounded, value)), size)).toBe(-1);
+          if (rounding === "down") expect(d.compare(d.abs(rounded), d.abs(value))).toBeLessThanOrEqual(0);
+          if (rounding === "up") expect(d.compare(d.abs(rounded), d.abs(value))).toBeGreaterThanOrEqual(0);
+        },
+      ),
       { seed: 3, numRuns: 600 },
     );
   });
@@ -131,7 +152,11 @@ describe("Exact decimal arithmetic:", () => {
     expect([d.isZero("-0.000"), d.isPositive("0"), d.isPositive("0.0001")]).toEqual([true, false, true]);
     expect([d.plain("1.500"), d.plain("-0"), d.plain("007")]).toEqual(["1.5", "0", "7"]);
     expect(d.fromApproximate(0.1 + 0.2, 8)).toBe("0.3");
-    expect([d.fromApproximate(-0.04, 1), d.fromApproximate(123.9, 0), d.fromApproximate(7, 2)]).toEqual(["0", "123", "7"]);
+    expect([d.fromApproximate(-0.04, 1), d.fromApproximate(123.9, 0), d.fromApproximate(7, 2)]).toEqual([
+      "0",
+      "123",
+      "7",
+    ]);
     expect([d.fromApproximate(1e21, 2), d.fromApproximate(5e-7, 8)]).toEqual(["1000000000000000000000", "0.0000005"]);
     expect(codeOf(() => d.fromApproximate(Number.NaN, 2))).toBe("BUG");
     expect(codeOf(() => d.div("1", "0", 2))).toBe("BUG");

@@ -22,7 +22,11 @@ describe("Sluice errors:", () => {
   it("is known by name and code, so that another copy of the class is known too", () => {
     const foreign = Object.assign(new Error("x"), { name: "SluiceError", code: "BUG" });
     expect(isSluiceError(foreign)).toBe(true);
-    expect([new Error("x"), { name: "SluiceError", code: "BUG" }, undefined].map(isSluiceError)).toEqual([false, false, false]);
+    expect([new Error("x"), { name: "SluiceError", code: "BUG" }, undefined].map(isSluiceError)).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   it("a broken promise is a bug and says so", () => {
@@ -49,7 +53,10 @@ describe("An excerpt of a file that is not what it should be", () => {
   it.each([
     ["SLUICE_SECRET_KEY=63e236e3a428fd00816591c87c254705ca5b4a75", "SLUICE_SECRET_KEY=..."],
     ['{"apiKey":"307f37fed98e2168","secretKey":"Zm9vYmFyMTIz+/aa=="}', '{"apiKey":"...","secretKey":"...=="}'],
-    ["2024-01-01T00:01:00,65000.5,BTC-USDT-SWAP,1700000000000000000", "2024-01-01T00:01:00,65000.5,BTC-USDT-SWAP,1700000000000000000"],
+    [
+      "2024-01-01T00:01:00,65000.5,BTC-USDT-SWAP,1700000000000000000",
+      "2024-01-01T00:01:00,65000.5,BTC-USDT-SWAP,1700000000000000000",
+    ],
     ["timestamp,open,high,low,close,volume", "timestamp,open,high,low,close,volume"],
     ["", ""],
   ])("%s", (line, told) => {

@@ -13,9 +13,9 @@ describe("A package that is not installed with Sluice", () => {
   });
 
   it("is an optional peer of the version that the line asks for, and is there for the tests", () => {
-    const { peerDependencies, peerDependenciesMeta, devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as Readonly<
-      Record<string, Readonly<Record<string, { readonly optional?: true } & string>>>
-    >;
+    const { peerDependencies, peerDependenciesMeta, devDependencies } = JSON.parse(
+      readFileSync("package.json", "utf8"),
+    ) as Readonly<Record<string, Readonly<Record<string, { readonly optional?: true } & string>>>>;
     for (const [name, asked] of Object.entries(optionalPackages)) {
       expect(asked).toBe(`${name}@${peerDependencies?.[name]}`);
       expect(peerDependenciesMeta?.[name] as unknown).toEqual({ optional: true });

@@ -32,7 +32,9 @@ describe("Seeded random numbers:", () => {
 
   it("forks of different labels differ, at any depth", () => {
     const random = createRandom(1);
-    const values = [random.fork("a"), random.fork("b"), random.fork("a").fork("b"), random.fork("b").fork("a")].map((fork) => fork.next());
+    const values = [random.fork("a"), random.fork("b"), random.fork("a").fork("b"), random.fork("b").fork("a")].map(
+      (fork) => fork.next(),
+    );
     expect(new Set(values).size).toBe(4);
   });
 
@@ -53,7 +55,8 @@ describe("Seeded random numbers:", () => {
 
   it("has about the moments its shapes promise", () => {
     const random = createRandom(4);
-    const mean = (next: () => number): number => Array.from({ length: 20_000 }, next).reduce((a, b) => a + b, 0) / 20_000;
+    const mean = (next: () => number): number =>
+      Array.from({ length: 20_000 }, next).reduce((a, b) => a + b, 0) / 20_000;
     expect(mean(() => random.next())).toBeCloseTo(0.5, 1);
     expect(mean(() => random.normal())).toBeCloseTo(0, 1);
     expect(mean(() => random.normal() ** 2)).toBeCloseTo(1, 1);

@@ -90,10 +90,14 @@ class MarketReplay {
   #step(): void {
     const now = this.#paced.now();
     const { length } = this.#tape;
-    for (let rows = 0; this.#next < length && this.#timeOf(this.#next) <= now && rows < rowsPerTurn && !this.#stopped; ) {
+    for (
+      let rows = 0;
+      this.#next < length && this.#timeOf(this.#next) <= now && rows < rowsPerTurn && !this.#stopped;
+    ) {
       const at = this.#timeOf(this.#next);
       this.#together(() => {
-        for (; this.#next < length && this.#timeOf(this.#next) === at && !this.#stopped; rows++) this.#apply(this.#next++);
+        for (; this.#next < length && this.#timeOf(this.#next) === at && !this.#stopped; rows++)
+          this.#apply(this.#next++);
       });
       if (this.#next === length && this.#loop) this.#again();
     }
@@ -152,7 +156,10 @@ const rowsPerTurn = 2_000;
 
 const checkOptions = (tape: Tape, venue: Venue, speed: number): void => {
   if (!(speed > 0 && speed <= speedMax)) {
-    throw new SluiceError("CONFIG_INVALID", `serveMarket: speed is ${speed}; give a number above 0, at most ${speedMax}.`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `serveMarket: speed is ${speed}; give a number above 0, at most ${speedMax}.`,
+    );
   }
   for (const { instId } of tape.instruments) {
     if (venue.lists(instId)) continue;
@@ -190,7 +197,13 @@ interface RecordedMinutes {
 const recordedMinutes = (tape: Tape, speed: number, shiftMs: () => number): ReadonlyMap<number, RecordedMinutes> => {
   const found = new Map<number, RecordedMinutes>();
   for (const series of speed === 1 ? tape.series : []) {
-    if (series.kind !== "candle" || series.barMs !== minuteMs || series.at.length === 0 || !isPlayed(series, tape.series)) continue;
+    if (
+      series.kind !== "candle" ||
+      series.barMs !== minuteMs ||
+      series.at.length === 0 ||
+      !isPlayed(series, tape.series)
+    )
+      continue;
     const minutes: RecordedMinutes = {
       series,
       row: 0,

@@ -22,7 +22,11 @@ export class ReplayBars {
   #changed = false;
 
   /** Where `opensAt` is given, bars are recorded and it tells when the one that holds an instant opened; undefined for none. */
-  constructor(scale: Scale, show: (bar: CandleMessage, at: number) => void, opensAt?: (at: number) => number | undefined) {
+  constructor(
+    scale: Scale,
+    show: (bar: CandleMessage, at: number) => void,
+    opensAt?: (at: number) => number | undefined,
+  ) {
     this.#scale = scale;
     this.#show = show;
     this.#opensAt = opensAt;

@@ -45,13 +45,21 @@ const openingOf = (series: readonly Series[]): Shown["opening"] => {
   const opening = { buy: new Set<number>(), sell: new Set<number>() };
   for (const one of series) {
     if (one.kind !== "level" || one.snapshot[0] !== 1) continue;
-    for (let row = 0; row < one.at.length && one.at[row] === one.at[0]; row++) opening[sideOf(one.side[row])].add(one.px[row] as number);
+    for (let row = 0; row < one.at.length && one.at[row] === one.at[0]; row++)
+      opening[sideOf(one.side[row])].add(one.px[row] as number);
   }
   return opening;
 };
 
 /** Shows a level on its channel, and keeps it in the book from which later levels are taken away. */
-const showLevel = (board: PublicChannels, { scale, book }: Shown, side: Side, px: number, qty: number, at: number): void => {
+const showLevel = (
+  board: PublicChannels,
+  { scale, book }: Shown,
+  side: Side,
+  px: number,
+  qty: number,
+  at: number,
+): void => {
   book[side].set(px, qty === 0 ? undefined : [px, qty]);
   board.level({ instId: scale.instId, side, px: scale.tick.format(px), sz: scale.lot.format(qty), at });
 };
@@ -63,7 +71,13 @@ const showBest = (board: PublicChannels, one: Shown, side: Side, px: number, qty
   if (qty > 0 && (best?.[0] !== px || best[1] !== qty)) showLevel(board, one, side, px, qty, at);
 };
 
-const tell = (board: PublicChannels, { scale, last }: Shown, [bidPx, bidQty]: Level, [askPx, askQty]: Level, at: number): void => {
+const tell = (
+  board: PublicChannels,
+  { scale, last }: Shown,
+  [bidPx, bidQty]: Level,
+  [askPx, askQty]: Level,
+  at: number,
+): void => {
   const { instId, tick, lot } = scale;
   const [bid, bidSz] = bidQty > 0 ? [tick.format(bidPx), lot.format(bidQty)] : ["", ""];
   const [ask, askSz] = askQty > 0 ? [tick.format(askPx), lot.format(askQty)] : ["", ""];

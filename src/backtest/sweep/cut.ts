@@ -32,7 +32,14 @@ export const cutTape = (tape: Tape, window: Window): Tape => {
   const order = orderOf(tape, parts);
   const length = order.row.length;
   const timeAt = (index: number): number => series[order.series[index] ?? 0]?.at[order.row[index] ?? 0] ?? 0;
-  return Object.freeze({ instruments: tape.instruments, series, length, order, startAt: timeAt(0), endAt: timeAt(length - 1) });
+  return Object.freeze({
+    instruments: tape.instruments,
+    series,
+    length,
+    order,
+    startAt: timeAt(0),
+    endAt: timeAt(length - 1),
+  });
 };
 
 /** What of each series lies before the window: the rows that `cutTape` leaves out there. */
@@ -74,7 +81,12 @@ const put = (side: Side, px: number, qty: number): void => {
 };
 
 /** The book before row `from`, as a snapshot at `fromAt`: where a quote is later than the book, the quote's quantity holds. */
-const bookHead = (series: Levels, quotes: Quotes | undefined, from: number, fromAt: number): Pick<Part, "head" | "heads"> => {
+const bookHead = (
+  series: Levels,
+  quotes: Quotes | undefined,
+  from: number,
+  fromAt: number,
+): Pick<Part, "head" | "heads"> => {
   const { at, side, px, qty, snapshot } = series;
   const [bids, asks] = [new BookSide<Level>(1), new BookSide<Level>(-1)];
   // Nothing before the last snapshot is left in the book.
@@ -92,7 +104,10 @@ const bookHead = (series: Levels, quotes: Quotes | undefined, from: number, from
     put(side[row] === 1 ? bids : asks, px[row] as number, qty[row] as number);
   }
   quotedUntil(fromAt);
-  const levels = [...rowsOf(1, bids.levels(), quotes?.bidPx[quote - 1]), ...rowsOf(-1, asks.levels(), quotes?.askPx[quote - 1])];
+  const levels = [
+    ...rowsOf(1, bids.levels(), quotes?.bidPx[quote - 1]),
+    ...rowsOf(-1, asks.levels(), quotes?.askPx[quote - 1]),
+  ];
   const head = {
     at: levels.map(() => fromAt),
     side: levels.map(([which]) => which),
@@ -116,7 +131,8 @@ const rowsOf = (
 /** What a quote shows of a side: nothing better than it, and nothing at all where it is empty. */
 const showBest = (side: Side, sign: 1 | -1, px: number, qty: number): void => {
   if (qty === 0) side.clear();
-  for (let { best } = side; best !== undefined && sign * best[0] > sign * px; { best } = side) side.set(best[0], undefined);
+  for (let { best } = side; best !== undefined && sign * best[0] > sign * px; { best } = side)
+    side.set(best[0], undefined);
   put(side, px, qty);
 };
 
@@ -140,7 +156,8 @@ const orderOf = ({ order, series: all }: Tape, parts: readonly Part[]): Tape["or
   const length = parts.reduce((total, { from, to, heads }) => total + heads + to - from, 0);
   const series = order.series.slice(0, length);
   const row = order.row.slice(0, length);
-  const made = length > order.row.length ? { series: new Uint16Array(length), row: new Uint32Array(length) } : { series, row };
+  const made =
+    length > order.row.length ? { series: new Uint16Array(length), row: new Uint32Array(length) } : { series, row };
   let out = 0;
   const put = (index: number, at: number): void => {
     made.series[out] = index;

@@ -23,7 +23,10 @@ export interface Fold {
  * later than the one before it.
  */
 export const foldsOf = (startAt: number, endAt: number, count: number, train: number): readonly Fold[] => {
-  assert(count >= 1 && train > 0 && train < 1, `at least one fold and a share between 0 and 1, not ${count} and ${train}`);
+  assert(
+    count >= 1 && train > 0 && train < 1,
+    `at least one fold and a share between 0 and 1, not ${count} and ${train}`,
+  );
   // The last instant belongs to the last window.
   const wholeMs = Math.floor(endAt) + 1 - startAt;
   const testMs = Math.floor((wholeMs * (1 - train)) / (train + count * (1 - train)));

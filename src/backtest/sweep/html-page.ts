@@ -46,7 +46,8 @@ const chanceSection = (texts: readonly string[]): Markup =>
 type Link = (index: number) => Markup;
 
 const factsOf = ({ by, objectives = [by], ranking, runs, fixture, seed, folds }: SweepReport): string => {
-  const basis = folds === undefined ? "" : ` Scores of points are medians over the trainings of ${counted(folds.length, "fold")}.`;
+  const basis =
+    folds === undefined ? "" : ` Scores of points are medians over the trainings of ${counted(folds.length, "fold")}.`;
   return `${objectives.join(" and ")} of ${counted(ranking.length, "point")}, ${counted(runs.done, "run")} done on ${duration(fixture.endAtMs - fixture.startAtMs)} of market, seed ${seed}.${basis}`;
 };
 
@@ -58,7 +59,10 @@ const tilesOf = ({ by, ranking, luck, folds, runs }: SweepReport): Markup => {
   const total = tested.reduce((sum, { pnl }) => sum + numberOf(pnl), 0);
   const gaining = tested.filter(({ pnl }) => numberOf(pnl) > 0).length;
   const best = ranking[0]?.score;
-  const shortened = [...(runs.pruned === undefined ? [] : [`${grouped(runs.pruned)} given up early`]), `${grouped(runs.failed)} failed`];
+  const shortened = [
+    ...(runs.pruned === undefined ? [] : [`${grouped(runs.pruned)} given up early`]),
+    `${grouped(runs.failed)} failed`,
+  ];
   return html`<dl class="tiles">
 ${folds === undefined ? nothing : tile("Out of sample", signed(total.toFixed(8), 2), `pnl of ${counted(tested.length, "test")}, ${gaining} with a gain`)}
 ${best === undefined ? nothing : tile(`Best ${by}${folds === undefined ? "" : " in sample"}`, amount(best, 2), "in sample: chosen after the fact")}
@@ -89,7 +93,13 @@ const foldSection = ({ space, by, results }: SweepReport, folds: readonly FoldRe
     ];
   });
   const figure = ["out of sample", "in sample", "by chance"].map((name) => ({ name, figure: true }));
-  const columns = [{ name: "fold" }, ...figure, { name: "test from" }, ...space.map(({ name }) => ({ name })), { name: "" }];
+  const columns = [
+    { name: "fold" },
+    ...figure,
+    { name: "test from" },
+    ...space.map(({ name }) => ({ name })),
+    { name: "" },
+  ];
   return html`<h2>Out of sample</h2>
 <p class="soft">Out of sample and in sample are pnl an hour; by chance is the best ${unitOf(by)} that so many trainings would show if options did not matter.</p>
 ${tableOf("Folds", columns, rows)}`;
@@ -132,7 +142,8 @@ const rowsMax = 2_000;
 /** Out of sample first, then the ranking, then what has no figures. */
 const inOrder = ({ results, ranking }: SweepReport): readonly Result[] => {
   const place = new Map(ranking.flatMap(({ runs }) => runs).map((index, at) => [index, at]));
-  const rank = (result: Result): number => (result.part === "test" ? -1 : (place.get(result.index) ?? Number.MAX_SAFE_INTEGER));
+  const rank = (result: Result): number =>
+    result.part === "test" ? -1 : (place.get(result.index) ?? Number.MAX_SAFE_INTEGER);
   return [...results].sort((a, b) => rank(a) - rank(b) || a.index - b.index);
 };
 
@@ -150,20 +161,28 @@ const runTable = (report: SweepReport, link: Link): Markup => {
     ...figured.map((name) => heading(name, figure)),
     html`<th scope="col">report</th>`,
   ];
-  const more = results.length > rowsMax ? html`<p>${grouped(results.length - rowsMax)} more runs; --csv writes all.</p>` : nothing;
+  const more =
+    results.length > rowsMax ? html`<p>${grouped(results.length - rowsMax)} more runs; --csv writes all.</p>` : nothing;
   return html`<h2 id="runs">Runs</h2><p class="soft">Click a heading to sort.${fronts.size > 0 ? " * is on the Pareto front." : ""} Reports of runs are written by --reports N, also later with --out, --resume and a larger N.</p>
 <div class="scroll" role="region" aria-label="Runs" tabindex="0"><table class="sortable"><caption>All runs</caption><thead><tr>${heads}</tr></thead>
 <tbody>${inOrder(report)
     .slice(0, rowsMax)
-    .map((result) => runRow(result, report, fronts.has(result.index), link(result.index)))}</tbody></table></div>${more}`;
+    .map((result) =>
+      runRow(result, report, fronts.has(result.index), link(result.index)),
+    )}</tbody></table></div>${more}`;
 };
 
 const runRow = (result: Result, { space, folds }: SweepReport, isFront: boolean, link: Markup): Markup => {
   const { index, part, fold = 0, options } = result;
   const where =
-    folds === undefined ? nothing : html`<td class="part">${part === "test" ? html`<b>out of sample</b>` : "training"} ${fold + 1}</td>`;
+    folds === undefined
+      ? nothing
+      : html`<td class="part">${part === "test" ? html`<b>out of sample</b>` : "training"} ${fold + 1}</td>`;
   const [pnl, others] = isDone(result)
-    ? [figureCell(result.figures.pnl, signedCell(signed(result.figures.pnl, 2))), html`${figureCells(result.figures)}<td>${link}</td>`]
+    ? [
+        figureCell(result.figures.pnl, signedCell(signed(result.figures.pnl, 2))),
+        html`${figureCells(result.figures)}<td>${link}</td>`,
+      ]
     : [
         figureCell(undefined),
         html`<td colspan="8" class="why">${result.status === "pruned" ? "" : `${result.status}: `}${reasonOf(result)}</td>`,

@@ -38,9 +38,20 @@ export interface JobSettings extends GivenOptions {
 }
 
 export type Answer =
-  | { readonly status: "done"; readonly resultHash: string; readonly figures: Figures; readonly rungs?: readonly string[] }
+  | {
+      readonly status: "done";
+      readonly resultHash: string;
+      readonly figures: Figures;
+      readonly rungs?: readonly string[];
+    }
   /** Given up at the share `at` of the traded time: its profit was below `bar`. `rungs` is what it had made at each rung. */
-  | { readonly status: "pruned"; readonly at: number; readonly pnl: string; readonly bar: string; readonly rungs: readonly string[] }
+  | {
+      readonly status: "pruned";
+      readonly at: number;
+      readonly pnl: string;
+      readonly bar: string;
+      readonly rungs: readonly string[];
+    }
   /** Orders were wanted, and all of them were refused or rejected. */
   | { readonly status: "unaccepted"; readonly resultHash: string; readonly reason: string }
   | { readonly status: "failed"; readonly error: string };
@@ -74,7 +85,12 @@ export const runJob = async (
     }
     const reason = unsentIn(report);
     if (reason !== undefined) return { status: "unaccepted", resultHash: report.resultHash, reason };
-    return { status: "done", resultHash: report.resultHash, figures: figuresOf(report), ...(watch && { rungs: watch.reached }) };
+    return {
+      status: "done",
+      resultHash: report.resultHash,
+      figures: figuresOf(report),
+      ...(watch && { rungs: watch.reached }),
+    };
   } catch (error) {
     if (error instanceof FellBehind && watch !== undefined) {
       const { at, bar } = error;

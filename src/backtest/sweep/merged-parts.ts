@@ -46,7 +46,8 @@ export const mergedParts = (dirs: readonly string[], plan: SweepPlan): Pool => {
 const readPartFile = (dir: string, plan: SweepPlan): ReadPart => {
   const { part, results } = readSweepFile(dir, plan.identity);
   const [index, of] = (typeof part === "string" ? part : "").split("/").map(Number) as [number, number | undefined];
-  if (of === undefined) throw new SluiceError("USAGE", `--merge: ${dir} was written without --part. Name folders of parts only.`);
+  if (of === undefined)
+    throw new SluiceError("USAGE", `--merge: ${dir} was written without --part. Name folders of parts only.`);
   const foreign = [...results.keys()].find((run) => run >= runsOf(plan) || partOfRun(plan, run, of) !== index);
   if (foreign !== undefined)
     throw new SluiceError(
@@ -65,11 +66,17 @@ const checkTogether = (parts: readonly ReadPart[]): void => {
         `--merge: ${dir} is part ${spellPart(part)}, and ${first?.dir} is part ${spellPart(first?.part ?? part)}. Merge parts of one division.`,
       );
     const other = parts.slice(0, at).find((one) => one.part.index === part.index);
-    if (other !== undefined) throw new SluiceError("USAGE", `--merge: ${dir} and ${other.dir} are both part ${spellPart(part)}. Name one.`);
+    if (other !== undefined)
+      throw new SluiceError("USAGE", `--merge: ${dir} and ${other.dir} are both part ${spellPart(part)}. Name one.`);
   }
 };
 
-const incomplete = (missing: readonly number[], byIndex: ReadonlyMap<number, ReadPart>, plan: SweepPlan, of: number): SluiceError => {
+const incomplete = (
+  missing: readonly number[],
+  byIndex: ReadonlyMap<number, ReadPart>,
+  plan: SweepPlan,
+  of: number,
+): SluiceError => {
   const runs = new Map<number, number>();
   for (const run of missing) runs.set(partOfRun(plan, run, of), (runs.get(partOfRun(plan, run, of)) ?? 0) + 1);
   const issues = [...runs]

@@ -26,7 +26,9 @@ const valuesMax = 10_000;
 export const readValues = (text: string, kind: ValueKind, place: string): readonly unknown[] => {
   const trimmed = text.trim();
   if (trimmed === "") throw wrong(place, "no value is given", examples[kind]);
-  const values = trimmed.startsWith("[") ? listOf(trimmed, place) : trimmed.split(",").flatMap((part) => partOf(part.trim(), kind, place));
+  const values = trimmed.startsWith("[")
+    ? listOf(trimmed, place)
+    : trimmed.split(",").flatMap((part) => partOf(part.trim(), kind, place));
   return distinct(values);
 };
 
@@ -43,7 +45,8 @@ const examples: Readonly<Record<ValueKind, string>> = {
   json: 'Write the values as a JSON array, such as [1,"a"].',
 };
 
-const wrong = (place: string, problem: string, remedy: string): SluiceError => new SluiceError("USAGE", `${place}: ${problem}. ${remedy}`);
+const wrong = (place: string, problem: string, remedy: string): SluiceError =>
+  new SluiceError("USAGE", `${place}: ${problem}. ${remedy}`);
 
 const listOf = (text: string, place: string): readonly unknown[] => {
   let values: unknown;
@@ -89,7 +92,8 @@ const asked: Readonly<Record<ValueKind, string>> = {
 const whole = /^-?\d+$/;
 
 const stepOf = (part: string, from: string, to: string, step: string | undefined, place: string): string => {
-  if (![from, to, step ?? "1"].every(isDecimal)) throw wrong(place, `"${part}" has too many digits`, "Write at most 40.");
+  if (![from, to, step ?? "1"].every(isDecimal))
+    throw wrong(place, `"${part}" has too many digits`, "Write at most 40.");
   if (compare(from, to) > 0) throw wrong(place, `"${part}" falls`, `Write it upwards: ${to}..${from}.`);
   if (step === undefined) {
     if (whole.test(from) && whole.test(to)) return "1";
@@ -100,10 +104,19 @@ const stepOf = (part: string, from: string, to: string, step: string | undefined
 };
 
 /** `count` values in equal ratios, between the ends rounded to three digits, or to whole numbers. */
-const byRatio = (part: string, from: string, to: string, count: number, kind: ValueKind, place: string): readonly string[] => {
+const byRatio = (
+  part: string,
+  from: string,
+  to: string,
+  count: number,
+  kind: ValueKind,
+  place: string,
+): readonly string[] => {
   const [low, high] = [Number(from), Number(to)];
-  if (!(low > 0 && high > low)) throw wrong(place, `"${part}" does not rise from above 0`, "Ratios need that, such as 0.001..0.1/log9.");
-  if (count < 2 || count > valuesMax) throw wrong(place, `"${part}" asks for ${count} values`, `Write a number from 2 to ${valuesMax}.`);
+  if (!(low > 0 && high > low))
+    throw wrong(place, `"${part}" does not rise from above 0`, "Ratios need that, such as 0.001..0.1/log9.");
+  if (count < 2 || count > valuesMax)
+    throw wrong(place, `"${part}" asks for ${count} values`, `Write a number from 2 to ${valuesMax}.`);
   return Array.from({ length: count }, (_, index) => {
     if (index === 0 || index === count - 1) return plain(index === 0 ? from : to);
     const value = low * (high / low) ** (index / (count - 1));
@@ -114,7 +127,8 @@ const byRatio = (part: string, from: string, to: string, count: number, kind: Va
 const counted = (from: string, to: string, step: string, place: string): readonly string[] => {
   const values: string[] = [];
   for (let value = plain(from); compare(value, to) <= 0; value = add(value, step)) {
-    if (values.length === valuesMax) throw wrong(place, `${from}..${to}/${step} has more than ${valuesMax} values`, "Take a larger step.");
+    if (values.length === valuesMax)
+      throw wrong(place, `${from}..${to}/${step} has more than ${valuesMax} values`, "Take a larger step.");
     values.push(value);
   }
   return values;

@@ -40,7 +40,8 @@ const scaleOf = (values: readonly number[]): Scale => {
 };
 
 const unit = (value: number): string => String(Math.round(value * 10) / 10);
-const yOf = (value: number, { low, high: most }: Scale): number => top + ((most - value) / (most - low)) * (high - top - bottom);
+const yOf = (value: number, { low, high: most }: Scale): number =>
+  top + ((most - value) / (most - low)) * (high - top - bottom);
 const xAt = (share: number): number => left + share * (wide - left - right);
 
 /** A mark that leads to the run's row: a diamond out of sample, else a ring. */
@@ -104,7 +105,10 @@ const edgeOf = (axis: Axis): Markup => {
 };
 
 /** Every run by its first two objectives; the front is filled. */
-export const frontPlot = (points: readonly { readonly dot: Dot; readonly other: number }[], names: readonly [string, string]): Markup => {
+export const frontPlot = (
+  points: readonly { readonly dot: Dot; readonly other: number }[],
+  names: readonly [string, string],
+): Markup => {
   if (points.length === 0) return nothing;
   const [across, up] = [scaleOf(points.map(({ other }) => other)), scaleOf(points.map(({ dot }) => dot.value))];
   const ticks = valueTicks(across.low, across.high).map(({ value, text }) => {
@@ -114,7 +118,12 @@ export const frontPlot = (points: readonly { readonly dot: Dot; readonly other: 
   const label = `${names[0]} against ${names[1]}; the Pareto front is filled`;
   const marks = points.map(({ dot, other }) => {
     const x = xAt((other - across.low) / (across.high - across.low));
-    return mark(dot, x, yOf(dot.value, up), `run ${dot.index}: ${names[0]} ${dot.value.toFixed(2)}, ${names[1]} ${other.toFixed(2)}`);
+    return mark(
+      dot,
+      x,
+      yOf(dot.value, up),
+      `run ${dot.index}: ${names[0]} ${dot.value.toFixed(2)}, ${names[1]} ${other.toFixed(2)}`,
+    );
   });
   return html`<div class="plots"><figure><figcaption>${label}</figcaption>${frame(label, html`${rulesOf(up)}${ticks}${marks}`)}</figure></div>`;
 };
@@ -163,7 +172,8 @@ const medianIn = (
 ): number | undefined => {
   const inside = dots.filter(
     ({ options }) =>
-      column.values.has(spelled(options[x])) && (y === undefined || row === undefined || row.values.has(spelled(options[y]))),
+      column.values.has(spelled(options[x])) &&
+      (y === undefined || row === undefined || row.values.has(spelled(options[y]))),
   );
   // The worse of the two in the middle where their number is even.
   const values = inside.map(({ value }) => value).sort((a, b) => (scores[by] === "more" ? b - a : a - b));
@@ -190,7 +200,8 @@ const shadeOf = (values: readonly number[], by: Score): ((value: number) => Mark
 };
 
 /** Two digits after the point, four for what is small. */
-const shown = (value: number): string => (value !== 0 && Math.abs(value) < 0.1 ? value.toPrecision(2) : value.toFixed(2));
+const shown = (value: number): string =>
+  value !== 0 && Math.abs(value) < 0.1 ? value.toPrecision(2) : value.toFixed(2);
 
 const legendOf = (values: readonly number[], by: Score): Markup => {
   const [low, most] = [Math.min(...values), Math.max(...values)];

@@ -14,7 +14,11 @@ const dominates = (a: Scored, b: Scored, objectives: readonly Score[]): boolean 
 };
 
 /** The best front first; within a front the first objective decides. */
-export const frontsOf = <T>(runs: readonly T[], objectives: readonly Score[], figures: (run: T) => Scored): readonly (readonly T[])[] => {
+export const frontsOf = <T>(
+  runs: readonly T[],
+  objectives: readonly Score[],
+  figures: (run: T) => Scored,
+): readonly (readonly T[])[] => {
   const [by] = objectives as readonly [Score];
   const sign = scores[by] === "more" ? -1 : 1;
   let rest = [...runs].sort((a, b) => sign * compare(scoreOf(figures(a), by), scoreOf(figures(b), by)));

@@ -26,7 +26,12 @@ const width = 0.1;
 const scaleOfDeviation = Math.sqrt(3) / Math.PI;
 
 /** Points drawn where `good` trials are, the most promising first. There is at least one good trial. */
-export const suggestions = (axes: readonly Axis[], good: readonly Point[], bad: readonly Point[], random: Random): readonly Point[] => {
+export const suggestions = (
+  axes: readonly Axis[],
+  good: readonly Point[],
+  bad: readonly Point[],
+  random: Random,
+): readonly Point[] => {
   const [likely, unlikely] = [mixtureOf(axes, good), mixtureOf(axes, bad)];
   const drawn = Array.from({ length: candidates }, () => {
     const kernels = likely[random.whole(0, likely.length - 1)] as Mixture[number];

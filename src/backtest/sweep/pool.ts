@@ -44,7 +44,8 @@ export const createPool = ({ size, sparing }: PoolOptions, open: () => Promise<T
     return thread;
   };
   /** How many threads a list of so many jobs has from its first moment. */
-  const atOnce = (jobs: number): number => (sparing === undefined ? size : Math.max(1, idle.length, Math.floor(jobs / jobsWorthAThread)));
+  const atOnce = (jobs: number): number =>
+    sparing === undefined ? size : Math.max(1, idle.length, Math.floor(jobs / jobsWorthAThread));
   const lane = async (next: () => Job | undefined, answered: Answered, onOpen?: () => void): Promise<void> => {
     let thread: Thread | undefined;
     for (let job = next(); job !== undefined; job = next()) {

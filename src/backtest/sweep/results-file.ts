@@ -30,7 +30,8 @@ export const openResults = (dir: string, identity: Identity, resume: boolean): R
   const header = headOf(identity);
   const kept = new Map<number, Result>();
   if (existsSync(path)) {
-    if (!resume) throw new SluiceError("USAGE", `${path} exists. Go on with it by --resume, or name another folder with --out.`);
+    if (!resume)
+      throw new SluiceError("USAGE", `${path} exists. Go on with it by --resume, or name another folder with --out.`);
     for (const result of readResults(path, header)) if (result.status !== "failed") kept.set(result.index, result);
   } else {
     if (resume) throw new SluiceError("USAGE", `--resume: there is no ${path}. Leave --resume out to begin.`);
@@ -65,23 +66,29 @@ export const readSweepFile = (
   identity: Identity,
 ): { readonly part: unknown; readonly results: ReadonlyMap<number, Result> } => {
   const path = join(dir, fileName);
-  if (!existsSync(path)) throw new SluiceError("USAGE", `--merge: there is no ${path}. Name folders that --part … --out has written.`);
+  if (!existsSync(path))
+    throw new SluiceError("USAGE", `--merge: there is no ${path}. Name folders that --part … --out has written.`);
   const { head, results } = linesOf(path);
   const { part, ...found } = head;
   checkSame("--merge", path, found, headOf(identity));
   return { part, results: new Map(results.map((result) => [result.index, result])) };
 };
 
-const headOf = (identity: Identity): Identity => JSON.parse(JSON.stringify({ format: resultsFormat, ...identity })) as Identity;
+const headOf = (identity: Identity): Identity =>
+  JSON.parse(JSON.stringify({ format: resultsFormat, ...identity })) as Identity;
 
-const linesOf = (path: string): { readonly head: Identity; readonly results: readonly Result[]; readonly end: number } => {
+const linesOf = (
+  path: string,
+): { readonly head: Identity; readonly results: readonly Result[]; readonly end: number } => {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(10) + 1;
   const [first, ...lines] = bytes.subarray(0, end).toString("utf8").split("\n").slice(0, -1);
   const found = first === undefined ? undefined : (parsed(first, path, 1) as Identity);
   const format = String(found?.["format"]);
   if (found === undefined || format !== resultsFormat) {
-    const problem = format.startsWith("sluice-sweep/") ? `was written by another version (${format})` : "is not the head of a sweep";
+    const problem = format.startsWith("sluice-sweep/")
+      ? `was written by another version (${format})`
+      : "is not the head of a sweep";
     throw new SluiceError("JOURNAL_INVALID", `${path}: line 1 ${problem}. Name another folder with --out.`);
   }
   return { head: found, results: lines.map((line, index) => parsed(line, path, index + 2) as Result), end };
@@ -124,7 +131,10 @@ const checkSame = (option: string, path: string, found: Identity, header: Identi
   const keys = new Set([...Object.keys(header), ...Object.keys(found)]);
   const differs = [...keys].find((key) => !isDeepStrictEqual(found[key], header[key]));
   if (differs === undefined) return;
-  throw new SluiceError("USAGE", `${option}: ${path} belongs to another sweep: ${words[differs] ?? differs} ${remedies[option]}`);
+  throw new SluiceError(
+    "USAGE",
+    `${option}: ${path} belongs to another sweep: ${words[differs] ?? differs} ${remedies[option]}`,
+  );
 };
 
 const remedies: Readonly<Record<string, string>> = {

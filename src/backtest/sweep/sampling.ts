@@ -32,7 +32,8 @@ export const countOf = (space: Space, choice: Choice, max: number): number => {
 /** Every point that will be tried, where that is known before anything runs; else none. */
 export const choose = (space: Space, choice: Choice, max: number): readonly Point[] => {
   const wanted = countOf(space, choice, max);
-  if (choice.kind === "grid" || wanted === sizeOf(space)) return Array.from({ length: wanted }, (_, index) => pointAt(space, index));
+  if (choice.kind === "grid" || wanted === sizeOf(space))
+    return Array.from({ length: wanted }, (_, index) => pointAt(space, index));
   return choice.kind === "random" ? drawn(space, wanted, choice.seed) : [];
 };
 
@@ -83,7 +84,9 @@ const createLearner = (space: Space, random: Random, possible: (point: Point) =>
     const batch: Point[] = [];
     while (batch.length < wanted) {
       const learned =
-        tried.length < firstDrawn ? undefined : suggestions(axes, good, [...tried.slice(good.length), ...batch], random).find(fresh);
+        tried.length < firstDrawn
+          ? undefined
+          : suggestions(axes, good, [...tried.slice(good.length), ...batch], random).find(fresh);
       const place = learned ?? byChance();
       used.add(place.join(" "));
       batch.push(place);

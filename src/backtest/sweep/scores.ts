@@ -38,7 +38,18 @@ export interface Figures {
   readonly currency: string;
 }
 
-export const figuresOf = ({ pnl, fees, volume, drawdown, fills, orders, quota, returns, trades, currency }: RunReport): Figures => ({
+export const figuresOf = ({
+  pnl,
+  fees,
+  volume,
+  drawdown,
+  fills,
+  orders,
+  quota,
+  returns,
+  trades,
+  currency,
+}: RunReport): Figures => ({
   pnl,
   ...(returns?.sharpe !== undefined && { sharpe: returns.sharpe, sharpePer: returns.per }),
   drawdown: drawdown.max,

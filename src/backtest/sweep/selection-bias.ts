@@ -17,12 +17,17 @@ export interface SelectionBias {
 }
 
 /** `unknown` is how many trials have no score; there is nothing to say where all are such. */
-export const selectionBiasOf = (values: readonly number[], better: "more" | "less", unknown = 0): SelectionBias | undefined => {
+export const selectionBiasOf = (
+  values: readonly number[],
+  better: "more" | "less",
+  unknown = 0,
+): SelectionBias | undefined => {
   const known = values.length;
   if (known === 0) return undefined;
   const sorted = [...values].sort((a, b) => a - b);
   const mean = sorted.reduce((total, value) => total + value, 0) / known;
-  const spread = known < 2 ? 0 : Math.sqrt(sorted.reduce((total, value) => total + (value - mean) ** 2, 0) / (known - 1));
+  const spread =
+    known < 2 ? 0 : Math.sqrt(sorted.reduce((total, value) => total + (value - mean) ** 2, 0) / (known - 1));
   const sign = better === "more" ? 1 : -1;
   return {
     trials: known + unknown,

@@ -51,7 +51,8 @@ export const variationsIn = (exported: unknown, file: string): readonly Variatio
     throw new SluiceError("CONFIG_INVALID", `${place} is not an object. ${remedy}`);
   }
   return Object.entries(exported).map(([name, values]: [string, unknown]) => {
-    if (typeof values === "string" || (Array.isArray(values) && values.length > 0)) return { name, values, place: `${place} "${name}"` };
+    if (typeof values === "string" || (Array.isArray(values) && values.length > 0))
+      return { name, values, place: `${place} "${name}"` };
     throw new SluiceError("CONFIG_INVALID", `${place} "${name}" is neither text nor an array of values. ${remedy}`);
   });
 };
@@ -61,7 +62,8 @@ export const spaceOf = (strategies: readonly Strategy[], variations: readonly Va
   const space = variations.map((variation) => dimensionOf(strategies, variation));
   const names = space.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new SluiceError("USAGE", `${twice} is varied twice. Write all its values in one list.`);
+  if (twice !== undefined)
+    throw new SluiceError("USAGE", `${twice} is varied twice. Write all its values in one list.`);
   return space;
 };
 
@@ -117,13 +119,19 @@ const dimensionOf = (strategies: readonly Strategy[], { name, values, place }: V
   const strategy = strategies.find((one) => one.name === owner);
   if (strategy === undefined) {
     const known = strategies.map((one) => one.name);
-    throw new SluiceError("USAGE", `${place}: no strategy is named "${owner}"; there is ${known.join(", ")}.${didYouMean(owner, known)}`);
+    throw new SluiceError(
+      "USAGE",
+      `${place}: no strategy is named "${owner}"; there is ${known.join(", ")}.${didYouMean(owner, known)}`,
+    );
   }
   const schemas = propertiesOf(strategy);
   if (schemas[option] === undefined) {
     const known = Object.keys(schemas);
     const there = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
-    throw new SluiceError("USAGE", `${place}: strategy "${owner}" has no option "${option}"; ${there}.${didYouMean(option, known)}`);
+    throw new SluiceError(
+      "USAGE",
+      `${place}: strategy "${owner}" has no option "${option}"; ${there}.${didYouMean(option, known)}`,
+    );
   }
   const kind = kindOf(schemas[option]);
   const read = typeof values === "string" ? readValues(values, kind, place) : distinct(values);
@@ -139,7 +147,11 @@ const checkEach = (strategy: Strategy, option: string, values: readonly unknown[
       parseHuman(schema, { [option]: value }, `options of strategy "${strategy.name}"`);
     } catch (error) {
       if (!isSluiceError(error)) throw error;
-      throw new SluiceError("USAGE", `${place}: ${strategy.name} does not take ${option}=${spelled(value)}:`, error.issues);
+      throw new SluiceError(
+        "USAGE",
+        `${place}: ${strategy.name} does not take ${option}=${spelled(value)}:`,
+        error.issues,
+      );
     }
   }
 };
@@ -158,7 +170,8 @@ const optionsIn = (strategies: readonly Strategy[]) =>
         })),
   );
 
-const isRanged = ({ kind }: { readonly kind: ValueKind }): boolean => kind === "whole" || kind === "number" || kind === "decimal";
+const isRanged = ({ kind }: { readonly kind: ValueKind }): boolean =>
+  kind === "whole" || kind === "number" || kind === "decimal";
 
 /** The option called `option` of whichever strategy has one, else the first that can be varied over a range. */
 const suggestedName = (strategies: readonly Strategy[], option?: string): string => {

@@ -19,7 +19,8 @@ export const judgement = (report: SweepReport): readonly string[] => {
 /** What a guided or shortened search does to the comparison with chance. */
 const caveats = ({ choice, runs: { pruned = 0 } }: SweepReport): readonly string[] => {
   const guided = choice.kind === "tpe" ? ["later trials were placed where earlier ones were good"] : [];
-  const cut = pruned > 0 ? ["runs that fell behind were given up, so that the median and the spread are of better ones"] : [];
+  const cut =
+    pruned > 0 ? ["runs that fell behind were given up, so that the median and the spread are of better ones"] : [];
   const reasons = [...guided, ...cut];
   if (reasons.length === 0) return [];
   return [`The comparison with chance is distorted here: ${reasons.join("; ")}. Go by what is out of sample.`];
@@ -45,9 +46,10 @@ const overFolds = (folds: readonly FoldReport[]): readonly string[] => {
   if (tested.length === 0) return ["No fold was tested: nothing can be said about what the choice is worth."];
   const hoursOf = (pick: "train" | "test"): number =>
     tested.reduce((total, one) => total + one[pick].toAt - one[pick].fromAt, 0) / 3_600_000;
-  const [trained, proved] = [tested.map(({ inSample }) => inSample.pnl), tested.map(({ outOfSample }) => outOfSample.pnl)].map((all) =>
-    all.reduce(add, "0"),
-  ) as [string, string];
+  const [trained, proved] = [
+    tested.map(({ inSample }) => inSample.pnl),
+    tested.map(({ outOfSample }) => outOfSample.pnl),
+  ].map((all) => all.reduce(add, "0")) as [string, string];
   const promised = approximate(trained) / hoursOf("train");
   const kept = approximate(proved) / hoursOf("test");
   const share = promised > 0 ? `, ${Math.round((100 * kept) / promised)} % of what the trainings promised` : "";

@@ -121,7 +121,11 @@ const rules: OptionRules = {
     warmUpMs: { type: "number", minimum: 0 },
     out: text,
     resume: { type: "boolean" },
-    part: { type: "object", required: ["index", "of"], properties: { index: { type: "number" }, of: { type: "number" } } },
+    part: {
+      type: "object",
+      required: ["index", "of"],
+      properties: { index: { type: "number" }, of: { type: "number" } },
+    },
     merge: { type: "array", items: text, minItems: 1 },
     workers: text,
     reports: { type: "object" },
@@ -137,7 +141,11 @@ const rules: OptionRules = {
  * `sluice sweep --json` prints. Throws `USAGE` or `CONFIG_INVALID` before anything runs; runs that failed are in the report.
  * `clock` is for progress only.
  */
-export const sweep = async (path: string, options: SweepOptions = {}, clock: Clock = createSystemClock()): Promise<SweepReport> => {
+export const sweep = async (
+  path: string,
+  options: SweepOptions = {},
+  clock: Clock = createSystemClock(),
+): Promise<SweepReport> => {
   check(options);
   const given = givenIn(options.vary);
   // A config that is a function gets the command of the runs: backtests.
@@ -152,7 +160,8 @@ export const sweep = async (path: string, options: SweepOptions = {}, clock: Clo
   const plan = planSweep(path, config, planOptions(options, variations));
   const pool = await poolOf(plan, options, clock);
   const head = { ...plan.identity, ...(part !== undefined && { part: spellPart(part) }) };
-  const opened = (dir: string): ResultsFile => (merge === undefined ? openResults(dir, head, resume) : collectResults(dir, head));
+  const opened = (dir: string): ResultsFile =>
+    merge === undefined ? openResults(dir, head, resume) : collectResults(dir, head);
   const file = out === undefined ? undefined : await orClose(pool, () => opened(out));
   const threads = jobs ?? availableParallelism();
   options.onStart?.(startOf(plan, runsOf(plan), threads));
@@ -172,11 +181,14 @@ export const sweep = async (path: string, options: SweepOptions = {}, clock: Clo
 const check = (options: SweepOptions): void => {
   checkOptions("sweep", rules, options);
   const { resume, out, train, folds } = options;
-  if (resume === true && out === undefined) throw new SluiceError("USAGE", "--resume: name the folder to go on with by --out DIR.");
-  if (train !== undefined && !(train > 0 && train < 1)) throw new SluiceError("USAGE", `sweep.train: ${train} is invalid. ${shareRemedy}`);
+  if (resume === true && out === undefined)
+    throw new SluiceError("USAGE", "--resume: name the folder to go on with by --out DIR.");
+  if (train !== undefined && !(train > 0 && train < 1))
+    throw new SluiceError("USAGE", `sweep.train: ${train} is invalid. ${shareRemedy}`);
   checkSampling(options);
   checkParts(options);
-  if (train !== undefined && folds === undefined) throw new SluiceError("USAGE", "--train: it is the share of a fold; add --folds N.");
+  if (train !== undefined && folds === undefined)
+    throw new SluiceError("USAGE", "--train: it is the share of a fold; add --folds N.");
 };
 
 const checkSampling = ({ sampler, random, trials, batch, prune }: SweepOptions): void => {
@@ -186,7 +198,10 @@ const checkSampling = ({ sampler, random, trials, batch, prune }: SweepOptions):
   if (trials !== undefined && drawn === "grid")
     throw new SluiceError("USAGE", "--trials: a grid tries everything. Add --sampler tpe or --sampler random.");
   if (batch !== undefined && drawn !== "tpe" && prune !== true)
-    throw new SluiceError("USAGE", "--batch: results count for the next batch with --sampler tpe or --prune only. Add one of them.");
+    throw new SluiceError(
+      "USAGE",
+      "--batch: results count for the next batch with --sampler tpe or --prune only. Add one of them.",
+    );
 };
 
 const orClose = async <T>(pool: Pool | undefined, run: () => T): Promise<T> => {
@@ -226,12 +241,26 @@ const choiceOf = ({ sampler, random, trials = random ?? 100, seed = 1, batch = 8
 };
 
 const givenIn = (vary: SweepOptions["vary"] = {}): readonly Variation[] =>
-  isList(vary) ? vary.map(readVariation) : Object.entries(vary).map(([name, values]) => ({ name, values, place: `vary "${name}"` }));
+  isList(vary)
+    ? vary.map(readVariation)
+    : Object.entries(vary).map(([name, values]) => ({ name, values, place: `vary "${name}"` }));
 
 const isList = (vary: NonNullable<SweepOptions["vary"]>): vary is readonly string[] => Array.isArray(vary);
 
 const planOptions = (options: SweepOptions, variations: readonly Variation[]): PlanOptions => {
-  const { fixture, folds, seed, max = 1_000, by = "pnl", prune, limits = true, train = 0.7, fills, warmUpMs, part } = options;
+  const {
+    fixture,
+    folds,
+    seed,
+    max = 1_000,
+    by = "pnl",
+    prune,
+    limits = true,
+    train = 0.7,
+    fills,
+    warmUpMs,
+    part,
+  } = options;
   const objectives = typeof by === "string" ? [by] : by;
   return {
     variations,
@@ -262,7 +291,11 @@ const merged = (inFile: readonly Variation[], given: readonly Variation[]): read
   ...given,
 ];
 
-const startOf = ({ fixture, space, trials, windows, manifest }: SweepPlan, runs: number, threads: number): SweepStart => ({
+const startOf = (
+  { fixture, space, trials, windows, manifest }: SweepPlan,
+  runs: number,
+  threads: number,
+): SweepStart => ({
   fixture,
   space,
   runs,

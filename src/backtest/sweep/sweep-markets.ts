@@ -30,21 +30,30 @@ export const readMarkets = ({ fixture, windows, warmUpMs = 0 }: Planned, dir = f
       const cut = cutTape(whole, window);
       if (cut.endAt <= cut.startAt + warmUpMs) throw emptyWindow(index, part, fold[part]);
       const name = `${fixture}, ${part} of fold ${index + 1}`;
-      return { tape: shareTape(cut), before: rowsBeforeWindow(whole, window), facts: { name, contentHash: hashOfRows(cut) } };
+      return {
+        tape: shareTape(cut),
+        before: rowsBeforeWindow(whole, window),
+        facts: { name, contentHash: hashOfRows(cut) },
+      };
     }),
   );
 };
 
 const emptyWindow = (fold: number, part: string, { fromAt, toAt }: Window): SluiceError => {
   const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString());
-  return new SluiceError("USAGE", `--folds: the ${part} part of fold ${fold + 1}, ${from} to ${to}, holds no market. Take fewer folds.`);
+  return new SluiceError(
+    "USAGE",
+    `--folds: the ${part} part of fold ${fold + 1}, ${from} to ${to}, holds no market. Take fewer folds.`,
+  );
 };
 
 /** The same tape with its columns in shared memory; what lies there already stays where it is. */
 const shareTape = (tape: Tape): Tape =>
   Object.freeze({
     ...tape,
-    series: tape.series.map((series) => Object.fromEntries(Object.entries(series).map(shareEntry)) as unknown as typeof series),
+    series: tape.series.map(
+      (series) => Object.fromEntries(Object.entries(series).map(shareEntry)) as unknown as typeof series,
+    ),
     order: { series: shared(tape.order.series), row: shared(tape.order.row) },
   });
 
@@ -55,7 +64,9 @@ const shareEntry = ([name, value]: [string, unknown]): [string, unknown] => [
 
 const shared = <C extends Column>(column: C): C => {
   if (column.buffer instanceof SharedArrayBuffer) return column;
-  const copy = new (column.constructor as new (buffer: SharedArrayBuffer) => C)(new SharedArrayBuffer(column.byteLength));
+  const copy = new (column.constructor as new (buffer: SharedArrayBuffer) => C)(
+    new SharedArrayBuffer(column.byteLength),
+  );
   copy.set(column);
   return copy;
 };

@@ -51,11 +51,18 @@ export const checkDivision = ({ trials, windows, choice }: Divided, { of }: Swee
     );
   const [units, what] = windows.length === 0 ? [trials, "points"] : [windows.length, "folds"];
   if (of > units)
-    throw new SluiceError("USAGE", `--part: ${units} ${what} cannot be divided into ${of} parts. Take ${units} parts or fewer.`);
+    throw new SluiceError(
+      "USAGE",
+      `--part: ${units} ${what} cannot be divided into ${of} parts. Take ${units} parts or fewer.`,
+    );
 };
 
 /** The part to which a run belongs, by the run's index. */
-export const partOfRun = ({ trials, windows }: Pick<Divided, "trials" | "windows">, run: number, of: number): number => {
+export const partOfRun = (
+  { trials, windows }: Pick<Divided, "trials" | "windows">,
+  run: number,
+  of: number,
+): number => {
   if (windows.length === 0) return 1 + (run % of);
   const trainings = windows.length * trials;
   return 1 + ((run < trainings ? Math.floor(run / trials) : run - trainings) % of);

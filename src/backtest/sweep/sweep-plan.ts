@@ -77,7 +77,8 @@ export const planSweep = (configPath: string, given: unknown, options: SweepOpti
   checkPoints(config, space, points);
   checkPruning(prune, objectives);
   const { warmUpMs = 0 } = (config.service as BacktestSpec).options;
-  const windows = folds === undefined ? [] : foldsOf(manifest.startAtMs + warmUpMs, manifest.endAtMs, folds.count, folds.train);
+  const windows =
+    folds === undefined ? [] : foldsOf(manifest.startAtMs + warmUpMs, manifest.endAtMs, folds.count, folds.train);
   const settings = {
     ...(seed === undefined ? {} : { seed }),
     ...(limits === undefined ? {} : { limits }),
@@ -116,7 +117,10 @@ const checkPruning = (prune: boolean, objectives: readonly Score[]): void => {
 
 const fixtureOf = ({ service }: CheckedConfig, given: string | undefined): string => {
   if (service.kind !== "backtest") {
-    throw new SluiceError("CONFIG_INVALID", `config.service is ${service.kind}(…); a sweep needs service: backtest({ fixture: "…" }).`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `config.service is ${service.kind}(…); a sweep needs service: backtest({ fixture: "…" }).`,
+    );
   }
   const fixture = given ?? (service as BacktestSpec).options.fixture;
   if (fixture !== undefined) return fixture;

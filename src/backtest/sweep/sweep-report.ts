@@ -57,7 +57,12 @@ export interface FoldReport {
 /** Result of a sweep: every run, the points in order of their score, and what the choice would have earned afterwards. */
 export interface SweepReport {
   readonly config: string;
-  readonly fixture: { readonly name: string; readonly contentHash: string; readonly startAtMs: number; readonly endAtMs: number };
+  readonly fixture: {
+    readonly name: string;
+    readonly contentHash: string;
+    readonly startAtMs: number;
+    readonly endAtMs: number;
+  };
   readonly seed: string;
   readonly by: Score;
   /** Where several decide; `by` is the first of them, and chooses in each fold. */
@@ -96,7 +101,12 @@ export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>):
       : undefined;
   return {
     config: plan.configPath,
-    fixture: { name: fixture, contentHash: manifest.contentHash, startAtMs: manifest.startAtMs, endAtMs: manifest.endAtMs },
+    fixture: {
+      name: fixture,
+      contentHash: manifest.contentHash,
+      startAtMs: manifest.startAtMs,
+      endAtMs: manifest.endAtMs,
+    },
     seed: plan.runSeed,
     by,
     ...(objectives.length > 1 ? { objectives } : {}),
@@ -133,10 +143,16 @@ const rankingOf = (results: readonly Result[], objectives: readonly Score[]): re
     if (!isDone(result) || result.part === "test") continue;
     byPoint.set(result.point, [...(byPoint.get(result.point) ?? []), result]);
   }
-  const middleOf = (runs: readonly Done[], by: Score): Done => ranked(runs, by, figures)[Math.floor(runs.length / 2)] as Done;
+  const middleOf = (runs: readonly Done[], by: Score): Done =>
+    ranked(runs, by, figures)[Math.floor(runs.length / 2)] as Done;
   const points = [...byPoint].map(([point, runs]) => {
     const medians = Object.fromEntries(objectives.map((one) => [one, scoreOf(middleOf(runs, one).figures, one)]));
-    return { point, runs, options: middleOf(runs, by).options, medians: medians as Readonly<Partial<Record<Score, string>>> };
+    return {
+      point,
+      runs,
+      options: middleOf(runs, by).options,
+      medians: medians as Readonly<Partial<Record<Score, string>>>,
+    };
   });
   points.sort((a, b) => a.point - b.point);
   return frontsOf(points, objectives, ({ medians }) => medians).flatMap((front, rank) =>
@@ -165,7 +181,9 @@ const foldReport = ({ windows, trials, by }: SweepPlan, results: readonly Result
   const best = chosenIn(results, fold, trials, by);
   if (best === undefined) return { fold, train, test };
   const tested = results.find((result) => result.part === "test" && result.fold === fold);
-  const trained = results.filter((result): result is Done => result.part === "train" && result.fold === fold && isDone(result));
+  const trained = results.filter(
+    (result): result is Done => result.part === "train" && result.fold === fold && isDone(result),
+  );
   const luck = selectionBiasOf(
     trained.map((run) => approximate(scoreOf(run.figures, by))),
     scores[by],

@@ -39,7 +39,11 @@ export const optionsAt = (space: SweepPlan["space"], point: Point): Result["opti
   Object.fromEntries(space.map(({ name, values }, at) => [name, values[point[at] ?? 0]]));
 
 /** Each call gives the next batch: on the whole recording, or on the training of every fold, of which each learns from its own trials alone. */
-export const batchesOf = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<number, Result>): (() => readonly Task[]) => {
+export const batchesOf = (
+  plan: SweepPlan,
+  numbers: PointNumbers,
+  results: ReadonlyMap<number, Result>,
+): (() => readonly Task[]) => {
   const { trials, windows, objectives, prune, part } = plan;
   if (part !== undefined && windows.length === 0) return onlyBatch(pointsInPart(plan, numbers, part));
   const folds = windows.length === 0 ? [undefined] : [...windows.keys()].filter((fold) => isInPart(part, fold));
@@ -57,7 +61,9 @@ export const batchesOf = (plan: SweepPlan, numbers: PointNumbers, results: Reado
       stream.count += points.length;
       const bars = prune === true ? barsOf(tried.map((one) => ("rungs" in one ? (one.rungs ?? []) : []))) : undefined;
       const part = fold === undefined ? "whole" : "train";
-      return points.map((point, at) => taskOf(plan, { index: first + count + at, point, number: numbers.of(point), part, fold, bars }));
+      return points.map((point, at) =>
+        taskOf(plan, { index: first + count + at, point, number: numbers.of(point), part, fold, bars }),
+      );
     });
 };
 
@@ -67,7 +73,8 @@ const pointsInPart = (plan: SweepPlan, numbers: PointNumbers, part: SweepPart): 
     .map((point, index) => taskOf(plan, { index, point, number: numbers.of(point), part: "whole", fold: undefined }))
     .filter(({ job }) => isInPart(part, job.index));
 
-const isInPart = (part: SweepPart | undefined, unit: number): boolean => part === undefined || 1 + (unit % part.of) === part.index;
+const isInPart = (part: SweepPart | undefined, unit: number): boolean =>
+  part === undefined || 1 + (unit % part.of) === part.index;
 
 const onlyBatch = (tasks: readonly Task[]): (() => readonly Task[]) => {
   const batches = [tasks];
@@ -75,7 +82,11 @@ const onlyBatch = (tasks: readonly Task[]): (() => readonly Task[]) => {
 };
 
 /** What each fold's training chose, on the fold's test. Where no training succeeded there is nothing to test. */
-export const testTasks = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<number, Result>): readonly Task[] => {
+export const testTasks = (
+  plan: SweepPlan,
+  numbers: PointNumbers,
+  results: ReadonlyMap<number, Result>,
+): readonly Task[] => {
   const { trials, windows, by } = plan;
   return windows.flatMap((_, fold) => {
     const chosen = chosenIn(results.values(), fold, trials, by);
@@ -87,7 +98,8 @@ export const testTasks = (plan: SweepPlan, numbers: PointNumbers, results: Reado
 };
 
 /** Markets stand in the order of sweep-markets.ts: training and test of each fold in turn. */
-export const marketOf = (part: Part, fold: number | undefined): number => (fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0));
+export const marketOf = (part: Part, fold: number | undefined): number =>
+  fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0);
 
 interface Wanted {
   readonly index: number;
@@ -100,7 +112,12 @@ interface Wanted {
 }
 
 const taskOf = ({ space }: SweepPlan, { index, point, number, part, fold, bars }: Wanted): Task => ({
-  job: { index, overrides: overridesOf(space, point), market: marketOf(part, fold), ...(bars === undefined ? {} : { bars }) },
+  job: {
+    index,
+    overrides: overridesOf(space, point),
+    market: marketOf(part, fold),
+    ...(bars === undefined ? {} : { bars }),
+  },
   part,
   ...(fold === undefined ? {} : { fold }),
   point: number,

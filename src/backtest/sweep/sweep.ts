@@ -99,7 +99,14 @@ const runAll = async (plan: SweepPlan, run: SweepRun, pool: Pool): Promise<Reado
       ({ index }, answer: Answer) => {
         const task = byIndex.get(index) as Task;
         const { part, fold, point } = task;
-        const result: Result = { index, part, ...(fold === undefined ? {} : { fold }), point, options: optionsOf(task), ...answer };
+        const result: Result = {
+          index,
+          part,
+          ...(fold === undefined ? {} : { fold }),
+          point,
+          options: optionsOf(task),
+          ...answer,
+        };
         results.set(index, result);
         run.file?.append(result);
         tell();
@@ -126,8 +133,15 @@ const writePages = async (
   const byIndex = new Map(results.map((result) => [result.index, result]));
   const jobs = chosen.map((index): Job => {
     const { options, fold, part } = byIndex.get(index) as Result;
-    const point = plan.space.map(({ name, values }) => values.findIndex((value) => isDeepStrictEqual(value, options[name])));
-    return { index, overrides: overridesOf(plan.space, point), market: marketOf(part, fold), page: resolve(dir, `${index}.html`) };
+    const point = plan.space.map(({ name, values }) =>
+      values.findIndex((value) => isDeepStrictEqual(value, options[name])),
+    );
+    return {
+      index,
+      overrides: overridesOf(plan.space, point),
+      market: marketOf(part, fold),
+      page: resolve(dir, `${index}.html`),
+    };
   });
   await pool.run(jobs, ({ index }, answer) => {
     if (answer.status === "done") onPage?.(index);

@@ -40,7 +40,8 @@ type Sized = Column & { readonly size: number };
 export const sweepText = (report: SweepReport, { columns = 100, colour = false, top = 20 }: TableLook = {}): string => {
   const paint = ink(colour);
   const width = Math.max(60, columns) - 2;
-  const body = report.folds === undefined ? pointLines(report, top, width, paint) : foldLines(report, report.folds, width, paint);
+  const body =
+    report.folds === undefined ? pointLines(report, top, width, paint) : foldLines(report, report.folds, width, paint);
   const lines = [
     ...headline(report, width, paint),
     "",
@@ -52,9 +53,14 @@ export const sweepText = (report: SweepReport, { columns = 100, colour = false, 
   return `\n${lines.map((line) => ` ${line}`.trimEnd()).join("\n")}\n\n`;
 };
 
-const headline = ({ fixture, ranking, by, objectives, runs, seed, folds }: SweepReport, width: number, paint: Ink): readonly string[] => {
+const headline = (
+  { fixture, ranking, by, objectives, runs, seed, folds }: SweepReport,
+  width: number,
+  paint: Ink,
+): readonly string[] => {
   const span = duration(fixture.endAtMs - fixture.startAtMs);
-  const first = objectives === undefined ? `the best by ${by} first` : `the Pareto front of ${objectives.join(" and ")} first`;
+  const first =
+    objectives === undefined ? `the best by ${by} first` : `the Pareto front of ${objectives.join(" and ")} first`;
   const order = folds === undefined ? first : `chosen by ${by}`;
   const { pruned = 0 } = runs;
   const unfinished = runs.wanted - runs.done - runs.failed - runs.unaccepted - pruned;
@@ -72,7 +78,8 @@ const headline = ({ fixture, ranking, by, objectives, runs, seed, folds }: Sweep
 
 const pointLines = (report: SweepReport, top: number, width: number, paint: Ink): readonly string[] => {
   const rows = report.ranking.slice(0, top);
-  if (rows.length === 0) return [paint.dim(report.runs.unaccepted === 0 ? "No run was finished." : "No run has figures to rank.")];
+  if (rows.length === 0)
+    return [paint.dim(report.runs.unaccepted === 0 ? "No run was finished." : "No run has figures to rank.")];
   const byIndex = new Map(report.results.filter(isDone).map((result) => [result.index, result]));
   const figures = rows.map(({ runs }) => (byIndex.get(runs[0] as number) as Done).figures);
   const money = (pick: (one: Figures) => string, spell = amount) => figures.map((one) => spell(pick(one), 2));
@@ -82,7 +89,13 @@ const pointLines = (report: SweepReport, top: number, width: number, paint: Ink)
     { name: "sharpe", score: "sharpe", cells: known(figures, "sharpe") },
     { name: "drawdown", score: "drawdown", cells: money(({ drawdown }) => drawdown) },
     ...(decides(report, "drawdownPercent")
-      ? [{ name: "drawdown %", score: "drawdownPercent" as const, cells: money(({ drawdownPercent }) => drawdownPercent) }]
+      ? [
+          {
+            name: "drawdown %",
+            score: "drawdownPercent" as const,
+            cells: money(({ drawdownPercent }) => drawdownPercent),
+          },
+        ]
       : []),
     { name: "trades", cells: figures.map(({ trades }) => grouped(trades)) },
     { name: "win %", cells: known(figures, "winPercent") },
@@ -94,8 +107,15 @@ const pointLines = (report: SweepReport, top: number, width: number, paint: Ink)
     { name: "volume", score: "volume", cells: figures.map(({ volume }) => amount(volume, 0)) },
   ];
   // What decides comes first, so that no narrow page drops it.
-  const [deciding, others] = [true, false].map((first) => scored.filter(({ score }) => decides(report, score) === first));
-  const columns: readonly Column[] = [{ name: "", cells: numbers }, ...optionColumns(report, rows), ...(deciding ?? []), ...(others ?? [])];
+  const [deciding, others] = [true, false].map((first) =>
+    scored.filter(({ score }) => decides(report, score) === first),
+  );
+  const columns: readonly Column[] = [
+    { name: "", cells: numbers },
+    ...optionColumns(report, rows),
+    ...(deciding ?? []),
+    ...(others ?? []),
+  ];
   const more = report.ranking.length - rows.length;
   return [
     ...laidOut(columns, width, paint),
@@ -121,7 +141,9 @@ const known = (figures: readonly Figures[], name: "sharpe" | "winPercent" | "pro
 const legend = (figures: readonly Figures[]): string => {
   const per = figures.find(({ sharpePer }) => sharpePer !== undefined)?.sharpePer;
   const sharpe =
-    per === undefined ? "" : `Sharpe is ${per === "year" ? "annualised" : "of each run, not annualised (that needs 7 days)"}; `;
+    per === undefined
+      ? ""
+      : `Sharpe is ${per === "year" ? "annualised" : "of each run, not annualised (that needs 7 days)"}; `;
   return `${sharpe}win % and factor (win rate, profit factor) are of closed trades after costs: the figures of each run's own report.`;
 };
 
@@ -147,7 +169,11 @@ const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: num
           { name: `${report.by} in`, cells: folds.map(({ inSample, train }) => score(inSample, train)) },
         ]),
     { name: "by chance", cells: folds.map((fold) => scoreText(chanceIn(fold, report.by))) },
-    { name: "test from", spare: 1, cells: folds.map(({ test }) => new Date(test.fromAt).toISOString().slice(0, 16).replace("T", " ")) },
+    {
+      name: "test from",
+      spare: 1,
+      cells: folds.map(({ test }) => new Date(test.fromAt).toISOString().slice(0, 16).replace("T", " ")),
+    },
     { name: "lasts", spare: 2, cells: folds.map(({ test }) => duration(test.toAt - test.fromAt)) },
     ...optionColumns(
       report,
@@ -158,7 +184,9 @@ const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: num
   const fits = widthOfAll(sized(columns)) <= width;
   const rows = laidOut(fits ? columns : columns.filter(({ name }) => !options.includes(name)), width, paint);
   return [
-    ...rows.flatMap((row, index) => (fits || index === 0 ? [row] : [row, ...chosenLines(folds[index - 1], width, paint)])),
+    ...rows.flatMap((row, index) =>
+      fits || index === 0 ? [row] : [row, ...chosenLines(folds[index - 1], width, paint)],
+    ),
     ...wrapped(
       `Out of sample and in sample are pnl an hour. Every part begins cold: what a strategy learns from the past it learns within the part. "By chance" is what the best of so many trainings would show in sample if options did not matter.${report.by === "sharpe" ? " Sharpe ratios are per day, so that parts of different lengths can be compared." : ""}`,
       width,
@@ -184,7 +212,8 @@ const gap = "  ";
 const sized = (columns: readonly Column[]): readonly Sized[] =>
   columns.map((column) => ({ ...column, size: Math.max(widthOf(column.name), ...column.cells.map(widthOf)) }));
 
-const widthOfAll = (columns: readonly Sized[]): number => columns.reduce((total, { size }) => total + size + gap.length, -gap.length);
+const widthOfAll = (columns: readonly Sized[]): number =>
+  columns.reduce((total, { size }) => total + size + gap.length, -gap.length);
 
 /** As many columns as fit: those that can be spared go first, then the last ones. */
 const fitting = (columns: readonly Sized[], width: number): readonly Sized[] => {
@@ -221,7 +250,9 @@ const tone = (cell: string, paint: Ink): string => {
 const listedMax = 5;
 
 const unacceptedLines = ({ results }: SweepReport, width: number, paint: Ink): readonly string[] => {
-  const empty = results.flatMap((result) => (result.status === "unaccepted" ? [{ ...result, why: result.reason }] : []));
+  const empty = results.flatMap((result) =>
+    result.status === "unaccepted" ? [{ ...result, why: result.reason }] : [],
+  );
   return listed(empty, `${counted(empty.length, "run")} without an accepted order, not ranked:`, width, paint.yellow);
 };
 
@@ -233,12 +264,19 @@ const failureLines = ({ results }: SweepReport, width: number, paint: Ink): read
 type Listed = Pick<Result, "options" | "part" | "fold"> & { readonly why: string };
 
 /** Reasons whole, on as many lines as they need. */
-const listed = (runs: readonly Listed[], heading: string, width: number, tone: (text: string) => string): readonly string[] => {
+const listed = (
+  runs: readonly Listed[],
+  heading: string,
+  width: number,
+  tone: (text: string) => string,
+): readonly string[] => {
   if (runs.length === 0) return [];
   const lines = runs.slice(0, listedMax).flatMap(({ options, part, fold, why }) => {
     const name = Object.entries(options).map(([option, value]) => `${option}=${spelled(value)}`);
     const where = fold === undefined ? "" : ` (${part === "train" ? "training" : "test"} of fold ${fold + 1})`;
-    return wrapped(printable(`${name.join(" ")}${where}: ${why}`), width - 2).map((line, index) => (index === 0 ? line : `  ${line}`));
+    return wrapped(printable(`${name.join(" ")}${where}: ${why}`), width - 2).map((line, index) =>
+      index === 0 ? line : `  ${line}`,
+    );
   });
   const more = runs.length > listedMax ? [`and ${grouped(runs.length - listedMax)} more`] : [];
   return ["", tone(heading), ...lines, ...more];

@@ -23,7 +23,9 @@ export type FromWorker<A = Answer> =
   | { readonly kind: "useless"; readonly reason: string }
   | { readonly kind: "answer"; readonly answer: A };
 
-export type Ended<A = Answer> = { readonly kind: "answer"; readonly answer: A } | { readonly kind: "died"; readonly reason: string };
+export type Ended<A = Answer> =
+  | { readonly kind: "answer"; readonly answer: A }
+  | { readonly kind: "died"; readonly reason: string };
 
 export interface Thread<J = Job, A = Answer> {
   /** One at a time; never rejects. */
@@ -33,7 +35,8 @@ export interface Thread<J = Job, A = Answer> {
 }
 
 /** Resolves when the thread has loaded the config; rejects when it cannot. */
-export const openThread = (facts: WorkerFacts): Promise<Thread> => openThreadOn(new URL("./worker", import.meta.url), facts);
+export const openThread = (facts: WorkerFacts): Promise<Thread> =>
+  openThreadOn(new URL("./worker", import.meta.url), facts);
 
 /** The same for another file that says `FromWorker` and is sent jobs; `entry` is its address without the ending. */
 export const openThreadOn = async <J, A>(entry: URL, facts: object): Promise<Thread<J, A>> => {
@@ -41,7 +44,10 @@ export const openThreadOn = async <J, A>(entry: URL, facts: object): Promise<Thr
   const first = await thread.next();
   if (first.kind === "ready") return thread;
   await thread.close();
-  throw new SluiceError("CONFIG_INVALID", "reason" in first ? first.reason : "The worker answered before it was asked.");
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    "reason" in first ? first.reason : "The worker answered before it was asked.",
+  );
 };
 
 type Message<A> = FromWorker<A> | Extract<Ended, { readonly kind: "died" }>;

@@ -22,7 +22,8 @@ const spreadOut = (front: readonly Done[], objectives: readonly Score[]): readon
   if (front.length < 3) return front;
   const room = new Map(front.map((run) => [run, 0]));
   for (const by of objectives) {
-    const value = (run: Done | undefined): number => (run === undefined ? Number.NaN : approximate(scoreOf(run.figures, by)));
+    const value = (run: Done | undefined): number =>
+      run === undefined ? Number.NaN : approximate(scoreOf(run.figures, by));
     const line = [...front].sort((a, b) => value(a) - value(b));
     const reach = value(line.at(-1)) - value(line[0]) || 1;
     for (const [index, run] of line.entries()) {

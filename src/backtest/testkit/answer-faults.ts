@@ -56,7 +56,10 @@ export class AnswerFaults {
         this.#lost(loss.kind, request, sink, next);
         return;
       }
-      const slot = request.endpoint === "placeOrder" ? this.#slotOf((request.body as { readonly clOrdId: string }).clOrdId) : undefined;
+      const slot =
+        request.endpoint === "placeOrder"
+          ? this.#slotOf((request.body as { readonly clOrdId: string }).clOrdId)
+          : undefined;
       const rejection = slot === undefined ? undefined : this.#take(this.#rejections, (one) => one.slot === slot);
       if (rejection === undefined) next(request, sink);
       else this.#rejected(rejection, request, sink, next);
@@ -81,7 +84,8 @@ export class AnswerFaults {
     const { orderErrorStatus } = this.#profile.answers;
     next(refused, {
       response: ({ status, headers, body }) => {
-        const words = status === limitedStatus ? { status, body } : { status: orderErrorStatus, body: { code, msg, data: [] } };
+        const words =
+          status === limitedStatus ? { status, body } : { status: orderErrorStatus, body: { code, msg, data: [] } };
         sink.response({ ...words, headers });
       },
       failed: (error) => {

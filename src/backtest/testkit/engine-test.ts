@@ -57,16 +57,29 @@ export class EngineTest {
     const made: { market?: HandMarket; faults?: AnswerFaults } = {};
     const open = (env: ServiceEnv): OpenService => {
       const market = new HandMarket(traded, testStartAt - leadMs, simulated, env);
-      const faults = new AnswerFaults(env.contract.profile, market.clock, simulated.timeoutMs, (id) => run.sent.slotOf(id));
+      const faults = new AnswerFaults(env.contract.profile, market.clock, simulated.timeoutMs, (id) =>
+        run.sent.slotOf(id),
+      );
       Object.assign(made, { market, faults });
       const { transport, ...service } = market.simulated;
-      return { ...service, transport: faults.interceptor(transport), listFixed: true, start: () => undefined, stop: () => undefined };
+      return {
+        ...service,
+        transport: faults.interceptor(transport),
+        listFixed: true,
+        start: () => undefined,
+        stop: () => undefined,
+      };
     };
     const print = (line: string): void => {
       this.printed.push(line);
     };
     this.engine = createEngine(
-      { ...config, strategies: strategies.map((strategy) => run.watched(strategy)), plugins, service: { kind: "test", open } },
+      {
+        ...config,
+        strategies: strategies.map((strategy) => run.watched(strategy)),
+        plugins,
+        service: { kind: "test", open },
+      },
       { limits: simulated.limits, followed: true, print, ready: () => this.#ready() },
     );
     this.#run = run;
@@ -115,7 +128,9 @@ export class EngineTest {
 
   /** Wanted orders that were not sent, with the reason. */
   get refused(): readonly { readonly slot: string; readonly reason: string }[] {
-    return this.events.flatMap((event) => (event.type === "order.refused" ? [{ slot: event.slot, reason: event.reason }] : []));
+    return this.events.flatMap((event) =>
+      event.type === "order.refused" ? [{ slot: event.slot, reason: event.reason }] : [],
+    );
   }
 
   /** Whether the engine places orders (`active`), exits only (`reducing`) or none (`halted`). */
@@ -164,7 +179,8 @@ export class EngineTest {
 
   /** Lets so much time pass (100 ms when left out): what was fed is played, requests travel, timers run, promises settle. */
   async advance(ms = advanceMs): Promise<void> {
-    if (!(Number.isFinite(ms) && ms >= 0)) throw invalid(`advance: ${ms} is not a duration. Write milliseconds, such as 60_000.`);
+    if (!(Number.isFinite(ms) && ms >= 0))
+      throw invalid(`advance: ${ms} is not a duration. Write milliseconds, such as 60_000.`);
     await this.advanceTo(this.now + ms);
   }
 
@@ -172,10 +188,16 @@ export class EngineTest {
   async advanceTo(time: number | string): Promise<void> {
     const at = typeof time === "number" ? time : testStartAt + (readTime(time) ?? Number.NaN);
     if (!(at >= this.now)) {
-      throw invalid(`advanceTo: ${JSON.stringify(time)} is no instant from now, ${spellTime(this.now - testStartAt)}, on.`);
+      throw invalid(
+        `advanceTo: ${JSON.stringify(time)} is no instant from now, ${spellTime(this.now - testStartAt)}, on.`,
+      );
     }
     if (this.#advancing || this.#stopped) {
-      throw invalid(this.#stopped ? "advance: the test was stopped." : "advance: the one before has not ended. Write await before each.");
+      throw invalid(
+        this.#stopped
+          ? "advance: the test was stopped."
+          : "advance: the one before has not ended. Write await before each.",
+      );
     }
     this.#advancing = true;
     try {
@@ -269,15 +291,22 @@ export class EngineTest {
   #throwFailure(): void {
     const message = this.#run.takeFailure();
     if (message === undefined) return;
-    throw new SluiceError("STRATEGY_FAILED", `${message}\nIf that is part of the test, give the option failures: "record".`);
+    throw new SluiceError(
+      "STRATEGY_FAILED",
+      `${message}\nIf that is part of the test, give the option failures: "record".`,
+    );
   }
 
   #resting(slot: string): OrderRecord {
-    const resting = this.#uids.flatMap((uid) => this.#market.simulated.venue.truth(uid).orders).filter(({ state }) => isActive(state));
+    const resting = this.#uids
+      .flatMap((uid) => this.#market.simulated.venue.truth(uid).orders)
+      .filter(({ state }) => isActive(state));
     const found = resting.find(({ clOrdId }) => this.#run.sent.slotOf(clOrdId) === slot);
     if (found !== undefined) return found;
     const slots = resting.map(({ clOrdId }) => this.#run.sent.slotOf(clOrdId) ?? clOrdId).join(", ");
-    throw invalid(`fill: no order of slot "${slot}" rests at the exchange; there is ${slots || "none"}. An order travels: advance first.`);
+    throw invalid(
+      `fill: no order of slot "${slot}" rests at the exchange; there is ${slots || "none"}. An order travels: advance first.`,
+    );
   }
 
   /** Turns the clock until a promise of the engine has settled. */

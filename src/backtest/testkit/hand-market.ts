@@ -84,24 +84,43 @@ export class HandMarket {
   constructor(instruments: readonly TapeInstrument[], startAt: number, options: SimulatedOptions, env: ServiceEnv) {
     this.#instruments = instruments;
     this.#steps = new Map(
-      instruments.map(({ instId, tickSize, lotSize }, index) => [instId, { instId, index, tick: grid(tickSize), lot: grid(lotSize) }]),
+      instruments.map(({ instId, tickSize, lotSize }, index) => [
+        instId,
+        { instId, index, tick: grid(tickSize), lot: grid(lotSize) },
+      ]),
     );
     this.clock = createVirtualClock(startAt);
     this.simulated = createSimulated(this.#tapeOf(undefined), this.clock, options, env);
   }
 
-  quote(instId: string, { bidPx, askPx, bidQty = qtyDefault, askQty = qtyDefault }: QuoteInput, at = this.clock.now()): void {
+  quote(
+    instId: string,
+    { bidPx, askPx, bidQty = qtyDefault, askQty = qtyDefault }: QuoteInput,
+    at = this.clock.now(),
+  ): void {
     const { index, tick, lot } = this.#stepsOf(instId);
-    const read = (name: string, value: string, step: Grid): number => countOf(`quote of ${instId}, ${name}`, value, step);
-    const values = [read("bidPx", bidPx, tick), read("bidQty", bidQty, lot), read("askPx", askPx, tick), read("askQty", askQty, lot)];
-    if (compare(bidPx, askPx) >= 0) throw invalid(`quote of ${instId}: the bid ${bidPx} is not below the ask ${askPx}. Swap them.`);
+    const read = (name: string, value: string, step: Grid): number =>
+      countOf(`quote of ${instId}, ${name}`, value, step);
+    const values = [
+      read("bidPx", bidPx, tick),
+      read("bidQty", bidQty, lot),
+      read("askPx", askPx, tick),
+      read("askQty", askQty, lot),
+    ];
+    if (compare(bidPx, askPx) >= 0)
+      throw invalid(`quote of ${instId}: the bid ${bidPx} is not below the ask ${askPx}. Swap them.`);
     this.#add({ at, instrument: index, kind: "quote", barMs: 0, values });
   }
 
   trade(instId: string, { side, px, qty }: TradeInput, at = this.clock.now()): void {
     const { index, tick, lot } = this.#stepsOf(instId);
-    if (side !== "buy" && side !== "sell") throw invalid(`trade of ${instId}: side ${JSON.stringify(side)} is neither "buy" nor "sell".`);
-    const values = [side === "buy" ? 1 : -1, countOf(`trade of ${instId}, px`, px, tick), countOf(`trade of ${instId}, qty`, qty, lot)];
+    if (side !== "buy" && side !== "sell")
+      throw invalid(`trade of ${instId}: side ${JSON.stringify(side)} is neither "buy" nor "sell".`);
+    const values = [
+      side === "buy" ? 1 : -1,
+      countOf(`trade of ${instId}, px`, px, tick),
+      countOf(`trade of ${instId}, qty`, qty, lot),
+    ];
     this.#add({ at, instrument: index, kind: "trade", barMs: 0, values });
   }
 
@@ -116,12 +135,21 @@ export class HandMarket {
     const closedAt = at ?? (Math.floor(Math.max(this.clock.now(), before?.closedAt ?? 0) / barMs) + 1) * barMs;
     const { open = before?.close ?? close } = bar;
     const { high = higher(open, close), low = lower(open, close) } = bar;
-    const read = (name: string, value: string, step: Grid): number => countOf(`candle of ${instId}, ${name}`, value, step);
+    const read = (name: string, value: string, step: Grid): number =>
+      countOf(`candle of ${instId}, ${name}`, value, step);
     const prices = Object.entries({ open, high, low, close }).map(([name, px]) => read(name, px, tick));
     if (compare(high, higher(open, close)) < 0 || compare(low, lower(open, close)) > 0) {
-      throw invalid(`candle of ${instId}: open ${open} and close ${close} do not lie between low ${low} and high ${high}.`);
+      throw invalid(
+        `candle of ${instId}: open ${open} and close ${close} do not lie between low ${low} and high ${high}.`,
+      );
     }
-    this.#add({ at: closedAt, instrument: index, kind: "candle", barMs, values: [...prices, read("volume", volume, lot)] });
+    this.#add({
+      at: closedAt,
+      instrument: index,
+      kind: "candle",
+      barMs,
+      values: [...prices, read("volume", volume, lot)],
+    });
     this.#bars.set(key, { closedAt, close });
     this.#lengths.set(index, (this.#lengths.get(index) ?? new Set()).add(barMs));
   }
@@ -156,7 +184,9 @@ export class HandMarket {
   #add(row: Row): void {
     const { clock } = this;
     if (!(row.at >= clock.now())) {
-      throw invalid(`${row.kind} of ${this.#instruments[row.instrument]?.instId}: its time ${row.at - clock.now()} ms from now is past.`);
+      throw invalid(
+        `${row.kind} of ${this.#instruments[row.instrument]?.instId}: its time ${row.at - clock.now()} ms from now is past.`,
+      );
     }
     const rows = this.#rows;
     let place = rows.length;
@@ -203,7 +233,9 @@ const seriesWith = (kind: Row["kind"], instrument: number, barMs: number, row: R
   const own = row?.kind === kind && row.instrument === instrument && row.barMs === barMs ? row : undefined;
   const at = Float64Array.from(own === undefined ? [] : [own.at]);
   const values = own?.values ?? [];
-  const columns = Array.from({ length: widths[kind] }, (_, index) => Float64Array.from(own === undefined ? [] : [values[index] as number]));
+  const columns = Array.from({ length: widths[kind] }, (_, index) =>
+    Float64Array.from(own === undefined ? [] : [values[index] as number]),
+  );
   return seriesOf(kind, instrument, at, columns, barMs);
 };
 

@@ -65,10 +65,14 @@ const feedLine = (line: string, market: HandMarket, startAt: number, before: num
   if (form === undefined) throw wrong(`"${kind}" is no kind of row. Write one of ${Object.values(forms).join("; ")}.`);
   const parts = patterns[kind as keyof typeof patterns].exec(rest);
   if (parts === null) throw wrong(`it does not read as a ${kind}. Write ${form}.`);
-  if (at < market.clock.now()) throw wrong(`its time is past: the test is at ${spellTime(market.clock.now() - startAt)}.`);
+  if (at < market.clock.now())
+    throw wrong(`its time is past: the test is at ${spellTime(market.clock.now() - startAt)}.`);
   const [, instId = "", first = "", second = "", third = "", fourth = "", fifth = "", sixth] = parts;
   if (kind === "quote") {
-    const given = { ...(parts[3] !== undefined && { bidQty: parts[3] }), ...(parts[5] !== undefined && { askQty: parts[5] }) };
+    const given = {
+      ...(parts[3] !== undefined && { bidQty: parts[3] }),
+      ...(parts[5] !== undefined && { askQty: parts[5] }),
+    };
     market.quote(instId, { bidPx: first, askPx: third, ...given }, at);
   } else if (kind === "trade") market.trade(instId, { side: first as "buy" | "sell", qty: second, px: third }, at);
   else {
@@ -82,7 +86,8 @@ const feedLine = (line: string, market: HandMarket, startAt: number, before: num
 const timeOf = (text: string | undefined, startAt: number, before: number): number => {
   if (text === undefined) return before;
   const ms = text.startsWith("+") ? readDuration(text.slice(1)) : readTime(text);
-  if (ms === undefined) throw wrong(`"${text}" is no time. Write hh:mm:ss since the start of the test, or +500ms after the line before.`);
+  if (ms === undefined)
+    throw wrong(`"${text}" is no time. Write hh:mm:ss since the start of the test, or +500ms after the line before.`);
   return text.startsWith("+") ? before + ms : startAt + ms;
 };
 

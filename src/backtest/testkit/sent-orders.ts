@@ -80,7 +80,9 @@ export class SentOrders {
   }
 
   fill({ at, clOrdId, instId, side, px, qty, cost: fee, liquidity }: Fill): void {
-    this.fills.push(Object.freeze({ at, slot: this.slotOf(clOrdId) ?? "", clOrdId, instId, side, px, qty, fee, liquidity }));
+    this.fills.push(
+      Object.freeze({ at, slot: this.slotOf(clOrdId) ?? "", clOrdId, instId, side, px, qty, fee, liquidity }),
+    );
     const entry = this.#entries.get(clOrdId);
     if (entry === undefined) return;
     entry.qty = add(entry.qty, qty);
@@ -103,5 +105,18 @@ const orderOf = ({ sentAt, last, phases, qty, value }: Entry): readonly TestOrde
   const { strategy, slot, clOrdId, spec, phase, reason } = last;
   if (spec === undefined) return [];
   const avgPx = isZero(qty) ? "" : div(value, qty, avgPlaces);
-  return [Object.freeze({ strategy, slot, clOrdId, ...spec, sentAt, phase, reason, phases: [...phases], filledQty: qty, avgPx })];
+  return [
+    Object.freeze({
+      strategy,
+      slot,
+      clOrdId,
+      ...spec,
+      sentAt,
+      phase,
+      reason,
+      phases: [...phases],
+      filledQty: qty,
+      avgPx,
+    }),
+  ];
 };

@@ -19,12 +19,17 @@ export const testStartAt = defaultStartAt;
  */
 export interface TestOptions
   extends Omit<EmbeddedOptions, "fixture" | "fills">,
-    Partial<Pick<Config, "orders" | "quota" | "profile" | "leverage" | "supervision" | "freshness" | "instance" | "seed">> {
+    Partial<
+      Pick<Config, "orders" | "quota" | "profile" | "leverage" | "supervision" | "freshness" | "instance" | "seed">
+    > {
   /**
    * What can be traded: names, or names with their steps. Default: the instruments that the options of the strategies name, else
    * `BTC-USDT-SWAP`. Steps of a name alone: `0.1` and `0.001` for BTC, `0.01` and `0.01` for ETH and others.
    */
-  readonly instruments?: readonly (string | { readonly instId: string; readonly tickSize: string; readonly lotSize: string })[];
+  readonly instruments?: readonly (
+    | string
+    | { readonly instId: string; readonly tickSize: string; readonly lotSize: string }
+  )[];
   /** What the next `advance` does when the strategy or plugin under test has failed. Default `throw`. */
   readonly failures?: "throw" | "record";
 }
@@ -37,7 +42,10 @@ interface TestSetup {
   readonly tolerant: boolean;
 }
 
-export const setupOf = ({ instruments, failures, ...rest }: TestOptions, strategies: readonly Strategy[]): TestSetup => {
+export const setupOf = (
+  { instruments, failures, ...rest }: TestOptions,
+  strategies: readonly Strategy[],
+): TestSetup => {
   const { orders, quota, profile, leverage, supervision, freshness, instance, seed, ...embedded } = rest;
   const given = { orders, quota, profile, leverage, supervision, freshness, instance, seed };
   return {

@@ -9,7 +9,9 @@
 const statuses: ReadonlyMap<string, number> = new Map([
   ["429", 429],
   // An unknown or expired key, a stale timestamp, a foreign address, a nonce used twice, a wrong passphrase or signature.
-  ...["401", "152401", "152402", "152405", "152406", "152407", "152408", "152409", "152410"].map((code) => [code, 401] as const),
+  ...["401", "152401", "152402", "152405", "152406", "152407", "152408", "152409", "152410"].map(
+    (code) => [code, 401] as const,
+  ),
   // "not supported, please check the requestPath or API key permissions".
   ["152404", 403],
   // "Internal error": it is unknown whether the call was executed.
@@ -18,7 +20,8 @@ const statuses: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The status with which the described service answers what the code means; what else begins like those of keys is of a key, too. */
-export const blofinStatusOf = (code: string): number | undefined => statuses.get(code) ?? (code.startsWith("1524") ? 401 : undefined);
+export const blofinStatusOf = (code: string): number | undefined =>
+  statuses.get(code) ?? (code.startsWith("1524") ? 401 : undefined);
 
 /** Codes besides those of the profile's own rows that mean: judged and not executed. */
 export const blofinRejections: readonly string[] = [

@@ -70,7 +70,13 @@ const profile: ProfileOverrides = {
     rejectionCodes: blofinRejections,
     successMsg: "success",
   },
-  cancelBatch: { elementsMax: 20, oneIdKind: true, resultFields: "code", envelopeCodeWhenMixed: "2", envelopeCodeWhenAllFailed: "1" },
+  cancelBatch: {
+    elementsMax: 20,
+    oneIdKind: true,
+    resultFields: "code",
+    envelopeCodeWhenMixed: "2",
+    envelopeCodeWhenAllFailed: "1",
+  },
   auth: { headerPrefix: "ACCESS-", timestamp: "ms", toleranceMs: 60_000, digest: "hex_base64" },
   websocket: { path: "/ws/public", loginPath: "/users/self/verify", szUnit: "contracts" },
 };
@@ -96,7 +102,11 @@ const signer: SignerOf = (seal, { websocket }) => {
         "access-passphrase": seal.passphrase(),
       };
     },
-    login: (wallAt) => ({ apiKey: seal.apiKey, passphrase: seal.passphrase(), ...sign(websocket.loginPath, "GET", wallAt, "") }),
+    login: (wallAt) => ({
+      apiKey: seal.apiKey,
+      passphrase: seal.passphrase(),
+      ...sign(websocket.loginPath, "GET", wallAt, ""),
+    }),
   };
 };
 
@@ -123,7 +133,10 @@ const call = ({ endpoint, method, query, body }: WireRequest): WrittenCall => {
   };
 };
 
-const queryOf = (endpoint: EndpointName, { instType, instId, ordId, clOrdId, ...query }: WireRequest["query"]): WireRequest["query"] => {
+const queryOf = (
+  endpoint: EndpointName,
+  { instType, instId, ordId, clOrdId, ...query }: WireRequest["query"],
+): WireRequest["query"] => {
   if (instType !== undefined && instType !== "SWAP") throw new TypeError(`${instType} is not traded at this exchange`);
   return {
     // Swaps are traded out of this account.
@@ -195,19 +208,28 @@ const answer: NonNullable<Dialect["answer"]> = (request, response) => {
   if (response.status !== 403) return read(request, response);
   // The firewall, before anything was read; in most cases for too many requests.
   const headers = { ...response.headers, "retry-after": String(shutOutSeconds) };
-  return { status: limitedStatus, headers, body: { code: "429", msg: "the address is shut out by the exchange's firewall", data: [] } };
+  return {
+    status: limitedStatus,
+    headers,
+    body: { code: "429", msg: "the address is shut out by the exchange's firewall", data: [] },
+  };
 };
 
-const isPrivate = (channel: string): boolean => channel === "orders" || channel === "positions" || channel === "account";
+const isPrivate = (channel: string): boolean =>
+  channel === "orders" || channel === "positions" || channel === "account";
 
 const say = (request: SocketRequest): readonly string[] => {
   if (request.op === "pong") return ["pong"];
   if (request.op === "login") return [JSON.stringify(request)];
-  const args = request.args.map(({ channel, instId }) => (instId === undefined ? { channel } : { channel, instId: theirInstId(instId) }));
+  const args = request.args.map(({ channel, instId }) =>
+    instId === undefined ? { channel } : { channel, instId: theirInstId(instId) },
+  );
   return [JSON.stringify({ op: request.op, args })];
 };
 
 const argOf = ({ channel, instId }: Raw): ChannelArg => {
   if (typeof channel !== "string") throw new TypeError("a channel without its name");
-  return typeof instId === "string" && !isPrivate(channel) ? { channel, instId: ourInstId(instId) as string } : { channel };
+  return typeof instId === "string" && !isPrivate(channel)
+    ? { channel, instId: ourInstId(instId) as string }
+    : { channel };
 };

@@ -10,7 +10,10 @@ import type { Exchange } from "./exchange-service.ts";
 export const blofinExchange: Exchange = {
   name: "blofin",
   title: "BloFin v1",
-  addresses: { mainnet: { baseUrl: "https://openapi.blofin.com" }, testnet: { baseUrl: "https://demo-trading-openapi.blofin.com" } },
+  addresses: {
+    mainnet: { baseUrl: "https://openapi.blofin.com" },
+    testnet: { baseUrl: "https://demo-trading-openapi.blofin.com" },
+  },
   dialect: blofinDialect,
   abilities: [
     "perpetual swaps settled in their quote currency; BTC-USDT there is BTC-USDT-SWAP here",
@@ -22,8 +25,14 @@ export const blofinExchange: Exchange = {
   verified: [
     { what: "signatures", how: "a second implementation, and another client's for the same requests" },
     { what: "records", how: "samples in the published shapes, compared with tables made by hand" },
-    { what: "a copy on a port", how: "one strategy; orders, fills and cash equal to those of the embedded service in the exchange's form" },
-    { what: "lost orders", how: "eleven kinds of lost, spoiled and doubled placements and cancels before that copy: one order each" },
+    {
+      what: "a copy on a port",
+      how: "one strategy; orders, fills and cash equal to those of the embedded service in the exchange's form",
+    },
+    {
+      what: "lost orders",
+      how: "eleven kinds of lost, spoiled and doubled placements and cancels before that copy: one order each",
+    },
     { what: "the demo account", how: undefined },
     { what: "real money", how: undefined },
   ],

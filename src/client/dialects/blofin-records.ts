@@ -62,7 +62,9 @@ export const blofinRecords: Readonly<
 /** The records of a push by channel. */
 export const blofinPushes: Readonly<Record<string, (data: unknown, arg: ChannelArg) => readonly unknown[]>> = {
   trades: (data) =>
-    listOf(data).map(translated({ instId, tradeId: "tradeId", px: amount("price"), sz: amount("size"), side: "side", ts: "ts" })),
+    listOf(data).map(
+      translated({ instId, tradeId: "tradeId", px: amount("price"), sz: amount("size"), side: "side", ts: "ts" }),
+    ),
   tickers: (data) => listOf(data).map(translated(ticker)),
   candle1m: (data, arg) => listOf(data).map(minuteOf(volumeAt, arg.instId)),
   orders: blofinRecords.pendingOrders,
@@ -104,7 +106,8 @@ const position: RecordTable = {
   avgPx: priceIfAny("averagePrice"),
   markPx: priceIfAny("markPrice"),
   lever: amountIfAny("leverage"),
-  margin: ({ margin, initialMargin }) => (isNone(margin) ? (isNone(initialMargin) ? undefined : exact(initialMargin)) : exact(margin)),
+  margin: ({ margin, initialMargin }) =>
+    isNone(margin) ? (isNone(initialMargin) ? undefined : exact(initialMargin)) : exact(margin),
   upl: amountIfAny("unrealizedPnl"),
   liqPx: priceIfAny("liquidationPrice"),
   mgnMode: "marginMode",
@@ -140,6 +143,7 @@ const instrumentsOf = (item: unknown): readonly unknown[] => {
   if (!isRaw(item)) return [item];
   const { instType, contractType, settleCurrency } = item;
   const parts = readInstId(instId(item));
-  const isTraded = instType === "SWAP" && contractType === "linear" && parts !== undefined && settleCurrency === parts.quote;
+  const isTraded =
+    instType === "SWAP" && contractType === "linear" && parts !== undefined && settleCurrency === parts.quote;
   return isTraded ? [translated(instrument)(item)] : [];
 };

@@ -43,7 +43,11 @@ export const answerOf =
       return { status: whole, headers, body: { code: first?.sCode, msg: first?.sMsg, data: [] } };
     }
     if (code !== "0") return { status: refusal ?? status, headers, body: { code, msg, data: [] } };
-    return { status, headers, body: { code, msg, data: isElementWise(endpoint) ? listOf(data) : records[endpoint](data) } };
+    return {
+      status,
+      headers,
+      body: { code, msg, data: isElementWise(endpoint) ? listOf(data) : records[endpoint](data) },
+    };
   };
 
 const isElementWise = (endpoint: EndpointName): endpoint is ElementWise =>

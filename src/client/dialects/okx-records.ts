@@ -31,7 +31,8 @@ export const okxRecords: Readonly<
   Record<Exclude<EndpointName, "placeOrder" | "amendOrder" | "cancelBatch">, (data: unknown) => readonly unknown[]>
 > = {
   instruments: (data) => listOf(data).flatMap(instrumentsOf),
-  spotBalance: (data) => listOf(data).flatMap((account) => listOf(recordOf(account)["details"]).map((item) => translated(balance)(item))),
+  spotBalance: (data) =>
+    listOf(data).flatMap((account) => listOf(recordOf(account)["details"]).map((item) => translated(balance)(item))),
   positions: (data) => listOf(data).map((item) => translated(position)(item)),
   getOrder: (data) => ordersOf(data),
   pendingOrders: (data) => ordersOf(data),
@@ -43,9 +44,12 @@ export const okxRecords: Readonly<
 /** The records of a push by channel. */
 export const okxPushes: Readonly<Record<string, (data: unknown, arg: ChannelArg) => readonly unknown[]>> = {
   trades: (data) =>
-    listOf(data).map(translated({ instId: "instId", tradeId: "tradeId", px: amount("px"), sz: amount("sz"), side: "side", ts: "ts" })),
+    listOf(data).map(
+      translated({ instId: "instId", tradeId: "tradeId", px: amount("px"), sz: amount("sz"), side: "side", ts: "ts" }),
+    ),
   tickers: (data) => listOf(data).map(translated(ticker)),
-  candle1m: (data, { instId }) => listOf(data).map(minuteOf(readInstId(instId)?.instType === "SWAP" ? swapVolumeAt : spotVolumeAt, instId)),
+  candle1m: (data, { instId }) =>
+    listOf(data).map(minuteOf(readInstId(instId)?.instType === "SWAP" ? swapVolumeAt : spotVolumeAt, instId)),
   orders: (data) => listOf(data).filter(isTraded).map(translated(order)),
   positions: (data) => listOf(data).filter(isTraded).map(translated(position)),
   account: okxRecords.spotBalance,

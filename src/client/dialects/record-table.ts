@@ -10,14 +10,17 @@ export type Raw = Readonly<Record<string, unknown>>;
 type Field = string | ((record: Raw) => unknown);
 export type RecordTable = Readonly<Record<string, Field>>;
 
-export const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
+export const isRaw = (value: unknown): value is Raw =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** The record with our fields; what is no record stays as it is. */
 export const translated =
   (table: RecordTable) =>
   (item: unknown): unknown => {
     if (!isRaw(item)) return item;
-    const fields = Object.entries(table).map(([name, field]) => [name, typeof field === "string" ? item[field] : field(item)] as const);
+    const fields = Object.entries(table).map(
+      ([name, field]) => [name, typeof field === "string" ? item[field] : field(item)] as const,
+    );
     return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   };
 

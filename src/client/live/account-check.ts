@@ -53,7 +53,10 @@ export class AccountCheck {
     const tries = this.#tries.get(uid) ?? 0;
     this.#tries.set(uid, Number.POSITIVE_INFINITY);
     const call = { method: "GET", path, query, body: undefined } as const;
-    this.#wire ??= new HttpTransport({ ...this.#options.http, dialect: { call: () => call, answer: (_, response) => response } });
+    this.#wire ??= new HttpTransport({
+      ...this.#options.http,
+      dialect: { call: () => call, answer: (_, response) => response },
+    });
     this.#wire.transport(
       { endpoint: "positions", ...call, key },
       {

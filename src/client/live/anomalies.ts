@@ -27,4 +27,5 @@ export const createAnomalies = (report: OnAnomaly, counts = new Map<string, numb
   };
 };
 
-const isReported = (count: number): boolean => count <= reportedInFull || Number.isInteger(Math.log2(count / reportedInFull));
+const isReported = (count: number): boolean =>
+  count <= reportedInFull || Number.isInteger(Math.log2(count / reportedInFull));

@@ -93,7 +93,8 @@ export class BarStreams {
   #takeMinutes(records: readonly MarketRecords["candle1m"][]): void {
     for (const { ts, open, high, low, close, volume, confirm } of records) {
       this.#parts.onPx(plain(close));
-      if (confirm === "1") for (const { bars } of this.#fromMinutes()) bars.minute(Number(ts), { open, high, low, close, volume });
+      if (confirm === "1")
+        for (const { bars } of this.#fromMinutes()) bars.minute(Number(ts), { open, high, low, close, volume });
     }
   }
 

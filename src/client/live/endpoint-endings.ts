@@ -18,7 +18,10 @@ export const noteEndings = (note: OnAnomaly): Interceptor => {
       if ((sunset === undefined && deprecation === undefined) || reported.has(endpoint)) return;
       reported.add(endpoint);
       const until = sunset === undefined ? "" : `; it ends ${sunset.slice(0, textMax)}`;
-      note("endpoint.deprecated", `${method} ${path} is deprecated by the service${until}. Look for a newer version of the interface.`);
+      note(
+        "endpoint.deprecated",
+        `${method} ${path} is deprecated by the service${until}. Look for a newer version of the interface.`,
+      );
     };
     next(request, observing(sink, onResponse));
   };

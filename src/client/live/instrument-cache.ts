@@ -22,7 +22,9 @@ export const createInstrumentCache = (contract: Contract): InstrumentCache => {
       const onResponse = (response: WireResponse): void => {
         const outcome = parseResponse<InstrumentRecord>("instruments", response, contract, 0);
         if (outcome.kind !== "done") return;
-        const others = [...(listed?.values() ?? [])].filter((record) => instType !== undefined && record.instType !== instType);
+        const others = [...(listed?.values() ?? [])].filter(
+          (record) => instType !== undefined && record.instType !== instType,
+        );
         listed = new Map([...others, ...outcome.records].map((record) => [record.instId, record]));
       };
       const { instType, ...narrower } = request.query;

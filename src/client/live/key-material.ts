@@ -49,12 +49,17 @@ const defaultPermissions: readonly string[] = ["read", "trade_futures", "trade_s
 /** The users of the options `keys` (one user) or `users` (several, by label), with every problem listed. */
 export const readUsers = (keys: unknown, users: unknown, place: string): readonly KnownUser[] => {
   if ((keys === undefined) === (users === undefined)) {
-    throw invalid(`${place}: give either keys, such as keys: [fromEnv("SLUICE")], or users, such as users: { main: [fromEnv("SLUICE")] }.`);
+    throw invalid(
+      `${place}: give either keys, such as keys: [fromEnv("SLUICE")], or users, such as users: { main: [fromEnv("SLUICE")] }.`,
+    );
   }
-  if (users !== undefined && !isRecord(users)) throw invalid(`${place}.users: is not an object of lists of keys by user.`);
+  if (users !== undefined && !isRecord(users))
+    throw invalid(`${place}.users: is not an object of lists of keys by user.`);
   const given = users === undefined ? { main: keys } : (users as Readonly<Record<string, unknown>>);
   const issues: string[] = [];
-  const known = Object.entries(given).map(([uid, list]) => readUser(uid, list, users === undefined ? "keys" : `users.${uid}`, issues));
+  const known = Object.entries(given).map(([uid, list]) =>
+    readUser(uid, list, users === undefined ? "keys" : `users.${uid}`, issues),
+  );
   if (known.length === 0) issues.push("users: there is none.");
   const names = known.flatMap((user) => user.keys.map(({ name }) => name));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -76,12 +81,18 @@ const readKey = (given: unknown, uid: string, index: number, place: string, issu
   const { name = index === 0 ? uid : `${uid}-${index + 1}`, permissions = defaultPermissions, credentials } = key;
   const unknown = Object.keys(key).find((field) => !["name", "permissions", "credentials"].includes(field));
   // A secret written here by mistake must not be printed: only the names of fields are.
-  if (unknown !== undefined) issues.push(`${place}: has a field it does not know; a key has name, permissions and credentials.`);
+  if (unknown !== undefined)
+    issues.push(`${place}: has a field it does not know; a key has name, permissions and credentials.`);
   if (!/^\S{1,40}$/.test(String(name))) issues.push(`${place}.name: is not a word of at most 40 characters.`);
-  if (!Array.isArray(permissions) || permissions.length === 0 || permissions.some((one) => typeof one !== "string" || one === "")) {
+  if (
+    !Array.isArray(permissions) ||
+    permissions.length === 0 ||
+    permissions.some((one) => typeof one !== "string" || one === "")
+  ) {
     issues.push(`${place}.permissions: is not a list of words, such as ["read"].`);
   }
-  if (!isSealed(credentials)) issues.push(`${place}.credentials: are not made by fromEnv, fromFile or createCredentials.`);
+  if (!isSealed(credentials))
+    issues.push(`${place}.credentials: are not made by fromEnv, fromFile or createCredentials.`);
   return { name: String(name), permissions: permissions as readonly string[], credentials: credentials as Credentials };
 };
 

@@ -70,8 +70,11 @@ export class LiveBook {
 
   #problem(): string | undefined {
     const [bid, ask] = [this.#bids.best, this.#asks.best];
-    if (bid !== undefined && ask !== undefined && compare(bid.px, ask.px) >= 0) return `the book crosses itself: ${bid.px} and ${ask.px}`;
-    return Math.max(this.#bids.size, this.#asks.size) > levelsMax ? `the book has more than ${levelsMax} levels a side` : undefined;
+    if (bid !== undefined && ask !== undefined && compare(bid.px, ask.px) >= 0)
+      return `the book crosses itself: ${bid.px} and ${ask.px}`;
+    return Math.max(this.#bids.size, this.#asks.size) > levelsMax
+      ? `the book has more than ${levelsMax} levels a side`
+      : undefined;
   }
 }
 

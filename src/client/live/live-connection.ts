@@ -79,7 +79,15 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   const time = createServiceTime(clock);
   const dialect = wholeDialect(options.dialect);
   const signers = signersOf(contract, users, dialect, env.faultyKeys === true);
-  const way = { baseUrl, profile, signers, clock, time, headers: env.headers ?? [], ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const way = {
+    baseUrl,
+    profile,
+    signers,
+    clock,
+    time,
+    headers: env.headers ?? [],
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
   const http = new HttpTransport({ ...way, dialect, mayNot: env.mayNot });
   const uidOf = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   const accounts = new AccountCheck({ setup: dialect.account, http: way, uidOf, onAnomaly: anomalies.note });
@@ -118,13 +126,22 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
     get refusal() {
       return untriedRefusal(options) ?? unit ?? accounts.problem;
     },
-    counts: () => ({ requests: http.open(), sockets: pool.counts().sockets, subscriptions: pool.counts().subscriptions }),
+    counts: () => ({
+      requests: http.open(),
+      sockets: pool.counts().sockets,
+      subscriptions: pool.counts().subscriptions,
+    }),
     start: () => {
       if (options.untried !== undefined)
-        anomalies.note("dialect.untried", `${options.untried} has not traded at the exchange itself yet: watch it closely`);
+        anomalies.note(
+          "dialect.untried",
+          `${options.untried} has not traded at the exchange itself yet: watch it closely`,
+        );
       users.forEach(({ uid, keys }, index) => {
         // Over the first key that may read orders.
-        const reader = keys.find(({ permissions }) => permissions.includes(contract.endpoints.pendingOrders.permission));
+        const reader = keys.find(({ permissions }) =>
+          permissions.includes(contract.endpoints.pendingOrders.permission),
+        );
         const signer = push && reader !== undefined ? signers.get(reader.name) : undefined;
         if (signer !== undefined) pushes[index]?.start(pool, loginOf(uid, signer));
       });
@@ -139,7 +156,8 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
 };
 
 /** Whether market data may be missing between what was received before and after this anomaly. */
-const isBreak = (what: string): boolean => what === "socket.lost" || what === "channel.repaired" || what === "channel.refused";
+const isBreak = (what: string): boolean =>
+  what === "socket.lost" || what === "channel.repaired" || what === "channel.refused";
 
 const signersOf = (
   { profile }: Contract,
@@ -163,7 +181,10 @@ const untriedRefusal = ({ environment, untried }: Placed): string | undefined =>
     : undefined;
 
 /** Why no order may be sent on mainnet, if so: the meaning of `sz` decides how much money an order is. */
-const unitRefusal = ({ environment, baseUrl, confirmation = confirmationPath }: Placed, contract: Contract): string | undefined => {
+const unitRefusal = (
+  { environment, baseUrl, confirmation = confirmationPath }: Placed,
+  contract: Contract,
+): string | undefined => {
   if (environment !== "mainnet" || contract.stated("order.szUnit")) return undefined;
   const { szUnit } = contract.profile.order;
   if (confirms({ baseUrl, szUnit }, readConfirmation(resolve(confirmation)))) return undefined;

@@ -110,7 +110,13 @@ export const live = ({ keys, users: given, clock, openSocket, dialect, ...option
     ...(dialect && { dialect }),
     open: (env) => {
       const unsaid = env.iTestedThis === true ? undefined : untried;
-      return open({ ...checked, ...(unsaid !== undefined && { untried: unsaid }) }, users, env, clock ?? createSystemClock(), openSocket);
+      return open(
+        { ...checked, ...(unsaid !== undefined && { untried: unsaid }) },
+        users,
+        env,
+        clock ?? createSystemClock(),
+        openSocket,
+      );
     },
   };
 };
@@ -232,7 +238,9 @@ const assumptionsOf = ({ environment, push = true }: Checked, contract: Contract
     `${environment}: real orders over the network`,
     `sz counts ${szUnitWords(order.szUnit)} (${contract.stated("order.szUnit") ? "stated" : "assumed"}); fee sign: ${order.feeSign.replaceAll("_", " ")}`,
     `quantities of market data count ${websocket.szUnit.replace("_", " ")}; the volume of whole minutes is as the service tells it`,
-    push ? "order records are pushed while the private channel is whole, and polled otherwise" : "order records are polled",
+    push
+      ? "order records are pushed while the private channel is whole, and polled otherwise"
+      : "order records are polled",
     "fields, channels and messages the description does not show are those of the profile",
   ];
 };

@@ -94,7 +94,10 @@ export class SharedChannel<C extends MarketChannel> {
       const read = { ...readRecords(this.#channel, this.#instId, push, this.#options.onAnomaly), action: push.action };
       for (const reader of this.#readers) reader.take(read);
     };
-    this.#handle = subscribe({ channel: this.#channel, instId: this.#instId }, { message, state: (state) => this.#notify(state) });
+    this.#handle = subscribe(
+      { channel: this.#channel, instId: this.#instId },
+      { message, state: (state) => this.#notify(state) },
+    );
   }
 
   #endSoon(): void {

@@ -29,7 +29,12 @@ const schema = {
   required: ["baseUrl", "szUnit", "at"],
   properties: {
     baseUrl: { type: "string", minLength: 1 },
-    szUnit: { type: "object", additionalProperties: false, required: ["SPOT", "SWAP"], properties: { SPOT: unit, SWAP: unit } },
+    szUnit: {
+      type: "object",
+      additionalProperties: false,
+      required: ["SPOT", "SWAP"],
+      properties: { SPOT: unit, SWAP: unit },
+    },
     at: { type: "string", pattern: "^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$" },
   },
 } as const;
@@ -47,7 +52,10 @@ export const readConfirmation = (path: string): SizeUnitConfirmation | undefined
   try {
     value = JSON.parse(text);
   } catch {
-    throw new SluiceError("CONFIG_INVALID", `${path}: the confirmation is not JSON. Delete the file and run \`sluice doctor\` again.`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${path}: the confirmation is not JSON. Delete the file and run \`sluice doctor\` again.`,
+    );
   }
   return parseHuman<SizeUnitConfirmation>(schema, value, path);
 };
@@ -65,7 +73,10 @@ export const confirms = (
   { baseUrl, szUnit }: Pick<SizeUnitConfirmation, "baseUrl" | "szUnit">,
   found: SizeUnitConfirmation | undefined,
 ): boolean =>
-  found !== undefined && found.szUnit.SPOT === szUnit.SPOT && found.szUnit.SWAP === szUnit.SWAP && isSameService(baseUrl, found.baseUrl);
+  found !== undefined &&
+  found.szUnit.SPOT === szUnit.SPOT &&
+  found.szUnit.SWAP === szUnit.SWAP &&
+  isSameService(baseUrl, found.baseUrl);
 
 const isSameService = (a: string, b: string): boolean => {
   if (!URL.canParse(a) || !URL.canParse(b)) return false;

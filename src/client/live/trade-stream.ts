@@ -10,7 +10,15 @@ import { tradeOf } from "./field-values.ts";
 import type { InstrumentParts } from "./instrument-parts.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
-export const createTradeStream = ({ instId, clock, trades, toBase, onPx, onAnomaly, onError }: InstrumentParts): HotStream<Trade> => {
+export const createTradeStream = ({
+  instId,
+  clock,
+  trades,
+  toBase,
+  onPx,
+  onAnomaly,
+  onError,
+}: InstrumentParts): HotStream<Trade> => {
   const stream = new WatchedStream<Trade>({
     onError,
     onListened: (listened) => {
@@ -23,7 +31,8 @@ export const createTradeStream = ({ instId, clock, trades, toBase, onPx, onAnoma
       for (const { px, sz, side } of records) {
         onPx(plain(px));
         const qty = toBase(instId, sz, px);
-        if (qty === undefined) onAnomaly("size.unknown", `trades ${instId}: ${sz} cannot be converted to base currency`);
+        if (qty === undefined)
+          onAnomaly("size.unknown", `trades ${instId}: ${sz} cannot be converted to base currency`);
         else if (stream.observed) stream.next(tradeOf(instId, at, side, px, qty));
       }
     },

@@ -39,9 +39,18 @@ export const readJson = (bytes: Buffer): unknown => {
 };
 
 /** Headers that are read of every service, in lower case: calendar, described limits, pauses asked for, the end of an endpoint. */
-export const usualHeaders: readonly string[] = ["date", ...Object.values(limitHeaders), "retry-after", "deprecation", "sunset"];
+export const usualHeaders: readonly string[] = [
+  "date",
+  ...Object.values(limitHeaders),
+  "retry-after",
+  "deprecation",
+  "sunset",
+];
 
-export const keptHeaders = (headers: IncomingHttpHeaders, names: readonly string[]): Readonly<Record<string, string>> => {
+export const keptHeaders = (
+  headers: IncomingHttpHeaders,
+  names: readonly string[],
+): Readonly<Record<string, string>> => {
   const few: Record<string, string> = {};
   for (const name of names) {
     const value = headers[name];

@@ -52,7 +52,10 @@ export interface Dialect {
   /** Headers of signed requests, and the arguments of a login. The seal signs; the secret itself is not to be had. */
   readonly signer?: SignerOf;
   /** The read as several, each charged and sent by itself; the records of all are one answer. */
-  readonly split?: (endpoint: EndpointName, input: Readonly<Record<string, unknown>>) => readonly Readonly<Record<string, unknown>>[];
+  readonly split?: (
+    endpoint: EndpointName,
+    input: Readonly<Record<string, unknown>>,
+  ) => readonly Readonly<Record<string, unknown>>[];
   /** The request as the exchange takes it. */
   readonly call?: (request: WireRequest) => WrittenCall;
   /** Its answer as the described service would have given it: status 429 for a limit, 401 for a key that is not accepted. */

@@ -69,7 +69,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     // Asked here and not when it was signed: it may have stood in line, or the whole process still, since then.
     const why = this.#setting.mayNot(this.#request);
     if (why !== undefined) {
-      this.#end((sink) => sink.failed(new SluiceError("NOT_LEADING", `${this.#request.endpoint}: ${why}; nothing was sent.`)));
+      this.#end((sink) =>
+        sink.failed(new SluiceError("NOT_LEADING", `${this.#request.endpoint}: ${why}; nothing was sent.`)),
+      );
       throw new Error("ended");
     }
     this.#controller = controller;
@@ -98,7 +100,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     // A redirect leads nowhere we go, and what cannot be read is no body: in both the status speaks alone.
     const unread = encoding !== undefined || (status >= 300 && status < 400);
     const [first, ...more] = this.#chunks;
-    const body = unread || first === undefined ? undefined : readJson(more.length === 0 ? first : Buffer.concat(this.#chunks));
+    const body =
+      unread || first === undefined ? undefined : readJson(more.length === 0 ? first : Buffer.concat(this.#chunks));
     const headers = keptHeaders(this.#headers, this.#setting.kept);
     let response: WireResponse;
     try {

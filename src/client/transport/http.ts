@@ -81,7 +81,10 @@ export class HttpTransport {
     const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
     // Loaded here, as most who load the package never open a connection and it takes a tenth of a second.
     const undici = createRequire(import.meta.url)("undici") as typeof import("undici");
-    const connector = undici.buildConnector({ rejectUnauthorized: true, ...(options.ca === undefined ? {} : { ca: options.ca }) });
+    const connector = undici.buildConnector({
+      rejectUnauthorized: true,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+    });
     this.#pool = new undici.Pool(urlOf(origin), {
       connections: options.sockets ?? socketsDefault,
       connect: this.#watched(connector),
@@ -137,7 +140,10 @@ export class HttpTransport {
       const { signers, time } = this.#options;
       const signer = signers.get(key);
       if (signer === undefined) {
-        throw new SluiceError("CONFIG_INVALID", `${endpoint}: there are no credentials for the key named "${key}"; nothing was sent.`);
+        throw new SluiceError(
+          "CONFIG_INVALID",
+          `${endpoint}: there are no credentials for the key named "${key}"; nothing was sent.`,
+        );
       }
       const signed = signer.headers({ method, path, query, body }, time.wallNow());
       for (const name in signed) headers.push(name, signed[name] as string);

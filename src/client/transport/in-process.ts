@@ -34,7 +34,8 @@ export const inProcess =
     clock.setTimer(sentAt + (trip?.entryMs ?? latency.entryMs()), () => {
       const arrivedAt = clock.now();
       const response = handle(request, arrivedAt, sentAt);
-      const answerAt = response === undefined ? sentAt + timeoutMs : arrivedAt + (trip?.responseMs ?? latency.responseMs());
+      const answerAt =
+        response === undefined ? sentAt + timeoutMs : arrivedAt + (trip?.responseMs ?? latency.responseMs());
       clock.setTimer(answerAt, () => {
         if (response !== undefined && answerAt - sentAt <= timeoutMs) sink.response(response);
         else sink.failed(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));

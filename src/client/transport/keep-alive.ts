@@ -58,7 +58,9 @@ export class KeepAlive {
     }
     const isDue = now >= this.#dueAt();
     if (isDue) this.#askedAt = now;
-    this.#timer = clock.setTimer(isDue && everyMs === undefined ? deadAt : Math.min(deadAt, this.#dueAt()), () => this.#look());
+    this.#timer = clock.setTimer(isDue && everyMs === undefined ? deadAt : Math.min(deadAt, this.#dueAt()), () =>
+      this.#look(),
+    );
     // Last, as the ping may show that the connection is closed.
     if (isDue) ask();
   }

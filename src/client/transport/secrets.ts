@@ -72,7 +72,11 @@ const problemOf = (field: Field, text: unknown): string | undefined => {
 };
 
 /** `nameOf` is how the person who has to mend it knows a field. */
-const seal = (place: string, texts: Readonly<Partial<Record<Field, unknown>>>, nameOf: (field: Field) => string): Credentials => {
+const seal = (
+  place: string,
+  texts: Readonly<Partial<Record<Field, unknown>>>,
+  nameOf: (field: Field) => string,
+): Credentials => {
   const issues = fields.flatMap((field) => {
     const problem = problemOf(field, texts[field]);
     return problem === undefined ? [] : [`${nameOf(field)} ${problem}.`];
@@ -93,9 +97,14 @@ const seal = (place: string, texts: Readonly<Partial<Record<Field, unknown>>>, n
  * Credentials from their texts, for programs that keep secrets elsewhere than in the environment or a file. Throws CONFIG_INVALID where
  * one is empty, without showing any.
  */
-export const createCredentials = (texts: CredentialTexts): Credentials => seal("createCredentials", texts, (field) => field);
+export const createCredentials = (texts: CredentialTexts): Credentials =>
+  seal("createCredentials", texts, (field) => field);
 
-const envNames: Readonly<Record<Field, string>> = { apiKey: "API_KEY", secretKey: "SECRET_KEY", passphrase: "PASSPHRASE" };
+const envNames: Readonly<Record<Field, string>> = {
+  apiKey: "API_KEY",
+  secretKey: "SECRET_KEY",
+  passphrase: "PASSPHRASE",
+};
 
 /** Reads PREFIX_API_KEY, PREFIX_SECRET_KEY and PREFIX_PASSPHRASE. */
 export const credentialsFromEnv = (prefix: string, env: (name: string) => string | undefined): Credentials => {
@@ -115,10 +124,14 @@ export const credentialsFromFile = (path: string, name?: string): Credentials =>
   const root = parsed(path, readPrivate(path));
   if (name === undefined) return seal(path, root, (field) => `"${field}"${nearMiss(root, field)}`);
   if (!Object.hasOwn(root, name)) {
-    throw new SluiceError("CONFIG_INVALID", `${path}: holds no credentials named "${name}".${didYouMean(name, Object.keys(root))}`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${path}: holds no credentials named "${name}".${didYouMean(name, Object.keys(root))}`,
+    );
   }
   const part = asObject(root[name]);
-  if (part === undefined) throw new SluiceError("CONFIG_INVALID", `${path}: "${name}" is not an object with ${fields.join(", ")}.`);
+  if (part === undefined)
+    throw new SluiceError("CONFIG_INVALID", `${path}: "${name}" is not an object with ${fields.join(", ")}.`);
   return seal(path, part, (field) => `"${name}.${field}"${nearMiss(part, field)}`);
 };
 
@@ -133,14 +146,18 @@ const readPrivate = (path: string): string => {
     // A pipe in its place must not hold the start up.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    return refuse(`the file with the credentials cannot be opened (${(error as NodeJS.ErrnoException).code ?? "unknown"}).`);
+    return refuse(
+      `the file with the credentials cannot be opened (${(error as NodeJS.ErrnoException).code ?? "unknown"}).`,
+    );
   }
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) return refuse("is not a plain file.");
     if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
       const mode = (stat.mode & 0o777).toString(8).padStart(4, "0");
-      return refuse(`others than its owner may open it (mode ${mode}). Run: chmod 600 '${path.replaceAll("'", "'\\''")}'`);
+      return refuse(
+        `others than its owner may open it (mode ${mode}). Run: chmod 600 '${path.replaceAll("'", "'\\''")}'`,
+      );
     }
     if (stat.size > bytesMax) return refuse(`is larger than ${bytesMax} bytes, which no file of credentials is.`);
     return readFileSync(file, "utf8");
@@ -150,7 +167,9 @@ const readPrivate = (path: string): string => {
 };
 
 const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : undefined;
+  value !== null && typeof value === "object" && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
 
 /** The parser's own message quotes the text around the fault, so it is not repeated. */
 const parsed = (path: string, text: string): Readonly<Record<string, unknown>> => {
@@ -161,7 +180,8 @@ const parsed = (path: string, text: string): Readonly<Record<string, unknown>> =
     value = undefined;
   }
   const root = asObject(value);
-  if (root === undefined) throw new SluiceError("CONFIG_INVALID", `${path}: is not a JSON object with ${fields.join(", ")}.`);
+  if (root === undefined)
+    throw new SluiceError("CONFIG_INVALID", `${path}: is not a JSON object with ${fields.join(", ")}.`);
   return root;
 };
 

@@ -25,8 +25,10 @@ export const readBaseUrl = (text: string, plainAllowed = false): Origin => {
   } catch {
     return refuse('is not a URL; write one such as "https://api.example.com".');
   }
-  if (url.username !== "" || url.password !== "") return refuse("holds a user name or a password; keys are given as credentials.");
-  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse(`begins with ${url.protocol}; it must begin with https:`);
+  if (url.username !== "" || url.password !== "")
+    return refuse("holds a user name or a password; keys are given as credentials.");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    return refuse(`begins with ${url.protocol}; it must begin with https:`);
   if (url.pathname !== "/" || /[?#]/.test(text)) {
     return refuse(`${url.origin} is followed by a path or a query; end it after the host, the paths are known.`);
   }
@@ -49,7 +51,10 @@ export const socketUrlOf = (baseUrl: string, wsUrl: string | undefined, path: st
 /** Checks the address of a WebSocket as given. */
 export const checkSocketUrl = (text: string): void => {
   const refuse = (why: string): never => {
-    throw new SluiceError("CONFIG_INVALID", `The address of the WebSocket ${why}; write one such as "wss://api.example.com/ws/v1".`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `The address of the WebSocket ${why}; write one such as "wss://api.example.com/ws/v1".`,
+    );
   };
   if (!URL.canParse(text)) refuse("is not a URL");
   const url = new URL(text);
@@ -57,5 +62,7 @@ export const checkSocketUrl = (text: string): void => {
   if (url.hash !== "") refuse("has a fragment");
   // The same rules as for requests: no password in it, and nothing unencrypted beyond this machine.
   const { username, password } = url;
-  readBaseUrl(`${url.protocol === "wss:" ? "https:" : "http:"}//${username === "" && password === "" ? "" : "user@"}${url.host}`);
+  readBaseUrl(
+    `${url.protocol === "wss:" ? "https:" : "http:"}//${username === "" && password === "" ? "" : "user@"}${url.host}`,
+  );
 };

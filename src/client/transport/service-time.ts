@@ -37,7 +37,8 @@ const suspendMs = 1_000;
 const plausible = { from: Date.UTC(2020, 0), to: Date.UTC(2100, 0) } as const;
 
 const readDate = (text: string | undefined): number | undefined => {
-  if (text === undefined || !/^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text)) return undefined;
+  if (text === undefined || !/^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text))
+    return undefined;
   const at = Date.parse(text);
   return at >= plausible.from && at < plausible.to ? at : undefined;
 };

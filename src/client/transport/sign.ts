@@ -42,7 +42,12 @@ export const createSigner = (profile: Profile, credentials: Credentials, signer:
   signer(sealOf(credentials), profile);
 
 /** Signs as the credentials would, with one part wrong and every part of the usual form. */
-export const createFaultySigner = (profile: Profile, credentials: Credentials, fault: KeyFault, signer: SignerOf = signerOf): Signer => {
+export const createFaultySigner = (
+  profile: Profile,
+  credentials: Credentials,
+  fault: KeyFault,
+  signer: SignerOf = signerOf,
+): Signer => {
   const seal = sealOf(credentials);
   switch (fault) {
     case "secret":

@@ -132,7 +132,9 @@ export class SocketConnection {
       return;
     }
     this.#phase = "login";
-    this.#wait(clock.now() + websocket.ackMsMax, () => this.#drop(`the login was not answered within ${websocket.ackMsMax} ms`));
+    this.#wait(clock.now() + websocket.ackMsMax, () =>
+      this.#drop(`the login was not answered within ${websocket.ackMsMax} ms`),
+    );
     this.#say({ op: "login", args: [login()] });
   }
 
@@ -211,7 +213,8 @@ export class SocketConnection {
     }
     const { onAnomaly, random } = this.#options;
     this.#rejections++;
-    if (this.#rejections === 1) onAnomaly("login.refused", `${problem}; orders are polled, and the login is tried again after long pauses`);
+    if (this.#rejections === 1)
+      onAnomaly("login.refused", `${problem}; orders are polled, and the login is tried again after long pauses`);
     this.#leaveSocket(`the login was refused: ${problem}`);
     this.#pause(backoffMs(loginBounds, this.#rejections - 1, random));
   }
@@ -244,7 +247,8 @@ export class SocketConnection {
     } else {
       this.#failures++;
       const times = this.#failures;
-      if (times === failuresSaid) onAnomaly("socket.unreachable", `${url} failed ${times} times: ${reason}; it is tried again`);
+      if (times === failuresSaid)
+        onAnomaly("socket.unreachable", `${url} failed ${times} times: ${reason}; it is tried again`);
     }
     this.#pause(backoffMs(lostBounds, this.#tries, random));
     this.#tries++;

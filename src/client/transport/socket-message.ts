@@ -26,7 +26,8 @@ export type ParsedMessage =
   | { readonly kind: "malformed"; readonly problem: string };
 
 /** The name under which a subscription is kept. */
-export const channelKey = ({ channel, instId }: ChannelArg): string => (instId === undefined ? channel : `${channel} ${instId}`);
+export const channelKey = ({ channel, instId }: ChannelArg): string =>
+  instId === undefined ? channel : `${channel} ${instId}`;
 
 const textMax = 120;
 /** A book of 5000 levels is one record; no channel sends so many records at once. */
@@ -49,7 +50,8 @@ export const readMessage = (text: string): ParsedMessage => {
   } catch {
     return malformed(`not JSON: ${shown(text)}`);
   }
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return malformed(`not an object: ${shown(text)}`);
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    return malformed(`not an object: ${shown(text)}`);
   return readObject(value as Readonly<Record<string, unknown>>) ?? malformed(`of no known kind: ${shown(text)}`);
 };
 
@@ -87,6 +89,7 @@ const readArg = (value: unknown): ChannelArg | undefined => {
   return typeof instId === "string" ? { channel, instId } : { channel };
 };
 
-const readSequence = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? (value as number) : undefined);
+const readSequence = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) ? (value as number) : undefined;
 
 const reasonOf = (code: unknown, msg: unknown): string => shown(`${shown(code ?? "")} ${shown(msg ?? "")}`.trim());

@@ -86,7 +86,8 @@ export class SocketPool {
   subscribe(arg: ChannelArg, listener: ChannelListener, login?: Login): ChannelHandle {
     assert(!this.#closed, "nothing is subscribed at a closed pool");
     const { clock, random, websocket, onAnomaly, dialect } = this.#options;
-    const send = (op: "subscribe" | "unsubscribe", to: ChannelArg): void => subscription.connection?.send({ op, args: [to] });
+    const send = (op: "subscribe" | "unsubscribe", to: ChannelArg): void =>
+      subscription.connection?.send({ op, args: [to] });
     const channel = new SocketChannel({ arg, listener, clock, random, websocket, onAnomaly, send });
     assert(!this.#isTaken(channel.key, login), `${channel.key} is subscribed once`);
     const subscription: Subscription = { channel, login, connection: undefined };
@@ -142,7 +143,8 @@ export class SocketPool {
     const { connectionsPerIp, subscriptionsPerConnection } = dialect.sockets;
     const url = this.#options.url(channel.arg);
     for (const [connection, place] of this.#connections) {
-      if (place.url === url && place.login === login?.name && connection.channels.size < subscriptionsPerConnection) return connection;
+      if (place.url === url && place.login === login?.name && connection.channels.size < subscriptionsPerConnection)
+        return connection;
     }
     if (this.#connections.size >= connectionsPerIp) return undefined;
     const connection = new SocketConnection({
@@ -176,7 +178,8 @@ export class SocketPool {
   }
 
   #isTaken(key: string, login: Login | undefined): boolean {
-    for (const [connection, place] of this.#connections) if (place.login === login?.name && connection.channels.has(key)) return true;
+    for (const [connection, place] of this.#connections)
+      if (place.login === login?.name && connection.channels.has(key)) return true;
     return false;
   }
 }

@@ -46,7 +46,8 @@ const isKnown = (name: string): name is ChannelName => Object.hasOwn(records, na
 /** The WebSocket channels of the service as an AsyncAPI 3 document. */
 export const asyncApi = (contract: Contract, { wsUrl }: AsyncApiOptions = {}): Json => {
   const messages = messagesOf(contract);
-  const refs = (names: readonly string[]): readonly Json[] => names.map((name) => ({ $ref: `#/channels/socket/messages/${name}` }));
+  const refs = (names: readonly string[]): readonly Json[] =>
+    names.map((name) => ({ $ref: `#/channels/socket/messages/${name}` }));
   const { publicChannels, privateChannels } = contract.profile.websocket;
   const pushes = (names: readonly string[]): readonly Json[] => refs(names.map(pushName));
   return {
@@ -59,7 +60,9 @@ export const asyncApi = (contract: Contract, { wsUrl }: AsyncApiOptions = {}): J
         address: contract.profile.websocket.path,
         title: "The socket",
         description: "Public and private channels share one connection.",
-        messages: Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }])),
+        messages: Object.fromEntries(
+          Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+        ),
       },
     },
     operations: {
@@ -76,7 +79,11 @@ export const asyncApi = (contract: Contract, { wsUrl }: AsyncApiOptions = {}): J
     components: {
       messages,
       securitySchemes: {
-        login: { type: "apiKey", in: "user", description: "The login message on the open socket; private channels need it." },
+        login: {
+          type: "apiKey",
+          in: "user",
+          description: "The login message on the open socket; private channels need it.",
+        },
       },
     },
   };
@@ -105,7 +112,11 @@ const environmentServers = (): Json =>
   Object.fromEntries(
     Object.keys(environments).map((name) => [
       name,
-      { host: `${name}.invalid`, protocol: "wss", description: `The ${name} environment; the description names no address.` },
+      {
+        host: `${name}.invalid`,
+        protocol: "wss",
+        description: `The ${name} environment; the description names no address.`,
+      },
     ]),
   );
 
@@ -114,7 +125,12 @@ const serverOf = (wsUrl: string): Json => {
   return { host, protocol: protocol.replace(":", ""), description: "This service" };
 };
 
-const operation = (action: "send" | "receive", title: string, messages: readonly Json[], reply?: readonly Json[]): Json => ({
+const operation = (
+  action: "send" | "receive",
+  title: string,
+  messages: readonly Json[],
+  reply?: readonly Json[],
+): Json => ({
   action,
   title,
   channel: { $ref: "#/channels/socket" },
@@ -145,12 +161,22 @@ const messagesOf = (contract: Contract): Readonly<Record<string, Json>> => {
   const arg = publishedSchema(profile, channels.channelArg);
   const exampleArg = { channel: profile.websocket.publicChannels[0] ?? "trades", instId: "BTC-USDT-SWAP" };
   const ts = exampleAt;
-  const login = { apiKey: "key", passphrase: "phrase", timestamp: timestampText(profile, exampleAt), sign: "c2lnbmF0dXJl" };
+  const login = {
+    apiKey: "key",
+    passphrase: "phrase",
+    timestamp: timestampText(profile, exampleAt),
+    sign: "c2lnbmF0dXJl",
+  };
   const named: Readonly<Record<string, Json>> = {
-    subscribe: message("subscribe", "Start or end subscriptions.", publishedSchema(profile, channels.subscribeRequest), {
-      op: "subscribe",
-      args: [exampleArg],
-    }),
+    subscribe: message(
+      "subscribe",
+      "Start or end subscriptions.",
+      publishedSchema(profile, channels.subscribeRequest),
+      {
+        op: "subscribe",
+        args: [exampleArg],
+      },
+    ),
     login: message(
       "login",
       `Signed like a request: GET ${profile.websocket.loginPath} without a body.`,
@@ -164,23 +190,33 @@ const messagesOf = (contract: Contract): Readonly<Record<string, Json>> => {
       shaped({ event: { type: "string", enum: ["subscribe", "unsubscribe"] }, arg, ts: whole }),
       { event: "subscribe", arg: exampleArg, ts },
     ),
-    loggedIn: message("loggedIn", "The login was accepted.", shaped({ event: { type: "string", const: "login" }, code, ts: whole }), {
-      event: "login",
-      code: "0",
-      ts,
-    }),
+    loggedIn: message(
+      "loggedIn",
+      "The login was accepted.",
+      shaped({ event: { type: "string", const: "login" }, code, ts: whole }),
+      {
+        event: "login",
+        code: "0",
+        ts,
+      },
+    ),
     refused: message(
       "refused",
       "A request was refused.",
       shaped({ event: { type: "string", const: "error" }, code, msg: { type: "string" }, arg, ts: whole }, ["arg"]),
       { event: "error", code: profile.answers.badRequestCode, msg: "No such channel.", arg: exampleArg, ts },
     ),
-    ping: message("ping", "Is anybody there?", shaped({ event: { type: "string", const: "ping" }, ts: whole }), { event: "ping", ts }),
+    ping: message("ping", "Is anybody there?", shaped({ event: { type: "string", const: "ping" }, ts: whole }), {
+      event: "ping",
+      ts,
+    }),
   };
   const { publicChannels, privateChannels } = profile.websocket;
   return {
     ...named,
-    ...Object.fromEntries([...publicChannels, ...privateChannels].map((name) => [pushName(name), pushOf(contract, name)])),
+    ...Object.fromEntries(
+      [...publicChannels, ...privateChannels].map((name) => [pushName(name), pushOf(contract, name)]),
+    ),
   };
 };
 

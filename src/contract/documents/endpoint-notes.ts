@@ -18,9 +18,21 @@ interface EndpointNote {
   readonly assumes: readonly string[];
 }
 
-const everyCall = ["answers.badRequestStatus", "answers.badRequestCode", "answers.limitedCode", "limits.headersOnError"] as const;
+const everyCall = [
+  "answers.badRequestStatus",
+  "answers.badRequestCode",
+  "answers.limitedCode",
+  "limits.headersOnError",
+] as const;
 const signedCall = [...everyCall, "answers.authStatus", "answers.permissionStatus"] as const;
-const orderWords = ["order.sides", "order.ordTypes", "order.szUnit", "order.emptyDecimal", "order.timeUnit", "order.feeSign"] as const;
+const orderWords = [
+  "order.sides",
+  "order.ordTypes",
+  "order.szUnit",
+  "order.emptyDecimal",
+  "order.timeUnit",
+  "order.feeSign",
+] as const;
 const pages = ["paging.newestFirst", "paging.cursorIncluded", "paging.afterAndBefore", "paging.limitAboveMax"] as const;
 
 export const endpointNotes: Readonly<Record<EndpointName, EndpointNote>> = {
@@ -58,7 +70,14 @@ export const endpointNotes: Readonly<Record<EndpointName, EndpointNote>> = {
     summary: "Get order details",
     tag: "Trade",
     says: "Either ordId or clOrdId must be provided; when both are sent, ordId takes priority. instId helps to find the order faster.",
-    assumes: ["weights.getOrder", "answers.notFound", "answers.notFoundCode", "answers.orderErrorStatus", ...orderWords, ...signedCall],
+    assumes: [
+      "weights.getOrder",
+      "answers.notFound",
+      "answers.notFoundCode",
+      "answers.orderErrorStatus",
+      ...orderWords,
+      ...signedCall,
+    ],
   },
   pendingOrders: {
     summary: "Get pending orders",

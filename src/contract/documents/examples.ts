@@ -127,7 +127,14 @@ export const exampleInput = ({ profile }: Contract, name: EndpointName): unknown
       return { instType: "SWAP", state: "filled", limit: "20", after: ordId, before: ordId };
     case "placeOrder": {
       const { ordTypes, sides, szUnit } = profile.order;
-      return { instId: swap, side: sides[0] ?? "buy", ordType: ordTypes[0] ?? "limit", sz: sizes[szUnit.SWAP], px: "60000", clOrdId };
+      return {
+        instId: swap,
+        side: sides[0] ?? "buy",
+        ordType: ordTypes[0] ?? "limit",
+        sz: sizes[szUnit.SWAP],
+        px: "60000",
+        clOrdId,
+      };
     }
     case "amendOrder":
       return { instId: swap, ordId, px: "60001", sz: sizes[profile.order.szUnit.SWAP] };

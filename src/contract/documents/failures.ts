@@ -46,7 +46,12 @@ const kinds: readonly FailureKind[] = [
     code: ({ answers }) => answers.badRequestCode,
     says: "The body is larger than the server reads.",
   },
-  { name: "Limited", status: () => limitedStatus, code: ({ answers }) => answers.limitedCode, says: "A rate-limit layer is exceeded." },
+  {
+    name: "Limited",
+    status: () => limitedStatus,
+    code: ({ answers }) => answers.limitedCode,
+    says: "A rate-limit layer is exceeded.",
+  },
   {
     name: "Refused",
     status: ({ answers }) => answers.orderErrorStatus,
@@ -69,7 +74,8 @@ export const failureGroups = ({ profile }: Contract): readonly FailureGroup[] =>
   for (const { name, status: statusOf, code, says } of kinds) {
     const status = statusOf(profile);
     const group = groups.get(status);
-    if (group !== undefined) groups.set(status, { ...group, says: `${group.says} ${says}`, kinds: [...group.kinds, name] });
+    if (group !== undefined)
+      groups.set(status, { ...group, says: `${group.says} ${says}`, kinds: [...group.kinds, name] });
     else if (status !== 200) groups.set(status, { name, status, code: code(profile), says, kinds: [name] });
   }
   return [...groups.values()];

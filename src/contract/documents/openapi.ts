@@ -32,7 +32,9 @@ export const openApi = (contract: Contract, { serverUrl }: OpenApiOptions = {}):
   components: {
     securitySchemes: securitySchemesOf(contract),
     headers: headersOf(contract),
-    responses: Object.fromEntries(failureGroups(contract).map((group) => [group.name, failureResponse(contract, group)])),
+    responses: Object.fromEntries(
+      failureGroups(contract).map((group) => [group.name, failureResponse(contract, group)]),
+    ),
     schemas: { ...publishedSchemas(contract), Failure: failureSchema(contract) },
   },
 });
@@ -68,7 +70,10 @@ const environmentServers = (): readonly Json[] =>
     url: baseUrl,
     description: name,
     variables: {
-      [baseUrl.slice(1, -1)]: { default: `https://${name}.invalid`, description: `Address of ${name}; the description names none.` },
+      [baseUrl.slice(1, -1)]: {
+        default: `https://${name}.invalid`,
+        description: `Address of ${name}; the description names none.`,
+      },
     },
   }));
 
@@ -92,8 +97,13 @@ const operationOf = (contract: Contract, name: EndpointName): Json => {
     "x-weight": endpoint.weight,
     "x-permission": endpoint.permission,
     "x-repeat": endpoint.repeat,
-    security: [...(endpoint.permission === "none" ? [{}] : []), Object.fromEntries(authParts.map(({ scheme }) => [scheme, []]))],
-    ...(endpoint.method === "GET" ? { parameters: parametersOf(contract, name) } : { requestBody: bodyOf(contract, name) }),
+    security: [
+      ...(endpoint.permission === "none" ? [{}] : []),
+      Object.fromEntries(authParts.map(({ scheme }) => [scheme, []])),
+    ],
+    ...(endpoint.method === "GET"
+      ? { parameters: parametersOf(contract, name) }
+      : { requestBody: bodyOf(contract, name) }),
     responses: responsesOf(contract, name),
   };
 };
@@ -104,7 +114,9 @@ const descriptionOf = (contract: Contract, name: EndpointName): string => {
   return [
     says,
     `Weight ${weight}. ${permission === "none" ? "Needs no key." : `Permission: ${permission}.`} ${
-      repeat === "safe" ? "An unanswered call may be sent again." : "An unanswered call may have been executed: look before acting again."
+      repeat === "safe"
+        ? "An unanswered call may be sent again."
+        : "An unanswered call may have been executed: look before acting again."
     }`,
     "What the description leaves open:",
     assumptionLines(contract, assumes).join("\n"),
@@ -112,7 +124,9 @@ const descriptionOf = (contract: Contract, name: EndpointName): string => {
 };
 
 const parametersOf = (contract: Contract, name: EndpointName): readonly Json[] => {
-  const { properties = {} } = publishedSchema(contract.profile, contract.endpoints[name].input) as { properties?: Json };
+  const { properties = {} } = publishedSchema(contract.profile, contract.endpoints[name].input) as {
+    properties?: Json;
+  };
   const examples = exampleInput(contract, name) as Json;
   return Object.entries(properties).map(([parameter, schema]) => ({
     name: parameter,
@@ -140,7 +154,9 @@ const refTo = (schema: object): Json => ({ $ref: `#/components/schemas/${schemaN
 
 const bodyOf = (contract: Contract, name: EndpointName): Json => ({
   required: true,
-  content: { "application/json": { schema: refTo(contract.endpoints[name].input), example: exampleInput(contract, name) } },
+  content: {
+    "application/json": { schema: refTo(contract.endpoints[name].input), example: exampleInput(contract, name) },
+  },
 });
 
 const successCodes = ({ profile }: Contract, name: EndpointName): readonly string[] => {
@@ -186,7 +202,10 @@ const failureResponse = ({ profile }: Contract, { says, code }: FailureGroup): J
   description: says,
   ...(profile.limits.headersOnError && { headers: limitHeaderRefs() }),
   content: {
-    "application/json": { schema: { $ref: "#/components/schemas/Failure" }, example: failureExample(profile, code, says) },
+    "application/json": {
+      schema: { $ref: "#/components/schemas/Failure" },
+      example: failureExample(profile, code, says),
+    },
   },
 });
 
@@ -196,7 +215,11 @@ const limitHeaderRefs = (): Json =>
   Object.fromEntries(Object.values(headerNames).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 const headersOf = ({ layers }: Contract): Json => {
-  const whole = (description: string, example: string): Json => ({ description, schema: { type: "string", pattern: "^\\d+$" }, example });
+  const whole = (description: string, example: string): Json => ({
+    description,
+    schema: { type: "string", pattern: "^\\d+$" },
+    example,
+  });
   const { ipRemaining = "", keyRemaining = "", uidUsed = "" } = headerNames;
   return {
     [ipRemaining]: whole("Requests remaining for the address in the current minute.", String(layers.ip.capacity - 1)),

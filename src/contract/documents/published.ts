@@ -65,10 +65,18 @@ const pageOf = ({ paging: { limitAboveMax } }: Profile, query: Json): Json => {
 
 /** A batch names its orders by one of two ids, all by the same where the profile says so. */
 const batchOf = ({ cancelBatch: { elementsMax, oneIdKind } }: Profile, { items, ...batch }: Json): Json => {
-  const { required, properties, ...element } = items as { readonly required: readonly string[]; readonly properties: Json };
+  const { required, properties, ...element } = items as {
+    readonly required: readonly string[];
+    readonly properties: Json;
+  };
   const { ordId: _, clOrdId, ...others } = properties;
   const byOrdId = { ...element, title: "CancelByOrdId", required: [...required, "ordId"], properties };
-  const byClOrdId = { ...element, title: "CancelByClOrdId", required: [...required, "clOrdId"], properties: { ...others, clOrdId } };
+  const byClOrdId = {
+    ...element,
+    title: "CancelByClOrdId",
+    required: [...required, "clOrdId"],
+    properties: { ...others, clOrdId },
+  };
   const of = (elements: Json): Json => ({ ...batch, maxItems: elementsMax, items: elements });
   return oneIdKind ? { anyOf: [of(byOrdId), of(byClOrdId)] } : of({ anyOf: [byOrdId, byClOrdId] });
 };

@@ -138,7 +138,9 @@ export class ControlDocument {
 
   /** Everything as of the last update. What has changed since is in the next one, too. */
   snapshot(): ControlUpdate {
-    const rows = [...this.#sections].flatMap(([section, kept]) => [...kept].map(([key, row]) => [section, key, row] as ControlChange));
+    const rows = [...this.#sections].flatMap(([section, kept]) =>
+      [...kept].map(([key, row]) => [section, key, row] as ControlChange),
+    );
     return { source: this.#source, seq: this.#seq, at: this.#at, rows };
   }
 
@@ -188,7 +190,8 @@ export class ControlDocument {
   /** Every second point goes, the first and the last stay: the curve keeps its length at half the resolution. */
   #thin(rows: Rows): void {
     const keys = [...rows.keys()];
-    for (const [index, key] of keys.entries()) if (index % 2 === 1 && index !== keys.length - 1) this.drop("equity", key);
+    for (const [index, key] of keys.entries())
+      if (index % 2 === 1 && index !== keys.length - 1) this.drop("equity", key);
   }
 }
 

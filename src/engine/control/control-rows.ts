@@ -252,7 +252,9 @@ export interface ControlRows {
 /** Name of a section of the document. */
 export type SectionName = keyof ControlRows;
 /** A row and where it stands; `null` removes what stands there. */
-export type ControlChange = { readonly [S in SectionName]: readonly [section: S, key: string, row: ControlRows[S] | null] }[SectionName];
+export type ControlChange = {
+  readonly [S in SectionName]: readonly [section: S, key: string, row: ControlRows[S] | null];
+}[SectionName];
 
 /** Key of a position: names of strategies hold no line break. */
 export const positionKey = (strategy: string, instId: string): string => `${strategy}|${instId}`;

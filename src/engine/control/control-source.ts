@@ -38,7 +38,13 @@ export const actionSchemas = {
       type: { type: "string", const: "cancel" },
       where: {
         ...closed,
-        properties: { strategy: name, instId: name, side: { type: "string", enum: ["buy", "sell"] }, slot: name, clOrdId: name },
+        properties: {
+          strategy: name,
+          instId: name,
+          side: { type: "string", enum: ["buy", "sell"] },
+          slot: name,
+          clOrdId: name,
+        },
       },
     },
   },
@@ -117,14 +123,17 @@ const oddities = (value: unknown, depth = 0): string | undefined => {
 };
 
 /** An action from outside, or what is wrong with it: every problem with its place. */
-export const readAction = (value: unknown): { readonly action: ControlAction } | { readonly problems: readonly string[] } => {
+export const readAction = (
+  value: unknown,
+): { readonly action: ControlAction } | { readonly problems: readonly string[] } => {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { problems: ["request: an action is an object with a type."] };
   const odd = oddities(value);
   if (odd !== undefined) return { problems: [odd] };
   const { type } = value as { readonly type?: unknown };
   const known = Object.keys(actionSchemas);
-  if (typeof type !== "string" || !known.includes(type)) return { problems: [`request.type: one of ${known.join(", ")} is wanted.`] };
+  if (typeof type !== "string" || !known.includes(type))
+    return { problems: [`request.type: one of ${known.join(", ")} is wanted.`] };
   const problems = requestProblems(actionSchemas[type as keyof Schemas], value);
   return problems.length > 0 ? { problems } : { action: value as ControlAction };
 };

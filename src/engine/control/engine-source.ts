@@ -65,7 +65,8 @@ export class EngineSource implements ControlSource {
   }
 
   async act(action: ControlAction, by: string): Promise<ControlResult> {
-    if (action.type === "play") return { ok: false, code: "UNSUPPORTED", text: "This engine runs in real time and is not played." };
+    if (action.type === "play")
+      return { ok: false, code: "UNSUPPORTED", text: "This engine runs in real time and is not played." };
     if (this.#acting >= actingMax && !isUrgent(action))
       return { ok: false, code: "ENGINE_BUSY", text: "Earlier actions are still being done." };
     this.#acting++;
@@ -125,12 +126,16 @@ export class EngineSource implements ControlSource {
     }
   }
 
-  async #close({ instId, strategy }: Extract<ControlAction, { readonly type: "close" }>, reason: string): Promise<ControlResult> {
+  async #close(
+    { instId, strategy }: Extract<ControlAction, { readonly type: "close" }>,
+    reason: string,
+  ): Promise<ControlResult> {
     const which = { ...(instId !== undefined && { instId }), ...(strategy !== undefined && { strategy }) };
     const { values, isDone } = await this.#all(this.#run.closePositions(reason, which));
     const halted = strategy ?? (instId === undefined ? "Trading" : `Every strategy that trades ${instId}`);
     const left = values.filter(({ kind }) => kind !== "closed");
-    if (left.length === 0) return ended(`${halted} is halted, and ${counted(values.length, "position")} closed`, values.length, isDone);
+    if (left.length === 0)
+      return ended(`${halted} is halted, and ${counted(values.length, "position")} closed`, values.length, isDone);
     const lines = left.map(({ instId: of, left: qty, reason: why }) => `${qty} ${of}: ${why}`);
     const text = `${halted} is halted, and ${counted(left.length, "position")} still open. ${lines.join("; ")}`;
     return { ok: false, code: "POSITIONS_LEFT", text };
@@ -151,7 +156,8 @@ export class EngineSource implements ControlSource {
   /** It may fail at once with options that its schema allows. */
   #startedAgain(strategy: string): ControlResult {
     const view = this.#run.strategies().find(({ name }) => name === strategy);
-    if (view === undefined || view.state === "running") return { ok: true, text: `${strategy} was started again with changed options.` };
+    if (view === undefined || view.state === "running")
+      return { ok: true, text: `${strategy} was started again with changed options.` };
     const { state, error } = view;
     const why = error === undefined ? "" : `: ${error}`;
     return {
@@ -219,7 +225,11 @@ const canceling = (begin: string, results: readonly CancelResult[], isDone: bool
 const ended = (text: string, count: number, isDone: boolean): ControlResult =>
   isDone
     ? { ok: true, text: `${text}.`, count }
-    : { ok: false, code: "UNFINISHED", text: `${text} so far. It is not finished after ${actMsMax / 1_000} s and goes on.` };
+    : {
+        ok: false,
+        code: "UNFINISHED",
+        text: `${text} so far. It is not finished after ${actMsMax / 1_000} s and goes on.`,
+      };
 
 const conditionsText = (conditions: Readonly<Record<string, string | undefined>>): string =>
   Object.entries(conditions)

@@ -52,12 +52,23 @@ const updateMs = 100;
 const quotaTicks = 2;
 const sampleTicks = 10;
 /** Requests and steps of orders by the thousand say nothing by themselves: quota, queue, orders and fills show what they add up to. */
-const routinePhases: readonly string[] = ["planned", "sent", "acked", "live", "partially_filled", "canceling", "filled"];
+const routinePhases: readonly string[] = [
+  "planned",
+  "sent",
+  "acked",
+  "live",
+  "partially_filled",
+  "canceling",
+  "filled",
+];
 const isRoutine = (event: Event): boolean => {
   if (event.type === "action.answered") return event.outcome === "done";
   if (event.type !== "order.changed") return event.type === "action.sent" || event.type === "action.held";
   // What a strategy itself takes back or replaces is its daily work.
-  return routinePhases.includes(event.phase) || (event.phase === "canceled" && ["replaced", "unwanted"].includes(event.reason));
+  return (
+    routinePhases.includes(event.phase) ||
+    (event.phase === "canceled" && ["replaced", "unwanted"].includes(event.reason))
+  );
 };
 
 /** The fold of one run; who feeds it a recorded run turns its clock. `end` it when the run is over. */
@@ -149,7 +160,8 @@ export class EngineView {
     this.#orders.takeEvent(event);
     if (this.#outage.take(event)) this.#putOutage(this.#outage.since);
     if (event.type === "fill") this.#takeFill(event);
-    else if (event.type === "mode.changed") this.changeEngine({ mode: event.mode, reason: event.mode === "active" ? "" : event.reason });
+    else if (event.type === "mode.changed")
+      this.changeEngine({ mode: event.mode, reason: event.mode === "active" ? "" : event.reason });
     else if (event.type === "engine.stopped") this.changeEngine({ state: "stopped" });
     if ("instId" in event && event.instId !== "" && "strategy" in event) this.#markets?.watch(event.instId);
   }
@@ -183,7 +195,10 @@ export class EngineView {
   #takePositions(user: string, { value, stale, at }: Snapshot<readonly PositionRecord[]>): void {
     if (at === -1) return;
     const rows = value.map(({ instId, pos, avgPx, upl = "" }) => ({ user, instId, pos, avgPx, upl, stale }));
-    this.#document.replace("accountPositions", withRowsOf(user, this.#document.rows("accountPositions"), rows, "instId"));
+    this.#document.replace(
+      "accountPositions",
+      withRowsOf(user, this.#document.rows("accountPositions"), rows, "instId"),
+    );
   }
 
   #writeNews(): void {
@@ -241,7 +256,10 @@ export class EngineView {
         return [`${layer}|${scope}`, { layer, scope, capacity, used, reserved, foreign, windowEndsAt }] as const;
       }),
     );
-    this.#document.replace("queue", [["all", { queued: quota.queued, inFlight: quota.inFlight }], ...this.#orders.queue()]);
+    this.#document.replace("queue", [
+      ["all", { queued: quota.queued, inFlight: quota.inFlight }],
+      ...this.#orders.queue(),
+    ]);
     return quota;
   }
 
@@ -274,4 +292,6 @@ const instrumentsIn = (options: unknown): readonly string[] =>
   Object.values((options ?? {}) as object)
     .flat()
     .slice(0, optionsMax)
-    .filter((value): value is string => typeof value === "string" && value.includes("-") && readInstId(value) !== undefined);
+    .filter(
+      (value): value is string => typeof value === "string" && value.includes("-") && readInstId(value) !== undefined,
+    );

@@ -24,7 +24,10 @@ type Protected = Extract<Event, { readonly takeProfitPx: string | undefined }>;
 
 const protectionSaying = ({ type, strategy, name, instId, qty, stopPx, takeProfitPx }: Protected): Saying => {
   const levels = `${stopPx === undefined ? "" : `, stop ${stopPx}`}${takeProfitPx === undefined ? "" : `, take-profit ${takeProfitPx}`}`;
-  return ["info", `${strategy}/${name}: ${qty} of ${instId} protected${type === "protection.changed" ? " anew" : ""}${levels}`];
+  return [
+    "info",
+    `${strategy}/${name}: ${qty} of ${instId} protected${type === "protection.changed" ? " anew" : ""}${levels}`,
+  ];
 };
 
 const because = (reason: string): string => (reason === "" ? "" : `: ${reason}`);
@@ -39,7 +42,10 @@ const sayings: Sayings = {
     `run ${run} on its journal, ${unresolved} orders of earlier runs to be looked for${because(repaired ?? "")}`,
   ],
   "journal.failed": ({ reason }) => ["bad", reason],
-  "journal.restored": ({ unrecorded }) => ["info", `the journal is written again; exits that had left without a record: ${unrecorded}`],
+  "journal.restored": ({ unrecorded }) => [
+    "info",
+    `the journal is written again; exits that had left without a record: ${unrecorded}`,
+  ],
   "action.held": ({ endpoint, layer }) => ["info", `${endpoint} waits for quota of ${layer}`],
   "action.sent": ({ endpoint, owner, weight }) => ["info", `${endpoint} sent for ${owner}, weight ${weight}`],
   "action.answered": ({ endpoint, outcome, status, code, elapsedMs }) => [
@@ -82,7 +88,10 @@ const sayings: Sayings = {
     "bad",
     `${pos} ${instId} of ${strategy} is still open${because(reason)}`,
   ],
-  "position.agreed": ({ uid, instId, pos }) => ["info", `strategies hold again what the account of ${uid} has of ${instId}: ${pos}`],
+  "position.agreed": ({ uid, instId, pos }) => [
+    "info",
+    `strategies hold again what the account of ${uid} has of ${instId}: ${pos}`,
+  ],
   "protection.armed": (event) => protectionSaying(event),
   "protection.changed": (event) => protectionSaying(event),
   "protection.triggered": ({ strategy, name, instId, kind, triggerPx, px }) => [
@@ -93,7 +102,10 @@ const sayings: Sayings = {
     "info",
     `${strategy}/${name}: protection of ${instId} ended${because(reason)}`,
   ],
-  "strategy.failed": ({ strategy, message }) => ["bad", `strategy ${strategy} failed${because(ownWordsOf(strategy, message))}`],
+  "strategy.failed": ({ strategy, message }) => [
+    "bad",
+    `strategy ${strategy} failed${because(ownWordsOf(strategy, message))}`,
+  ],
   "strategy.restarting": ({ strategy, failures, inMs }) => [
     "warn",
     `strategy ${strategy} starts again in ${seconds(inMs)} after ${failures} failures`,
@@ -118,7 +130,11 @@ const sayings: Sayings = {
   "engine.stalled": ({ lateMs }) => ["warn", `the event loop was blocked for ${lateMs} ms`],
   "standby.waiting": ({ leader, error }) => [
     error === undefined ? "info" : "warn",
-    error !== undefined ? `standby: ${error}` : leader === "" ? "standby: no leader is known yet" : `standby: ${leader} leads`,
+    error !== undefined
+      ? `standby: ${error}`
+      : leader === ""
+        ? "standby: no leader is known yet"
+        : `standby: ${leader} leads`,
   ],
   "standby.leading": ({ before, released }) => [
     released ? "info" : "warn",

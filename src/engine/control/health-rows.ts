@@ -3,7 +3,12 @@
  *
  * Invariants: pure; a figure that is not known has no row.
  */
-import { type EngineHealth, holdersText, type PositionDifference, type ResourceHealth } from "../../host/operator-view.ts";
+import {
+  type EngineHealth,
+  holdersText,
+  type PositionDifference,
+  type ResourceHealth,
+} from "../../host/operator-view.ts";
 import type { HealthRow } from "./control-rows.ts";
 
 type Named = readonly [name: string, row: HealthRow];
@@ -18,10 +23,19 @@ const latencyMsWarn = 2_000;
 /** A process that stands by looks twice a second. */
 const standbyMsWarn = 10_000;
 
-const row = (name: string, value: HealthRow["value"], unit = "", state: State = "ok"): Named => [name, { value, unit, state }];
-const above = (value: number, warn: number, bad = Number.POSITIVE_INFINITY): State => (value > bad ? "bad" : value > warn ? "warn" : "ok");
+const row = (name: string, value: HealthRow["value"], unit = "", state: State = "ok"): Named => [
+  name,
+  { value, unit, state },
+];
+const above = (value: number, warn: number, bad = Number.POSITIVE_INFINITY): State =>
+  value > bad ? "bad" : value > warn ? "warn" : "ok";
 
-const journalStates: Readonly<Record<EngineHealth["journal"]["state"], State>> = { none: "ok", opening: "warn", open: "ok", failed: "bad" };
+const journalStates: Readonly<Record<EngineHealth["journal"]["state"], State>> = {
+  none: "ok",
+  opening: "warn",
+  open: "ok",
+  failed: "bad",
+};
 const journalWords: Readonly<Record<EngineHealth["journal"]["state"], string>> = {
   none: "none",
   opening: "opening",
@@ -46,7 +60,13 @@ const standbyStates: Readonly<Record<EngineHealth["standby"]["state"], State>> =
   over: "bad",
 };
 
-const standbyRows = ({ state, leader, standbys, copyBehind, storeError }: EngineHealth["standby"]): readonly Named[] => {
+const standbyRows = ({
+  state,
+  leader,
+  standbys,
+  copyBehind,
+  storeError,
+}: EngineHealth["standby"]): readonly Named[] => {
   if (state === "none") return [];
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s ago`;
   const words = leader === undefined ? state : `${state}, ${leader.name} heard ${seconds(leader.heardMs)}`;
@@ -63,9 +83,12 @@ const standbyRows = ({ state, leader, standbys, copyBehind, storeError }: Engine
 const withReason = (state: string, reason: string): string => (reason === "" ? state : `${state}: ${reason}`);
 
 export const healthRows = (health: EngineHealth): readonly Named[] => {
-  const { clock, open, pushing, eventLoop, journal, watchdog, standby, resources, differences, anomalies, latency } = health;
+  const { clock, open, pushing, eventLoop, journal, watchdog, standby, resources, differences, anomalies, latency } =
+    health;
   return [
-    ...(clock === undefined ? [] : [row("clock offset", Math.round(clock.offsetMs), "ms", above(Math.abs(clock.offsetMs), offsetMsWarn))]),
+    ...(clock === undefined
+      ? []
+      : [row("clock offset", Math.round(clock.offsetMs), "ms", above(Math.abs(clock.offsetMs), offsetMsWarn))]),
     ...(eventLoop === undefined
       ? []
       : [
@@ -74,8 +97,14 @@ export const healthRows = (health: EngineHealth): readonly Named[] => {
         ]),
     ...(open === undefined
       ? []
-      : [row("sockets", open.sockets), row("subscriptions", open.subscriptions), row("requests in flight", open.requests)]),
-    ...Object.entries(pushing).map(([uid, isPushing]) => row(`pushed orders ${uid}`, isPushing, "", isPushing ? "ok" : "warn")),
+      : [
+          row("sockets", open.sockets),
+          row("subscriptions", open.subscriptions),
+          row("requests in flight", open.requests),
+        ]),
+    ...Object.entries(pushing).map(([uid, isPushing]) =>
+      row(`pushed orders ${uid}`, isPushing, "", isPushing ? "ok" : "warn"),
+    ),
     row("journal", withReason(journalWords[journal.state], journal.reason), "", journalStates[journal.state]),
     row("watchdog", withReason(watchdog.state, watchdog.reason), "", watchdogStates[watchdog.state]),
     ...standbyRows(standby),
@@ -95,4 +124,11 @@ const differenceRow = ({ user, instId, account, held, holders }: PositionDiffere
 const resourceRow = ({ user, name, ageMs, stale, problem }: ResourceHealth): readonly Named[] =>
   ageMs === undefined
     ? []
-    : [row(`${name} ${user}`, stale ? withReason("stale", problem) : Math.round(ageMs), stale ? "" : "ms", stale ? "warn" : "ok")];
+    : [
+        row(
+          `${name} ${user}`,
+          stale ? withReason("stale", problem) : Math.round(ageMs),
+          stale ? "" : "ms",
+          stale ? "warn" : "ok",
+        ),
+      ];

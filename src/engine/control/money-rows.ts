@@ -5,7 +5,14 @@
  */
 import { add } from "../../decimal.ts";
 import type { StrategyView } from "../../host/operator-view.ts";
-import { type ByCurrency, type MoneyRow, type PositionRow, positionKey, type UserMoneyRow, userKey } from "./control-rows.ts";
+import {
+  type ByCurrency,
+  type MoneyRow,
+  type PositionRow,
+  positionKey,
+  type UserMoneyRow,
+  userKey,
+} from "./control-rows.ts";
 
 interface MoneyRows {
   readonly positions: ReadonlyMap<string, PositionRow>;
@@ -14,7 +21,11 @@ interface MoneyRows {
 }
 
 export const moneyRows = (strategies: readonly StrategyView[]): MoneyRows => {
-  const [positions, money, userMoney] = [new Map<string, PositionRow>(), new Map<string, MoneyRow>(), new Map<string, UserMoneyRow>()];
+  const [positions, money, userMoney] = [
+    new Map<string, PositionRow>(),
+    new Map<string, MoneyRow>(),
+    new Map<string, UserMoneyRow>(),
+  ];
   for (const { name: strategy, user, positions: held } of strategies) {
     for (const position of held.values()) {
       const { currency, instId } = position;
@@ -41,7 +52,8 @@ const sumOf = (row: MoneyRow | undefined, { currency, profit, realised, unrealis
 /** Profit of one strategy by settle currency. */
 export const profitOf = ({ positions }: StrategyView): ByCurrency => {
   const profit = new Map<string, string>();
-  for (const position of positions.values()) profit.set(position.currency, add(profit.get(position.currency) ?? "0", position.profit));
+  for (const position of positions.values())
+    profit.set(position.currency, add(profit.get(position.currency) ?? "0", position.profit));
   return Object.fromEntries(profit);
 };
 
@@ -52,4 +64,6 @@ export const withRowsOf = <F extends string, R extends { readonly user: string }
   rows: readonly R[],
   field: F,
 ): readonly (readonly [key: string, row: R])[] =>
-  [...before.filter((row) => row.user !== user), ...rows].map((row) => [userKey(row.user, String(row[field])), row] as const);
+  [...before.filter((row) => row.user !== user), ...rows].map(
+    (row) => [userKey(row.user, String(row[field])), row] as const,
+  );

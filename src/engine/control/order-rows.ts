@@ -65,7 +65,23 @@ export class OrderRows {
     const { instId, side, ordType, px, sz: qty } = spec;
     const placedAt = this.#document.row("orders", clOrdId)?.placedAt ?? at;
     const changedAt = at;
-    this.#put({ clOrdId, strategy, slot, instId, side, ordType, px, qty, filledQty, avgPx, phase, isFinal, reason, placedAt, changedAt });
+    this.#put({
+      clOrdId,
+      strategy,
+      slot,
+      instId,
+      side,
+      ordType,
+      px,
+      qty,
+      filledQty,
+      avgPx,
+      phase,
+      isFinal,
+      reason,
+      placedAt,
+      changedAt,
+    });
   }
 
   /** Stories end with their rows. */
@@ -86,7 +102,12 @@ export class OrderRows {
       if (isFinal && !this.#isUpdated) this.#stories.delete(clOrdId);
       return;
     }
-    const { side, ordType, px, sz: qty } = record ?? { side: known?.side, ordType: known?.ordType, px: known?.px, sz: known?.qty };
+    const {
+      side,
+      ordType,
+      px,
+      sz: qty,
+    } = record ?? { side: known?.side, ordType: known?.ordType, px: known?.px, sz: known?.qty };
     this.#put({
       clOrdId,
       strategy,
@@ -111,7 +132,12 @@ export class OrderRows {
     this.#tell(clOrdId, event);
     const known = this.#document.row("orders", clOrdId);
     if (known === undefined || this.#isUpdated) return;
-    this.#put({ ...known, filledQty: add(known.filledQty, qty), avgPx: known.avgPx === "" ? px : known.avgPx, changedAt: at });
+    this.#put({
+      ...known,
+      filledQty: add(known.filledQty, qty),
+      avgPx: known.avgPx === "" ? px : known.avgPx,
+      changedAt: at,
+    });
   }
 
   #put(row: OrderRow): void {
@@ -131,4 +157,5 @@ export class OrderRows {
   }
 }
 
-const slotKey = ({ strategy, slot }: { readonly strategy: string; readonly slot: string }): string => `${strategy}\n${slot}`;
+const slotKey = ({ strategy, slot }: { readonly strategy: string; readonly slot: string }): string =>
+  `${strategy}\n${slot}`;

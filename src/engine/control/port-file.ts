@@ -32,7 +32,8 @@ const tokenLengthMin = 32;
 /** 256 bits of chance. */
 const newToken = (): string => randomBytes(tokenBytes).toString("base64url");
 
-export const newTokens = (readOnly: boolean): PortTokens => (readOnly ? { read: newToken() } : { read: newToken(), act: newToken() });
+export const newTokens = (readOnly: boolean): PortTokens =>
+  readOnly ? { read: newToken() } : { read: newToken(), act: newToken() };
 
 /** Tokens of the user's own: the first line of the file acts, the second reads; with one line there is no reading token but a made one. */
 export const tokensIn = (file: string, readOnly: boolean): PortTokens => {
@@ -41,7 +42,8 @@ export const tokensIn = (file: string, readOnly: boolean): PortTokens => {
     throw new SluiceError("CONFIG_INVALID", `tokenFile ${file}: ${why}`);
   };
   if (stat === undefined) return refuse("there is no such file.");
-  if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) refuse(`it is open to others. Run: chmod 600 '${file}'`);
+  if (process.platform !== "win32" && (stat.mode & 0o077) !== 0)
+    refuse(`it is open to others. Run: chmod 600 '${file}'`);
   const lines = readFileSync(file, "utf8")
     .split(/\s+/)
     .filter((line) => line !== "");

@@ -65,9 +65,20 @@ export class WatchedMarkets {
     }
     for (const { instId, quote, book, shownPx } of this.#changed) {
       const at = quote?.at ?? now;
-      this.#document.putChanged("markets", instId, { instId, bid: quote?.bidPx ?? "", ask: quote?.askPx ?? "", last: shownPx ?? "", at });
+      this.#document.putChanged("markets", instId, {
+        instId,
+        bid: quote?.bidPx ?? "",
+        ask: quote?.askPx ?? "",
+        last: shownPx ?? "",
+        at,
+      });
       if (book !== undefined)
-        this.#document.putChanged("book", instId, { instId, at: book.at, bids: levelsOf(book.bids), asks: levelsOf(book.asks) });
+        this.#document.putChanged("book", instId, {
+          instId,
+          at: book.at,
+          bids: levelsOf(book.bids),
+          asks: levelsOf(book.asks),
+        });
     }
     this.#changed.clear();
   }

@@ -210,7 +210,8 @@ export class CopiedDisk implements Disk {
       const isContinued = confirmed !== undefined && confirmed <= (there.bytes.get(name) ?? -1);
       if (isContinued && confirmed === bytes.length) continue;
       sent += bytes.length - (isContinued ? confirmed : 0);
-      if (!(await (isContinued ? this.#continue(store, name, bytes, confirmed) : this.#stage(store, name, bytes)))) return undefined;
+      if (!(await (isContinued ? this.#continue(store, name, bytes, confirmed) : this.#stage(store, name, bytes))))
+        return undefined;
     }
     return sent;
   }

@@ -83,7 +83,8 @@ export class Lease {
     const failing = this.#failing;
     const partMs = this.#options.leaseMs * awakePart;
     if (this.#unsure !== undefined && this.#elapsed(this.#unsure.last) < partMs) return "alone";
-    const isAway = failing !== undefined && this.#elapsed(failing.last) < partMs && failing.last.steady - failing.from >= partMs;
+    const isAway =
+      failing !== undefined && this.#elapsed(failing.last) < partMs && failing.last.steady - failing.from >= partMs;
     return isAway ? "alone" : "mute";
   }
 
@@ -240,7 +241,8 @@ export class Lease {
     const { leaseMs } = this.#options;
     const before = this.#failing;
     if (this.#elapsed(asked) > 2 * this.#turnMs) this.#failing = undefined;
-    else if (before === undefined || this.#elapsed(before.last) >= leaseMs * awakePart) this.#failing = { from: now.steady, last: now };
+    else if (before === undefined || this.#elapsed(before.last) >= leaseMs * awakePart)
+      this.#failing = { from: now.steady, last: now };
     else this.#failing = { from: before.from, last: now };
   }
 

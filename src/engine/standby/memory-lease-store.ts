@@ -5,7 +5,16 @@
  */
 
 import { standbyMs } from "./lease-scripts.ts";
-import type { Candidate, Copied, CopiedFiles, Holder, LeaseRecord, LeaseStore, Renewal, Sighting } from "./lease-store.ts";
+import type {
+  Candidate,
+  Copied,
+  CopiedFiles,
+  Holder,
+  LeaseRecord,
+  LeaseStore,
+  Renewal,
+  Sighting,
+} from "./lease-store.ts";
 
 export class MemoryLeaseStore implements LeaseStore {
   readonly #now: () => number;
@@ -81,7 +90,8 @@ export class MemoryLeaseStore implements LeaseStore {
     const stop = this.#fenced(epoch);
     if (stop !== undefined) return stop;
     if (before === undefined || at > before.length) return "gap";
-    if (at + bytes.length > before.length) this.#files.set(file, Buffer.concat([before, bytes.subarray(before.length - at)]));
+    if (at + bytes.length > before.length)
+      this.#files.set(file, Buffer.concat([before, bytes.subarray(before.length - at)]));
     return "copied";
   }
 

@@ -63,9 +63,19 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   /** Connects when first asked; `url` is as scheduler/shared/store-address.ts reads it. An answer that takes longer than `answerMs` is none. */
-  static async open(url: string, group: string, instance: string, answerMs: number = answerMsDefault): Promise<RedisLeaseStore> {
+  static async open(
+    url: string,
+    group: string,
+    instance: string,
+    answerMs: number = answerMsDefault,
+  ): Promise<RedisLeaseStore> {
     const needs = "config.standby: a store in Redis is reached";
-    return new RedisLeaseStore(await RedisConnection.open({ url, needs, answerMs, scripts }), shownAddress(url), group, instance);
+    return new RedisLeaseStore(
+      await RedisConnection.open({ url, needs, answerMs, scripts }),
+      shownAddress(url),
+      group,
+      instance,
+    );
   }
 
   async look({ name }: Candidate): Promise<Sighting> {
@@ -109,11 +119,15 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   async append(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
-    return (await this.#ask((redis) => redis.appendCopy(3, ...this.#copyKeys(file), epoch, file, at, Buffer.from(bytes)))) as Copied;
+    return (await this.#ask((redis) =>
+      redis.appendCopy(3, ...this.#copyKeys(file), epoch, file, at, Buffer.from(bytes)),
+    )) as Copied;
   }
 
   async replace(epoch: number, file: string, bytes: Uint8Array): Promise<Copied> {
-    return (await this.#ask((redis) => redis.replaceCopy(3, ...this.#copyKeys(file), epoch, file, Buffer.from(bytes)))) as Copied;
+    return (await this.#ask((redis) =>
+      redis.replaceCopy(3, ...this.#copyKeys(file), epoch, file, Buffer.from(bytes)),
+    )) as Copied;
   }
 
   async stage(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied> {
@@ -204,7 +218,10 @@ const pairs = (list: readonly string[]): Readonly<Record<string, string>> =>
 
 const recordOf = (fields: Readonly<Record<string, string>>): LeaseRecord | undefined => {
   const { epoch, seq, name = "", session = "", owner = "", released } = fields;
-  return epoch === undefined ? undefined : { epoch: Number(epoch), seq: Number(seq), name, session, owner, released: released === "1" };
+  return epoch === undefined
+    ? undefined
+    : { epoch: Number(epoch), seq: Number(seq), name, session, owner, released: released === "1" };
 };
 
-const heardOf = (list: readonly string[]): readonly Heard[] => Object.entries(pairs(list)).map(([name, ms]) => ({ name, ms: Number(ms) }));
+const heardOf = (list: readonly string[]): readonly Heard[] =>
+  Object.entries(pairs(list)).map(([name, ms]) => ({ name, ms: Number(ms) }));

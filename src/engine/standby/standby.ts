@@ -107,7 +107,10 @@ export class Standby {
   /** The folder of the journal, for a leader. */
   get disk(): Disk {
     if (this.#copied !== undefined) return this.#copied;
-    throw new SluiceError("ENGINE_STATE", "The journal is opened by the process that leads, and this one does not lead yet.");
+    throw new SluiceError(
+      "ENGINE_STATE",
+      "The journal is opened by the process that leads, and this one does not lead yet.",
+    );
   }
 
   /** Why a request must not leave; asked when its bytes are about to. */
@@ -134,7 +137,10 @@ export class Standby {
     const { standing, standbys, leader, error } = this.#lease;
     return {
       state: standing,
-      leader: standing === "waiting" && leader !== undefined && !leader.released ? { name: leader.name, heardMs: leader.ms } : undefined,
+      leader:
+        standing === "waiting" && leader !== undefined && !leader.released
+          ? { name: leader.name, heardMs: leader.ms }
+          : undefined,
       standbys: standing === "leading" ? standbys.map(({ name, ms }) => ({ name, heardMs: ms })) : [],
       copyBehind: this.#copied?.isBehind === true,
       ...(error !== undefined && { storeError: error }),
@@ -169,7 +175,8 @@ export class Standby {
 
   /** Cancels, and what closes something. */
   #isExit({ endpoint, body }: WireRequest): boolean {
-    if (endpoint !== "placeOrder" && endpoint !== "amendOrder") return endpoint === "cancelBatch" || endpoint === "closePosition";
+    if (endpoint !== "placeOrder" && endpoint !== "amendOrder")
+      return endpoint === "cancelBatch" || endpoint === "closePosition";
     return this.#options.isExit((body as Pick<PlaceBody, "clOrdId">).clOrdId ?? "");
   }
 
@@ -180,7 +187,8 @@ export class Standby {
     if (standing === "waiting") this.#watch();
     else if (standing === "leading") {
       this.#resolveTurn();
-      if (before === "alone") this.#note("standby.back", "the store of the standby answers again, and no other process has led meanwhile");
+      if (before === "alone")
+        this.#note("standby.back", "the store of the standby answers again, and no other process has led meanwhile");
       if (this.#copied?.isBehind === true) this.#copied.catchUp().catch(() => undefined);
       else if (this.#hasKeptBack) {
         this.#hasKeptBack = false;
@@ -200,7 +208,11 @@ export class Standby {
     this.#silentTurns = error === undefined ? 0 : this.#silentTurns + 1;
     const isSilent = this.#silentTurns > firstNoted;
     if (name !== this.#leader || isSilent !== this.#isSilent)
-      this.#options.journal.append({ type: "standby.waiting", leader: name, ...(isSilent && error !== undefined && { error }) });
+      this.#options.journal.append({
+        type: "standby.waiting",
+        leader: name,
+        ...(isSilent && error !== undefined && { error }),
+      });
     this.#leader = name;
     this.#isSilent = isSilent;
     this.#following ??= this.#follower
@@ -249,7 +261,8 @@ const behind =
 const refusals: Readonly<Record<Exclude<Standing, "leading">, string>> = {
   waiting: "another process leads",
   settling: "orders of the process that led before may still be executed",
-  alone: "the store of the standby does not answer or may have lost who leads, and another process may lead: cancels and exits only",
+  alone:
+    "the store of the standby does not answer or may have lost who leads, and another process may lead: cancels and exits only",
   mute: "the lease has run out, and another process may lead",
   over: "another process leads, and this one ends",
 };

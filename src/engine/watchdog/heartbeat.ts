@@ -85,7 +85,8 @@ export class Heartbeat {
 
   /** Why no order may leave, if so. Asked for every placement. */
   refused(): string | undefined {
-    if (this.#tripped !== undefined) return `the watchdog tripped (${this.#tripped}); look at the service, then restart`;
+    if (this.#tripped !== undefined)
+      return `the watchdog tripped (${this.#tripped}); look at the service, then restart`;
     if (this.#doubtMs === 0 && !this.#isDoubtful()) return undefined;
     return "this process was blocked, and the watchdog has not answered yet whether it tripped";
   }

@@ -20,7 +20,10 @@ export interface IpcAddress {
   readonly dir?: string | undefined;
 }
 
-export const ipcAddressOf = ({ service, instance, watchdog }: CheckedConfig, users: readonly ServiceUser[]): IpcAddress => ({
+export const ipcAddressOf = (
+  { service, instance, watchdog }: CheckedConfig,
+  users: readonly ServiceUser[],
+): IpcAddress => ({
   service: service.baseUrl ?? service.kind,
   users: users.map(({ uid }) => uid),
   instance,
@@ -31,9 +34,11 @@ export const ipcAddressOf = ({ service, instance, watchdog }: CheckedConfig, use
 const pathMax = 103;
 
 /** What both sides call it in messages and locks. */
-export const ipcName = ({ service, users, instance }: IpcAddress): string => [service, users.join(", "), instance].join(" / ");
+export const ipcName = ({ service, users, instance }: IpcAddress): string =>
+  [service, users.join(", "), instance].join(" / ");
 
-const hashOf = (meeting: IpcAddress): string => createHash("sha256").update(ipcName(meeting)).digest("hex").slice(0, 24);
+const hashOf = (meeting: IpcAddress): string =>
+  createHash("sha256").update(ipcName(meeting)).digest("hex").slice(0, 24);
 
 const remedy = 'Name another folder with watchdog: { dir: "…" }, the same for engine and watchdog.';
 

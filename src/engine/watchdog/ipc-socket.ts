@@ -26,7 +26,11 @@ const connectionOver = <Out>(socket: net.Socket): Connection<Out> => ({
   },
 });
 
-const receive = <In>(socket: net.Socket, read: (line: string) => In | undefined, receiver: () => Receiver<In>): void => {
+const receive = <In>(
+  socket: net.Socket,
+  read: (line: string) => In | undefined,
+  receiver: () => Receiver<In>,
+): void => {
   let over = false;
   let why = "the connection ended";
   const disconnect = (reason: string): void => {
@@ -38,7 +42,8 @@ const receive = <In>(socket: net.Socket, read: (line: string) => In | undefined,
     (line) => {
       const message = read(line);
       if (over || socket.destroyed) return;
-      if (message === undefined) disconnect("the other side sent something that is no message; it may be another version");
+      if (message === undefined)
+        disconnect("the other side sent something that is no message; it may be another version");
       else receiver().received(message);
     },
     () => {
@@ -49,7 +54,10 @@ const receive = <In>(socket: net.Socket, read: (line: string) => In | undefined,
     split(String(chunk));
   });
   socket.on("error", (error: NodeJS.ErrnoException) => {
-    why = error.code === "ENOENT" || error.code === "ECONNREFUSED" ? "no watchdog listens" : (error.code ?? "the connection failed");
+    why =
+      error.code === "ENOENT" || error.code === "ECONNREFUSED"
+        ? "no watchdog listens"
+        : (error.code ?? "the connection failed");
   });
   socket.on("close", () => {
     over = true;
@@ -111,6 +119,9 @@ const lockFor = async (meeting: IpcAddress): Promise<() => Promise<void>> => {
     return await holdLock(`watchdog of ${ipcName(meeting)}`);
   } catch (error) {
     if (!isSluiceError(error)) throw error;
-    throw new SluiceError("ENGINE_STATE", `Another watchdog of ${ipcName(meeting)} runs on this machine; one is enough.`);
+    throw new SluiceError(
+      "ENGINE_STATE",
+      `Another watchdog of ${ipcName(meeting)} runs on this machine; one is enough.`,
+    );
   }
 };

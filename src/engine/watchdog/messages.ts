@@ -40,7 +40,12 @@ const reportSchema = {
   ],
 };
 const wordSchema = {
-  oneOf: [one("armed", { silenceMs: count, before: text }, ["before"]), one("heard"), one("farewell"), one("tripped", { reason: text })],
+  oneOf: [
+    one("armed", { silenceMs: count, before: text }, ["before"]),
+    one("heard"),
+    one("farewell"),
+    one("tripped", { reason: text }),
+  ],
 };
 
 const reader =

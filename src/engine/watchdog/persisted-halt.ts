@@ -52,7 +52,12 @@ const held: HaltState = { kind: "held" };
 
 const existing = async (dir: string): Promise<Disk | undefined> => (existsSync(dir) ? fileDisk(dir) : undefined);
 
-export const createPersistedHalt = ({ clock, dir, owner, openDisk = existing }: PersistedHaltOptions): PersistedHalt => {
+export const createPersistedHalt = ({
+  clock,
+  dir,
+  owner,
+  openDisk = existing,
+}: PersistedHaltOptions): PersistedHalt => {
   let state: HaltState | undefined;
   let due: string | undefined;
   let tries: Subscription | undefined;
@@ -120,13 +125,15 @@ const writeHalt = async (
 };
 
 const append = async (reason: string, disk: Disk, owner: PersistedHaltOptions["owner"]): Promise<HaltState> => {
-  if (!(await disk.list()).some((name) => name.endsWith(".journal"))) return { kind: "failed", why: `there is no journal at ${disk.name}` };
+  if (!(await disk.list()).some((name) => name.endsWith(".journal")))
+    return { kind: "failed", why: `there is no journal at ${disk.name}` };
   const snapshot = (): never => {
     throw new Error("a watchdog ends no segment");
   };
   const store = await openWriteAheadLog({ disk, owner, snapshot, segmentBytes: Number.POSITIVE_INFINITY });
   try {
-    if (!isHalted(store.past)) store.append({ type: "mode", strategy: "", mode: "halted", reason } satisfies DecisionRecord);
+    if (!isHalted(store.past))
+      store.append({ type: "mode", strategy: "", mode: "halted", reason } satisfies DecisionRecord);
     await store.commit();
     return { kind: "written", ...(store.repaired === undefined ? {} : { repaired: store.repaired }) };
   } finally {

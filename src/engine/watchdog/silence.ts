@@ -19,10 +19,17 @@ export const tick = ({ quietMs, unreadyMs }: Silence, tickMs: number): Silence =
   unreadyMs: unreadyMs + tickMs,
 });
 
-export const beaten = ({ unreadyMs }: Silence, ready: boolean): Silence => ({ quietMs: 0, unreadyMs: ready ? 0 : unreadyMs });
+export const beaten = ({ unreadyMs }: Silence, ready: boolean): Silence => ({
+  quietMs: 0,
+  unreadyMs: ready ? 0 : unreadyMs,
+});
 
 /** Why to trip; undefined while there is no reason. */
-export const verdict = ({ quietMs, unreadyMs }: Silence, silenceMs: number, unreadyMsMax: number): string | undefined => {
+export const verdict = (
+  { quietMs, unreadyMs }: Silence,
+  silenceMs: number,
+  unreadyMsMax: number,
+): string | undefined => {
   if (quietMs >= silenceMs) return `no beat for ${quietMs / 1_000} s`;
   if (unreadyMs >= unreadyMsMax) return `no engine got as far as trading for ${unreadyMs / 1_000} s`;
   return undefined;

@@ -25,7 +25,12 @@ import { HeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
 import type { Listen } from "./ipc.ts";
 import { ipcAddressOf, tripRecordPath } from "./ipc-address.ts";
 import { socketListen } from "./ipc-socket.ts";
-import { createPersistedHalt, type HaltState, type PersistedHalt, type PersistedHaltOptions } from "./persisted-halt.ts";
+import {
+  createPersistedHalt,
+  type HaltState,
+  type PersistedHalt,
+  type PersistedHaltOptions,
+} from "./persisted-halt.ts";
 import { fileTripRecord, type TripRecord } from "./trip-record.ts";
 import { cancelOpen, listOpen, type WatchedUser } from "./watched-orders.ts";
 
@@ -186,7 +191,9 @@ class Canceling {
     if (noted === "at once") note();
     let gone = 0;
     let stuck = 0;
-    const works = doorsOf(opened, isOurs).map((door) => cancelOpen(door).pipe(map((news) => ({ ...news, user: door.uid }))));
+    const works = doorsOf(opened, isOurs).map((door) =>
+      cancelOpen(door).pipe(map((news) => ({ ...news, user: door.uid }))),
+    );
     this.#work = merge(...works).subscribe({
       next: (news) => {
         if (news.kind === "stuck" || (news.kind === "listed" && news.open > 0)) note();

@@ -24,7 +24,10 @@ export interface WatchedUser {
 const call = { class: "emergency", owner: "watchdog" } as const;
 
 /** One listing of everything of ours that is open. */
-export const listOpen = ({ gateway, isOurs }: Pick<WatchedUser, "gateway" | "isOurs">): Observable<Listed<OrderRecord>> =>
+export const listOpen = ({
+  gateway,
+  isOurs,
+}: Pick<WatchedUser, "gateway" | "isOurs">): Observable<Listed<OrderRecord>> =>
   walkOrders(gateway, "pendingOrders", {}, call).pipe(map((outcome) => readListing(outcome, isOurs)));
 
 const readListing = (outcome: Outcome<OrderRecord>, isOurs: WatchedUser["isOurs"]): Listed<OrderRecord> => {

@@ -11,7 +11,14 @@ import { type NamedMarket, textOf } from "./ccxt-symbols.ts";
 import type { Page, Pager, Span } from "./page-store.ts";
 
 /** Opened at, and the five values as text. */
-export type BarRow = readonly [openedAt: number, open: string, high: string, low: string, close: string, volume: string];
+export type BarRow = readonly [
+  openedAt: number,
+  open: string,
+  high: string,
+  low: string,
+  close: string,
+  volume: string,
+];
 
 /** Where the next page begins. */
 export interface BarCursor {
@@ -71,9 +78,14 @@ export const barPager = (
     // One earlier, as some show what opened after the instant and others what opened at it, too.
     const shown = await calling(id, () => api.fetchOHLCV(symbol, timeframe, since - 1, most, params));
     const read = shown.flatMap(rowOf);
-    const isAsked = ([at]: BarRow): boolean => at >= since && at < (until ?? Number.POSITIVE_INFINITY) && at % barMs === 0;
+    const isAsked = ([at]: BarRow): boolean =>
+      at >= since && at < (until ?? Number.POSITIVE_INFINITY) && at % barMs === 0;
     const byTime = new Map(read.filter(isAsked).map((row) => [row[0], row]));
-    return { rows: [...byTime.values()].sort((a, b) => a[0] - b[0]), shown: shown.length, unusable: shown.length - read.length };
+    return {
+      rows: [...byTime.values()].sort((a, b) => a[0] - b[0]),
+      shown: shown.length,
+      unusable: shown.length - read.length,
+    };
   };
   const page = async ({ at: since, bounded }: BarCursor): Promise<Page<BarRow, BarCursor>> => {
     const windowEnd = Math.min(end, since + (bounded ?? skipped) * barMs);
@@ -86,7 +98,11 @@ export const barPager = (
       if (before.rows.length > 0) return { rows: [], next: { at: since, bounded: Math.min(skipped, before.shown) } };
     }
     const whole = rows.filter(([at]) => at < end);
-    return { rows: whole, next: { at: (whole.at(-1)?.[0] ?? end - barMs) + barMs, ...kept }, ...(unusable > 0 && { unusable }) };
+    return {
+      rows: whole,
+      next: { at: (whole.at(-1)?.[0] ?? end - barMs) + barMs, ...kept },
+      ...(unusable > 0 && { unusable }),
+    };
   };
   return { begin: { at: first }, end, page };
 };
@@ -94,7 +110,14 @@ export const barPager = (
 const rowOf = ([at, ...values]: CcxtBar): readonly BarRow[] => {
   const texts = values.map(textOf);
   const [open, high, low, close, volume = "0"] = texts;
-  if (at === undefined || !Number.isSafeInteger(at) || open === undefined || high === undefined || low === undefined || close === undefined)
+  if (
+    at === undefined ||
+    !Number.isSafeInteger(at) ||
+    open === undefined ||
+    high === undefined ||
+    low === undefined ||
+    close === undefined
+  )
     return [];
   return [[at, open, high, low, close, volume]];
 };

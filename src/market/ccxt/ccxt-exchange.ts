@@ -84,7 +84,13 @@ export interface CcxtExchange {
   calculateRateLimiterCost(api: unknown, method: unknown, path: unknown, params: unknown, config?: unknown): Numeric;
   featureValue?(symbol: string, method: string, name: string): unknown;
   loadMarkets(): Promise<Readonly<Record<string, CcxtMarket | undefined>>>;
-  fetchOHLCV(symbol: string, timeframe: string, since?: number, limit?: number, params?: object): Promise<readonly CcxtBar[]>;
+  fetchOHLCV(
+    symbol: string,
+    timeframe: string,
+    since?: number,
+    limit?: number,
+    params?: object,
+  ): Promise<readonly CcxtBar[]>;
   fetchTrades(symbol: string, since?: number, limit?: number, params?: object): Promise<readonly CcxtTrade[]>;
   fetchTicker(symbol: string): Promise<CcxtTicker>;
   fetchOrderBook(symbol: string, limit?: number): Promise<CcxtBook>;
@@ -118,11 +124,17 @@ interface OpenOptions {
 }
 
 /** Opens the exchange and reads its markets. */
-export const openExchange = async (choice: ExchangeChoice, { clock, tell, signal, exact = false }: OpenOptions): Promise<Exchange> => {
+export const openExchange = async (
+  choice: ExchangeChoice,
+  { clock, tell, signal, exact = false }: OpenOptions,
+): Promise<Exchange> => {
   const api = typeof choice === "string" ? await madeExchange(choice) : choice;
   const { id } = api;
   if (api.apiKey || api.secret)
-    throw new SluiceError("CONFIG_INVALID", `${id}: the exchange was made with a key. Public market data needs none: make it without.`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${id}: the exchange was made with a key. Public market data needs none: make it without.`,
+    );
   const { number } = api;
   if (exact) api.number = String;
   const end = async (): Promise<void> => {
@@ -188,7 +200,8 @@ const madeExchange = async (id: string): Promise<CcxtExchange> => {
   const ccxt = await loadCcxt();
   // With connections where it has them, else with requests alone.
   const maker = ccxt.pro[id] ?? (ccxt as unknown as Readonly<Record<string, unknown>>)[id];
-  if (ccxt.exchanges.includes(id) && typeof maker === "function") return new (maker as Make)({ enableRateLimit: false });
+  if (ccxt.exchanges.includes(id) && typeof maker === "function")
+    return new (maker as Make)({ enableRateLimit: false });
   throw new SluiceError("CONFIG_INVALID", `ccxt has no exchange "${id}".${didYouMean(id, ccxt.exchanges)}`);
 };
 
@@ -199,13 +212,17 @@ const packageName = "ccxt";
 const loadCcxt = async (): Promise<CcxtPackage> => {
   try {
     return ccxtIn(
-      await import(packageName).catch(() => import(pathToFileURL(createRequire(resolve("package.json")).resolve(packageName)).href)),
+      await import(packageName).catch(
+        () => import(pathToFileURL(createRequire(resolve("package.json")).resolve(packageName)).href),
+      ),
     );
   } catch (error) {
     const isMissing = /(find|resolve) (package |module )?['"]ccxt['"]/i.test(messageOf(error));
     throw new SluiceError(
       "CONFIG_INVALID",
-      isMissing ? "ccxt is not installed. Install it beside Sluice: npm install ccxt" : `ccxt cannot be loaded: ${messageOf(error)}`,
+      isMissing
+        ? "ccxt is not installed. Install it beside Sluice: npm install ccxt"
+        : `ccxt cannot be loaded: ${messageOf(error)}`,
     );
   }
 };

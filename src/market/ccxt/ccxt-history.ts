@@ -10,7 +10,13 @@ import { SluiceError } from "../../errors.ts";
 import type { HistoryCandle, HistorySource } from "../history.ts";
 import type { ExchangeChoice } from "./ccxt-exchange.ts";
 
-type Ask = (choice: ExchangeChoice, instId: string, barMs: number, from: number, to: number) => Promise<readonly HistoryCandle[]>;
+type Ask = (
+  choice: ExchangeChoice,
+  instId: string,
+  barMs: number,
+  from: number,
+  to: number,
+) => Promise<readonly HistoryCandle[]>;
 
 /**
  * Bars of an exchange through ccxt (`npm install ccxt`), for `{ history: n }` over a network and on paper. `exchange` is its id at ccxt, or an
@@ -33,12 +39,13 @@ export const fromCcxt = (exchange: ExchangeChoice): HistorySource => {
 };
 
 const asker = async (): Promise<Ask> => {
-  const [{ sharedExchange }, { marketNamed, barUnitOf }, { barMsOf, barPager, timeframeOf }, { mul }] = await Promise.all([
-    import("./ccxt-exchange.ts"),
-    import("./ccxt-symbols.ts"),
-    import("./candle-pages.ts"),
-    import("../../decimal.ts"),
-  ]);
+  const [{ sharedExchange }, { marketNamed, barUnitOf }, { barMsOf, barPager, timeframeOf }, { mul }] =
+    await Promise.all([
+      import("./ccxt-exchange.ts"),
+      import("./ccxt-symbols.ts"),
+      import("./candle-pages.ts"),
+      import("../../decimal.ts"),
+    ]);
   return async (choice, instId, barMs, from, to) => {
     const exchange = await sharedExchange(choice, createSystemClock());
     const market = marketNamed(exchange, instId);

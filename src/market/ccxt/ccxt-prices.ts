@@ -11,7 +11,14 @@ import { instTypeOf } from "../../contract/inst-id.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
 import type { LivePrices, OpenPrices } from "../live-prices.ts";
 import { createTape, emptyColumns, type Series, seriesOf, type Tape, type TapeInstrument } from "../tape/tape.ts";
-import { type CcxtBook, type CcxtTicker, type CcxtTrade, type Exchange, type ExchangeChoice, sharedExchange } from "./ccxt-exchange.ts";
+import {
+  type CcxtBook,
+  type CcxtTicker,
+  type CcxtTrade,
+  type Exchange,
+  type ExchangeChoice,
+  sharedExchange,
+} from "./ccxt-exchange.ts";
 import { instrumentOf, marketNamed, type NamedMarket, termsOf, textOf } from "./ccxt-symbols.ts";
 import { FollowedProduct } from "./followed-product.ts";
 import { classesOf } from "./request-gate.ts";
@@ -37,7 +44,8 @@ export const openCcxtPrices = async (
   const markets = options.instruments.map((name) => marketNamed(exchange, name));
   const terms = markets.map((market) => termsOf(exchange, market));
   const closed = terms.find(({ active }) => !active);
-  if (closed !== undefined) throw new SluiceError("CONFIG_INVALID", `${exchange.id} does not trade ${closed.symbol} now.`);
+  if (closed !== undefined)
+    throw new SluiceError("CONFIG_INVALID", `${exchange.id} does not trade ${closed.symbol} now.`);
   const instruments = terms.map((one) => instrumentOf(exchange, one));
   const series = instruments.flatMap((_, index) => [empty("quote", index), empty("trade", index)]);
   const feesOf = (type: "SPOT" | "SWAP") => {
@@ -46,7 +54,15 @@ export const openCcxtPrices = async (
   };
   const [SPOT, SWAP] = [feesOf("SPOT"), feesOf("SWAP")];
   const layout = createTape(instruments, series);
-  return new CcxtPrices({ exchange, markets, layout, options, clock, tell, fees: { ...(SPOT && { SPOT }), ...(SWAP && { SWAP }) } });
+  return new CcxtPrices({
+    exchange,
+    markets,
+    layout,
+    options,
+    clock,
+    tell,
+    fees: { ...(SPOT && { SPOT }), ...(SWAP && { SWAP }) },
+  });
 };
 
 const empty = (kind: "quote" | "trade", instrument: number): Series =>
@@ -81,7 +97,9 @@ const sameInstantMost = 200;
 /** What asking again will not mend: a way that is not there or, where there is another, one that the exchange refuses. */
 const isGone = (error: unknown, isOther: boolean): boolean => {
   const classes = classesOf(error);
-  return error instanceof Unsuited || classes.includes("NotSupported") || (isOther && classes.includes("ExchangeError"));
+  return (
+    error instanceof Unsuited || classes.includes("NotSupported") || (isOther && classes.includes("ExchangeError"))
+  );
 };
 
 class CcxtPrices implements OpenPrices {
@@ -105,7 +123,14 @@ class CcxtPrices implements OpenPrices {
     this.#tell = (what, detail) => parts.tell(what, `${parts.exchange.id}: ${detail}`);
     this.#followed = markets.map((market, index) => {
       const instrument = layout.instruments[index] as TapeInstrument;
-      return new FollowedProduct({ market, instrument, index, clock: parts.clock, tell: this.#tell, give: (rows) => this.#give(rows) });
+      return new FollowedProduct({
+        market,
+        instrument,
+        index,
+        clock: parts.clock,
+        tell: this.#tell,
+        give: (rows) => this.#give(rows),
+      });
     });
   }
 
@@ -160,7 +185,8 @@ class CcxtPrices implements OpenPrices {
           this.#tell("market.way", `${what} do not come by ${way.method}: ${messageOf(error).slice(0, 200)}`);
           continue;
         }
-        if (failures++ === 0) this.#tell("market.failed", `${what}: ${messageOf(error).slice(0, 200)}; tried again until they come`);
+        if (failures++ === 0)
+          this.#tell("market.failed", `${what}: ${messageOf(error).slice(0, 200)}; tried again until they come`);
         await this.#pause(Math.min(backoffMs.most, backoffMs.base * 2 ** Math.min(failures - 1, 10)));
       }
     }

@@ -37,9 +37,14 @@ export const marketNamed = ({ id, markets }: Exchange, name: string): NamedMarke
   const symbol = readInstId(name) === undefined ? name : symbolOf(name);
   const market = markets[symbol];
   if (market === undefined) {
-    const known = Object.values(markets).flatMap((one) => (one === undefined || refusalOf(one) !== undefined ? [] : [one.symbol]));
+    const known = Object.values(markets).flatMap((one) =>
+      one === undefined || refusalOf(one) !== undefined ? [] : [one.symbol],
+    );
     const near = didYouMean(symbol, known);
-    throw new SluiceError("INSTRUMENT_UNKNOWN", `${id} lists no ${name}${symbol === name ? "" : ` (${symbol})`}.${near}`);
+    throw new SluiceError(
+      "INSTRUMENT_UNKNOWN",
+      `${id} lists no ${name}${symbol === name ? "" : ` (${symbol})`}.${near}`,
+    );
   }
   const refusal = refusalOf(market);
   if (refusal !== undefined) throw new SluiceError("USAGE", `${id}: ${symbol} ${refusal}`);
@@ -48,14 +53,19 @@ export const marketNamed = ({ id, markets }: Exchange, name: string): NamedMarke
   return { symbol, instId, market, unit };
 };
 
-const instIdOf = ({ base, quote, swap }: CcxtMarket): string => formatInstId({ instType: swap === true ? "SWAP" : "SPOT", base, quote });
+const instIdOf = ({ base, quote, swap }: CcxtMarket): string =>
+  formatInstId({ instType: swap === true ? "SWAP" : "SPOT", base, quote });
 
 const refusalOf = (market: CcxtMarket): string | undefined => {
   const { spot, swap, inverse, settle, quote } = market;
-  if (inverse === true) return "is an inverse contract, worth a fixed sum of the quote currency: only linear ones are computed here.";
-  if (spot !== true && swap !== true) return "is neither spot nor a perpetual swap: dated futures and options are not traded here.";
+  if (inverse === true)
+    return "is an inverse contract, worth a fixed sum of the quote currency: only linear ones are computed here.";
+  if (spot !== true && swap !== true)
+    return "is neither spot nor a perpetual swap: dated futures and options are not traded here.";
   if (swap === true && settle !== quote) return `is settled in ${settle}, not in its quote currency ${quote}.`;
-  return readInstId(instIdOf(market)) === undefined ? "has a name that is no instrument id of capitals and digits." : undefined;
+  return readInstId(instIdOf(market)) === undefined
+    ? "has a name that is no instrument id of capitals and digits."
+    : undefined;
 };
 
 const positiveOf = (value: unknown): string | undefined => {
@@ -99,7 +109,10 @@ export interface InstrumentTerms {
   readonly active: boolean;
 }
 
-export const termsOf = ({ api: { precisionMode } }: Exchange, { instId, symbol, market, unit }: NamedMarket): InstrumentTerms => {
+export const termsOf = (
+  { api: { precisionMode } }: Exchange,
+  { instId, symbol, market, unit }: NamedMarket,
+): InstrumentTerms => {
   const { precision, limits, maker, taker, swap, active } = market;
   const inBase = (size: string | undefined): string | undefined => (size === undefined ? undefined : mul(size, unit));
   const bps = (share: unknown): string | undefined => {

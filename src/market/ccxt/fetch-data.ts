@@ -34,7 +34,9 @@ const rules: OptionRules = {
  * `INSTRUMENT_UNKNOWN`, `DATA_UNAVAILABLE`, and `STOPPED` where `signal` was aborted; what was fetched by then is kept beside `out`, and the
  * same call goes on from there.
  */
-export const fetchMarketData = async (options: FetchMarketOptions): Promise<FetchedFixture & { readonly fixture: string }> => {
+export const fetchMarketData = async (
+  options: FetchMarketOptions,
+): Promise<FetchedFixture & { readonly fixture: string }> => {
   checkOptions("fetchMarketData", rules, options);
   const { fetchInto } = await import("./fetch-market.ts");
   return { fixture: options.out, ...(await fetchInto(options)) };

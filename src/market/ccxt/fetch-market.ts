@@ -69,13 +69,19 @@ export const fetchInto = async (options: FetchMarketOptions): Promise<FetchedFix
   const barMs = kind === "candles" ? (barMsOf(timeframe) ?? badBar(timeframe)) : 0;
   const span = spanOf(options, clock);
   const target = openForAdding(out, force);
-  const exchange = await openExchange(options.exchange, { clock, exact: true, tell: options.onNote, signal: options.signal });
+  const exchange = await openExchange(options.exchange, {
+    clock,
+    exact: true,
+    tell: options.onNote,
+    signal: options.signal,
+  });
   const markets = distinct(options.symbols.map((name) => marketNamed(exchange, name)));
   const folder = `${out.replace(/[/\\]+$/, "")}.part`;
   const job: Job = { ...span, exchange, markets, kind, timeframe, barMs, folder, onProgress };
   checkOffer(job);
   const { before } = target;
-  if (kind === "trades" && !force && before !== undefined) for (const { instId } of markets) checkFree(out, before, instId, span);
+  if (kind === "trades" && !force && before !== undefined)
+    for (const { instId } of markets) checkFree(out, before, instId, span);
   const fetched = [];
   try {
     for (const [index] of markets.entries()) fetched.push(await fetchOne(job, index));
@@ -118,7 +124,13 @@ const fetchOne = async (job: Job, index: number) => {
   return { store, ...(await barTape(store, { ...of, barMs, unit: barUnitOf(exchange, market) })) };
 };
 
-export const termsAt = async ({ exchange: choice, symbols, signal, onNote, clock = createSystemClock() }: FetchInstrumentsOptions) => {
+export const termsAt = async ({
+  exchange: choice,
+  symbols,
+  signal,
+  onNote,
+  clock = createSystemClock(),
+}: FetchInstrumentsOptions) => {
   const exchange = await openExchange(choice, { clock, exact: true, tell: onNote, signal });
   const terms: readonly InstrumentTerms[] = distinct(symbols.map((name) => marketNamed(exchange, name))).map((one) =>
     termsOf(exchange, one),
@@ -142,11 +154,17 @@ const spanOf = ({ from, to }: Pick<FetchMarketOptions, "from" | "to">, clock: Cl
 const instantOf = (option: string, text: string): number => {
   const us = microsecondsOf(text);
   if (us !== undefined) return Math.floor(us / 1_000);
-  throw new SluiceError("USAGE", `${option}: "${text}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`);
+  throw new SluiceError(
+    "USAGE",
+    `${option}: "${text}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`,
+  );
 };
 
 const badBar = (bar: string): never => {
-  throw new SluiceError("USAGE", `bar: "${bar}" is not a length. Write a number and s, m, h or d, such as 1m, 15m, 1h or 1d.`);
+  throw new SluiceError(
+    "USAGE",
+    `bar: "${bar}" is not a length. Write a number and s, m, h or d, such as 1m, 15m, 1h or 1d.`,
+  );
 };
 
 const checkOffer = ({ exchange: { api, id }, kind, timeframe }: Job): void => {
@@ -178,7 +196,11 @@ const nothingIn = ({ exchange: { id }, markets, from, to }: Job): SluiceError =>
   );
 
 const resumable = (error: unknown, folder: string): unknown => {
-  if (!(error instanceof SluiceError) || !["STOPPED", "DATA_UNAVAILABLE"].includes(error.code) || !existsSync(folder)) return error;
+  if (!(error instanceof SluiceError) || !["STOPPED", "DATA_UNAVAILABLE"].includes(error.code) || !existsSync(folder))
+    return error;
   const text = error.code === "STOPPED" ? "The fetch was stopped." : messageOf(error);
-  return new SluiceError(error.code, `${text} What was fetched is kept in ${folder}; the same command goes on from there.`);
+  return new SluiceError(
+    error.code,
+    `${text} What was fetched is kept in ${folder}; the same command goes on from there.`,
+  );
 };

@@ -99,7 +99,11 @@ export const barTape = async (
   }
   missing(Math.floor(to / barMs) * barMs);
   const counts = [...columns, volume].map((column) => column.counts());
-  return { tape: tapeOf(instId, prices.step(), quantities.step(), seriesOf("candle", 0, held(at), counts, barMs)), gaps, notes: list() };
+  return {
+    tape: tapeOf(instId, prices.step(), quantities.step(), seriesOf("candle", 0, held(at), counts, barMs)),
+    gaps,
+    notes: list(),
+  };
 };
 
 export const tradeTape = async (store: PageStore<TradeRow, TradeCursor>, of: RowsOf): Promise<FetchedRows> => {
@@ -133,7 +137,12 @@ export const tradeTape = async (store: PageStore<TradeRow, TradeCursor>, of: Row
     note("stretches in which the exchange may have had more trades");
   }
   return {
-    tape: tapeOf(instId, prices.step(), quantities.step(), seriesOf("trade", 0, held(at), [held(sides), px.counts(), qty.counts()])),
+    tape: tapeOf(
+      instId,
+      prices.step(),
+      quantities.step(),
+      seriesOf("trade", 0, held(at), [held(sides), px.counts(), qty.counts()]),
+    ),
     gaps,
     notes: list(),
   };

@@ -89,7 +89,8 @@ export class FollowedProduct {
   #give(kind: "quote" | "trade", rows: readonly (readonly number[])[]): void {
     const { clock, index, give } = this.#parts;
     const columns = emptyColumns(kind, rows.length);
-    for (const [row, values] of rows.entries()) for (const [place, column] of columns.entries()) column[row] = values[place] as number;
+    for (const [row, values] of rows.entries())
+      for (const [place, column] of columns.entries()) column[row] = values[place] as number;
     give(seriesOf(kind, index, new Float64Array(rows.length).fill(clock.now()), columns));
   }
 

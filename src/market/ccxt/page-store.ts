@@ -69,7 +69,10 @@ export class PageStore<R, C extends { readonly at: number }> {
       const found = await page(cursor);
       stood = found.next.at > cursor.at || found.rows.length > 0 ? 0 : stood + 1;
       if (stood > 2)
-        throw new SluiceError("DATA_UNAVAILABLE", `The exchange shows the same page again at ${new Date(cursor.at).toISOString()}.`);
+        throw new SluiceError(
+          "DATA_UNAVAILABLE",
+          `The exchange shows the same page again at ${new Date(cursor.at).toISOString()}.`,
+        );
       this.#keep(found);
       cursor = found.next;
     }

@@ -62,7 +62,11 @@ export class RequestGate {
   }
 
   /** The answer to a request of that cost. What it rejects with is told, and it is repeated, where the failure may pass. */
-  async run<T>(cost: number, request: () => Promise<T>, retryAfterS: () => number | undefined = () => undefined): Promise<T> {
+  async run<T>(
+    cost: number,
+    request: () => Promise<T>,
+    retryAfterS: () => number | undefined = () => undefined,
+  ): Promise<T> {
     const { id, clock, signal } = this.#options;
     for (let tries = 1; ; tries++) {
       const answered = await this.#granted(cost);
@@ -103,7 +107,8 @@ export class RequestGate {
       // What is dearer than a window takes several.
       const units = Math.min(left, this.#windowMs);
       const now = clock.now();
-      const until = now < this.#heldUntil ? this.#heldUntil : this.#window.blockedUntil(units, now, () => this.#windowMs);
+      const until =
+        now < this.#heldUntil ? this.#heldUntil : this.#window.blockedUntil(units, now, () => this.#windowMs);
       if (until !== undefined) {
         await this.pause(until - now);
         continue;

@@ -31,7 +31,11 @@ interface Named {
   readonly isUsable: boolean;
 }
 
-export const tradePager = (exchange: Exchange, { symbol }: NamedMarket, { from, to }: Span): Pager<TradeRow, TradeCursor> => {
+export const tradePager = (
+  exchange: Exchange,
+  { symbol }: NamedMarket,
+  { from, to }: Span,
+): Pager<TradeRow, TradeCursor> => {
   const { api, id } = exchange;
   const told = api.featureValue?.(symbol, "fetchTrades", "limit");
   const limit = typeof told === "number" && told > 0 ? told : undefined;
@@ -49,7 +53,8 @@ export const tradePager = (exchange: Exchange, { symbol }: NamedMarket, { from, 
       if (!isStuck) return { rows, next: { at: Math.min(to, at + quietMs) }, ...left };
       // What lies before it fills the page as well, or it fills a page by itself.
       const isCrowded = shown.some(({ row }) => row[0] < at);
-      if (isCrowded && taken !== undefined && past === undefined) return { rows, next: { at, taken, past: true }, ...left };
+      if (isCrowded && taken !== undefined && past === undefined)
+        return { rows, next: { at, taken, past: true }, ...left };
       return { rows, next: { at: at + 1, past: true }, lost: [[at, at + 1]], ...left };
     }
     const isJoined = taken === undefined || shown.some(({ row }) => row[0] <= at);
@@ -64,7 +69,8 @@ export const newTrades = (answer: readonly CcxtTrade[], { at, taken = [] }: Trad
   const fresh = without(shown, at, taken);
   const last = fresh.at(-1)?.row[0];
   const names = fresh.flatMap(({ name, row }) => (row[0] === last ? [name] : []));
-  const next: TradeCursor | undefined = last === undefined ? undefined : { at: last, taken: [...(last === at ? taken : []), ...names] };
+  const next: TradeCursor | undefined =
+    last === undefined ? undefined : { at: last, taken: [...(last === at ? taken : []), ...names] };
   const rows = fresh.flatMap(({ row, isUsable }) => (isUsable ? [row] : []));
   return { shown, rows, next, unusable: fresh.length - rows.length + answer.length - shown.length };
 };

@@ -84,7 +84,10 @@ export const formatOf = async (part: TextPart): Promise<RowFormat> => {
 export const pathOf = ({ name, packing }: TextPart): string | undefined => (packing === "none" ? name : undefined);
 
 export const importRefused = (file: string, what: string): SluiceError =>
-  new SluiceError("IMPORT_INVALID", `${file}: it is ${what}, which is not read. Write it as CSV or Parquet first (pandas: to_csv).`);
+  new SluiceError(
+    "IMPORT_INVALID",
+    `${file}: it is ${what}, which is not read. Write it as CSV or Parquet first (pandas: to_csv).`,
+  );
 
 const headOf = (file: string): Buffer => {
   try {
@@ -97,7 +100,10 @@ const headOf = (file: string): Buffer => {
     }
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new SluiceError("IMPORT_INVALID", `${file}: ${missing ? "there is no such file" : (error as Error).message}.`);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: ${missing ? "there is no such file" : (error as Error).message}.`,
+    );
   }
 };
 
@@ -108,7 +114,11 @@ const packingOf = (head: Buffer): Packing => {
 
 const pieceBytes = 1 << 18;
 
-const unpack = async function* (file: string, packing: Packing, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
+const unpack = async function* (
+  file: string,
+  packing: Packing,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
   const source = createReadStream(file, { highWaterMark: pieceBytes });
   try {
     for await (const piece of await piecesOf(source, packing, file)) {
@@ -129,7 +139,8 @@ const piecesOf = async (source: ReadStream, packing: Packing, file: string): Pro
 };
 
 /** An error of either stream ends the reading of the second. */
-const joined = (source: ReadStream, unpacker: Transform): Readable => pipeline(source, unpacker, () => undefined) as Readable;
+const joined = (source: ReadStream, unpacker: Transform): Readable =>
+  pipeline(source, unpacker, () => undefined) as Readable;
 
 export const importDamaged = (file: string, what: string, error: unknown): SluiceError =>
   new SluiceError(
@@ -153,7 +164,10 @@ const zipParts = async (file: string): Promise<readonly TextPart[]> => {
   if (names.includes("[Content_Types].xml")) throw importRefused(file, "a spreadsheet");
   const data = entries.filter(({ fileName }) => !beside.test(fileName));
   if (data.length === 0)
-    throw new SluiceError("IMPORT_INVALID", `${file}: the archive holds no data; found ${names.join(", ") || "nothing"}.`);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: the archive holds no data; found ${names.join(", ") || "nothing"}.`,
+    );
   return data.map((entry) => ({
     name: `${file}/${entry.fileName}`,
     packing: "zip" as const,
@@ -162,7 +176,11 @@ const zipParts = async (file: string): Promise<readonly TextPart[]> => {
   }));
 };
 
-const unpackEntry = async function* (file: string, entry: Entry, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
+const unpackEntry = async function* (
+  file: string,
+  entry: Entry,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
   const name = `${file}/${entry.fileName}`;
   if (entry.isEncrypted()) throw new SluiceError("IMPORT_INVALID", `${name}: it is encrypted. Unpack it first.`);
   const { openPromise } = await import("yauzl");

@@ -8,7 +8,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SluiceError } from "../../errors.ts";
-import { checkWritable, type Fixture, type FixtureManifest, type FixtureMeta, heldIn, readFixture, writeFixture } from "./fixture.ts";
+import {
+  checkWritable,
+  type Fixture,
+  type FixtureManifest,
+  type FixtureMeta,
+  heldIn,
+  readFixture,
+  writeFixture,
+} from "./fixture.ts";
 import { createNotes } from "./read-recording.ts";
 import type { Tape } from "./tape.ts";
 import { joinTapes, type Overlap } from "./tape-join.ts";
@@ -45,7 +53,12 @@ export const openForAdding = (out: string, force: boolean) => {
       if (kept !== undefined && kept.replaced > 0) notes.note("rows replaced", kept.replaced);
       const source = sourceOf([...(kept === undefined ? [] : [kept.source]), ...sources]);
       const told = kept === undefined ? feed : kept.feed;
-      return writeFixture(out, result?.tape ?? tape, { source, notes: notes.list(), ...(told && { feed: told }) }, { force: true });
+      return writeFixture(
+        out,
+        result?.tape ?? tape,
+        { source, notes: notes.list(), ...(told && { feed: told }) },
+        { force: true },
+      );
     },
   };
 };

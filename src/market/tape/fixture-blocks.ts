@@ -53,7 +53,9 @@ export const contentOf = (series: Series, name: string, onBlock?: (raw: Uint8Arr
   const columns = columnsOf(series);
   const content = createHash("sha256");
   const values = new Float64Array(Math.min(blockRows, series.at.length));
-  const scratch = new Uint8Array((1 + columns.length) * valueBytesMax * Math.min(blockRows, Math.max(1, series.at.length)));
+  const scratch = new Uint8Array(
+    (1 + columns.length) * valueBytesMax * Math.min(blockRows, Math.max(1, series.at.length)),
+  );
   for (let from = 0; from < series.at.length; from += blockRows) {
     const to = Math.min(from + blockRows, series.at.length);
     for (let row = from; row < to; row++) values[row - from] = Math.round((series.at[row] as number) * 1000);
@@ -71,7 +73,8 @@ export const contentOf = (series: Series, name: string, onBlock?: (raw: Uint8Arr
 };
 
 export const decodeSeries = (bytes: Buffer, kind: SeriesKind, rows: number, file: string): DecodedSeries => {
-  if (!bytes.subarray(0, magic.length).equals(magic)) throw damaged(file, "it begins with the mark of a series file", "something else");
+  if (!bytes.subarray(0, magic.length).equals(magic))
+    throw damaged(file, "it begins with the mark of a series file", "something else");
   const blocks = findBlocks(bytes, kind, file);
   const found = blocks.reduce((total, block) => total + block.rows, 0);
   if (found !== rows) throw damaged(file, `${rows} rows`, `${found}`);
@@ -114,7 +117,9 @@ const tooLarge = (name: string, row: number, value: number): SluiceError =>
   );
 
 const pack = (raw: Uint8Array): Buffer =>
-  brotliCompressSync(raw, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: raw.length } });
+  brotliCompressSync(raw, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: raw.length },
+  });
 
 interface Block {
   readonly rows: number;
@@ -127,7 +132,8 @@ const findBlocks = (bytes: Buffer, kind: SeriesKind, file: string): readonly Blo
   const width = 1 + columnNames[kind].length;
   const blocks: Block[] = [];
   for (let offset = magic.length; offset < bytes.length; ) {
-    if (offset + headerBytes > bytes.length) throw damaged(file, "a whole block header", `${bytes.length - offset} bytes`);
+    if (offset + headerBytes > bytes.length)
+      throw damaged(file, "a whole block header", `${bytes.length - offset} bytes`);
     const rows = bytes.readUInt32LE(offset);
     const length = bytes.readUInt32LE(offset + 4);
     const start = offset + headerBytes;
@@ -153,7 +159,14 @@ const unpack = (packed: Buffer, length: number, file: string): Buffer => {
 };
 
 /** `values` are those of the rows from `from` up to `to`. */
-const encodeColumn = (out: Uint8Array, start: number, values: Float64Array, from: number, to: number, name: string): number => {
+const encodeColumn = (
+  out: Uint8Array,
+  start: number,
+  values: Float64Array,
+  from: number,
+  to: number,
+  name: string,
+): number => {
   let position = start;
   let last = 0;
   for (let row = from; row < to; row++) {

@@ -22,7 +22,13 @@ export const findingsOf = ({ series, instruments }: Tape): readonly FixtureFindi
     rowFindings(one, (kind, what, row, count = 1, at = one.at[row] ?? 0) => {
       const before = found.get(what);
       const firstAt = before?.firstAt ?? new Date(at).toISOString();
-      found.set(what, { series: seriesName(one, instruments), kind, what, count: (before?.count ?? 0) + count, firstAt });
+      found.set(what, {
+        series: seriesName(one, instruments),
+        kind,
+        what,
+        count: (before?.count ?? 0) + count,
+        firstAt,
+      });
     });
     return [...found.values()];
   });
@@ -38,7 +44,10 @@ const rowFindings = (series: Series, tell: Tell): void => {
   if (series.kind === "quote" || series.kind === "trade" || series.kind === "level") silenceOf(series, tell);
 };
 
-const candleFindings = ({ at, barMs, open, high, low, close, volume }: Extract<Series, { kind: "candle" }>, tell: Tell): void => {
+const candleFindings = (
+  { at, barMs, open, high, low, close, volume }: Extract<Series, { kind: "candle" }>,
+  tell: Tell,
+): void => {
   for (let row = 0; row < at.length; row++) {
     const [o, h, l, c] = [open[row], high[row], low[row], close[row]] as [number, number, number, number];
     if (!(l > 0 && l <= Math.min(o, c) && Math.max(o, c) <= h))
@@ -60,7 +69,8 @@ const quoteFindings = ({ at, bidPx, bidQty, askPx, askQty }: Extract<Series, { k
 };
 
 const tradeFindings = ({ at, px, qty }: Extract<Series, { kind: "trade" }>, tell: Tell): void => {
-  for (let row = 0; row < at.length; row++) if (px[row] === 0 || qty[row] === 0) tell("problem", "trades of price or quantity zero", row);
+  for (let row = 0; row < at.length; row++)
+    if (px[row] === 0 || qty[row] === 0) tell("problem", "trades of price or quantity zero", row);
 };
 
 const silenceMin = 60_000;
@@ -72,5 +82,10 @@ const silenceOf = ({ at }: Series, tell: Tell): void => {
     if (gap > longest) [longest, from] = [gap, row - 1];
   }
   if (longest >= silenceMin)
-    tell("remark", `seconds without a row at most, after ${new Date(at[from] ?? 0).toISOString()}`, from, Math.round(longest / 1_000));
+    tell(
+      "remark",
+      `seconds without a row at most, after ${new Date(at[from] ?? 0).toISOString()}`,
+      from,
+      Math.round(longest / 1_000),
+    );
 };

@@ -7,7 +7,13 @@
 import { createHash } from "node:crypto";
 import { parseHuman } from "../../contract/validate.ts";
 import { SluiceError } from "../../errors.ts";
-import { type FixtureManifest, type FixtureSeries, isPlainManifest, manifestFormat, manifestSchema } from "./manifest-schema.ts";
+import {
+  type FixtureManifest,
+  type FixtureSeries,
+  isPlainManifest,
+  manifestFormat,
+  manifestSchema,
+} from "./manifest-schema.ts";
 import type { TapeInstrument } from "./tape.ts";
 
 /** The manifest in `json`, or an error naming `file`. */
@@ -16,7 +22,10 @@ export const parseManifest = (json: string, file: string): FixtureManifest => {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new SluiceError("FIXTURE_INVALID", `${file}: expected JSON, found text that is not (${(error as Error).message}).`);
+    throw new SluiceError(
+      "FIXTURE_INVALID",
+      `${file}: expected JSON, found text that is not (${(error as Error).message}).`,
+    );
   }
   const format = (value as { format?: unknown } | null)?.format;
   if (format !== manifestFormat) {

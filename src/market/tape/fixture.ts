@@ -13,12 +13,28 @@
  * Not here: where data comes from (import*.ts, generate.ts).
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { SluiceError } from "../../errors.ts";
 import { contentOf, damaged, decodeSeries, encodeSeries } from "./fixture-blocks.ts";
 import { contentHashOf, parseManifest } from "./fixture-manifest.ts";
-import { type FixtureFeed, type FixtureManifest, type FixtureNote, type FixtureSeries, manifestFormat } from "./manifest-schema.ts";
+import {
+  type FixtureFeed,
+  type FixtureManifest,
+  type FixtureNote,
+  type FixtureSeries,
+  manifestFormat,
+} from "./manifest-schema.ts";
 import { columnNames, createTape, type Series, seriesName, seriesOf, type Tape, type TapeInstrument } from "./tape.ts";
 
 export type { FixtureManifest, FixtureNote } from "./manifest-schema.ts";
@@ -43,7 +59,12 @@ export interface WriteOptions {
 }
 
 /** Writes `tape` as the fixture `dir` and returns its manifest. A folder that holds something is refused, unless it is a fixture to be replaced. */
-export const writeFixture = (dir: string, tape: Tape, meta: FixtureMeta, options: WriteOptions = {}): FixtureManifest => {
+export const writeFixture = (
+  dir: string,
+  tape: Tape,
+  meta: FixtureMeta,
+  options: WriteOptions = {},
+): FixtureManifest => {
   const target = resolve(dir);
   if (tape.length === 0) throw new SluiceError("FIXTURE_INVALID", `${dir}: there are no rows to write.`);
   checkWritable(dir, options);
@@ -70,13 +91,16 @@ export const readFixture = (dir: string): Fixture => {
   const index = new Map(instruments.map(({ instId }, position) => [instId, position]));
   const series = manifest.series.map((entry) => {
     const instrument = index.get(entry.instId);
-    if (instrument === undefined) throw damaged(join(dir, manifestFile), `${entry.instId} among the instruments`, "no such instrument");
+    if (instrument === undefined)
+      throw damaged(join(dir, manifestFile), `${entry.instId} among the instruments`, "no such instrument");
     return readSeries(dir, entry, instrument);
   });
   const found = contentHashOf(instruments, manifest.series);
-  if (found !== manifest.contentHash) throw damaged(join(dir, manifestFile), `contentHash ${manifest.contentHash}`, found);
+  if (found !== manifest.contentHash)
+    throw damaged(join(dir, manifestFile), `contentHash ${manifest.contentHash}`, found);
   const tape = withPlace(dir, () => createTape(instruments, series));
-  if (tape.length !== manifest.rows) throw damaged(join(dir, manifestFile), `${manifest.rows} rows in all`, `${tape.length}`);
+  if (tape.length !== manifest.rows)
+    throw damaged(join(dir, manifestFile), `${manifest.rows} rows in all`, `${tape.length}`);
   return { tape, manifest };
 };
 
@@ -104,7 +128,10 @@ export const readManifest = (dir: string): FixtureManifest => {
   }
   const path = join(dir, manifestFile);
   if (!existsSync(path)) {
-    throw new SluiceError("FIXTURE_INVALID", `${path}: expected the manifest of a fixture, found nothing. Is ${dir} the right folder?`);
+    throw new SluiceError(
+      "FIXTURE_INVALID",
+      `${path}: expected the manifest of a fixture, found nothing. Is ${dir} the right folder?`,
+    );
   }
   return parseManifest(readFileSync(path, "utf8"), path);
 };
@@ -129,7 +156,17 @@ const writeSeries = (draft: string, series: Series, instruments: readonly TapeIn
   writeFileSync(join(draft, file), bytes);
   const columns = ["at", ...columnNames[series.kind]];
   const rows = series.at.length;
-  return { file, kind: series.kind, instId, ...barMs, rows, bytes: bytes.length, sha256: sha256Of(bytes), content, columns };
+  return {
+    file,
+    kind: series.kind,
+    instId,
+    ...barMs,
+    rows,
+    bytes: bytes.length,
+    sha256: sha256Of(bytes),
+    content,
+    columns,
+  };
 };
 
 const manifestOf = (tape: Tape, meta: FixtureMeta, series: readonly FixtureSeries[]): FixtureManifest => {
@@ -160,7 +197,8 @@ export const checkWritable = (dir: string, { force = false }: WriteOptions = {})
   if (!statSync(target).isDirectory()) throw occupied(dir, "it is a file");
   const entries = readdirSync(target);
   if (entries.length === 0) return;
-  if (!entries.includes(manifestFile)) throw occupied(dir, `it holds ${entries.slice(0, 3).join(", ")} and no manifest.json`);
+  if (!entries.includes(manifestFile))
+    throw occupied(dir, `it holds ${entries.slice(0, 3).join(", ")} and no manifest.json`);
   const text = readFileSync(join(target, manifestFile), "utf8");
   if (!/"format":\s*"sluice-fixture\//.test(text)) throw occupied(dir, "its manifest.json is not that of a fixture");
   const foreign = entries.filter((entry) => entry !== manifestFile && !entry.endsWith(".bin"));
@@ -183,7 +221,10 @@ const held = (text: string): string => {
 };
 
 const occupied = (dir: string, why: string): SluiceError =>
-  new SluiceError("FIXTURE_INVALID", `${dir} exists and cannot be replaced: ${why}. Name a new folder, or remove that one yourself.`);
+  new SluiceError(
+    "FIXTURE_INVALID",
+    `${dir} exists and cannot be replaced: ${why}. Name a new folder, or remove that one yourself.`,
+  );
 
 const aside = "replaced";
 
@@ -203,7 +244,9 @@ const putBack = (target: string): void => {
   const folder = dirname(target);
   if (!existsSync(folder)) return;
   const places = readdirSync(folder).filter((name) => name.startsWith(`.${basename(target)}-`));
-  const left = places.map((name) => join(folder, name)).filter((workplace) => existsSync(join(workplace, aside, manifestFile)));
+  const left = places
+    .map((name) => join(folder, name))
+    .filter((workplace) => existsSync(join(workplace, aside, manifestFile)));
   if (!existsSync(target) && left.length === 1) renameSync(join(left[0] as string, aside), target);
   if (existsSync(target)) for (const workplace of left) rmSync(workplace, { recursive: true, force: true });
 };

@@ -34,19 +34,47 @@ const text = { type: "string" };
 const rules: OptionRules = {
   required: ["out", "instruments"],
   wholes: { minutes: lengthBounds, quotesPerMinute: lengthBounds },
-  others: { out: text, instruments: { type: "array", items: text }, seed: text, start: text, force: { type: "boolean" }, onProgress: {} },
+  others: {
+    out: text,
+    instruments: { type: "array", items: text },
+    seed: text,
+    start: text,
+    force: { type: "boolean" },
+    onProgress: {},
+  },
 };
 
-export const generateDefaults = { seed: "1", minutes: 60, quotesPerMinute: 120, start: new Date(defaultStartAt).toISOString() };
+export const generateDefaults = {
+  seed: "1",
+  minutes: 60,
+  quotesPerMinute: 120,
+  start: new Date(defaultStartAt).toISOString(),
+};
 
 /** Makes a synthetic market (quotes and trades) and writes it as a fixture. Throws `USAGE` or `CONFIG_INVALID`, and what `writeFixture` throws. */
 export const generateMarket = async (options: GenerateMarketOptions): Promise<WrittenFixture> => {
   checkOptions("generateMarket", rules, options);
-  const { out, instruments, seed, minutes, quotesPerMinute, start, force = false, onProgress } = { ...generateDefaults, ...options };
+  const {
+    out,
+    instruments,
+    seed,
+    minutes,
+    quotesPerMinute,
+    start,
+    force = false,
+    onProgress,
+  } = { ...generateDefaults, ...options };
   checkWritable(out, { force });
   const startAt = instantOf(start);
   const listed = instruments.map(instrumentFor);
-  const tape = generateTape({ seed, minutes, instruments: listed, quotesPerMinute, startAt, ...(onProgress && { onProgress }) });
+  const tape = generateTape({
+    seed,
+    minutes,
+    instruments: listed,
+    quotesPerMinute,
+    startAt,
+    ...(onProgress && { onProgress }),
+  });
   const command = [
     `sluice generate --out ${out} --seed ${seed} --minutes ${minutes}`,
     ...(quotesPerMinute === generateDefaults.quotesPerMinute ? [] : [`--quotes-per-minute ${quotesPerMinute}`]),
@@ -59,5 +87,8 @@ export const generateMarket = async (options: GenerateMarketOptions): Promise<Wr
 const instantOf = (given: string): number => {
   const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(given) ? Date.parse(given) : Number.NaN;
   if (at >= 0) return at;
-  throw new SluiceError("USAGE", `--start: "${given}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`);
+  throw new SluiceError(
+    "USAGE",
+    `--start: "${given}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`,
+  );
 };

@@ -82,7 +82,9 @@ export const generateParts = ({
   if (instruments.length === 0) throw new SluiceError("CONFIG_INVALID", "generate: name at least one instrument.");
   const random = createRandom(seed);
   const meanGapMs = Math.floor(60_000 / quotesPerMinute);
-  const walks = instruments.map((instrument) => createWalk(random.fork(instrument.instId), instrument, startAt, meanGapMs));
+  const walks = instruments.map((instrument) =>
+    createWalk(random.fork(instrument.instId), instrument, startAt, meanGapMs),
+  );
   const listed = instruments.map(({ instId, tickSize, lotSize }) => ({ instId, tickSize, lotSize }));
   let endAt = startAt + minutes * 60_000;
   let made: Series[] = [];
@@ -136,9 +138,20 @@ type Trades = Pick<SeriesBuilder<"trade">, "push">;
 /** One instrument's market, which goes on from where it was up to `endAt`. */
 const createWalk = (random: Random, { startPx, tickSize }: GeneratedInstrument, startAt: number, meanGapMs: number) => {
   const start = grid(tickSize).parse(startPx);
-  if (start < 100) throw new SluiceError("CONFIG_INVALID", `generate: a price of ${startPx} is fewer than 100 ticks of ${tickSize}.`);
+  if (start < 100)
+    throw new SluiceError("CONFIG_INVALID", `generate: a price of ${startPx} is fewer than 100 ticks of ${tickSize}.`);
   const unit = Math.max(1, Math.floor(start / 24_000));
-  const market: Market = { random, unit, floorPx: Math.floor(start / 4), bidPx: start, spread: 1, bidQty: 0, askQty: 0, heat: 20, lean: 1 };
+  const market: Market = {
+    random,
+    unit,
+    floorPx: Math.floor(start / 4),
+    bidPx: start,
+    spread: 1,
+    bidQty: 0,
+    askQty: 0,
+    heat: 20,
+    lean: 1,
+  };
   let at = startAt;
   /** Trades before the next quote that come after the end of the part. */
   let late: Parameters<Trades["push"]>[] = [];

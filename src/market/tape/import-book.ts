@@ -48,7 +48,11 @@ export class BookChain {
     if (anew && this.#lastId !== undefined) this.#held = [];
     const heals = this.#brokenAt !== undefined && lastUpdateId >= this.#brokenAt - 1;
     if (this.#lastId !== undefined && !heals && !anew) {
-      this.#note(this.#brokenAt === undefined ? "book snapshots that were not needed" : "book snapshots older than a gap, dropped");
+      this.#note(
+        this.#brokenAt === undefined
+          ? "book snapshots that were not needed"
+          : "book snapshots older than a gap, dropped",
+      );
       return;
     }
     this.#lastId = lastUpdateId;
@@ -79,7 +83,8 @@ export class BookChain {
     }
     const { previousId, firstId } = delta;
     // A snapshot may end inside a message or, for a perpetual whose ids have holes, between two: then the predecessor is in it.
-    const linked = previousId === undefined ? firstId <= book + 1 : this.#unlinked ? previousId <= book : previousId === book;
+    const linked =
+      previousId === undefined ? firstId <= book + 1 : this.#unlinked ? previousId <= book : previousId === book;
     if (!linked) {
       this.#brokenAt = firstId;
       this.#held = [];

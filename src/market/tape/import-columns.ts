@@ -11,7 +11,9 @@ export interface Growing<C extends Float64Array | Int8Array | Uint8Array> {
 
 const atFirst = 4_096;
 
-export const growing = <C extends Float64Array | Int8Array | Uint8Array>(kind: new (length: number) => C): Growing<C> => ({
+export const growing = <C extends Float64Array | Int8Array | Uint8Array>(
+  kind: new (length: number) => C,
+): Growing<C> => ({
   values: new kind(atFirst),
   length: 0,
 });
@@ -26,7 +28,11 @@ export const makeRoom = <C extends Float64Array | Int8Array | Uint8Array>(column
 };
 
 /** `value` at the end, `times` times. */
-export const append = (column: Growing<Float64Array> | Growing<Int8Array> | Growing<Uint8Array>, value: number, times = 1): void => {
+export const append = (
+  column: Growing<Float64Array> | Growing<Int8Array> | Growing<Uint8Array>,
+  value: number,
+  times = 1,
+): void => {
   makeRoom<Float64Array | Int8Array | Uint8Array>(column, times);
   const end = column.length + times;
   for (let row = column.length; row < end; row++) column.values[row] = value;
@@ -34,4 +40,5 @@ export const append = (column: Growing<Float64Array> | Growing<Int8Array> | Grow
 };
 
 /** What the column holds, by itself. */
-export const held = <C extends Float64Array | Int8Array | Uint8Array>({ values, length }: Growing<C>): C => values.slice(0, length) as C;
+export const held = <C extends Float64Array | Int8Array | Uint8Array>({ values, length }: Growing<C>): C =>
+  values.slice(0, length) as C;

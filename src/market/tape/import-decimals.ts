@@ -103,13 +103,17 @@ export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): Dec
   };
   const settle = (value: number, line: number): void => {
     if (given === undefined) unit = commonDivisor(unit, value);
-    else if (value % unit !== 0) throw importInvalid(file, line, `${spelled(value)} is not a multiple of the ${name} ${given.step}.`);
+    else if (value % unit !== 0)
+      throw importInvalid(file, line, `${spelled(value)} is not a multiple of the ${name} ${given.step}.`);
   };
   const spelled = (value: number): string => decimalOf(value, places);
   /** The value in the present unit, which it may refine. */
   const taken = (count: number, fraction: number, line: number): number => {
     if (fraction > places) refine(fraction, line);
-    const value = whole(fraction === places ? count : count * (tens[places - fraction] ?? 10 ** (places - fraction)), line);
+    const value = whole(
+      fraction === places ? count : count * (tens[places - fraction] ?? 10 ** (places - fraction)),
+      line,
+    );
     // Every value is a multiple of one.
     if (unit !== 1) settle(value, line);
     return value;
@@ -142,7 +146,8 @@ export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): Dec
         counts: () => {
           const divisor = unit === 0 ? 1 : unit;
           const counts = held(column);
-          if (divisor !== 1) for (let row = 0; row < counts.length; row++) counts[row] = (counts[row] as number) / divisor;
+          if (divisor !== 1)
+            for (let row = 0; row < counts.length; row++) counts[row] = (counts[row] as number) / divisor;
           return counts;
         },
       };
@@ -152,7 +157,8 @@ export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): Dec
 };
 
 /** `count` divided by ten to the `places`, as text. */
-export const decimalOf = (count: number, places: number): string => div(String(count), `1${"0".repeat(places)}`, places);
+export const decimalOf = (count: number, places: number): string =>
+  div(String(count), `1${"0".repeat(places)}`, places);
 
 export const commonDivisor = (a: number, b: number): number => {
   let divisor = b;

@@ -92,7 +92,9 @@ const inOrder = (times: Float64Array, ids: Float64Array): Uint32Array => {
 /** Book messages change places among themselves. */
 const byUpdateIds = (lines: Uint32Array, ids: Float64Array): void => {
   const places = [...lines.keys()].filter((place) => !Number.isNaN(ids[lines[place] as number] as number));
-  const sorted = places.map((place) => lines[place] as number).sort((a, b) => (ids[a] as number) - (ids[b] as number) || a - b);
+  const sorted = places
+    .map((place) => lines[place] as number)
+    .sort((a, b) => (ids[a] as number) - (ids[b] as number) || a - b);
   for (const [index, place] of places.entries()) lines[place] = sorted[index] as number;
 };
 

@@ -14,7 +14,18 @@ export const explanationOf = async (options: ReadOptions): Promise<string> => {
   return `${files.flatMap(linesOf).join("\n")}\nNothing was written.\n`;
 };
 
-const linesOf = ({ file, part, layout, instrument, rows, startAt, endAt, notes, tape, found }: ReadFile): readonly string[] => [
+const linesOf = ({
+  file,
+  part,
+  layout,
+  instrument,
+  rows,
+  startAt,
+  endAt,
+  notes,
+  tape,
+  found,
+}: ReadFile): readonly string[] => [
   `${file}${part.packing === "none" ? "" : ` (${part.packing})`}`,
   ...(found === undefined ? [`  layout: ${withoutColumns(layout)}`] : layoutLines(found)),
   `  instrument: ${tape.instruments.map(({ tickSize, lotSize }) => `${instrument}, tick size ${tickSize}, lot size ${lotSize}`).join()}`,

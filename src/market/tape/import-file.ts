@@ -41,7 +41,8 @@ const linesOf = (file: string, raw: Buffer): TextLines => {
   return lines;
 };
 
-export const lineAt = ({ bytes, from, to }: TextLines, index: number): string => bytes.toString("utf8", from[index] ?? 0, to[index] ?? 0);
+export const lineAt = ({ bytes, from, to }: TextLines, index: number): string =>
+  bytes.toString("utf8", from[index] ?? 0, to[index] ?? 0);
 
 /** Terms are not a recording by themselves: funding rates, mark prices, changes of rules. Of rows the layout is found later. */
 type RecordingKind = "messages" | "rows" | "terms";
@@ -56,7 +57,8 @@ export const kindOf = (first: string): RecordingKind => {
     return isMessage(parsed(first)) ? "messages" : "rows";
   }
   const header = first.toLowerCase().replaceAll(/["\s]/g, "").split(",");
-  const isTerms = header.includes("timestamp") && termNames.some((name) => header.includes(name)) && !header.includes("open");
+  const isTerms =
+    header.includes("timestamp") && termNames.some((name) => header.includes(name)) && !header.includes("open");
   return isTerms ? "terms" : "rows";
 };
 
@@ -96,7 +98,10 @@ const readBytes = (file: string): Buffer => {
     return readFileSync(file);
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new SluiceError("IMPORT_INVALID", `${file}: ${missing ? "there is no such file" : (error as Error).message}.`);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: ${missing ? "there is no such file" : (error as Error).message}.`,
+    );
   }
 };
 

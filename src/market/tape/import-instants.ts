@@ -19,7 +19,12 @@ export const unitNames: Readonly<Record<EpochUnit | "dates", string>> = {
 };
 
 /** How many digits a count has before its point, and by how many places it is to be shifted to count microseconds. */
-const units: readonly { readonly unit: EpochUnit; readonly least: number; readonly most: number; readonly shift: number }[] = [
+const units: readonly {
+  readonly unit: EpochUnit;
+  readonly least: number;
+  readonly most: number;
+  readonly shift: number;
+}[] = [
   { unit: "s", least: 9, most: 10, shift: 6 },
   { unit: "ms", least: 12, most: 13, shift: 3 },
   { unit: "us", least: 15, most: 16, shift: 0 },
@@ -69,8 +74,18 @@ const shifted = (whole: string, fraction: string, shift: number): string =>
   shift < 0 ? whole.slice(0, shift) : whole + fraction.slice(0, shift).padEnd(shift, "0");
 
 const calendarOf = (match: RegExpExecArray): number | undefined => {
-  const [, year = "", month = "", day = "", hour = "00", minute = "00", second = "00", fraction = "", zoneHour = "0", zoneMinute = "0"] =
-    match;
+  const [
+    ,
+    year = "",
+    month = "",
+    day = "",
+    hour = "00",
+    minute = "00",
+    second = "00",
+    fraction = "",
+    zoneHour = "0",
+    zoneMinute = "0",
+  ] = match;
   const whole = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
   // A month of 13 or a minute of 60 would silently become another instant.
   const shown = `${year}-${month}-${day}T${hour}:${minute}:${second}`;

@@ -54,7 +54,11 @@ const readRules: OptionRules = {
     onProgress: {},
   },
 };
-const rules: OptionRules = { ...readRules, required: ["out"], others: { ...readRules.others, out: text, force: { type: "boolean" } } };
+const rules: OptionRules = {
+  ...readRules,
+  required: ["out"],
+  others: { ...readRules.others, out: text, force: { type: "boolean" } },
+};
 
 /**
  * Turns recordings (websocket messages, or rows of bars, trades, best prices or books) into a fixture, or adds them to one. Steps are

@@ -49,7 +49,10 @@ interface Sink extends MessageRows {
   prints: string | undefined;
 }
 
-export const readMessages = async (lines: TextLines, options: MessageOptions): Promise<MessageRows & Pick<Axis, "feed">> => {
+export const readMessages = async (
+  lines: TextLines,
+  options: MessageOptions,
+): Promise<MessageRows & Pick<Axis, "feed">> => {
   const { note, onRead } = options;
   const sink = createSink(options);
   const symbols = new Set<string>();
@@ -64,7 +67,8 @@ export const readMessages = async (lines: TextLines, options: MessageOptions): P
       const symbol = symbolOf(message);
       if (symbol !== undefined) symbols.add(symbol);
       const subject = options.symbol ?? symbols.values().next().value;
-      if (symbol === undefined && symbols.size > 1) note("messages without a symbol in a recording of several, dropped");
+      if (symbol === undefined && symbols.size > 1)
+        note("messages without a symbol in a recording of several, dropped");
       else if (symbol !== undefined && symbol !== subject) note(`messages of another symbol (${symbol}), dropped`);
       else take(message, sink);
     }
@@ -100,7 +104,8 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
     const at = instantOf("level", messageAt);
     const first = rows.levels.at.length;
     const { bids, asks } = best.corrected(lastId, levels, snapshot);
-    if (bids !== levels.bids || asks !== levels.asks) note("book messages older than the best prices before them, corrected by these");
+    if (bids !== levels.bids || asks !== levels.asks)
+      note("book messages older than the best prices before them, corrected by these");
     pushLevels(rows.levels, at, line, 1, bids);
     pushLevels(rows.levels, at, line, -1, asks);
     if (snapshot && first < rows.levels.at.length) rows.levels.snapshot.values[first] = 1;
@@ -137,10 +142,16 @@ const exchangeTimeOf = (message: Message, event: string | undefined): number | u
 const checkSymbols = (file: string, symbols: ReadonlySet<string>, asked: string | undefined): void => {
   const found = [...symbols].sort().join(", ");
   if (asked !== undefined && !symbols.has(asked)) {
-    throw new SluiceError("IMPORT_INVALID", `${file}: no message is about symbol "${asked}"; found ${found || "none"}.`);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: no message is about symbol "${asked}"; found ${found || "none"}.`,
+    );
   }
   if (asked === undefined && symbols.size > 1) {
-    throw new SluiceError("IMPORT_INVALID", `${file}: the recording holds several symbols (${found}). Choose one with --symbol.`);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: the recording holds several symbols (${found}). Choose one with --symbol.`,
+    );
   }
 };
 
@@ -176,7 +187,8 @@ const takeTrade = (message: Message, sink: Sink): void => {
   const { data, file, line, at } = message;
   const parts = partsOf(message, "p", "q");
   const makerBought = data["m"];
-  if (typeof makerBought !== "boolean") throw importInvalid(file, line, `"m" is ${JSON.stringify(makerBought)}; expected true or false.`);
+  if (typeof makerBought !== "boolean")
+    throw importInvalid(file, line, `"m" is ${JSON.stringify(makerBought)}; expected true or false.`);
   sink.prints ??= eventOf(message);
   const reason =
     sink.prints === eventOf(message)
@@ -187,7 +199,8 @@ const takeTrade = (message: Message, sink: Sink): void => {
 };
 
 const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
-  if (origin !== undefined && origin !== "MARKET") return `trades that are not of the market (${JSON.stringify(origin)}), skipped`;
+  if (origin !== undefined && origin !== "MARKET")
+    return `trades that are not of the market (${JSON.stringify(origin)}), skipped`;
   return zero ? "trades of price or quantity zero, skipped" : undefined;
 };
 
@@ -222,7 +235,13 @@ const takeMark = (message: Message, { terms, next }: Sink): void => {
 const takeDelta = (message: Message, { book }: Sink): void => {
   const previousId = message.data["pu"] === undefined ? undefined : idOf(message, "pu");
   const levels = { bids: pairsOf(message, "b"), asks: pairsOf(message, "a") };
-  book.delta(message.at, { line: message.line, firstId: idOf(message, "U"), lastId: idOf(message, "u"), previousId, levels });
+  book.delta(message.at, {
+    line: message.line,
+    firstId: idOf(message, "U"),
+    lastId: idOf(message, "u"),
+    previousId,
+    levels,
+  });
 };
 
 const takeSnapshot = (message: Message, { book }: Sink): void => {
@@ -259,10 +278,15 @@ const idOf = ({ data, file, line }: Message, field: string): number => {
 const pairsOf = ({ file, line, data }: Message, field: string): readonly number[] => {
   const entries = data[field];
   if (!Array.isArray(entries))
-    throw importInvalid(file, line, `"${field}" is ${JSON.stringify(entries) ?? "missing"}; expected a list of levels.`);
+    throw importInvalid(
+      file,
+      line,
+      `"${field}" is ${JSON.stringify(entries) ?? "missing"}; expected a list of levels.`,
+    );
   const parts: number[] = [];
   for (const entry of entries as readonly unknown[]) {
-    if (!Array.isArray(entry)) throw importInvalid(file, line, `"${field}" holds ${JSON.stringify(entry)}; expected [price, quantity].`);
+    if (!Array.isArray(entry))
+      throw importInvalid(file, line, `"${field}" holds ${JSON.stringify(entry)}; expected [price, quantity].`);
     for (const text of [entry[0], entry[1]] as readonly unknown[]) {
       const { count, places } = parseDecimal(text, file, line, field);
       parts.push(count, places);

@@ -36,7 +36,10 @@ const matching = (pattern: string): readonly string[] => {
   const test = patternOf(resolve(folder) === resolve(".") && folder === "." ? join(".", pattern) : pattern);
   const found = existsSync(folder) ? filesUnder(folder).filter((file) => test.test(file)) : [];
   if (found.length > 0) return found;
-  throw new SluiceError("IMPORT_INVALID", `${pattern}: no file matches. Quote patterns, and write ** for folders of any depth.`);
+  throw new SluiceError(
+    "IMPORT_INVALID",
+    `${pattern}: no file matches. Quote patterns, and write ** for folders of any depth.`,
+  );
 };
 
 const patternOf = (pattern: string): RegExp => {
@@ -60,7 +63,9 @@ export interface InstrumentChoice {
 /** The instrument of a file: as asked for, else from its name, or `USAGE` with what to say. */
 export const instrumentOf = (file: string, { instrument, instruments = {}, market }: InstrumentChoice): string => {
   const name = basename(file);
-  const asked = Object.entries(instruments).find(([pattern]) => patternOf(pattern).test(name) || patternOf(pattern).test(file));
+  const asked = Object.entries(instruments).find(
+    ([pattern]) => patternOf(pattern).test(name) || patternOf(pattern).test(file),
+  );
   const told = asked?.[1] ?? instrument;
   if (told !== undefined) return told;
   // Archives, and folders that hold one instrument, may tell it where their files do not.
@@ -88,11 +93,14 @@ const quotes = "USDT|USDC|FDUSD|BUSD|TUSD|DAI|USD|EUR|GBP|JPY|KRW|TRY|BTC|ETH|BN
 const dashed = new RegExp(`(?<![A-Z0-9])([A-Z0-9]{2,20})[-/](${quotes})(-SWAP|-PERP)?(?![A-Z0-9])`);
 const freqtrade = /^([A-Z0-9]{2,20})_(?!PERP)([A-Z0-9]{2,20})(_[A-Z0-9]{2,20})?-(?:\d+[smhdwM]|trades)/;
 /** A date may follow without a mark between. */
-const joined = new RegExp(`(?<![A-Z0-9])([A-Z0-9]{2,20}?)_?(${quotes})(-PERP|_PERP)?(?=\\d{4}-\\d{2}-\\d{2}|(?![A-Z0-9]))`);
+const joined = new RegExp(
+  `(?<![A-Z0-9])([A-Z0-9]{2,20}?)_?(${quotes})(-PERP|_PERP)?(?=\\d{4}-\\d{2}-\\d{2}|(?![A-Z0-9]))`,
+);
 
 const pairIn = (name: string): Found | undefined => {
   const program = freqtrade.exec(name);
-  if (program !== null) return { pair: `${program[1]}-${program[2]}`, market: program[3] === undefined ? "spot" : "swap" };
+  if (program !== null)
+    return { pair: `${program[1]}-${program[2]}`, market: program[3] === undefined ? "spot" : "swap" };
   const parts = dashed.exec(name);
   if (parts !== null) return { pair: `${parts[1]}-${parts[2]}`, market: parts[3] === undefined ? "spot" : "swap" };
   const whole = joined.exec(name);

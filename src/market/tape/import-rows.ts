@@ -51,12 +51,24 @@ export const createRows = (prices: DecimalPool, quantities: DecimalPool): Messag
     bars: { at: at(), columns: bar, barMs: 0 },
     trades: sided(),
     levels: { ...sided(), snapshot: growing(Uint8Array) },
-    quotes: { at: at(), bidPx: prices.column(), bidQty: quantities.column(), askPx: prices.column(), askQty: quantities.column() },
+    quotes: {
+      at: at(),
+      bidPx: prices.column(),
+      bidQty: quantities.column(),
+      askPx: prices.column(),
+      askQty: quantities.column(),
+    },
   };
 };
 
 /** `parts`: price and quantity. */
-export const pushTrade = ({ at: times, side: sides, px, qty }: TradeRows, at: number, line: number, side: 1 | -1, parts: Parts): void => {
+export const pushTrade = (
+  { at: times, side: sides, px, qty }: TradeRows,
+  at: number,
+  line: number,
+  side: 1 | -1,
+  parts: Parts,
+): void => {
   append(times, at);
   append(sides, side);
   px.add(parts[0] as number, parts[1] as number, line);
@@ -64,7 +76,12 @@ export const pushTrade = ({ at: times, side: sides, px, qty }: TradeRows, at: nu
 };
 
 /** `parts`: bid, its quantity, ask, its quantity. */
-export const pushQuote = ({ at: times, bidPx, bidQty, askPx, askQty }: QuoteRows, at: number, line: number, parts: Parts): void => {
+export const pushQuote = (
+  { at: times, bidPx, bidQty, askPx, askQty }: QuoteRows,
+  at: number,
+  line: number,
+  parts: Parts,
+): void => {
   append(times, at);
   bidPx.add(parts[0] as number, parts[1] as number, line);
   bidQty.add(parts[2] as number, parts[3] as number, line);
@@ -89,11 +106,19 @@ export const pushLevels = (
 };
 
 /** `parts`: open, high, low, close, volume. Says why a bar is left out. */
-export const pushBar = (bars: BarRows, openedAt: number, barMs: number, line: number, parts: Parts): string | undefined => {
+export const pushBar = (
+  bars: BarRows,
+  openedAt: number,
+  barMs: number,
+  line: number,
+  parts: Parts,
+): string | undefined => {
   if (bars.barMs === 0) bars.barMs = barMs;
   if (bars.barMs !== barMs) return `bars of another length (${barMs} ms), dropped`;
-  if (openedAt + barMs <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0) return "bars told a second time, dropped";
+  if (openedAt + barMs <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0)
+    return "bars told a second time, dropped";
   append(bars.at, openedAt + barMs);
-  for (const [place, column] of bars.columns.entries()) column.add(parts[2 * place] as number, parts[2 * place + 1] as number, line);
+  for (const [place, column] of bars.columns.entries())
+    column.add(parts[2 * place] as number, parts[2 * place + 1] as number, line);
   return undefined;
 };

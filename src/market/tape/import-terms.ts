@@ -67,7 +67,11 @@ const jsonCells = (lines: TextLines, index: number): Cells => {
   } catch {
     // Refused below, like JSON that is no object.
   }
-  throw importInvalid(lines.file, lines.number[index] as number, `${excerpt(lineAt(lines, index))} is not a JSON object.`);
+  throw importInvalid(
+    lines.file,
+    lines.number[index] as number,
+    `${excerpt(lineAt(lines, index))} is not a JSON object.`,
+  );
 };
 
 const csvCells = (lines: TextLines) => {
@@ -78,7 +82,11 @@ const csvCells = (lines: TextLines) => {
   return (from: TextLines, index: number): Cells => {
     const cells = lineAt(from, index).split(",");
     if (cells.length !== header.length) {
-      throw importInvalid(from.file, from.number[index] as number, `${cells.length} cells; the header names ${header.length}.`);
+      throw importInvalid(
+        from.file,
+        from.number[index] as number,
+        `${cells.length} cells; the header names ${header.length}.`,
+      );
     }
     return Object.fromEntries(names.map((name, at) => [name, cells[places[at] ?? -1]?.trim().replaceAll('"', "")]));
   };
@@ -120,7 +128,11 @@ const checkRising = (rows: readonly Term[], kind: string): void => {
     const before = rows[index - 1];
     if (before === undefined || row.at > before.at) continue;
     const problem = row.at === before.at ? "has the timestamp of" : "comes before";
-    throw importInvalid(row.file, row.line, `this ${kind} ${problem} the one of line ${before.line}; times rise from row to row.`);
+    throw importInvalid(
+      row.file,
+      row.line,
+      `this ${kind} ${problem} the one of line ${before.line}; times rise from row to row.`,
+    );
   }
 };
 
@@ -149,7 +161,13 @@ export const termSeries = (terms: Terms, beside: Beside, note: Note): Series[] =
 ];
 
 /** Rows by time that lie within the recording; of those before it the last, where it `stands` until the next. */
-const within = <T extends Term>(rows: readonly T[], { startAt, endAt }: Beside, stands: boolean, what: string, note: Note): T[] => {
+const within = <T extends Term>(
+  rows: readonly T[],
+  { startAt, endAt }: Beside,
+  stands: boolean,
+  what: string,
+  note: Note,
+): T[] => {
   const sorted = [...rows].sort((a, b) => a.at - b.at);
   const inside = sorted.filter(({ at }) => at >= startAt && at <= endAt);
   const last = stands ? sorted.filter(({ at }) => at < startAt).at(-1) : undefined;
@@ -168,14 +186,18 @@ const fundingSeries = (terms: readonly TermValue[], beside: Beside, note: Note):
   const rates = rows.map(({ value, file, line }) => unitsOf(value, file, line));
   if (rows.length === 0) return [];
   return [
-    seriesOf("funding", 0, timesOf(rows), [Int8Array.from(rates, (units) => (units < 0 ? -1 : 1)), Float64Array.from(rates, Math.abs)]),
+    seriesOf("funding", 0, timesOf(rows), [
+      Int8Array.from(rates, (units) => (units < 0 ? -1 : 1)),
+      Float64Array.from(rates, Math.abs),
+    ]),
   ];
 };
 
 const unitsOf = (value: string, file: string, line: number): number => {
   const size = value.startsWith("-") ? neg(value) : value;
   const units = div(size, rateStep, 0);
-  if (equal(mul(units, rateStep), size) && Number(units) < 2 ** 52) return value === size ? Number(units) : -Number(units);
+  if (equal(mul(units, rateStep), size) && Number(units) < 2 ** 52)
+    return value === size ? Number(units) : -Number(units);
   throw importInvalid(
     file,
     line,
@@ -235,6 +257,10 @@ const stepsIn = (rule: string, step: string, name: "tickSize" | "lotSize", { fil
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
     const option = name === "tickSize" ? "--tick-size" : "--lot-size";
-    throw importInvalid(file, line, `"${name}" is ${rule}, no multiple of ${step}, which the recording is counted in. Give ${option}.`);
+    throw importInvalid(
+      file,
+      line,
+      `"${name}" is ${rule}, no multiple of ${step}, which the recording is counted in. Give ${option}.`,
+    );
   }
 };

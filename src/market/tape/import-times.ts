@@ -26,7 +26,11 @@ export const receiveTimes = (lines: TextLines): Float64Array => {
     if (digits !== digitsOfNanoseconds || bytes[start + digits] !== 32) {
       const shown = JSON.stringify(excerpt(lineAt(lines, index), 40));
       const line = lines.number[index] as number;
-      throw importInvalid(lines.file, line, `${shown} does not begin with a receive time in nanoseconds (19 digits and a space).`);
+      throw importInvalid(
+        lines.file,
+        line,
+        `${shown} does not begin with a receive time in nanoseconds (19 digits and a space).`,
+      );
     }
     times[index] = time;
   }

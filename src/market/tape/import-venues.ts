@@ -26,10 +26,12 @@ interface Venue {
   readonly messages: Translate;
 }
 
-export const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const objects = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
-const text = (value: unknown): string => (typeof value === "number" ? plainDigits(String(value)) : typeof value === "string" ? value : "");
+const text = (value: unknown): string =>
+  typeof value === "number" ? plainDigits(String(value)) : typeof value === "string" ? value : "";
 
 /** Milliseconds, or microseconds where the exchange tells them, as whole numbers; undefined where it tells no time. */
 const timeOf = (value: unknown): { readonly T?: number } => {
@@ -46,7 +48,14 @@ interface Print {
   readonly sold: boolean;
 }
 
-const trade = ({ s, at, px, qty, sold }: Print): Fields => ({ e: "trade", s, ...timeOf(at), p: text(px), q: text(qty), m: sold });
+const trade = ({ s, at, px, qty, sold }: Print): Fields => ({
+  e: "trade",
+  s,
+  ...timeOf(at),
+  p: text(px),
+  q: text(qty),
+  m: sold,
+});
 
 type Level = readonly [unknown, unknown];
 
@@ -56,7 +65,10 @@ const quote = (s: string, at: unknown, [bid, bidQty]: Level, [ask, askQty]: Leve
 };
 
 /** `[price, quantity]` of each level; what follows them is left out. */
-const pairs = (levels: unknown, scale: (qty: string) => string = (qty) => qty): readonly (readonly [string, string])[] =>
+const pairs = (
+  levels: unknown,
+  scale: (qty: string) => string = (qty) => qty,
+): readonly (readonly [string, string])[] =>
   Array.isArray(levels) ? levels.filter(Array.isArray).map(([px, qty]: unknown[]) => [text(px), scale(text(qty))]) : [];
 
 const unknown = (what: string): readonly Fields[] => [{ e: what }];
@@ -70,14 +82,27 @@ const okx: Venue = {
     if (event !== undefined) return unknown(`OKX ${text(event)}`);
     const scale = (qty: string): string => (/-SWAP$|-\d{6}$/.test(s) ? inBase(s, qty) : qty);
     if (channel === "trades" || channel === "trades-all")
-      return objects(data).map(({ ts, px, sz, side }) => trade({ s, at: ts, px, qty: scale(text(sz)), sold: sells(side) }));
+      return objects(data).map(({ ts, px, sz, side }) =>
+        trade({ s, at: ts, px, qty: scale(text(sz)), sold: sells(side) }),
+      );
     if (channel === "bbo-tbt")
-      return objects(data).map(({ ts, bids, asks }) => quote(s, ts, pairs(bids, scale)[0] ?? ["", ""], pairs(asks, scale)[0] ?? ["", ""]));
+      return objects(data).map(({ ts, bids, asks }) =>
+        quote(s, ts, pairs(bids, scale)[0] ?? ["", ""], pairs(asks, scale)[0] ?? ["", ""]),
+      );
     if (/^books/.test(channel))
       return objects(data).map(({ ts, bids, asks, seqId, prevSeqId }) => {
         const sides = { bids: pairs(bids, scale), asks: pairs(asks, scale) };
         if (action !== "update") return { s, ...timeOf(ts), lastUpdateId: seqId, ...sides, anew: true };
-        return { e: "depthUpdate", s, ...timeOf(ts), U: Number(prevSeqId) + 1, u: seqId, pu: prevSeqId, b: sides.bids, a: sides.asks };
+        return {
+          e: "depthUpdate",
+          s,
+          ...timeOf(ts),
+          U: Number(prevSeqId) + 1,
+          u: seqId,
+          pu: prevSeqId,
+          b: sides.bids,
+          a: sides.asks,
+        };
       });
     const length = /^candle(\d+)([smHDW])/.exec(channel);
     if (length === null || !Array.isArray(data)) return unknown(`OKX ${channel}`);
@@ -98,7 +123,8 @@ const bybit: Venue = {
   messages: ({ topic, type, ts, cts, data }) => {
     const [channel = "", ...rest] = text(topic).split(".");
     const s = rest.at(-1) ?? "";
-    if (channel === "publicTrade") return objects(data).map(({ T, p, v, S }) => trade({ s, at: T, px: p, qty: v, sold: sells(S) }));
+    if (channel === "publicTrade")
+      return objects(data).map(({ T, p, v, S }) => trade({ s, at: T, px: p, qty: v, sold: sells(S) }));
     if (channel === "orderbook" && isObject(data)) {
       const { b, a, u } = data;
       const time = timeOf(cts ?? ts);
@@ -109,7 +135,19 @@ const bybit: Venue = {
     if (channel !== "kline") return unknown(`Bybit ${channel}`);
     return objects(data).map(({ start, end, open, high, low, close, volume, confirm }) => {
       const [o, h, l, c, v] = [open, high, low, close, volume].map(text);
-      return { e: "bar", s, ...timeOf(ts), t: start, ms: Number(end) + 1 - Number(start), o, h, l, c, v, closed: confirm === true };
+      return {
+        e: "bar",
+        s,
+        ...timeOf(ts),
+        t: start,
+        ms: Number(end) + 1 - Number(start),
+        o,
+        h,
+        l,
+        c,
+        v,
+        closed: confirm === true,
+      };
     });
   },
 };
@@ -120,12 +158,30 @@ const follows = (line: number) => ({ e: "depthUpdate", U: 0, u: line });
 const coinbase: Venue = {
   is: ({ type, product_id: product }) => typeof type === "string" && typeof product === "string",
   messages: (message, { line }) => {
-    const { type, product_id: s, time, price, size, side, bids, asks, changes } = message as Fields & { readonly product_id: string };
+    const {
+      type,
+      product_id: s,
+      time,
+      price,
+      size,
+      side,
+      bids,
+      asks,
+      changes,
+    } = message as Fields & { readonly product_id: string };
     // The side is that of the order that was resting.
     if (type === "match") return [trade({ s, at: time, px: price, qty: size, sold: !sells(side) })];
     if (type === "ticker" && message["best_bid_size"] !== undefined)
-      return [quote(s, time, [message["best_bid"], message["best_bid_size"]], [message["best_ask"], message["best_ask_size"]])];
-    if (type === "snapshot") return [{ s, ...timeOf(time), lastUpdateId: line, bids: pairs(bids), asks: pairs(asks), anew: true }];
+      return [
+        quote(
+          s,
+          time,
+          [message["best_bid"], message["best_bid_size"]],
+          [message["best_ask"], message["best_ask_size"]],
+        ),
+      ];
+    if (type === "snapshot")
+      return [{ s, ...timeOf(time), lastUpdateId: line, bids: pairs(bids), asks: pairs(asks), anew: true }];
     if (type !== "l2update") return unknown(`Coinbase ${text(type)}`);
     const of = (isSell: boolean) =>
       (changes as readonly (readonly unknown[])[]).filter(([one]) => sells(one) === isSell).map((one) => one.slice(1));
@@ -161,7 +217,8 @@ const kraken: Venue = {
   messages: ({ channel, type, data }) =>
     objects(data).flatMap(({ symbol, timestamp, side, price, qty, bid, bid_qty: bidQty, ask, ask_qty: askQty }) => {
       const s = text(symbol);
-      if (channel === "trade" && type === "update") return [trade({ s, at: timestamp, px: price, qty, sold: sells(side) })];
+      if (channel === "trade" && type === "update")
+        return [trade({ s, at: timestamp, px: price, qty, sold: sells(side) })];
       if (channel === "ticker") return [quote(s, timestamp, [bid, bidQty], [ask, askQty])];
       return unknown(`Kraken ${text(channel)} ${text(type)}`);
     }),
@@ -179,10 +236,24 @@ const bitmex: Venue = {
         return [trade({ s, at: timestamp, px: price, qty, sold: sells(side) })];
       }
       if (table === "quote" && action === "insert")
-        return [quote(s, timestamp, [row["bidPrice"], scale(text(row["bidSize"]))], [row["askPrice"], scale(text(row["askSize"]))])];
+        return [
+          quote(
+            s,
+            timestamp,
+            [row["bidPrice"], scale(text(row["bidSize"]))],
+            [row["askPrice"], scale(text(row["askSize"]))],
+          ),
+        ];
       if (table !== "orderBook10") return unknown(`BitMEX ${text(table)} ${text(action)}`);
       return [
-        { s, ...timeOf(timestamp), lastUpdateId: line, bids: pairs(row["bids"], scale), asks: pairs(row["asks"], scale), anew: true },
+        {
+          s,
+          ...timeOf(timestamp),
+          lastUpdateId: line,
+          bids: pairs(row["bids"], scale),
+          asks: pairs(row["asks"], scale),
+          anew: true,
+        },
       ];
     }),
 };
@@ -194,13 +265,16 @@ const binance: Venue = {
     const { data = value } = value as { readonly data?: Fields };
     if (!isObject(data) || data["e"] !== "kline" || !isObject(data["k"])) return [data];
     const { t, T, x, o, h, l, c, v } = data["k"];
-    return [{ e: "bar", s: data["s"], E: data["E"], t, ms: Number(T) + 1 - Number(t), o, h, l, c, v, closed: x === true }];
+    return [
+      { e: "bar", s: data["s"], E: data["E"], t, ms: Number(T) + 1 - Number(t), o, h, l, c, v, closed: x === true },
+    ];
   },
 };
 
 const venues: readonly Venue[] = [okx, bybit, coinbase, coinbaseAdvanced, kraken, bitmex, binance];
 
-export const venueMessages: Translate = (value, translation) => (venues.find(({ is }) => is(value)) as Venue).messages(value, translation);
+export const venueMessages: Translate = (value, translation) =>
+  (venues.find(({ is }) => is(value)) as Venue).messages(value, translation);
 
 /** Whether JSON that stands by itself on a line is a message, or what an exchange says around its messages. */
 export const isMessage = (value: Fields): boolean =>

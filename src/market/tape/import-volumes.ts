@@ -60,8 +60,15 @@ export const volumeColumn = (): VolumeColumn => {
       // What was brought down shares no step worth finding.
       const found = isRounded.includes(1) ? 1 : scaled.reduce(commonDivisor, 0);
       const step = given === undefined ? Math.max(1, found) : Number(given.step.replace(".", ""));
-      const rounded = isRounded.reduce((total, flag, row) => total + (flag === 1 || (scaled[row] as number) % step !== 0 ? 1 : 0), 0);
-      return { lotSize: given?.step ?? decimalOf(step, to), counts: scaled.map((value) => (value - (value % step)) / step), rounded };
+      const rounded = isRounded.reduce(
+        (total, flag, row) => total + (flag === 1 || (scaled[row] as number) % step !== 0 ? 1 : 0),
+        0,
+      );
+      return {
+        lotSize: given?.step ?? decimalOf(step, to),
+        counts: scaled.map((value) => (value - (value % step)) / step),
+        rounded,
+      };
     },
   };
 };

@@ -74,7 +74,13 @@ export const importRecordings = async (options: ImportOptions): Promise<Imported
     { overlap: "same", note: notes.note },
   );
   const feed = files.find((file) => file.feed !== undefined)?.feed;
-  const added = { name: "the import", tape, sources: files.map(({ source }) => source), notes: notes.list(), ...(feed && { feed }) };
+  const added = {
+    name: "the import",
+    tape,
+    sources: files.map(({ source }) => source),
+    notes: notes.list(),
+    ...(feed && { feed }),
+  };
   if (signal?.aborted) throw stopped();
   const manifest = target.add(added);
   const problems = findingsOf(tape).filter(({ kind }) => kind === "problem");

@@ -19,7 +19,12 @@ export interface Message {
 }
 
 /** The messages of a line; `at` is its instant, `contractSize` the base currency in one contract. */
-export const messagesAt = (lines: TextLines, index: number, at: number, contractSize: string | undefined): readonly Message[] => {
+export const messagesAt = (
+  lines: TextLines,
+  index: number,
+  at: number,
+  contractSize: string | undefined,
+): readonly Message[] => {
   const { file } = lines;
   const line = lines.number[index] as number;
   const text = lineAt(lines, index);

@@ -69,7 +69,10 @@ export const readRecording = async (options: RecordingOptions): Promise<Recordin
   const parts = await partsOf(options.file);
   const [part, ...others] = parts;
   if (part === undefined || others.length > 0)
-    throw new SluiceError("IMPORT_INVALID", `${options.file}: the archive holds ${parts.length} files; import it as a whole.`);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${options.file}: the archive holds ${parts.length} files; import it as a whole.`,
+    );
   return readPart(part, options);
 };
 
@@ -126,11 +129,19 @@ const termsIn = async ({ terms: files = [] }: Pick<RecordingOptions, "terms">): 
 };
 
 /** The recording with its terms laid beside it. */
-const tapeWith = (terms: Terms, { instId, tickSize, lotSize }: TapeInstrument, series: readonly Series[], note: Note): Tape => {
+const tapeWith = (
+  terms: Terms,
+  { instId, tickSize, lotSize }: TapeInstrument,
+  series: readonly Series[],
+  note: Note,
+): Tape => {
   const rows = series.filter(({ at }) => at.length > 0);
   const startAt = rows.reduce((earliest, { at }) => Math.min(earliest, at[0] as number), Number.POSITIVE_INFINITY);
   const endAt = rows.reduce((latest, { at }) => Math.max(latest, at.at(-1) as number), 0);
-  return createTape([{ instId, tickSize, lotSize }], [...termSeries(terms, { tickSize, lotSize, startAt, endAt }, note), ...series]);
+  return createTape(
+    [{ instId, tickSize, lotSize }],
+    [...termSeries(terms, { tickSize, lotSize, startAt, endAt }, note), ...series],
+  );
 };
 
 interface Reading {
@@ -150,7 +161,11 @@ const poolsFor = ({ tickSize, lotSize }: Pick<RecordingOptions, "tickSize" | "lo
   quantities: createDecimalPool({ file, name: "lot size", step: stepOf("lot size", lotSize) }),
 });
 
-const rowsTape = async (part: TextPart, options: Omit<RecordingOptions, "file">, { file, note, terms }: Reading): Promise<ReadTape> => {
+const rowsTape = async (
+  part: TextPart,
+  options: Omit<RecordingOptions, "file">,
+  { file, note, terms }: Reading,
+): Promise<ReadTape> => {
   const { instrument, timestamp, lotSize, layout, symbol, contractSize, onRead, axis = "receive" } = options;
   const { prices, quantities } = poolsFor(options, file);
   offerSteps(terms, prices, quantities);
@@ -168,34 +183,60 @@ const rowsTape = async (part: TextPart, options: Omit<RecordingOptions, "file">,
   return { tape: tapeWith(terms, steps, found.series, note), source: sourceOfRows(file, found, axis), found };
 };
 
-const rowKinds = { candles: "Candles", trades: "Trades", quotes: "Best prices", book: "Order books", changes: "Order books" } as const;
+const rowKinds = {
+  candles: "Candles",
+  trades: "Trades",
+  quotes: "Best prices",
+  book: "Order books",
+  changes: "Order books",
+} as const;
 
 const sourceOfRows = (file: string, { plan, timestamp }: RowsFound, axis: "receive" | "exchange"): string => {
   const { rows } = plan.layout;
   const times =
-    rows === "candles" ? `; timestamps mark the ${timestamp} of a bar` : axis === "exchange" ? "; times are the exchange's" : "";
+    rows === "candles"
+      ? `; timestamps mark the ${timestamp} of a bar`
+      : axis === "exchange"
+        ? "; times are the exchange's"
+        : "";
   return `${rowKinds[rows]} from ${basename(file)}${times}.`;
 };
 
-const messageTape = async (part: TextPart, options: Omit<RecordingOptions, "file">, { file, note, terms }: Reading): Promise<ReadTape> => {
+const messageTape = async (
+  part: TextPart,
+  options: Omit<RecordingOptions, "file">,
+  { file, note, terms }: Reading,
+): Promise<ReadTape> => {
   const { instrument, symbol, axis = "receive", contractSize, onRead } = options;
   const { prices, quantities } = poolsFor(options, file);
   offerSteps(terms, prices, quantities);
   const lines = await readPartLines(part);
   const shared = { prices, quantities, note, symbol, disorderMs: disorderOf(options), axis, terms };
-  const rows = await readMessages(lines, { ...shared, contractSize: stepOf("contract size", contractSize), ofBytes: part.bytes, onRead });
+  const rows = await readMessages(lines, {
+    ...shared,
+    contractSize: stepOf("contract size", contractSize),
+    ofBytes: part.bytes,
+    onRead,
+  });
   const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
   const source = sourceOfMessages(file, symbol, axis);
   return { tape: tapeWith(terms, steps, messageSeries(rows), note), source, ...(rows.feed && { feed: rows.feed }) };
 };
 
-const eventTape = async (part: TextPart, options: Omit<RecordingOptions, "file">, { file, note, terms }: Reading): Promise<ReadTape> => {
+const eventTape = async (
+  part: TextPart,
+  options: Omit<RecordingOptions, "file">,
+  { file, note, terms }: Reading,
+): Promise<ReadTape> => {
   const { instrument, axis = "receive", onRead } = options;
   const { prices, quantities } = poolsFor(options, file);
   offerSteps(terms, prices, quantities);
   const rows = await readEvents(part, { prices, quantities, note, axis, disorderMs: 0, onRead });
   const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
-  return { tape: tapeWith(terms, steps, messageSeries(rows), note), source: sourceOfMessages(file, undefined, axis, "Events") };
+  return {
+    tape: tapeWith(terms, steps, messageSeries(rows), note),
+    source: sourceOfMessages(file, undefined, axis, "Events"),
+  };
 };
 
 const readers = { rows: rowsTape, messages: messageTape, [hftEvents]: eventTape } as const;
@@ -222,7 +263,12 @@ const disorderOf = ({ disorderMs = 1_000 }: Pick<RecordingOptions, "disorderMs">
 };
 
 /** The name of the file without its folder: a manifest travels, folders do not. */
-const sourceOfMessages = (file: string, symbol: string | undefined, axis: "receive" | "exchange", what = "Messages"): string =>
+const sourceOfMessages = (
+  file: string,
+  symbol: string | undefined,
+  axis: "receive" | "exchange",
+  what = "Messages",
+): string =>
   `${what} from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are ${axis === "exchange" ? "the exchange's" : "when each was received"}.`;
 
 const filled = (kind: SeriesKind, at: Growing<Float64Array>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
@@ -242,6 +288,13 @@ const messageSeries = ({ bars, levels, quotes, trades }: MessageRows): readonly 
         ),
       ]),
   ...filled("level", levels.at, held(levels.side), levels.px.counts(), levels.qty.counts(), held(levels.snapshot)),
-  ...filled("quote", quotes.at, quotes.bidPx.counts(), quotes.bidQty.counts(), quotes.askPx.counts(), quotes.askQty.counts()),
+  ...filled(
+    "quote",
+    quotes.at,
+    quotes.bidPx.counts(),
+    quotes.bidQty.counts(),
+    quotes.askPx.counts(),
+    quotes.askQty.counts(),
+  ),
   ...filled("trade", trades.at, held(trades.side), trades.px.counts(), trades.qty.counts()),
 ];

@@ -41,11 +41,13 @@ export const seriesBuilder = <K extends SeriesKind>(kind: K, instrument: number,
       return length;
     },
     push: (at, ...values) => {
-      if (!(at >= last && at < Number.POSITIVE_INFINITY)) throw outOfOrder(`${kind} of instrument ${instrument}`, length, last, at);
+      if (!(at >= last && at < Number.POSITIVE_INFINITY))
+        throw outOfOrder(`${kind} of instrument ${instrument}`, length, last, at);
       if (length === capacity) grow();
       last = at;
       times[length] = at;
-      for (let index = 0; index < columns.length; index++) (columns[index] as Column)[length] = whole(values[index] as number);
+      for (let index = 0; index < columns.length; index++)
+        (columns[index] as Column)[length] = whole(values[index] as number);
       length++;
     },
     series: () =>

@@ -95,14 +95,22 @@ const commonStep = (a: string, b: string): string => {
 const priceColumns = new Set(["px", "bidPx", "askPx", "open", "high", "low", "close", "tick"]);
 const quantityColumns = new Set(["qty", "bidQty", "askQty", "volume", "lot"]);
 
-const rescaled = (series: Series, instrument: number, from: TapeInstrument, to: TapeInstrument, name: string): Series => {
+const rescaled = (
+  series: Series,
+  instrument: number,
+  from: TapeInstrument,
+  to: TapeInstrument,
+  name: string,
+): Series => {
   const ticks = grid(to.tickSize).parse(from.tickSize);
   const lots = grid(to.lotSize).parse(from.lotSize);
   const scaled = Object.entries(series).map(([column, values]) => {
     const factor = priceColumns.has(column) ? ticks : quantityColumns.has(column) ? lots : 1;
     return [
       column,
-      factor === 1 || !(values instanceof Float64Array) ? (values as unknown) : timesFactor(values, factor, `${name}: ${column}`),
+      factor === 1 || !(values instanceof Float64Array)
+        ? (values as unknown)
+        : timesFactor(values, factor, `${name}: ${column}`),
     ];
   });
   const copy = { ...(Object.fromEntries(scaled) as unknown as Series), instrument };
@@ -143,7 +151,8 @@ const joinPieces = (key: string, pieces: readonly Piece[], options: JoinOptions)
     (piece, index) => firstOf(piece) > lastOf(filled[index] as Piece) || isTouching(piece, filled[index] as Piece),
   );
   if (isApart) return concatenated(filled.map(({ series }) => series));
-  return rest.reduce((before, piece) => ({ name: piece.name, series: joinTwo(key, before, piece, options) }), first).series;
+  return rest.reduce((before, piece) => ({ name: piece.name, series: joinTwo(key, before, piece, options) }), first)
+    .series;
 };
 
 /** Trades, quotes and changes of a book may share an instant; of bars and terms there is one at a time. */
@@ -164,7 +173,9 @@ const joinTwo = (key: string, before: Piece, piece: Piece, { overlap, note, refu
   const isNew = (row: number): boolean => {
     const twin = rows.get(piece.series.at[row] as number);
     if (twin === undefined) return true;
-    const isSame = columnsOf(piece.series).every((column, place) => column[row] === columnsOf(before.series)[place]?.[twin]);
+    const isSame = columnsOf(piece.series).every(
+      (column, place) => column[row] === columnsOf(before.series)[place]?.[twin],
+    );
     if (!isSame) throw (refusal ?? overlapping)(told);
     return false;
   };

@@ -27,7 +27,12 @@ export const mergeOrder = (times: readonly Float64Array[]): TapeOrder => {
     const at = times[index] as Float64Array;
     const rival = secondOf(heap, heads);
     let from = next[index] as number;
-    const stop = runEnd(at, from, rival === undefined ? Number.POSITIVE_INFINITY : (heads[rival] as number), (rival ?? 0) > index);
+    const stop = runEnd(
+      at,
+      from,
+      rival === undefined ? Number.POSITIVE_INFINITY : (heads[rival] as number),
+      (rival ?? 0) > index,
+    );
     // Runs are short where several instruments trade at once; a call to fill would cost more than the loop.
     for (; from < stop; out++) {
       series[out] = index;

@@ -92,7 +92,8 @@ export const rateStep = "0.0000000000000001";
 export const markParts = 1_000_000_000;
 
 /** Terms of trade rather than trading: they tell nothing of what could be bought or sold at which price. */
-export const isTerms = ({ kind }: Pick<Series, "kind">): boolean => kind === "funding" || kind === "mark" || kind === "change";
+export const isTerms = ({ kind }: Pick<Series, "kind">): boolean =>
+  kind === "funding" || kind === "mark" || kind === "change";
 
 /** The columns of each kind after `at`, in the order in which they are built and stored. */
 export const columnNames = {
@@ -118,7 +119,13 @@ export const columnsOf = (series: Series): Column[] => {
 };
 
 /** A series from its columns, `columns` being in the order of `columnNames`. `barMs` matters to candles only. */
-export const seriesOf = (kind: SeriesKind, instrument: number, at: Float64Array, columns: readonly Column[], barMs = 0): Series => {
+export const seriesOf = (
+  kind: SeriesKind,
+  instrument: number,
+  at: Float64Array,
+  columns: readonly Column[],
+  barMs = 0,
+): Series => {
   const named = Object.fromEntries(columnNames[kind].map((name, index) => [name, columns[index]]));
   return { kind, instrument, at, ...(kind === "candle" ? { barMs } : {}), ...named } as unknown as Series;
 };
@@ -148,7 +155,8 @@ export const createTape = (instruments: readonly TapeInstrument[], series: reado
   const seen = new Set<string>();
   for (const one of series) {
     const name = seriesName(one, instruments);
-    if (instruments[one.instrument] === undefined) throw invalid(`${name}: the tape has ${instruments.length} instruments`);
+    if (instruments[one.instrument] === undefined)
+      throw invalid(`${name}: the tape has ${instruments.length} instruments`);
     if (seen.has(name)) throw invalid(`${name} appears twice; merge the two recordings first`);
     seen.add(name);
     checkSeries(one, name);
@@ -182,7 +190,8 @@ const checkSeries = (series: Series, name: string): void => {
     throw invalid(`${name}: the bar length is ${series.barMs} ms; it must be a positive whole number`);
   }
   for (const column of columnsOf(series)) {
-    if (column.length !== at.length) throw invalid(`${name}: a column has ${column.length} rows where the times have ${at.length}`);
+    if (column.length !== at.length)
+      throw invalid(`${name}: a column has ${column.length} rows where the times have ${at.length}`);
   }
   let last = 0;
   for (let row = 0; row < at.length; row++) {

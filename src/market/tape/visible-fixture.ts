@@ -56,5 +56,8 @@ const rowsUntil = (times: Float64Array, at: number): number => {
 
 const head = (series: Series, rows: number): Series =>
   Object.fromEntries(
-    Object.entries(series).map(([name, value]) => [name, ArrayBuffer.isView(value) ? (value as Float64Array).subarray(0, rows) : value]),
+    Object.entries(series).map(([name, value]) => [
+      name,
+      ArrayBuffer.isView(value) ? (value as Float64Array).subarray(0, rows) : value,
+    ]),
   ) as unknown as Series;

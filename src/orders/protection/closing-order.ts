@@ -49,7 +49,8 @@ export class ClosingOrder {
     const { qty } = this.#protection;
     if (kind === "none") return this.#withdraw();
     const slot = this.slot ?? this.#slots.reserve(this.#protection.name.strategy, this.#protection.name.exitSlot);
-    const isSame = slot.wish !== undefined && slot.wish === this.#wish && this.#wish.ordType === kind && this.#wish.px === px;
+    const isSame =
+      slot.wish !== undefined && slot.wish === this.#wish && this.#wish.ordType === kind && this.#wish.px === px;
     if (isSame && equal(this.#left, qty)) return undefined;
     // An order at the market is on its way: what has come meanwhile is closed by the next one.
     if (isSame && kind === "market" && slot.order !== undefined && !isOver(slot.order)) return undefined;

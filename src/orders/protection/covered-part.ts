@@ -11,7 +11,10 @@ import { against } from "../exit-size.ts";
 import type { Protection } from "./protection.ts";
 
 /** `protections` of one strategy and instrument, oldest first; `qty` of the position in base currency, negative short. */
-export const fitCoverage = (protections: readonly Protection[], { qty, avgPx }: { readonly qty: string; readonly avgPx: string }): void => {
+export const fitCoverage = (
+  protections: readonly Protection[],
+  { qty, avgPx }: { readonly qty: string; readonly avgPx: string },
+): void => {
   for (const side of ["sell", "buy"] as const) {
     const reducible = against(side, qty);
     let left = isPositive(reducible) ? reducible : "0";

@@ -114,7 +114,17 @@ export class HeldProtection {
     protection.hit = hit;
     const { strategy, name: of, instId } = protection.name;
     const { side, qty, trigger } = protection;
-    this.#options.journal.append({ type: "protection.triggered", strategy, name: of, instId, side, qty, trigger, ...hit, late: isLate });
+    this.#options.journal.append({
+      type: "protection.triggered",
+      strategy,
+      name: of,
+      instId,
+      side,
+      qty,
+      trigger,
+      ...hit,
+      late: isLate,
+    });
     this.record();
     return true;
   }
@@ -142,7 +152,8 @@ export class HeldProtection {
 
   /** Nothing can be triggered: trading is halted, no price comes, or the engine stops, which is told whatever was told before. */
   tellUnprotected(cause: Unwatched, reason: string): void {
-    if (!this.#isArmed || this.#unprotected === cause || (this.#unprotected !== undefined && cause !== "stopped")) return;
+    if (!this.#isArmed || this.#unprotected === cause || (this.#unprotected !== undefined && cause !== "stopped"))
+      return;
     this.#unprotected = cause;
     const { name, side, qty } = this.protection;
     const { strategy, exitSlot: slot, instId } = name;
@@ -186,7 +197,9 @@ export class HeldProtection {
     const tick = this.#tick();
     const stopPx = protection.stopPx(tick);
     const takeProfitPx = protection.takeProfitPx(tick);
-    const told = [side, qty, avgPx, trigger, stopPx, takeProfitPx, JSON.stringify(protection.protect.trailing)].join(" ");
+    const told = [side, qty, avgPx, trigger, stopPx, takeProfitPx, JSON.stringify(protection.protect.trailing)].join(
+      " ",
+    );
     if (this.#isArmed && told === this.#told) return;
     const type = this.#isArmed ? "protection.changed" : "protection.armed";
     if (!this.#isArmed) protection.armedAt = this.#options.clock.now();
@@ -204,7 +217,9 @@ export class HeldProtection {
     if (this.#unprotected !== undefined && !isWithdrawn) this.#tellProtected({ closed: true });
     this.#unprotected = undefined;
     const left = isPositive(qty) && !isEmpty(protect) ? `, but for ${qty}, which is too little for an order` : "";
-    const reason = isWithdrawn ? "withdrawn" : `${hit === undefined ? "the position was closed" : `closed by ${hit.kind}`}${left}`;
+    const reason = isWithdrawn
+      ? "withdrawn"
+      : `${hit === undefined ? "the position was closed" : `closed by ${hit.kind}`}${left}`;
     this.#options.journal.append({ type: "protection.ended", strategy, name, instId, reason });
   }
 }

@@ -51,7 +51,9 @@ interface PriceTriggersOptions<T> {
   readonly onPrice: (protection: T, range: PriceRange) => void;
   readonly levelsOf: (protection: T) => readonly string[];
   /** A price that has not come for `ms` is told. */
-  readonly silence?: { readonly clock: Clock; readonly ms: number; readonly tell: (protection: T, reason: string) => void } | undefined;
+  readonly silence?:
+    | { readonly clock: Clock; readonly ms: number; readonly tell: (protection: T, reason: string) => void }
+    | undefined;
 }
 
 const notYet: WatchedPrices = { changed: () => undefined, end: () => undefined };

@@ -75,18 +75,24 @@ const distanceProblem = (field: string, value: object, more: readonly string[]):
   const strange = given.find((key) => key !== "by" && key !== "percent" && !more.includes(key));
   if (strange !== undefined)
     return `the unknown field "${field}.${strange}".${didYouMean(strange, ["by", "percent", ...more])} Leave it out`;
-  if (given.includes("by") === given.includes("percent")) return `${field} ${shown(value)}. Write either { by: "500" } or { percent: "1" }`;
+  if (given.includes("by") === given.includes("percent"))
+    return `${field} ${shown(value)}. Write either { by: "500" } or { percent: "1" }`;
   for (const key of given) {
     const amount = (value as Record<string, unknown>)[key];
-    if (!isAmount(amount)) return `${field}.${key} ${shown(amount)}. Write a positive amount as text, such as ${key}: "1"`;
+    if (!isAmount(amount))
+      return `${field}.${key} ${shown(amount)}. Write a positive amount as text, such as ${key}: "1"`;
   }
   const { percent } = value as { readonly percent?: string };
-  return percent !== undefined && compare(percent, "100") >= 0 ? `${field}.percent "${percent}". Write less than 100` : undefined;
+  return percent !== undefined && compare(percent, "100") >= 0
+    ? `${field}.percent "${percent}". Write less than 100`
+    : undefined;
 };
 
 const pxProblem = (field: string, value: unknown): string | undefined => {
   if (typeof value === "object" && value !== null) return distanceProblem(field, value, []);
-  return isAmount(value) ? undefined : `${field} ${shown(value)}. Write a price as text, { by: "500" } or { percent: "1" }`;
+  return isAmount(value)
+    ? undefined
+    : `${field} ${shown(value)}. Write a price as text, { by: "500" } or { percent: "1" }`;
 };
 
 /** What is wrong with the shape of a `protect`, as the end of a sentence "emitted … with …"; undefined where nothing is. */
@@ -95,7 +101,8 @@ export const malformedProtect = (protect: unknown): string | undefined => {
     return `protect ${shown(protect)}. Write { stopLoss: "59000" }, { trailing: { percent: "1" } } or the like`;
   }
   const strange = Object.keys(protect).find((key) => !(fields as readonly string[]).includes(key));
-  if (strange !== undefined) return `the unknown field "protect.${strange}".${didYouMean(strange, fields)} Leave it out`;
+  if (strange !== undefined)
+    return `the unknown field "protect.${strange}".${didYouMean(strange, fields)} Leave it out`;
   const { stopLoss, takeProfit, takeProfitAs, trailing, trigger } = protect as Record<string, unknown>;
   if (stopLoss !== undefined) {
     const problem = pxProblem("protect.stopLoss", stopLoss);
@@ -111,7 +118,8 @@ export const malformedProtect = (protect: unknown): string | undefined => {
     const problem = distanceProblem("protect.trailing", trailing, ["activePx"]);
     if (problem !== undefined) return problem;
   }
-  if (trigger !== undefined && !triggers.includes(trigger as Trigger)) return `protect.trigger ${shown(trigger)}. ${oneOf(triggers)}`;
+  if (trigger !== undefined && !triggers.includes(trigger as Trigger))
+    return `protect.trigger ${shown(trigger)}. ${oneOf(triggers)}`;
   if (takeProfitAs !== undefined && !(orderTypes as readonly unknown[]).includes(takeProfitAs)) {
     return `protect.takeProfitAs ${shown(takeProfitAs)}. ${oneOf(orderTypes)}`;
   }
@@ -119,10 +127,17 @@ export const malformedProtect = (protect: unknown): string | undefined => {
 };
 
 /** What is wrong with the protection of a position, likewise. */
-export const malformedProtection = ({ side, protect }: { readonly side?: unknown; readonly protect?: unknown }): string | undefined => {
+export const malformedProtection = ({
+  side,
+  protect,
+}: {
+  readonly side?: unknown;
+  readonly protect?: unknown;
+}): string | undefined => {
   const problem = malformedProtect(protect);
   if (problem !== undefined) return problem;
-  if (side !== undefined && side !== "long" && side !== "short") return `side ${shown(side)}. Write "long" or "short", or leave it out`;
+  if (side !== undefined && side !== "long" && side !== "short")
+    return `side ${shown(side)}. Write "long" or "short", or leave it out`;
   const { stopLoss, takeProfit, trailing } = protect as Protect;
   const px = [stopLoss, takeProfit, trailing?.activePx].find((level) => typeof level === "string");
   return px === undefined || side !== undefined
@@ -135,30 +150,46 @@ export const isEmpty = ({ stopLoss, takeProfit, trailing }: Protect): boolean =>
   stopLoss === undefined && takeProfit === undefined && trailing === undefined;
 
 export const sameProtect = (a: Protect | undefined, b: Protect | undefined): boolean =>
-  a === b || (a !== undefined && b !== undefined && fields.every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field])));
+  a === b ||
+  (a !== undefined &&
+    b !== undefined &&
+    fields.every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field])));
 
 /** The side that closes a position. */
 export const closes: Readonly<Record<PositionSide, Side>> = { long: "sell", short: "buy" };
 
 /** A whole position's protection among those of its strategy. */
-export const nameOf = ({ instId, side }: WantedProtection): string => (side === undefined ? instId : `${instId} ${side}`);
+export const nameOf = ({ instId, side }: WantedProtection): string =>
+  side === undefined ? instId : `${instId} ${side}`;
 
 /** Side of the order that closes what an entry opens. */
 export const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
 
 /** `a` is worse than `b` for a position that `exit` closes, or equal. */
-export const isAtOrBeyond = (exit: Side, a: string, b: string): boolean => (exit === "sell" ? compare(a, b) <= 0 : compare(a, b) >= 0);
+export const isAtOrBeyond = (exit: Side, a: string, b: string): boolean =>
+  exit === "sell" ? compare(a, b) <= 0 : compare(a, b) >= 0;
 
 const hundredth = "0.01";
 const places = 12;
 
 /** `from` moved by a distance towards a loss (`-`) or a profit (`+`) of the position that `exit` closes. */
-const moved = (exit: Side, from: string, distance: { readonly by?: string; readonly percent?: string }, way: "+" | "-"): string => {
+const moved = (
+  exit: Side,
+  from: string,
+  distance: { readonly by?: string; readonly percent?: string },
+  way: "+" | "-",
+): string => {
   const amount = distance.by ?? mul(mul(from, distance.percent as string), hundredth);
   return (exit === "sell") === (way === "+") ? add(from, amount) : sub(from, amount);
 };
 
-const levelOf = (exit: Side, at: ProtectPx | undefined, avgPx: string, tick: string, way: "+" | "-"): string | undefined => {
+const levelOf = (
+  exit: Side,
+  at: ProtectPx | undefined,
+  avgPx: string,
+  tick: string,
+  way: "+" | "-",
+): string | undefined => {
   if (at === undefined) return undefined;
   return typeof at === "string" ? at : toStep(moved(exit, avgPx, at, way), tick, "nearest");
 };
@@ -185,7 +216,8 @@ export const misplacedProtect = (entry: Side, protect: Protect, px: string | und
   const exit = exitOf(entry);
   const isLoss = (level: string): boolean => !isAtOrBeyond(exit, px, level);
   const isProfit = (level: string): boolean => !isAtOrBeyond(exit, level, px);
-  if (typeof stopLoss === "string" && !isLoss(stopLoss)) return `protect.stopLoss ${stopLoss} of a ${entry} at ${px} must lie ${low} it`;
+  if (typeof stopLoss === "string" && !isLoss(stopLoss))
+    return `protect.stopLoss ${stopLoss} of a ${entry} at ${px} must lie ${low} it`;
   if (typeof takeProfit === "string" && !isProfit(takeProfit))
     return `protect.takeProfit ${takeProfit} of a ${entry} at ${px} must lie ${high} it`;
   return undefined;

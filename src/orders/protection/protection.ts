@@ -8,7 +8,15 @@
 import { isCancelable, type Profile, type Side } from "../../contract/profile.ts";
 import { add, compare, isPositive, isZero, mul, sub } from "../../decimal.ts";
 import type { ProtectionKind, ProtectionRecord } from "../../journal/protection-records.ts";
-import { averageOf, isAtOrBeyond, type Protect, stopPxOf, type Trigger, takeProfitPxOf, trailingPxOf } from "./protect.ts";
+import {
+  averageOf,
+  isAtOrBeyond,
+  type Protect,
+  stopPxOf,
+  type Trigger,
+  takeProfitPxOf,
+  trailingPxOf,
+} from "./protect.ts";
 
 /** Prices since `since` (milliseconds of the engine's clock), `px` the latest; one price three times where they are no bar's. */
 export interface PriceRange {
@@ -151,7 +159,11 @@ export class Protection {
   /** Prices that trigger it, or from which its trailing stop follows. */
   levels(tick: string): readonly string[] {
     const { trailing } = this.protect;
-    const all = [this.stopPx(tick), this.restsProfit ? undefined : this.takeProfitPx(tick), this.trailingPx() ?? trailing?.activePx];
+    const all = [
+      this.stopPx(tick),
+      this.restsProfit ? undefined : this.takeProfitPx(tick),
+      this.trailingPx() ?? trailing?.activePx,
+    ];
     return all.filter((px) => px !== undefined);
   }
 
@@ -247,13 +259,21 @@ export class Protection {
   #profitAt(px: string, tick: string): Hit | undefined {
     if (this.restsProfit) return undefined;
     const level = this.takeProfitPx(tick);
-    return level !== undefined && isAtOrBeyond(this.side, level, px) ? { kind: "takeProfit", triggerPx: level, px } : undefined;
+    return level !== undefined && isAtOrBeyond(this.side, level, px)
+      ? { kind: "takeProfit", triggerPx: level, px }
+      : undefined;
   }
 
   #follow(px: string): void {
     const { trailing } = this.protect;
     if (trailing === undefined) return;
-    if (this.#extreme === undefined && trailing.activePx !== undefined && !isAtOrBeyond(this.side, trailing.activePx, px)) return;
-    if (this.#extreme === undefined || compare(px, this.#extreme) === (this.side === "sell" ? 1 : -1)) this.#extreme = px;
+    if (
+      this.#extreme === undefined &&
+      trailing.activePx !== undefined &&
+      !isAtOrBeyond(this.side, trailing.activePx, px)
+    )
+      return;
+    if (this.#extreme === undefined || compare(px, this.#extreme) === (this.side === "sell" ? 1 : -1))
+      this.#extreme = px;
   }
 }

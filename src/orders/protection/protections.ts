@@ -91,9 +91,14 @@ export class Protections {
       const { instId, side = "long", protect } = position;
       const name = nameOf(position);
       if (isEmpty(protect) || this.#of(strategy, instId).some((one) => one.protection.name.name === name)) continue;
-      this.#add({ strategy, instId, scope: "position", name, exitSlot: this.#exitSlotOf(strategy, name) }, closes[side], protect);
+      this.#add(
+        { strategy, instId, scope: "position", name, exitSlot: this.#exitSlotOf(strategy, name) },
+        closes[side],
+        protect,
+      );
     }
-    for (const instId of new Set((this.#held.get(strategy) ?? []).map((one) => one.protection.name.instId))) this.#fit(strategy, instId);
+    for (const instId of new Set((this.#held.get(strategy) ?? []).map((one) => one.protection.name.instId)))
+      this.#fit(strategy, instId);
     this.act();
   }
 
@@ -169,7 +174,9 @@ export class Protections {
   restore(records: readonly ProtectionRecord[], open: readonly OpenOrder[]): void {
     for (const record of records) {
       const { strategy, instId, scope, name, exitSlot, side, protect } = record;
-      const own = open.filter((order) => order.strategy === strategy && order.instId === instId).map(({ clOrdId }) => clOrdId);
+      const own = open
+        .filter((order) => order.strategy === strategy && order.instId === instId)
+        .map(({ clOrdId }) => clOrdId);
       this.#add({ strategy, instId, scope, name, exitSlot }, side, protect).protection.restore(record, own);
       // What closes it may be on its way: it is known by its slot.
       this.#slots.reserve(strategy, exitSlot);
@@ -213,7 +220,11 @@ export class Protections {
   }
 
   #add(name: Name, side: Side, protect: Protect): HeldProtection {
-    const one = new HeldProtection(this.#options, new Protection(name, side, protect, this.#options.contract.profile), this.#slots);
+    const one = new HeldProtection(
+      this.#options,
+      new Protection(name, side, protect, this.#options.contract.profile),
+      this.#slots,
+    );
     const held = this.#held.get(name.strategy);
     if (held === undefined) this.#held.set(name.strategy, [one]);
     else held.push(one);
@@ -293,6 +304,7 @@ export class Protections {
     this.#changed.delete(one);
     one.record(true);
     // Exits of the strategy that stood back may go on.
-    for (const slot of this.#slots.ofStrategy(strategy)) if (slot.wish?.reduceOnly === true && !slot.reserved) this.#owner.consider(slot);
+    for (const slot of this.#slots.ofStrategy(strategy))
+      if (slot.wish?.reduceOnly === true && !slot.reserved) this.#owner.consider(slot);
   }
 }

@@ -75,14 +75,20 @@ const executedOf = (instId: string, record: OrderRecord, rules: Rules): Executio
   return last;
 };
 
-const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentRecord | undefined, rules: Rules): Execution => {
+const executedBy = (
+  instId: string,
+  record: OrderRecord,
+  instrument: InstrumentRecord | undefined,
+  rules: Rules,
+): Execution => {
   const { profile } = rules;
   const { szUnit, feeSign } = profile.order;
   const done = record.accFillSz;
   const fee = record.fee === "" || record.fee === "0" ? "0" : plain(record.fee);
   // In its shortest spelling: only the sign changes.
   const cost = fee === "0" || feeSign !== "negative_is_cost" ? fee : fee.startsWith("-") ? fee.slice(1) : `-${fee}`;
-  if (done === "" || done === "0") return { isAny: false, filled: "0", value: "0", px: "", cost, fee, record, profile, instrument };
+  if (done === "" || done === "0")
+    return { isAny: false, filled: "0", value: "0", px: "", cost, fee, record, profile, instrument };
   const avgPx = record.avgPx || "0";
   const inMoney = szUnit[instTypeOf(instId)] === "quote_notional";
   const lotSize = inMoney ? instrument?.lotSize : undefined;
@@ -95,7 +101,17 @@ const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentR
     filled = lotSize === undefined ? plain(raw) : inLots(raw, avgPx, lotSize);
   }
   const value = inMoney ? plain(done) : mul(filled, avgPx);
-  return { isAny: filled !== "0" || !isZero(done), filled, value, px: px ?? "", cost, fee, record, profile, instrument };
+  return {
+    isAny: filled !== "0" || !isZero(done),
+    filled,
+    value,
+    px: px ?? "",
+    cost,
+    fee,
+    record,
+    profile,
+    instrument,
+  };
 };
 
 /**
@@ -126,7 +142,9 @@ export const executedIn = (record: OrderRecord, rules: Rules): Execution => exec
 export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined => {
   const { filled, value, cost } = executedOf(record.instId, record, rules);
   if (isZero(filled)) return undefined;
-  return record.side === "buy" ? { position: filled, cash: sub(neg(value), cost) } : { position: neg(filled), cash: sub(value, cost) };
+  return record.side === "buy"
+    ? { position: filled, cash: sub(neg(value), cost) }
+    : { position: neg(filled), cash: sub(value, cost) };
 };
 
 /** What an order has executed so far, in base and quote currency. */
@@ -141,7 +159,11 @@ export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execu
 /** Base currency executed by an order so far. */
 export const filledOf = (order: TrackedOrder, rules: Rules): string => executionOf(order, rules).filled;
 
-export const exposureEntryOf = (order: TrackedOrder, source: EntrySource, executed = executionOf(order, source)): ExposureEntry => {
+export const exposureEntryOf = (
+  order: TrackedOrder,
+  source: EntrySource,
+  executed = executionOf(order, source),
+): ExposureEntry => {
   const { strategy, clOrdId, spec, record, phase, amendment, revision, qty } = order;
   const { instId, side, sz, reduceOnly } = spec;
   const { filled, value, cost } = executed;

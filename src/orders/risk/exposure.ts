@@ -199,7 +199,8 @@ export const createExposure = (countsMoney = true): Exposure => {
     over.delete(oldest as string);
     known.delete(oldest as string);
   };
-  const of = (strategy: string | undefined): Sums | undefined => (strategy === undefined ? allSums() : byStrategy.get(strategy));
+  const of = (strategy: string | undefined): Sums | undefined =>
+    strategy === undefined ? allSums() : byStrategy.get(strategy);
 
   return {
     take: (fact) => {
@@ -215,7 +216,8 @@ export const createExposure = (countsMoney = true): Exposure => {
     },
     inherit: (strategy, instId, { position, cash }) => {
       const own = sumsOf(strategy);
-      for (const sums of inAll === undefined ? [own] : [own, inAll]) heldIn(sums, instId).join({ ...flat, position, cash });
+      for (const sums of inAll === undefined ? [own] : [own, inAll])
+        heldIn(sums, instId).join({ ...flat, position, cash });
     },
     close: (instId, px) => {
       inAll?.held.get(instId)?.close(px);

@@ -10,12 +10,15 @@ import type { Limits } from "../../journal/decisions.ts";
 import type { RuleSet } from "./pre-trade-checks.ts";
 
 /** In one order, whatever order the config has them in. */
-export const limitsOf = (rules: RuleSet): Limits => Object.fromEntries(Object.entries(rules).sort(([a], [b]) => (a < b ? -1 : 1)));
+export const limitsOf = (rules: RuleSet): Limits =>
+  Object.fromEntries(Object.entries(rules).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Short enough to be typed: it tells these limits from others, and keeps no secret. */
-export const limitsMark = (limits: Limits): string => createHash("sha256").update(JSON.stringify(limits)).digest("hex").slice(0, 8);
+export const limitsMark = (limits: Limits): string =>
+  createHash("sha256").update(JSON.stringify(limits)).digest("hex").slice(0, 8);
 
-export const sameLimits = (a: Limits | undefined, b: Limits): boolean => a !== undefined && JSON.stringify(a) === JSON.stringify(b);
+export const sameLimits = (a: Limits | undefined, b: Limits): boolean =>
+  a !== undefined && JSON.stringify(a) === JSON.stringify(b);
 
 /** In words, one a limit: `lossInAll from 100 to 1000`. Of every limit more is wider, and none at all is widest. */
 export const widened = (before: Limits, after: Limits): readonly string[] =>
@@ -28,5 +31,7 @@ export const widened = (before: Limits, after: Limits): readonly string[] =>
 
 const isWider = (was: string | number | boolean, is: string | number | boolean | undefined): boolean => {
   if (is === undefined) return true;
-  return typeof was === "boolean" || typeof is === "boolean" ? is === true && was === false : compare(String(is), String(was)) > 0;
+  return typeof was === "boolean" || typeof is === "boolean"
+    ? is === true && was === false
+    : compare(String(is), String(was)) > 0;
 };

@@ -38,7 +38,11 @@ interface Lane {
   readonly waiting: Set<Slot>;
 }
 
-export const createOrderThrottle = (clock: Clock, perSecond: number | undefined, consider: (slot: Slot) => void): OrderThrottle => {
+export const createOrderThrottle = (
+  clock: Clock,
+  perSecond: number | undefined,
+  consider: (slot: Slot) => void,
+): OrderThrottle => {
   const lanes = new Map<string, Lane>();
   if (perSecond === undefined) return { admit: consider };
 

@@ -102,7 +102,10 @@ export const rule = (input: RuleInput): Ruling => {
     );
   }
   if (input.openOfStrategy >= rules.openPerStrategy)
-    return { ...refused(`the strategy has ${input.openOfStrategy} open orders, its limit (orders.openPerStrategy)`), crowded: true };
+    return {
+      ...refused(`the strategy has ${input.openOfStrategy} open orders, its limit (orders.openPerStrategy)`),
+      crowded: true,
+    };
   if (input.openInAll >= rules.openInAll) {
     const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
     return { ...refused(reason), crowded: true };
@@ -113,13 +116,17 @@ export const rule = (input: RuleInput): Ruling => {
   if (!result.ok) return { ...refused(result.reason), ...(result.isUnquoted && { isUnquoted: true }) };
   const { spec, baseQty } = result;
   const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });
-  if (broken === undefined) return "nets" in result ? { approved: true, spec, baseQty, exit: result } : { approved: true, spec, baseQty };
+  if (broken === undefined)
+    return "nets" in result ? { approved: true, spec, baseQty, exit: result } : { approved: true, spec, baseQty };
   const { limit, reason, crowded, isUnquoted } = broken;
   return { ...refused(reason), limit, ...(crowded && { crowded }), ...(isUnquoted && { isUnquoted }) };
 };
 
 /** The order, or the part of it that an exit may be now. */
-const sized = ({ wish, instruments, contract, marketPx, exit }: RuleInput, result: Specified): Specified | SizedExit => {
+const sized = (
+  { wish, instruments, contract, marketPx, exit }: RuleInput,
+  result: Specified,
+): Specified | SizedExit => {
   const instrument = instruments.get(wish.instId);
   if (!result.ok || exit === undefined || instrument === undefined) return result;
   const lack = lackOf(exit, instrument);

@@ -99,7 +99,11 @@ export const riskRuling = (input: RiskInput): RiskRefusal | undefined => {
 };
 
 /** A limit price on the wrong side of the market takes whatever is there: far beyond it, it is a slip. */
-const bandRuling = ({ rules: { priceBandPct: pct }, spec: { px, side }, marketPx }: RiskInput): RiskRefusal | undefined => {
+const bandRuling = ({
+  rules: { priceBandPct: pct },
+  spec: { px, side },
+  marketPx,
+}: RiskInput): RiskRefusal | undefined => {
   if (pct === undefined || px === "" || marketPx === undefined) return undefined;
   const hundredfold = mul(marketPx, side === "buy" ? add("100", pct) : sub("100", pct));
   const beyond = side === "buy" ? compare(mul(px, "100"), hundredfold) > 0 : compare(mul(px, "100"), hundredfold) < 0;

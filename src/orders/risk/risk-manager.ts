@@ -52,7 +52,10 @@ export class RiskManager {
   readonly #losses: ReturnType<typeof createLossWatch>;
   /** Strategies of orders that a previous run sent. */
   readonly #owners = new Map<string, string>();
-  readonly #told = new WeakMap<Slot, { readonly wish: WantedOrder; readonly limit: keyof RiskRules; readonly reason: string }>();
+  readonly #told = new WeakMap<
+    Slot,
+    { readonly wish: WantedOrder; readonly limit: keyof RiskRules; readonly reason: string }
+  >();
 
   constructor({ clock, contract, rules, instruments, marketPx }: RiskManagerOptions, onLoss: OnLoss) {
     this.isLimited = limitsMoney(rules);
@@ -89,7 +92,8 @@ export class RiskManager {
 
   /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
-    for (const { strategy, instId, position, cash } of holdings) this.exposure.inherit(strategy, instId, { position, cash });
+    for (const { strategy, instId, position, cash } of holdings)
+      this.exposure.inherit(strategy, instId, { position, cash });
     if (this.isLimited) this.#losses.inherited(judged);
   }
 
@@ -105,7 +109,10 @@ export class RiskManager {
 
   /** What the rules need to know of money. */
   view({ strategy }: Slot, { instId, side }: WantedOrder): Pick<RiskInput, "strategy" | "all" | "marketPx"> {
-    const standing = (of?: string) => ({ openNotional: this.exposure.openNotional(of), holding: this.exposure.holding(instId, of) });
+    const standing = (of?: string) => ({
+      openNotional: this.exposure.openNotional(of),
+      holding: this.exposure.holding(instId, of),
+    });
     return { strategy: standing(strategy), all: standing(), marketPx: this.#marketPx(instId, side) };
   }
 

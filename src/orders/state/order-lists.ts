@@ -49,7 +49,17 @@ export class OrderLists {
   readonly #active = (): readonly OrderRecord[] => this.#store.active();
   readonly #finished = (): readonly OrderRecord[] => this.#store.finished();
 
-  constructor({ clock, gateway, journal, store, pushes$, pendingFreshMs, pushing, historyFreshMs, share }: OrderListsOptions) {
+  constructor({
+    clock,
+    gateway,
+    journal,
+    store,
+    pushes$,
+    pendingFreshMs,
+    pushing,
+    historyFreshMs,
+    share,
+  }: OrderListsOptions) {
     this.#clock = clock;
     this.#gateway = gateway;
     this.#journal = journal;
@@ -106,7 +116,9 @@ export class OrderLists {
         const listed = new Set(outcome.records.map(({ ordId }) => ordId));
         for (const record of outcome.records) this.#store.merge(record);
         const isHidden = (record: OrderRecord): boolean => hiddenIn(outcome, record) !== undefined;
-        const missing = this.#store.active().filter((record) => this.#isMissing(record, listed, startedAt) && !isHidden(record));
+        const missing = this.#store
+          .active()
+          .filter((record) => this.#isMissing(record, listed, startedAt) && !isHidden(record));
         return missing.length === 0 ? of(this.#whole(ageMs)) : this.#findMissing(missing);
       }),
       catchError((error: unknown) => of<Reading<readonly OrderRecord[]>>({ kind: "failed", problem: String(error) })),
@@ -120,7 +132,9 @@ export class OrderLists {
     const since = Math.min(...missing.map(({ createdAt }) => Number(createdAt)));
     return this.#sweepHistory({ since, needed: () => missing.some(isUntold) }).pipe(
       switchMap(() =>
-        from(missing.filter(isUntold).slice(0, lookupsMax)).pipe(concatMap((listed) => this.#lookUp(listed, () => isUntold(listed)))),
+        from(missing.filter(isUntold).slice(0, lookupsMax)).pipe(
+          concatMap((listed) => this.#lookUp(listed, () => isUntold(listed))),
+        ),
       ),
       defaultIfEmpty(undefined),
       last(),
@@ -157,7 +171,9 @@ export class OrderLists {
     return this.#share("orderHistory", maxAgeMs, walk).pipe(
       map(({ outcome, ageMs }) => {
         this.#merge(outcome);
-        return outcome.kind === "done" ? { kind: "value", value: this.#store.finished(), ageMs } : failedReading(outcome);
+        return outcome.kind === "done"
+          ? { kind: "value", value: this.#store.finished(), ageMs }
+          : failedReading(outcome);
       }),
     );
   }

@@ -19,14 +19,25 @@ const filledOf = (record: OrderRecord): string => (record.accFillSz === "" ? "0"
 const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 const fillsOf = (record: OrderRecord): string => `${record.avgPx}|${record.fee}|${record.accFillSz}`;
 const bodyOf = (record: OrderRecord): string =>
-  [record.instId, record.clOrdId, record.px, record.sz, record.ordType, record.side, record.createdAt, record.updatedAt].join("|");
+  [
+    record.instId,
+    record.clOrdId,
+    record.px,
+    record.sz,
+    record.ordType,
+    record.side,
+    record.createdAt,
+    record.updatedAt,
+  ].join("|");
 
 /** Of two that say how the order ended, the one that traded to its end. */
 const standing: Readonly<Record<OrderState, number>> = { ...rank, filled: rank.filled + 0.5 };
 
 // Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of arrival.
 const byFills = (a: OrderRecord, b: OrderRecord): number =>
-  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) || byFee(a, b) || byText(fillsOf(a), fillsOf(b));
+  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) ||
+  byFee(a, b) ||
+  byText(fillsOf(a), fillsOf(b));
 /** Of two that tell the same fills, the one that tells what they cost: a fee of nothing may not have been reckoned yet. */
 const byFee = (a: OrderRecord, b: OrderRecord): number => compare(abs(feeOf(a)), abs(feeOf(b)));
 const feeOf = ({ fee }: OrderRecord): string => (fee === "" ? "0" : fee);
@@ -34,7 +45,8 @@ const byBody = (a: OrderRecord, b: OrderRecord): number =>
   Number(a.updatedAt) - Number(b.updatedAt) || (sameBody(a, b) ? 0 : byText(bodyOf(a), bodyOf(b)));
 
 // The same without making texts: nearly all that is compared is alike.
-const sameFills = (a: OrderRecord, b: OrderRecord): boolean => a.avgPx === b.avgPx && a.fee === b.fee && a.accFillSz === b.accFillSz;
+const sameFills = (a: OrderRecord, b: OrderRecord): boolean =>
+  a.avgPx === b.avgPx && a.fee === b.fee && a.accFillSz === b.accFillSz;
 const sameBody = (a: OrderRecord, b: OrderRecord): boolean =>
   a.instId === b.instId &&
   a.clOrdId === b.clOrdId &&
@@ -53,11 +65,26 @@ export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord
   if (state === fills && fills === body) return state;
   const { instId, ordId, clOrdId, px, sz, ordType, side, createdAt, updatedAt } = body;
   const { avgPx, accFillSz, fee } = fills;
-  const merged = { instId, ordId, clOrdId, px, sz, ordType, side, state: state.state, avgPx, accFillSz, fee, createdAt, updatedAt };
+  const merged = {
+    instId,
+    ordId,
+    clOrdId,
+    px,
+    sz,
+    ordType,
+    side,
+    state: state.state,
+    avgPx,
+    accFillSz,
+    fee,
+    createdAt,
+    updatedAt,
+  };
   return state.state === known.state && isSame(merged, known) ? known : merged;
 };
 
-const isSame = (a: OrderRecord, b: OrderRecord): boolean => a.state === b.state && a.ordId === b.ordId && sameFills(a, b) && sameBody(a, b);
+const isSame = (a: OrderRecord, b: OrderRecord): boolean =>
+  a.state === b.state && a.ordId === b.ordId && sameFills(a, b) && sameBody(a, b);
 
 /** Newest first: ids are digits of growing value. */
 const byAge = (a: string, b: string): number => b.length - a.length || byText(b, a);

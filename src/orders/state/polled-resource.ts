@@ -289,7 +289,9 @@ export class PolledResource<T> {
       const at = Math.max(this.#current.at, this.#readAt);
       // What another engine was answered before a doubt does not end it.
       const { problem = "" } = this.#current;
-      this.#emit(ageMs > 0 && this.#readAt < this.#doubtedAt ? { value, at, stale: true, problem } : { value, at, stale: false });
+      this.#emit(
+        ageMs > 0 && this.#readAt < this.#doubtedAt ? { value, at, stale: true, problem } : { value, at, stale: false },
+      );
     } else {
       const { kind: _, ...why } = reading;
       this.#emit({ ...this.#known(), stale: true, ...why });

@@ -13,4 +13,8 @@ export interface AgedOutcome<R> {
 }
 
 /** Has `read` done, or takes the answer of another engine of the same user that is at most `maxAgeMs` old. `what` names the read. */
-export type ShareRead = <R>(what: string, maxAgeMs: number, read: () => Observable<Outcome<R>>) => Observable<AgedOutcome<R>>;
+export type ShareRead = <R>(
+  what: string,
+  maxAgeMs: number,
+  read: () => Observable<Outcome<R>>,
+) => Observable<AgedOutcome<R>>;

@@ -11,7 +11,13 @@ export interface Markup {
 
 type Content = Markup | readonly Markup[] | string | number | undefined;
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 const escapeText = (text: string): string => printable(text).replace(/[&<>"']/g, (char) => entities[char] ?? char);
 
@@ -36,10 +42,15 @@ interface Column {
   readonly figure?: boolean;
 }
 
-export const figures = (...names: readonly string[]): readonly Column[] => names.map((name) => ({ name, figure: true }));
+export const figures = (...names: readonly string[]): readonly Column[] =>
+  names.map((name) => ({ name, figure: true }));
 
 /** A table with a caption for those who cannot see its place; the first cell of a row is its heading. */
-export const tableOf = (caption: string, columns: readonly Column[], rows: readonly (readonly (Markup | string)[])[]): Markup => {
+export const tableOf = (
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly (Markup | string)[])[],
+): Markup => {
   const kind = (index: number): Markup => (columns[index]?.figure === true ? raw(' class="n"') : nothing);
   const cell = (value: Markup | string, index: number): Markup =>
     index === 0 ? html`<th scope="row"${kind(0)}>${value}</th>` : html`<td${kind(index)}>${value}</td>`;

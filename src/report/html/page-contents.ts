@@ -76,7 +76,9 @@ export const pageContents = (report: RunReport, details: RunDetails): PageData =
       strategy,
       pane,
       instrument: instId === undefined ? -1 : sheet.instruments.at(instId),
-      name: details.plots.some((other) => other.name === name && other.strategy !== strategy) ? `${name} of ${strategy}` : name,
+      name: details.plots.some((other) => other.name === name && other.strategy !== strategy)
+        ? `${name} of ${strategy}`
+        : name,
       at: column(points, ({ at }) => sheet.since(at)),
       value: column(points, ({ value }) => value),
     })),
@@ -105,7 +107,16 @@ const lineOf = (name: string, points: RunDetails["equity"], { since }: Sheet): L
   value: column(points, ({ equity }) => Number(equity)),
 });
 
-const noPrices: Omit<PriceLine, "instId"> = { of: "trade", barMs: 0, unit: "1", at: [], open: [], high: [], low: [], close: [] };
+const noPrices: Omit<PriceLine, "instId"> = {
+  of: "trade",
+  barMs: 0,
+  unit: "1",
+  at: [],
+  open: [],
+  high: [],
+  low: [],
+  close: [],
+};
 
 const instrumentOf = (instId: string, { prices, positions }: RunDetails, { since, spanMs }: Sheet): InstrumentData => {
   const line = prices.find((one) => one.instId === instId) ?? noPrices;
@@ -174,7 +185,10 @@ const ordersOf = ({ orders }: RunDetails, sheet: Sheet): OrderData => {
   };
 };
 
-const tradesOf = ({ trades: { position: trades } }: RunDetails, { since, strategies, instruments }: Sheet): TradeData => ({
+const tradesOf = (
+  { trades: { position: trades } }: RunDetails,
+  { since, strategies, instruments }: Sheet,
+): TradeData => ({
   strategy: column(trades, ({ strategy }) => strategies.at(strategy)),
   instrument: column(trades, ({ instId }) => instruments.at(instId)),
   long: column(trades, ({ side }) => (side === "long" ? 1 : 0)),

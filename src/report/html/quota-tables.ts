@@ -36,7 +36,9 @@ const peaks = ({ quota: { perLayerPeak } }: RunReport): Markup => {
 
 /** What was waited for; nothing where nothing waited. */
 const waitTable = ({ quota: { waitedMs } }: RunReport): Markup => {
-  const rows = waitedFor.filter((layer) => waitedMs[layer] > 0).map((layer) => [waitNames[layer], duration(waitedMs[layer])]);
+  const rows = waitedFor
+    .filter((layer) => waitedMs[layer] > 0)
+    .map((layer) => [waitNames[layer], duration(waitedMs[layer])]);
   if (rows.length === 0) return html`<p class="soft">Nothing had to wait for quota.</p>`;
   return tableOf("What actions waited for, all together", [{ name: "waited for" }, ...figures("time")], rows);
 };

@@ -9,7 +9,15 @@ import { approximate } from "../../decimal.ts";
 import type { RunDetails } from "../details.ts";
 import { amount, duration, grouped } from "../number-format.ts";
 import type { RunReport } from "../report.ts";
-import { benchmarkFact, dayFacts, fallColumns, fallRows, monthColumns, monthRows, returnFacts } from "../return-facts.ts";
+import {
+  benchmarkFact,
+  dayFacts,
+  fallColumns,
+  fallRows,
+  monthColumns,
+  monthRows,
+  returnFacts,
+} from "../return-facts.ts";
 import type { Returns } from "../returns.ts";
 import { figures, html, type Markup, nothing, raw, tableOf } from "./markup.ts";
 
@@ -37,7 +45,9 @@ const monthTable = (returns: Returns): Markup => {
 
 /** One of four shades of gain or loss by the share of the largest move. */
 const shadeOf = (value: number, largest: number): string =>
-  value === 0 ? "" : `${value > 0 ? "up" : "down"}${Math.min(4, Math.max(1, Math.ceil((4 * Math.abs(value)) / largest)))}`;
+  value === 0
+    ? ""
+    : `${value > 0 ? "up" : "down"}${Math.min(4, Math.max(1, Math.ceil((4 * Math.abs(value)) / largest)))}`;
 
 const fallTable = (returns: Returns): Markup => {
   const rows = fallRows(returns);

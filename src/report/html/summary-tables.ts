@@ -8,7 +8,15 @@ import { abs, compare, div, isPositive, mul } from "../../decimal.ts";
 import { gapsOf } from "../coverage-text.ts";
 import { amount, counted, duration, grouped, percent, signed } from "../number-format.ts";
 import { feeBpsOf, type RunReport } from "../report.ts";
-import { columnsFor, type Fact, moneyFacts, orderFacts, positionColumns, positionRows, strategyName } from "../run-facts.ts";
+import {
+  columnsFor,
+  type Fact,
+  moneyFacts,
+  orderFacts,
+  positionColumns,
+  positionRows,
+  strategyName,
+} from "../run-facts.ts";
 import { tradeColumns, tradeFacts, tradesMeaning } from "../trade-facts.ts";
 import type { TradeReport } from "../trades.ts";
 import { figures, html, type Markup, nothing, signedCell, tableOf } from "./markup.ts";
@@ -37,7 +45,9 @@ const tradesNote = ({ count, profitFactor }: TradeReport): string =>
 
 const sharpeNote = (returns: RunReport["returns"]): string => {
   if (returns?.per !== "year") return "of this run, not annualised";
-  return returns.cagrPercent === undefined ? "annualised" : `annualised; CAGR ${signed(returns.cagrPercent, 2).replace(/^-/, "−")} %`;
+  return returns.cagrPercent === undefined
+    ? "annualised"
+    : `annualised; CAGR ${signed(returns.cagrPercent, 2).replace(/^-/, "−")} %`;
 };
 
 const factTable = (caption: string, unit: string, rows: readonly Fact[]): Markup =>
@@ -59,8 +69,13 @@ export const strategyTables = (sheet: Sheet): Markup => {
   const { report, places } = sheet;
   const strategies = Object.entries(report.perStrategy);
   const columns = columnsFor(report);
-  const rows = strategies.map(([name, own]) => [strategyName(name, own), ...columns.map(({ cell }) => cellOf(cell(own, places)))]);
-  const errors = strategies.flatMap(([name, { error }]) => (error === undefined ? [] : [html`<p class="warn">${name}: ${error}</p>`]));
+  const rows = strategies.map(([name, own]) => [
+    strategyName(name, own),
+    ...columns.map(({ cell }) => cellOf(cell(own, places))),
+  ]);
+  const errors = strategies.flatMap(([name, { error }]) =>
+    error === undefined ? [] : [html`<p class="warn">${name}: ${error}</p>`],
+  );
   const names = [{ name: "strategy" }, ...figures(...columns.map(({ name }) => name))];
   return html`${tableOf(`Orders, money in ${report.currency} and quota of each strategy`, names, rows)}${errors}${heldTable(sheet)}`;
 };
@@ -96,7 +111,9 @@ export const rejectionTable = ({ report }: Sheet): Markup => {
   ]);
   const { reasons, orders } = turnedDownMore;
   const more =
-    reasons + orders === 0 ? nothing : html`<p class="soft">and ${counted(reasons, "more reason")}, ${counted(orders, "order")} in all</p>`;
+    reasons + orders === 0
+      ? nothing
+      : html`<p class="soft">and ${counted(reasons, "more reason")}, ${counted(orders, "order")} in all</p>`;
   return html`${tableOf("Why orders came to nothing", [{ name: "orders" }, { name: "" }, { name: "reason" }, { name: "strategies" }], rows)}${more}`;
 };
 
@@ -108,6 +125,12 @@ export const coverageTable = ({ report: { coverage } }: Sheet): Markup => {
     gapsOf(one, coverage.gapMs),
     one.quotedPercent === undefined ? "–" : `${amount(one.quotedPercent, 1)} %`,
   ]);
-  const columns = [{ name: "instrument" }, { name: "series" }, ...figures("rows"), { name: "gaps" }, ...figures("both sides quoted")];
+  const columns = [
+    { name: "instrument" },
+    { name: "series" },
+    ...figures("rows"),
+    { name: "gaps" },
+    ...figures("both sides quoted"),
+  ];
   return tableOf("What the recording holds", columns, rows);
 };

@@ -55,7 +55,10 @@ export class RunStore {
 
   /** Removes the oldest events, as many as are said; orders, fills and equity stay. Returns how many were there. */
   removeEvents(count: number): number {
-    return this.#database.run("DELETE FROM events WHERE (run, seq) IN (SELECT run, seq FROM events ORDER BY run, seq LIMIT ?)", count);
+    return this.#database.run(
+      "DELETE FROM events WHERE (run, seq) IN (SELECT run, seq FROM events ORDER BY run, seq LIMIT ?)",
+      count,
+    );
   }
 
   /** What the stored fills of a strategy add up to in an instrument; undefined where there are none. */
@@ -74,7 +77,14 @@ export class RunStore {
     switch (entry.kind) {
       case "event": {
         const { seq, at, type, ...body } = entry.event;
-        this.#database.run("INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?)", run, seq, Math.round(at), type, JSON.stringify(body));
+        this.#database.run(
+          "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?)",
+          run,
+          seq,
+          Math.round(at),
+          type,
+          JSON.stringify(body),
+        );
         return;
       }
       case "fill":
@@ -84,10 +94,22 @@ export class RunStore {
         this.#putOrder(entry.order, Math.round(entry.at));
         return;
       case "equity":
-        this.#database.run("INSERT OR REPLACE INTO equity VALUES (?, ?, ?, ?)", run, Math.round(entry.at), entry.currency, entry.profit);
+        this.#database.run(
+          "INSERT OR REPLACE INTO equity VALUES (?, ?, ?, ?)",
+          run,
+          Math.round(entry.at),
+          entry.currency,
+          entry.profit,
+        );
         return;
       case "mark":
-        this.#database.run("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)", run, Math.round(entry.at), entry.instId, entry.px);
+        this.#database.run(
+          "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)",
+          run,
+          Math.round(entry.at),
+          entry.instId,
+          entry.px,
+        );
         return;
     }
   }
@@ -97,7 +119,21 @@ export class RunStore {
     const before = sum(stored.map(({ qty }) => String(qty)));
     const part = fill.recovered ? missingPart(fill, stored, before, total) : fill;
     if (part === undefined) return;
-    const { clOrdId, seq, at, strategy, slot, instId, ordId, side, fee, currency, liquidity = "", position, recovered } = fill;
+    const {
+      clOrdId,
+      seq,
+      at,
+      strategy,
+      slot,
+      instId,
+      ordId,
+      side,
+      fee,
+      currency,
+      liquidity = "",
+      position,
+      recovered,
+    } = fill;
     const { px, qty, cost } = part;
     const sign = fee === fill.cost ? cost : sub("0", cost);
     this.#database.run(
@@ -136,14 +172,23 @@ export class RunStore {
 type Part = Pick<EventOf<"fill">, "px" | "qty" | "cost">;
 
 /** Of what a run met as executed: the part that is not stored yet; undefined where nothing is missing. */
-const missingPart = (fill: Part, stored: readonly Row[], before: string, total: string | undefined): Part | undefined => {
+const missingPart = (
+  fill: Part,
+  stored: readonly Row[],
+  before: string,
+  total: string | undefined,
+): Part | undefined => {
   const missing = sub(total ?? fill.qty, before);
   if (!isPositive(missing)) return undefined;
   if (compare(missing, fill.qty) >= 0) return fill;
   const worth = sub(mul(fill.px, fill.qty), sum(stored.map(({ px, qty }) => mul(String(px), String(qty)))));
   const isWhole = compare(fill.qty, total ?? fill.qty) === 0;
   if (!isWhole) return { px: fill.px, qty: missing, cost: div(mul(fill.cost, missing), fill.qty, places) };
-  return { px: div(worth, missing, places), qty: missing, cost: sub(fill.cost, sum(stored.map(({ cost }) => String(cost)))) };
+  return {
+    px: div(worth, missing, places),
+    qty: missing,
+    cost: sub(fill.cost, sum(stored.map(({ cost }) => String(cost)))),
+  };
 };
 
 /** Opens a file, and says in one sentence why it cannot be. */
@@ -166,7 +211,11 @@ interface StoredSpan {
 }
 
 /** Reads a span (milliseconds since the epoch, both ends included) without changing the file. */
-export const readSpan = (path: string, from: number, to: number): StoredSpan & { readonly from: number; readonly to: number } => {
+export const readSpan = (
+  path: string,
+  from: number,
+  to: number,
+): StoredSpan & { readonly from: number; readonly to: number } => {
   const database = opened(path, { readOnly: true });
   try {
     return spanOf(database, path, from, to);
@@ -193,11 +242,17 @@ const spanOf = (database: Sqlite, path: string, from: number, to: number): Retur
            (SELECT coalesce(max(at), 0) FROM fills)) AS last FROM runs`,
     )[0] ?? {};
   const [first, last] = [Math.max(from, Number(ends["first"])), Math.min(to, Number(ends["last"]))];
-  const events = database.all("SELECT run, seq, at, type, body FROM events WHERE at BETWEEN ? AND ? ORDER BY at, run, seq", first, last);
+  const events = database.all(
+    "SELECT run, seq, at, type, body FROM events WHERE at BETWEEN ? AND ? ORDER BY at, run, seq",
+    first,
+    last,
+  );
   return {
     from: first,
     to: last,
-    events: events.map(({ seq, at, type, body }) => ({ seq, at, type, ...(JSON.parse(String(body)) as object) }) as unknown as Event),
+    events: events.map(
+      ({ seq, at, type, body }) => ({ seq, at, type, ...(JSON.parse(String(body)) as object) }) as unknown as Event,
+    ),
     fills: database.all("SELECT * FROM fills WHERE at BETWEEN ? AND ? ORDER BY at, run, seq", first, last),
     before: database.all("SELECT * FROM fills WHERE at < ? ORDER BY at, run, seq", first),
     marks: database.all("SELECT at, instId, px FROM marks WHERE at <= ? ORDER BY at, run", last),

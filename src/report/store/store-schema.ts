@@ -32,14 +32,16 @@ const steps: readonly string[] = [
 
 export const storeVersion = steps.length;
 
-const numberOf = (database: Sqlite, pragma: string): number => Number(Object.values(database.all(`PRAGMA ${pragma}`)[0] ?? {})[0] ?? 0);
+const numberOf = (database: Sqlite, pragma: string): number =>
+  Number(Object.values(database.all(`PRAGMA ${pragma}`)[0] ?? {})[0] ?? 0);
 
 /** Version of the tables; 0 of an empty file. Refuses what is no database of runs, and what a later version made. */
 export const checkedVersion = (database: Sqlite, path: string): number => {
   const version = numberOf(database, "user_version");
   const isOurs = numberOf(database, "application_id") === applicationId;
   const isEmpty = database.all("SELECT name FROM sqlite_master LIMIT 1").length === 0;
-  if (!isOurs && !isEmpty) throw new SluiceError("CONFIG_INVALID", `${path} is a database of another program. Name a file of its own.`);
+  if (!isOurs && !isEmpty)
+    throw new SluiceError("CONFIG_INVALID", `${path} is a database of another program. Name a file of its own.`);
   if (version > storeVersion) {
     throw new SluiceError(
       "CONFIG_INVALID",

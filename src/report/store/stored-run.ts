@@ -48,7 +48,10 @@ export const storedRun = (
 ): StoredRun => {
   const span = readSpan(path, from, to);
   if (span.events.length === 0 && span.fills.length === 0) {
-    throw new SluiceError("CONFIG_INVALID", `${path} holds nothing of this span. Leave --from and --to out to see all of it.`);
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${path} holds nothing of this span. Leave --from and --to out to see all of it.`,
+    );
   }
   const currency = asked ?? commonest(span.fills.map((fill) => text(fill, "currency"))) ?? "USDT";
   const names = strategiesOf(span);
@@ -165,7 +168,8 @@ const replay = ({ fills, marks, from, to }: Span, tally: TradeStatistics, sample
   samples.take(from);
   const later = marks.filter(({ at }) => Number(at) > from);
   for (const row of fills) {
-    for (; next < later.length && Number(later[next]?.["at"]) < Number(row["at"]); next++) samples.markAt(later[next] as Row);
+    for (; next < later.length && Number(later[next]?.["at"]) < Number(row["at"]); next++)
+      samples.markAt(later[next] as Row);
     own(tally, text(row, "clOrdId"), text(row, "strategy"));
     tally.onFill(fillOf(row));
     samples.priced(text(row, "instId"), text(row, "px"));
@@ -230,7 +234,12 @@ const reportOf = (counted: Counted): RunReport => {
     ...(returns && { returns }),
     quota: {
       limits: true,
-      ...{ requests: heard.calls.requests, weight: heard.calls.weight, rejected429: heard.calls.refused, blockedMinutes: 0 },
+      ...{
+        requests: heard.calls.requests,
+        weight: heard.calls.weight,
+        rejected429: heard.calls.refused,
+        blockedMinutes: 0,
+      },
       perLayerPeak: peaksIn(minutes),
       heldMs: tally.waits.report,
       reserveUsed: tally.reserveUsed,
@@ -268,7 +277,9 @@ const assumptionsOf = ({ span, currency, capital, held }: Counted): readonly str
     "funding and liquidations are not stored; requests are counted by this engine, not by the service",
     "trades: from flat to flat, after fees; prices between fills are not stored, so the furthest moves of a trade are those of its own fills",
     ...(span.open.length === 0 ? [] : ["resting orders are counted, not valued"]),
-    ...(held === 0 ? [] : [`${held} positions were held at the beginning: they count as traded there at their average price`]),
+    ...(held === 0
+      ? []
+      : [`${held} positions were held at the beginning: they count as traded there at their average price`]),
     ...(untold === 0 ? [] : [`fills of which it is not known count as maker: ${untold}`]),
     ...(others === 0 ? [] : [`fills in another currency, counted and not valued: ${others}`]),
   ];

@@ -99,7 +99,12 @@ export class Allowances {
       if (windowMs < longMs) return Math.max(0, this.policy.keySlots);
       return Math.round(capacity - this.#ordinaryCalls(gauge, this.#clientOf(nameOf(gauge)), false)(endAt, at, at));
     }
-    const free = this.#ordinaryWeight(gauge, this.#clientOf(gauge.scope), Number.POSITIVE_INFINITY, false)(endAt, at, at);
+    const free = this.#ordinaryWeight(
+      gauge,
+      this.#clientOf(gauge.scope),
+      Number.POSITIVE_INFINITY,
+      false,
+    )(endAt, at, at);
     return Math.max(0, Math.round(capacity - free));
   }
 
@@ -161,9 +166,11 @@ export class Allowances {
     if (gauge.spec.unit !== "weight") return () => gauge.capacity;
     const client = this.#clientOf(gauge.scope);
     // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
-    const kept = (): number => (rank === "emergency" ? 0 : Math.min(exitCost(this.policy, client.openOrders), gauge.capacity / 4));
+    const kept = (): number =>
+      rank === "emergency" ? 0 : Math.min(exitCost(this.policy, client.openOrders), gauge.capacity / 4);
     // What others would make too much had better wait for the next window, which is near, than be refused.
-    const others = (remMs: number, at: number): number => (remMs > this.policy.lendMs ? 0 : othersMargin(client, gauge, 0, at, remMs));
+    const others = (remMs: number, at: number): number =>
+      remMs > this.policy.lendMs ? 0 : othersMargin(client, gauge, 0, at, remMs);
     return (endAt, _startAt, at) => gauge.capacity - blind - kept() - others(endAt - at, at);
   }
 
@@ -179,7 +186,9 @@ export class Allowances {
     }
     if (unit !== "weight" && windowMs < longMs) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept());
     const client = this.#clientOf(nameOf(gauge));
-    return unit === "weight" ? this.#ordinaryWeight(gauge, client, charge.weight, least) : this.#ordinaryCalls(gauge, client, least);
+    return unit === "weight"
+      ? this.#ordinaryWeight(gauge, client, charge.weight, least)
+      : this.#ordinaryCalls(gauge, client, least);
   }
 
   /** Each answer tells what others did, so that a silence needs no more room. */
@@ -235,17 +244,28 @@ export class Allowances {
       const floor = capacity < gauge.spec.capacity ? newsWeight : Number.NEGATIVE_INFINITY;
       const most = Math.max(floor, capacity - reserve - margin - careful - policy.probeUnits);
       const free = least ? most : Math.min(gauge.paced(at), most);
-      return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;
+      return policy.spending === "paced" && at >= startAt
+        ? Math.min(free, pacedShare(capacity, remMs, windowMs))
+        : free;
     };
   }
 
   /** Who has had less than an equal part of what is not reserved leaves others only what they may use before the next answer tells. */
-  #othersWeight(gauge: LimitWindow, client: Client, weight: number, at: number, remMs: number, reserve: number): number {
+  #othersWeight(
+    gauge: LimitWindow,
+    client: Client,
+    weight: number,
+    at: number,
+    remMs: number,
+    reserve: number,
+  ): number {
     const { capacity } = gauge;
     const own = gauge.used(at) - gauge.foreign(at);
     if (remMs > shareMs && own + weight <= (capacity - reserve - carefulUnits) / 2) {
       const soon = othersMargin(client, gauge, 0, at, shareMs);
-      return own + weight <= (capacity - reserve) * lightShare ? soon : Math.max(soon, lateMargin(client, capacity, at, remMs));
+      return own + weight <= (capacity - reserve) * lightShare
+        ? soon
+        : Math.max(soon, lateMargin(client, capacity, at, remMs));
     }
     return othersMargin(client, gauge, weight, at, remMs) * yielding(own, capacity, remMs);
   }
@@ -284,7 +304,8 @@ export class Allowances {
 }
 
 /** Where a window ends is known to `widthMs`: its reserve is lent from the earliest end on, a little at a time, which tells more of the end. */
-const lent = (whole: number, remMs: number, lendMs: number, widthMs: number): number => (whole * Math.max(0, remMs - lendMs)) / widthMs;
+const lent = (whole: number, remMs: number, lendMs: number, widthMs: number): number =>
+  (whole * Math.max(0, remMs - lendMs)) / widthMs;
 
 /** Under which name what is known of a layer's scope is kept: users and addresses may be called alike. */
 export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === "ip" ? `address ${scope}` : scope);

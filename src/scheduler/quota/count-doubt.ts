@@ -62,7 +62,12 @@ export class CountDoubt {
     // Of calls under way together one was told less: this count is the old window's.
     if (top?.window === window) return "doubted";
     if (doubt === undefined || sentAt < doubt.receivedAt) {
-      this.current = { window, used: Math.max(used, doubt?.used ?? 0), receivedAt: doubt?.receivedAt ?? receivedAt, looks: 1 };
+      this.current = {
+        window,
+        used: Math.max(used, doubt?.used ?? 0),
+        receivedAt: doubt?.receivedAt ?? receivedAt,
+        looks: 1,
+      };
       return "doubted";
     }
     if (lags && doubt.looks < looksLagging) {

@@ -72,7 +72,15 @@ export class CountEvidence {
   }
 
   /** Whether a count told in `window` is another's, as far as can be seen; takes note of it. */
-  isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
+  isStale(
+    window: number,
+    used: number,
+    units: number,
+    sentAt: number,
+    receivedAt: number,
+    counted: boolean,
+    heardTo: number,
+  ): boolean {
     const { heard, lag, usage, doubt, stale, elsewhere, spec } = this.#parts;
     const { lagging } = lag;
     const { top, earlier } = heard;
@@ -87,7 +95,9 @@ export class CountEvidence {
     const ours = lagging && spec.scope === "key" ? usage.ownOf(window).begun + usage.missing : usage.used(window);
     const isFirst = heard.isFirst(window, sentAt);
     const known = { before, top, isFirst, lags: lagging };
-    const judgement = counted ? doubt.judge({ window, used, sentAt, receivedAt, ours: ours + elsewhere(window) }, known) : "believed";
+    const judgement = counted
+      ? doubt.judge({ window, used, sentAt, receivedAt, ours: ours + elsewhere(window) }, known)
+      : "believed";
     if (judgement === "confirmed") this.#settle(window, used, receivedAt);
     if (counted && judgement !== "doubted") heard.hear(sentAt, receivedAt, used, window, heardTo);
     const isStale = judgement === "doubted" || (lagging && isFirst && used + units > ours);
@@ -145,11 +155,13 @@ export class CountEvidence {
     const { elsewhere, entry, lag, limit, phase, spec, usage } = this.#parts;
     const window = phase.last(at);
     // Where windows begin has to be certain; what is told as remaining moves with the limit.
-    if (spec.header?.kind !== "used" || phase.openEnded !== undefined || phase.proofs === 0 || lag.lagging) return false;
+    if (spec.header?.kind !== "used" || phase.openEnded !== undefined || phase.proofs === 0 || lag.lagging)
+      return false;
     if (phase.first(sentAt) !== window || entry.isUnproved(window, at)) return false;
     const likely = usage.used(window) + elsewhere(window);
     const verdict = limit.refuse(usage.countsOf(window).reported, likely, usage.seesOthers, sentAt, at);
-    if (verdict === "learned") this.misread(`the service refused at ${limit.capacity} of ${spec.capacity}: the limit has moved`);
+    if (verdict === "learned")
+      this.misread(`the service refused at ${limit.capacity} of ${spec.capacity}: the limit has moved`);
     return verdict !== "unmoved";
   }
 

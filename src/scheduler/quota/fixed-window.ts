@@ -51,10 +51,17 @@ export class FixedWindow implements LimitWindow {
   readonly #movesUntold: boolean;
 
   /** What other engines of ours may have used of a divided window. */
-  readonly #elsewhere = (index: number): number => (this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0);
+  readonly #elsewhere = (index: number): number =>
+    this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0;
 
   /** Scopes of one service learn together whether its counts lag; `onMisread` is told what windows were wrongly taken for. */
-  constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), onMisread: OnMisread = () => undefined) {
+  constructor(
+    spec: LayerSpec,
+    scope: string,
+    clock: ServerClock,
+    lag = new CountLag(),
+    onMisread: OnMisread = () => undefined,
+  ) {
     this.spec = spec;
     this.scope = scope;
     this.capacity = spec.capacity;
@@ -68,7 +75,14 @@ export class FixedWindow implements LimitWindow {
     this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
     this.#doubt = new CountDoubt(spec.capacity);
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
-    const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt, openEnd: this.#openEnd };
+    const parts = {
+      spec,
+      phase: this.#phase,
+      heard: this.#heard,
+      usage: this.#usage,
+      doubt: this.#doubt,
+      openEnd: this.#openEnd,
+    };
     this.#entry = new WindowEntry(parts);
     const own = { stale: this.#stale, entry: this.#entry, limit: this.#limit, elsewhere: this.#elsewhere };
     this.#evidence = new CountEvidence({ ...parts, ...own, clock, lag, onMisread });
@@ -93,7 +107,8 @@ export class FixedWindow implements LimitWindow {
     const { open } = this.#usage;
     // Of a part of a window that was spent to its limit the rest may be had at any time, so it says nothing.
     const leavesAlone = open > 0 && at < limit.nextAt && !this.divided;
-    if (leavesAlone && this.#usage.used(this.#phase.first(at) - 1) >= limit.spentFrom) return this.#usage.used(this.#phase.last(at));
+    if (leavesAlone && this.#usage.used(this.#phase.first(at) - 1) >= limit.spentFrom)
+      return this.#usage.used(this.#phase.last(at));
     return limit.isTried ? limit.most(this.windowEndsAt(at) - at, open === 0) : Number.POSITIVE_INFINITY;
   }
 
@@ -130,7 +145,12 @@ export class FixedWindow implements LimitWindow {
     let room = this.capacity - (usage.isOurs && usage.open > 0 ? usage.unlanded : usage.open);
     if (!known) return room;
     const isNew = (this.#heard.top?.window ?? first) < first;
-    if (this.#doubt.current !== undefined || first <= usage.closedThrough || (isNew && this.#entry.isUnproved(first, now))) return 0;
+    if (
+      this.#doubt.current !== undefined ||
+      first <= usage.closedThrough ||
+      (isNew && this.#entry.isUnproved(first, now))
+    )
+      return 0;
     if (this.#movesUntold && !this.divided && usage.used(first - 1) >= this.#limit.spentFrom) return 0;
     // Above what was proven each call has to wait for the answer to the one before. With what was asked above that is all that `paced` says.
     const most = this.#limit.isTried ? this.#limit.proven : Number.POSITIVE_INFINITY;
@@ -144,7 +164,11 @@ export class FixedWindow implements LimitWindow {
     return room;
   }
 
-  begin(units: number, now: number, ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 }): WindowTicket {
+  begin(
+    units: number,
+    now: number,
+    ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 },
+  ): WindowTicket {
     this.begun += units;
     if (this.#movesUntold) this.#limit.noteBegun(units, now);
     const phase = this.#phase;
@@ -205,7 +229,12 @@ export class FixedWindow implements LimitWindow {
     this.toldAlone = usage.open === 0 && !this.ambiguous && !lagging;
     if (!isTold) return 0;
     // Where what was answered says as much, nothing is missing.
-    if (counted && !this.divided && (usage.missing > 0 || used > counts.settled) && this.spec.header?.kind === "remaining")
+    if (
+      counted &&
+      !this.divided &&
+      (usage.missing > 0 || used > counts.settled) &&
+      this.spec.header?.kind === "remaining"
+    )
       this.missing = evidence.learnMissing(first, used, receivedAt, counts.reported);
     if (used > this.#limit.proven && counted && this.#movesUntold) this.capacity = this.#limit.accept(used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
@@ -238,7 +267,10 @@ export class FixedWindow implements LimitWindow {
     const phase = this.#phase;
     this.#evidence.noteRefused(at);
     if (phase.openEnded !== undefined && this.#openEnd.looks) return this.#openEnd.refuse(at);
-    this.#usage.closedThrough = Math.max(this.#usage.closedThrough, phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs));
+    this.#usage.closedThrough = Math.max(
+      this.#usage.closedThrough,
+      phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs),
+    );
     return phase.begins(this.#usage.closedThrough + 1, at);
   }
 
@@ -293,6 +325,11 @@ export class FixedWindow implements LimitWindow {
     const { index, since } = this.#phase.openEnded as OpenEnded;
     if (index <= usage.closedThrough) return Math.max(now + 1, this.#landedAt + windowMs);
     const most = ceiling(since + windowMs, since, now);
-    return this.#openEnd.blockedUntil(usage.used(index) + units, most, { landedAt: this.#landedAt, since, now, isAlone: usage.open === 0 });
+    return this.#openEnd.blockedUntil(usage.used(index) + units, most, {
+      landedAt: this.#landedAt,
+      since,
+      now,
+      isAlone: usage.open === 0,
+    });
   }
 }

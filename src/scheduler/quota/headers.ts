@@ -17,7 +17,10 @@ export const withArrivingName = (layer: LayerSpec): LayerSpec =>
     : Object.assign({}, layer, { header: { name: layer.header.name.toLowerCase(), kind: layer.header.kind } });
 
 /** Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at most nine. */
-export const usedOf = ({ header, capacity }: LayerSpec, headers: Readonly<Record<string, string>>): number | undefined => {
+export const usedOf = (
+  { header, capacity }: LayerSpec,
+  headers: Readonly<Record<string, string>>,
+): number | undefined => {
   if (header === undefined) return undefined;
   const text = headers[header.name];
   if (text === undefined || text.length === 0 || text.length > 9) return undefined;

@@ -48,7 +48,12 @@ export class HeardCounts {
     for (let index = 0; index < heard.length; index++) {
       const other = heard[index] as Heard;
       if (other.used > highest) highest = other.used;
-      if (other.used < used || other.receivedAt > sentAt || (other.receivedAt === sentAt && !(lags && other.sentAt < sentAt))) continue;
+      if (
+        other.used < used ||
+        other.receivedAt > sentAt ||
+        (other.receivedAt === sentAt && !(lags && other.sentAt < sentAt))
+      )
+        continue;
       const leftAt = lags ? other.beforeAt : other.sentAt;
       if (leftAt <= afterAt) continue;
       before = other;

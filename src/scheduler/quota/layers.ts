@@ -25,7 +25,11 @@ export const layersOf = (contract: Contract): readonly LayerSpec[] => {
 
 /** Names of the headers that tell of layers, of the calendar and of pauses asked for, in lower case. */
 export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => [
-  ...new Set(["date", "retry-after", ...layers.flatMap(({ header }) => (header === undefined ? [] : [header.name.toLowerCase()]))]),
+  ...new Set([
+    "date",
+    "retry-after",
+    ...layers.flatMap(({ header }) => (header === undefined ? [] : [header.name.toLowerCase()])),
+  ]),
 ];
 
 /**
@@ -72,7 +76,10 @@ export const unitsOf = ({ unit }: LayerSpec, charge: Charge, weight: number, ele
 };
 
 /** Layers that count a call, and whose count each keeps. */
-export const touchedBy = (layers: readonly LayerSpec[], charge: Charge): readonly { readonly spec: LayerSpec; readonly scope: string }[] =>
+export const touchedBy = (
+  layers: readonly LayerSpec[],
+  charge: Charge,
+): readonly { readonly spec: LayerSpec; readonly scope: string }[] =>
   layers.flatMap((spec) => {
     const scope = scopeOf(spec, charge);
     const counts = scope !== undefined && (spec.endpoints === undefined || spec.endpoints.includes(charge.endpoint));

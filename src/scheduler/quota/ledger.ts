@@ -17,8 +17,24 @@ import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
 import { defaultReserve, type Rank, type ReservePolicy } from "./reserve.ts";
 import { passingBelow, type RetryAt, retryAtOf } from "./retry-at.ts";
-import { loseCall, type Measure, type Route, Routes, strike, type Ticket, ticketOf, UnplacedCalls, undoCall } from "./routes.ts";
-import { createServerClock, driftPpmMost, RoundTripTime, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
+import {
+  loseCall,
+  type Measure,
+  type Route,
+  Routes,
+  strike,
+  type Ticket,
+  ticketOf,
+  UnplacedCalls,
+  undoCall,
+} from "./routes.ts";
+import {
+  createServerClock,
+  driftPpmMost,
+  RoundTripTime,
+  type ServerClock,
+  type ServerClockOptions,
+} from "./server-clock.ts";
 import { Weights } from "./weights.ts";
 
 export type { Answer, LayerState, Rank, RetryAt as Refusal };
@@ -63,7 +79,12 @@ class LayeredLedger {
     this.#disturbedAt = startedAt;
     this.clock = createServerClock(clock);
     const weightOf = (uid: string): LimitWindow | undefined => this.#windows.get(`uid:${uid}`);
-    this.#allowances = new Allowances({ policy: Object.assign({}, defaultReserve, reserve), trips: this.#trips, startedAt, weightOf });
+    this.#allowances = new Allowances({
+      policy: Object.assign({}, defaultReserve, reserve),
+      trips: this.#trips,
+      startedAt,
+      weightOf,
+    });
     this.#routes = new Routes({
       layers: layers.map(withArrivingName),
       windows: this.#windows,
@@ -131,13 +152,22 @@ class LayeredLedger {
       const until = gauge.begun + units <= measure.most ? undefined : gauge.blockedUntil(units, now, ceiling);
       if (until === undefined) {
         // There is room for one; as many of the others go along as fit.
-        while (elements > charge.elements && gauge.blockedUntil(this.#routes.unitsIn(gauge, charge, elements), now, ceiling) !== undefined)
+        while (
+          elements > charge.elements &&
+          gauge.blockedUntil(this.#routes.unitsIn(gauge, charge, elements), now, ceiling) !== undefined
+        )
           elements--;
         continue;
       }
       this.#division?.lacks(gauge, units, rank, now);
       if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, this.#allowances, now, until);
-      return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: passingBelow(gauge.spec, charge.weight) };
+      return {
+        granted: false,
+        layer: gauge.spec.name,
+        until,
+        why: "used",
+        lighterThan: passingBelow(gauge.spec, charge.weight),
+      };
     }
     return elements === 1 ? single : { granted: true, elements };
   }
@@ -179,13 +209,17 @@ class LayeredLedger {
     if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
     if (ticket.probe) standing.back();
     if (status === limited)
-      return this.#hold(standing, Math.max(strike(ticket, standing, this.#allowances, receivedAt), receivedAt + (holdMs ?? 0)));
+      return this.#hold(
+        standing,
+        Math.max(strike(ticket, standing, this.#allowances, receivedAt), receivedAt + (holdMs ?? 0)),
+      );
     if (holdMs !== undefined) return this.#hold(standing, receivedAt + holdMs);
     // It left before the refusal that is being waited out, and may have been counted before.
     if (!standing.warm && !ticket.probe) return undefined;
     standing.strikes = 0;
     // An answer that may be of two minutes does not tell where the current one stands.
-    const isSplit = (gauge: LimitWindow): boolean => gauge.ambiguous && gauge.spec.header !== undefined && gauge.spec.scope !== "key";
+    const isSplit = (gauge: LimitWindow): boolean =>
+      gauge.ambiguous && gauge.spec.header !== undefined && gauge.spec.scope !== "key";
     if (standing.warm || (told && windows.some(isSplit))) return undefined;
     standing.warmUp(receivedAt);
     this.turns++;
@@ -196,7 +230,8 @@ class LayeredLedger {
   lose(ticket: Ticket, now: number): void {
     this.#epoch++;
     // An address's own requests, such as opening a socket, are never answered to the ledger.
-    if (ticket.charge.uid === undefined && !this.clock.known && !this.#routes.dateless) this.#unplaced.keep(ticket, now);
+    if (ticket.charge.uid === undefined && !this.clock.known && !this.#routes.dateless)
+      this.#unplaced.keep(ticket, now);
     else loseCall(ticket, now);
     if (!ticket.probe) return;
     ticket.route.standing.back();
@@ -251,14 +286,16 @@ class LayeredLedger {
     const { windows, units } = route;
     const last = route.lastEpoch === this.#epoch ? route.last : undefined;
     if (last?.sentAt === now && last.elements === elements && last.probe === probe) {
-      for (let index = 0; index < windows.length; index++) (windows[index] as LimitWindow).again(last.parts[index] as WindowTicket);
+      for (let index = 0; index < windows.length; index++)
+        (windows[index] as LimitWindow).again(last.parts[index] as WindowTicket);
       last.calls++;
       return last;
     }
     const ticket = ticketOf(route, charge, now, elements, probe);
     for (let index = 0; index < windows.length; index++) {
       const gauge = windows[index] as LimitWindow;
-      const weighed = elements === charge.elements ? (units[index] as number) : this.#routes.unitsIn(gauge, charge, elements);
+      const weighed =
+        elements === charge.elements ? (units[index] as number) : this.#routes.unitsIn(gauge, charge, elements);
       ticket.parts[index] = gauge.begin(weighed, now, ticket.parts[index]);
     }
     route.last = ticket;
@@ -284,7 +321,14 @@ class LayeredLedger {
       told = true;
       const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
       const isAlone = this.#division === undefined && gauge.toldAlone;
-      this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, isAlone, (charge.elementWeight ?? 0) * elements);
+      this.#weights.noteUsed(
+        gauge.scope,
+        charge.endpoint,
+        used,
+        window,
+        isAlone,
+        (charge.elementWeight ?? 0) * elements,
+      );
     }
     return told;
   }

@@ -58,7 +58,8 @@ export class OpenEnd {
   blockedUntil(used: number, most: number, { landedAt, since, now, isAlone }: Instants): number | undefined {
     if (used <= most) return undefined;
     if (!this.looks || used <= this.#capacity / 2 || !isAlone) return Math.max(since, now) + this.#windowMs;
-    const looksAt = used <= this.#capacity ? Math.min(this.#riskAt, landedAt + this.#windowMs * lookShare) : this.#riskAt;
+    const looksAt =
+      used <= this.#capacity ? Math.min(this.#riskAt, landedAt + this.#windowMs * lookShare) : this.#riskAt;
     return now >= looksAt ? undefined : looksAt;
   }
 

@@ -45,7 +45,11 @@ export const othersUseOf = (windows: readonly LimitWindow[], now: number): reado
   return rows ?? none;
 };
 
-export const layerStates = (windows: Iterable<LimitWindow>, allowances: Pick<Allowances, "reserved">, now: number): LayerState[] =>
+export const layerStates = (
+  windows: Iterable<LimitWindow>,
+  allowances: Pick<Allowances, "reserved">,
+  now: number,
+): LayerState[] =>
   Array.from(windows, (gauge) => {
     const used = gauge.used(now);
     const foreign = gauge.foreign(now);
@@ -53,5 +57,14 @@ export const layerStates = (windows: Iterable<LimitWindow>, allowances: Pick<All
     const { capacity } = gauge;
     const { name } = gauge.spec;
     const reserved = allowances.reserved(gauge, now, windowEndsAt);
-    return { layer: name, scope: gauge.scope, capacity, used, reserved, free: Math.max(0, capacity - used), foreign, windowEndsAt };
+    return {
+      layer: name,
+      scope: gauge.scope,
+      capacity,
+      used,
+      reserved,
+      free: Math.max(0, capacity - used),
+      foreign,
+      windowEndsAt,
+    };
   });

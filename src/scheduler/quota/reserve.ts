@@ -47,7 +47,13 @@ export const defaultReserve: ReservePolicy = {
  * Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent calls expected, `burst`
  * at a time.
  */
-export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number, burst = 1): number => {
+export const exitReserve = (
+  policy: ReservePolicy,
+  remMs: number,
+  open: number,
+  ratePerMs: number,
+  burst = 1,
+): number => {
   if (remMs <= policy.lendMs) return 0;
   const expected = ratePerMs * remMs;
   const calls = 1 + expected + policy.confidence * Math.sqrt(expected * burst);
@@ -68,7 +74,8 @@ export const exitCost = (policy: ReservePolicy, open: number): number =>
   policy.exitWeight * Math.ceil(open / policy.ordersPerExit) + policy.elementWeight * open;
 
 /** The part of `free` that even spending allows once `remMs` of `windowMs` remain; a little ahead, so that bursts are not cut small. */
-export const pacedShare = (capacity: number, remMs: number, windowMs: number): number => capacity * Math.min(1, 1 - remMs / windowMs + 0.1);
+export const pacedShare = (capacity: number, remMs: number, windowMs: number): number =>
+  capacity * Math.min(1, 1 - remMs / windowMs + 0.1);
 
 /** How fast the forecast forgets. */
 const memoryMs = 300_000;

@@ -33,7 +33,11 @@ const endingMs = 400;
 /** When a ceiling that rises towards the window's end will let the call through. */
 const relaxedAt = (gauge: LimitWindow, units: number, ceiling: Ceiling, now: number, end: number): number => {
   if (gauge.blockedUntil(units, now, () => gauge.capacity) !== undefined) return end;
-  const to = earliestFit(now, Math.min(end, now + gauge.spec.windowMs), (at) => gauge.blockedUntil(units, at, ceiling) === undefined);
+  const to = earliestFit(
+    now,
+    Math.min(end, now + gauge.spec.windowMs),
+    (at) => gauge.blockedUntil(units, at, ceiling) === undefined,
+  );
   return Math.max(to, now + 1);
 };
 
@@ -54,7 +58,13 @@ export const retryAtOf = (
     return { granted: false, layer, until: relaxed, why: "used", lighterThan: passingBelow(gauge.spec, weight) };
   const newsAt = uid === undefined ? Number.POSITIVE_INFINITY : allowances.newsAt(uid, now, end);
   const lighterThan = passingBelow(gauge.spec, newsAt <= now ? Math.min(weight, newsWeight + 1) : 0);
-  return { granted: false, layer, until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt), why: "reserved", lighterThan };
+  return {
+    granted: false,
+    layer,
+    until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt),
+    why: "reserved",
+    lighterThan,
+  };
 };
 
 /** The first instant, to the millisecond, at which `fits` holds, given that it goes on holding until `to`. */

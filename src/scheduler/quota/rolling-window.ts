@@ -44,7 +44,11 @@ export class RollingWindow implements LimitWindow {
     return now < this.#shutUntil ? 0 : floor(now + this.#windowMs, now, now) - this.#answered - this.open;
   }
 
-  begin(units: number, _now = 0, ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 }): WindowTicket {
+  begin(
+    units: number,
+    _now = 0,
+    ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 },
+  ): WindowTicket {
     this.begun += units;
     this.open += units;
     ticket.units = units;
@@ -111,6 +115,7 @@ export class RollingWindow implements LimitWindow {
 
   #expire(now: number): void {
     const leaving = this.#leaving;
-    while (leaving.length > 0 && (leaving[0] as { at: number }).at <= now) this.#answered -= (leaving.shift() as { units: number }).units;
+    while (leaving.length > 0 && (leaving[0] as { at: number }).at <= now)
+      this.#answered -= (leaving.shift() as { units: number }).units;
   }
 }

@@ -67,7 +67,17 @@ export interface Ticket {
 /** A ticket for a call that leaves now; its parts are to be written. */
 export const ticketOf = (route: Route, charge: Charge, now: number, elements: number, probe: boolean): Ticket => {
   const parts = route.spare.pop() ?? [];
-  return { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, elements, sentAt: now, route, parts, probe, calls: 1 };
+  return {
+    granted: true,
+    charge,
+    expiresAt: Number.POSITIVE_INFINITY,
+    elements,
+    sentAt: now,
+    route,
+    parts,
+    probe,
+    calls: 1,
+  };
 };
 
 interface RoutesOptions {
@@ -134,7 +144,8 @@ export class Routes {
   #hasRoomForExit(now: number): boolean {
     const { exitWeight } = this.#options.allowances.policy;
     for (const standing of this.#standings.values()) if (standing.isShut(now)) return false;
-    for (const gauge of this.gauges) if (gauge.used(now) + (gauge.spec.unit === "weight" ? exitWeight : 1) > gauge.capacity) return false;
+    for (const gauge of this.gauges)
+      if (gauge.used(now) + (gauge.spec.unit === "weight" ? exitWeight : 1) > gauge.capacity) return false;
     return true;
   }
 
@@ -154,14 +165,25 @@ export class Routes {
     const measures = { emergency: of("emergency"), exit: of("exit"), ordinary: of("ordinary") };
     const standing = this.#standingOf(charge);
     const names = windows.map(nameOf);
-    const route: Route = { windows, names, measures, standing, units: [], lessons: Number.NaN, last: undefined, lastEpoch: 0, spare: [] };
+    const route: Route = {
+      windows,
+      names,
+      measures,
+      standing,
+      units: [],
+      lessons: Number.NaN,
+      last: undefined,
+      lastEpoch: 0,
+      spare: [],
+    };
     this.#known.set(charge, route);
     return route;
   }
 
   #weigh(route: Route, charge: Charge): void {
     route.lessons = this.#weights.lessons;
-    for (const [index, gauge] of route.windows.entries()) route.units[index] = this.unitsIn(gauge, charge, charge.elements);
+    for (const [index, gauge] of route.windows.entries())
+      route.units[index] = this.unitsIn(gauge, charge, charge.elements);
   }
 
   #windowOf(spec: LayerSpec, scope: string): LimitWindow {
@@ -170,7 +192,9 @@ export class Routes {
     let gauge = windows.get(name);
     if (gauge === undefined) {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
-      gauge = isFixed ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.onMisread) : new RollingWindow(spec, scope, driftPpm);
+      gauge = isFixed
+        ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.onMisread)
+        : new RollingWindow(spec, scope, driftPpm);
       windows.set(name, gauge);
       this.gauges.push(gauge);
       this.division?.adopt(gauge);
@@ -202,12 +226,15 @@ export const strike = (
   if (standing.strike(sentAt, now)) for (const gauge of windows) allowances.noteRefusal(nameOf(gauge), now);
   let until = now;
   const sole = soleSuspect(windows, parts, sentAt, now);
-  const shortest = Math.min(...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
+  const shortest = Math.min(
+    ...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)),
+  );
   for (const [index, gauge] of windows.entries()) {
     const near = gauge.used(now) >= gauge.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
     const moved = (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
     const whole = standing.strikes > 1 || probe || near || moved;
-    if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
+    if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole)
+      until = Math.max(until, gauge.shut(now));
   }
   return until;
 };

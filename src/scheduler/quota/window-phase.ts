@@ -154,7 +154,8 @@ export class WindowPhase {
 
   /** When the window that runs has ended for certain; `at` before anything was told. */
   readonly endsAt = (at: number): number => {
-    const { known, last, lo } = this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
+    const { known, last, lo } =
+      this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
     if (!known) return at;
     return Math.max(at, this.openEnded === undefined ? (last + 1) * this.#windowMs - lo : this.begins(last + 1, at));
   };

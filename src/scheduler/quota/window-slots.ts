@@ -45,7 +45,8 @@ export class WindowSlots {
   /** The counts of a window that has some. */
   find(index: number): Slot | undefined {
     const { all } = this;
-    for (let position = all.length - 1; position >= 0; position--) if (all[position]?.index === index) return all[position];
+    for (let position = all.length - 1; position >= 0; position--)
+      if (all[position]?.index === index) return all[position];
     return undefined;
   }
 
@@ -57,7 +58,15 @@ export class WindowSlots {
     if (near !== undefined && near.index === index) return near;
     const slot = this.#spare.pop() ?? emptySlot();
     slot.index = index;
-    slot.settled = slot.reported = slot.unheard = slot.included = slot.open = slot.foreign = slot.adopted = slot.lacked = 0;
+    slot.settled =
+      slot.reported =
+      slot.unheard =
+      slot.included =
+      slot.open =
+      slot.foreign =
+      slot.adopted =
+      slot.lacked =
+        0;
     if (position === all.length) {
       all.push(slot);
       this.newest = slot;
@@ -82,4 +91,14 @@ export class WindowSlots {
   }
 }
 
-const emptySlot = (): Slot => ({ index: 0, settled: 0, reported: 0, unheard: 0, included: 0, open: 0, foreign: 0, adopted: 0, lacked: 0 });
+const emptySlot = (): Slot => ({
+  index: 0,
+  settled: 0,
+  reported: 0,
+  unheard: 0,
+  included: 0,
+  open: 0,
+  foreign: 0,
+  adopted: 0,
+  lacked: 0,
+});

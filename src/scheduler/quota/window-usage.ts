@@ -65,7 +65,8 @@ export class WindowUsage {
     if (!this.isOurs) return Number.POSITIVE_INFINITY;
     const own = this.windows.find(began);
     // What a window counts beyond the answered is laid to what was begun in it.
-    if (own !== undefined && own.open > 0 && own.reported > own.settled && this.#landedIn(own, own.open) === own.open) return began;
+    if (own !== undefined && own.open > 0 && own.reported > own.settled && this.#landedIn(own, own.open) === own.open)
+      return began;
     let inFlight = this.windows.carried;
     for (let position = 0; position < this.windows.all.length; position++) {
       const slot = this.windows.all[position] as Slot;
@@ -82,7 +83,8 @@ export class WindowUsage {
     let lost = 0;
     let most = Number.NEGATIVE_INFINITY;
     // Where nothing else is counted, the service's count lacks no answered request that is not in `settled`.
-    const isAlone = this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.strayIn >= strayWindows;
+    const isAlone =
+      this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.strayIn >= strayWindows;
     const slots = this.windows.all;
     for (let position = 0; position < slots.length; position++) {
       const slot = slots[position] as Slot;

@@ -46,13 +46,18 @@ interface LastAsked {
 }
 
 /** When the next statement is due if nothing happens meanwhile. */
-export const nextStatement = (scopes: Iterable<HeldUnits>, { saidAt, pollAt, exitPollAt }: LastAsked, now: number): number => {
+export const nextStatement = (
+  scopes: Iterable<HeldUnits>,
+  { saidAt, pollAt, exitPollAt }: LastAsked,
+  now: number,
+): number => {
   let at = saidAt + beatMs;
   for (const held of scopes) {
     const endsAt = held.endsAt(now);
     if (held.isUnspoken(now)) at = Math.min(at, now + newWindowMs);
     else if (endsAt > now) at = Math.min(at, endsAt + newWindowMs);
-    for (const before of [idleGivesBackMs, givesBackMs]) if (endsAt - before > now) at = Math.min(at, endsAt - before + 1);
+    for (const before of [idleGivesBackMs, givesBackMs])
+      if (endsAt - before > now) at = Math.min(at, endsAt - before + 1);
     if (held.owesOrdinary) at = Math.min(at, Math.max(now, pollAt));
     if (held.owesExits) at = Math.min(at, Math.max(now, exitPollAt));
   }

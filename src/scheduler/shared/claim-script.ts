@@ -33,7 +33,16 @@ export const itemFields = [
   "spreadMs",
 ] as const;
 /** Numbers of one grant, in this order. */
-export const grantFields = ["ordinary", "exits", "free", "foreign", "openOrders", "exitsPerHour", "members", "astrayMs"] as const;
+export const grantFields = [
+  "ordinary",
+  "exits",
+  "free",
+  "foreign",
+  "openOrders",
+  "exitsPerHour",
+  "members",
+  "astrayMs",
+] as const;
 
 /**
  * KEYS: who, halt, roster, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq, share, of, then the

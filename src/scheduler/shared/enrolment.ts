@@ -29,7 +29,10 @@ export const fullText = ({ member, share, of }: Enrolling, enrolled: readonly En
 };
 
 /** Settings that disagree with those of engines that are there already. */
-export const enrolmentDoubts = ({ member, of, gone }: Enrolling, enrolled: readonly Enrolled[]): readonly EnrolmentDoubt[] => {
+export const enrolmentDoubts = (
+  { member, of, gone }: Enrolling,
+  enrolled: readonly Enrolled[],
+): readonly EnrolmentDoubt[] => {
   const doubts: EnrolmentDoubt[] = [];
   const before = enrolled.find((one) => one.member === member);
   // A process that was killed has not come back within a second.

@@ -70,10 +70,12 @@ export class GroupReserve {
     };
     const reserve = Math.max(
       0,
-      this.#exits(remMs, openOrders, exitsPerHour / hourMs, this.#group) - members * this.purse(Number.POSITIVE_INFINITY),
+      this.#exits(remMs, openOrders, exitsPerHour / hourMs, this.#group) -
+        members * this.purse(Number.POSITIVE_INFINITY),
     );
     const margin = this.#strangers.margin(remMs, foreignRisk);
-    const strangers = margin > 0 ? Math.min(capacity / 2, margin + (remMs > lateMs ? carefulPerMember : carefulLate) * members) : 0;
+    const strangers =
+      margin > 0 ? Math.min(capacity / 2, margin + (remMs > lateMs ? carefulPerMember : carefulLate) * members) : 0;
     return Math.ceil(reserve + strangers + (unit === "weight" ? this.#facts.policy.probeUnits : 0));
   }
 

@@ -77,7 +77,8 @@ export class HeldUnits {
       return rank === "ordinary" ? this.floor - this.#reserve.own(this.floor, remMs, at, this.floor) : this.floor;
     }
     const held = row.held - row.base;
-    if (rank === "ordinary") return held - Math.max(0, Math.min(this.#purse(remMs, at), held - this.#gauge.ownOf(index).begun));
+    if (rank === "ordinary")
+      return held - Math.max(0, Math.min(this.#purse(remMs, at), held - this.#gauge.ownOf(index).begun));
     // Only half of its own part of what the store last called free: the others were told at other times.
     const part = doubtMs >= doubtMsLeast && remMs > strictMs ? Math.floor(row.free / Math.max(1, 2 * row.members)) : 0;
     return held + part;
@@ -141,7 +142,8 @@ export class HeldUnits {
     const row = this.#rows.get(span.last);
     return (
       row?.said === true &&
-      row.held - this.#begunIn(span.last, row) - this.#reserve.purse(Number.POSITIVE_INFINITY) < this.#rate.perSecond / 2
+      row.held - this.#begunIn(span.last, row) - this.#reserve.purse(Number.POSITIVE_INFINITY) <
+        this.#rate.perSecond / 2
     );
   }
 
@@ -183,7 +185,10 @@ export class HeldUnits {
     this.#reserve.hear(item.window, grant, at);
     this.lastAnswered = Math.max(this.lastAnswered, index);
     this.#gauge.strangers = grant.foreign;
-    this.#gauge.heldElsewhere = { window: index, units: Math.max(0, item.capacity - grant.foreign - row.held - grant.free) };
+    this.#gauge.heldElsewhere = {
+      window: index,
+      units: Math.max(0, item.capacity - grant.foreign - row.held - grant.free),
+    };
     return undefined;
   }
 

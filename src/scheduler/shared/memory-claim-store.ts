@@ -161,7 +161,19 @@ export class MemoryClaimStore implements ClaimStore {
 
   #grant({ member, epoch, share }: Statement, item: ClaimItem, learning: boolean, halted: boolean): Grant {
     const id = `${member}#${epoch}`;
-    const { scope: name, window: number, capacity, has, settled, used, hungry, exits, floor, openOrders, exitsPerHour } = item;
+    const {
+      scope: name,
+      window: number,
+      capacity,
+      has,
+      settled,
+      used,
+      hungry,
+      exits,
+      floor,
+      openOrders,
+      exitsPerHour,
+    } = item;
     const scope = this.#scopeOf(name);
     const window = windowOf(scope, number);
     const at = this.#now();
@@ -174,7 +186,10 @@ export class MemoryClaimStore implements ClaimStore {
     // What it brings and was not granted had looked like others' use.
     const granted = window.rows.get(id)?.held;
     if (granted === undefined || has > granted)
-      window.foreign = Math.max(0, window.foreign - Math.max(0, has - (granted ?? Math.max(floor, underWayOf(scope, id, number)))));
+      window.foreign = Math.max(
+        0,
+        window.foreign - Math.max(0, has - (granted ?? Math.max(floor, underWayOf(scope, id, number)))),
+      );
     const sums = sumsOf(scope, window, id, item, at);
     if (!learning) window.foreign = Math.max(window.foreign, used - has - sums.others - sums.silent);
     const free = capacity - window.foreign - sums.others - sums.silent - has;
@@ -212,7 +227,15 @@ export class MemoryClaimStore implements ClaimStore {
 const sharesBeside = (member: string, enrolled: readonly Enrolled[]): number =>
   enrolled.reduce((sum, one) => (one.member === member ? sum : sum + one.share), 0);
 
-const nothing: Omit<Grant, "astrayMs"> = { ordinary: 0, exits: 0, free: 0, foreign: 0, openOrders: 0, exitsPerHour: 0, members: 1 };
+const nothing: Omit<Grant, "astrayMs"> = {
+  ordinary: 0,
+  exits: 0,
+  free: 0,
+  foreign: 0,
+  openOrders: 0,
+  exitsPerHour: 0,
+  members: 1,
+};
 
 const windowOf = ({ windows }: Scope, number: number): Window => {
   let window = windows.get(number);
@@ -244,7 +267,13 @@ interface Sums {
   readonly hungry: { readonly share: number; readonly held: number; readonly isHeard: boolean }[];
 }
 
-const sumsOf = (scope: Scope, { rows }: Window, id: string, { window: number, windowMs }: ClaimItem, at: number): Sums => {
+const sumsOf = (
+  scope: Scope,
+  { rows }: Window,
+  id: string,
+  { window: number, windowMs }: ClaimItem,
+  at: number,
+): Sums => {
   const sums: Sums = { others: 0, silent: 0, openOrders: 0, exitsPerHour: 0, members: 0, shares: 0, hungry: [] };
   const silent = new SilentUnits();
   for (const [name, { held }] of rows) if (name !== id) sums.others += held;
@@ -274,7 +303,8 @@ const ordinaryOf = (item: ClaimItem, share: number, sums: Sums, free: number, { 
   const spare = free - leave;
   let kept = 0;
   if (remainingMs > lastMs)
-    for (const one of sums.hungry) if (one.isHeard) kept += Math.max(0, (pool * one.share) / (sums.shares + share) - one.held);
+    for (const one of sums.hungry)
+      if (one.isHeard) kept += Math.max(0, (pool * one.share) / (sums.shares + share) - one.held);
   const room = Math.floor(Math.min(spare, Math.max(spare - kept, pool * part - has)));
   const slice = remainingMs > wholeMs ? Math.floor((room * part) / 2) : room;
   return room >= need ? Math.min(want, room, Math.max(need, slice)) : 0;

@@ -43,7 +43,9 @@ export class RedisClaimStore implements ClaimStore {
   async register(member: string, gone: boolean, scopes: readonly string[]): Promise<number> {
     const members = this.#memberKeys(scopes);
     return Number(
-      await this.#connection.ask((redis) => redis.registerMember(1 + members.length, this.#who, ...members, member, gone ? 1 : 0)),
+      await this.#connection.ask((redis) =>
+        redis.registerMember(1 + members.length, this.#who, ...members, member, gone ? 1 : 0),
+      ),
     );
   }
 
@@ -111,7 +113,8 @@ export class RedisClaimStore implements ClaimStore {
   async holdings(): Promise<readonly ScopeHolding[]> {
     const found: ScopeHolding[] = [];
     const prefix = `${this.#tag}:w:`;
-    for (const key of await this.#connection.keysUnder(prefix)) found.push(await this.#holdingOf(key, key.slice(prefix.length)));
+    for (const key of await this.#connection.keysUnder(prefix))
+      found.push(await this.#holdingOf(key, key.slice(prefix.length)));
     return found;
   }
 
@@ -123,7 +126,12 @@ export class RedisClaimStore implements ClaimStore {
     const { "!f": foreign = "0", ...rows } = await this.#connection.ask((redis) => redis.hgetall(key));
     const at = name.lastIndexOf(":");
     const held = Object.entries(rows).map(([id, row]) => [id.replace(/#\d+$/, ""), Number(row.split("|")[0])] as const);
-    return { scope: name.slice(0, at), window: Number(name.slice(at + 1)), foreign: Number(foreign), held: Object.fromEntries(held) };
+    return {
+      scope: name.slice(0, at),
+      window: Number(name.slice(at + 1)),
+      foreign: Number(foreign),
+      held: Object.fromEntries(held),
+    };
   }
 
   get #haltKey(): string {

@@ -121,7 +121,8 @@ export class SharedQuota implements Division {
     const held = this.#scopes.get(window);
     if (held?.isApart === true) return held.mostApart(index, rank, at);
     const most = this.#alone.isAlone ? undefined : held?.most(index, rank, at, at - (this.#askedAt ?? at));
-    if (most !== undefined && held !== undefined && this.#alone.keepsToPart(at)) return Math.min(most, held.mostAlone(index, rank, at));
+    if (most !== undefined && held !== undefined && this.#alone.keepsToPart(at))
+      return Math.min(most, held.mostAlone(index, rank, at));
     if (most !== undefined || held === undefined) return most ?? 0;
     if (this.#state === "doubt") this.#goAlone();
     // By itself it keeps to its part, so that others who are cut off as well do not meet it.
@@ -199,7 +200,14 @@ export class SharedQuota implements Division {
   /** Speaks at that instant, unless it is to speak before. */
   #speakAt(wanted: number): void {
     const at = this.#state === "full" ? Math.max(wanted, this.#saidAt + waits.fullMs) : wanted;
-    if (at >= this.#dueAt || this.#busy || this.#state === "starting" || this.#state === "fenced" || this.#state === "closed") return;
+    if (
+      at >= this.#dueAt ||
+      this.#busy ||
+      this.#state === "starting" ||
+      this.#state === "fenced" ||
+      this.#state === "closed"
+    )
+      return;
     const { clock } = this.#options;
     this.#dueAt = at;
     this.#timer?.cancel();

@@ -38,7 +38,8 @@ export const dialled = (address: string): string | SentinelAddress => {
 };
 
 /** The address as people may see it, also a mistyped one: what is before the last @ or after a ? may hold a password. */
-export const shownAddress = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/\?.*$/s, "");
+export const shownAddress = (address: string): string =>
+  address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/\?.*$/s, "");
 
 /** The address that a config names at `place`, itself or by an environment variable. CONFIG_INVALID where that is not set. */
 export const addressIn = (store: string | { readonly env: string }, place = "config.quota.shared.store"): string => {

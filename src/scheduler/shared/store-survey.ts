@@ -88,9 +88,14 @@ const survey = async (redis: Redis, tag: string, clock: Clock): Promise<StoreSur
     halted: halted === "" ? undefined : halted,
     members: enrolledIn(await redis.hgetall(`${tag}:roster`), now),
     scopes: await Promise.all(
-      scoped.map(async (key) => ({ scope: key.slice(`${tag}:m:`.length), members: membersIn(await redis.hgetall(key), now) })),
+      scoped.map(async (key) => ({
+        scope: key.slice(`${tag}:m:`.length),
+        members: membersIn(await redis.hgetall(key), now),
+      })),
     ),
-    windows: await Promise.all(windows.map(async (key) => windowOf(key.slice(`${tag}:w:`.length), await redis.hgetall(key)))),
+    windows: await Promise.all(
+      windows.map(async (key) => windowOf(key.slice(`${tag}:w:`.length), await redis.hgetall(key))),
+    ),
   };
 };
 

@@ -28,7 +28,12 @@ const agreed: Judgement = { astrayMs: 0, isLost: false };
 export class WindowBeginnings {
   readonly #said = new Map<string, Beginning>();
 
-  judge(id: string, { window, windowMs, remainingMs, spreadMs, floor }: ClaimItem, isMember: boolean, at: number): Judgement {
+  judge(
+    id: string,
+    { window, windowMs, remainingMs, spreadMs, floor }: ClaimItem,
+    isMember: boolean,
+    at: number,
+  ): Judgement {
     if (spreadMs > windowMs / 2) return agreed;
     const to = at + remainingMs - (window + 1) * windowMs;
     const own = { from: to - spreadMs - phaseSlackMs, to, heardAt: at, floor };

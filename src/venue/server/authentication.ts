@@ -53,12 +53,18 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     return turnAway(request, status, { ...(unauthenticated(profile).body as object), code, msg });
   };
   const unread = (request: VenueRequest, problem: "too_large" | "encoding"): VenueResponse => {
-    const msg = problem === "too_large" ? `request: the body is larger than ${bodyBytesMax} bytes.` : "request: the body is not UTF-8.";
+    const msg =
+      problem === "too_large"
+        ? `request: the body is larger than ${bodyBytesMax} bytes.`
+        : "request: the body is not UTF-8.";
     const { status, body } = badRequest(profile, msg);
     return turnAway(request, problem === "too_large" ? tooLargeStatus : status, body);
   };
   /** Limits, path and permission come before form, so the venue judges them first, with something that has no form. */
-  const malformed = (request: VenueRequest, { code = profile.answers.badRequestCode, msg }: Partial<Refusal> & Pick<Refusal, "msg">) => {
+  const malformed = (
+    request: VenueRequest,
+    { code = profile.answers.badRequestCode, msg }: Partial<Refusal> & Pick<Refusal, "msg">,
+  ) => {
     const judged = ask({ ...request, query: formless });
     const { status, body } = badRequest(profile, msg);
     return judged.status === status ? { ...judged, body: { ...(body as object), code } } : judged;
@@ -87,7 +93,14 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     const verb = method === "HEAD" ? "GET" : method;
     const endpoint = speech.routes.get(`${verb} ${path}`);
     const asked = endpoint === undefined ? { method: verb, path: nowhere } : contract.endpoints[endpoint];
-    const request: VenueRequest = { method: asked.method, path: asked.path, query: {}, body: undefined, key: undefined, ip };
+    const request: VenueRequest = {
+      method: asked.method,
+      path: asked.path,
+      query: {},
+      body: undefined,
+      key: undefined,
+      ip,
+    };
     if (method === "OPTIONS") return methodsOf(request, path);
     const refused = (answer: VenueResponse): VenueResponse => speech.answer(undefined, [answer]);
     if ("problem" in body) return refused(unread(request, body.problem));

@@ -151,7 +151,8 @@ export class Connection {
         break;
       case "nonsense":
         this.#refuse({ code: this.#options.contract.profile.answers.badRequestCode, msg: request.msg });
-        if (++this.#nonsense > nonsenseMax) this.#end(codes.refused, `more than ${nonsenseMax} messages were no requests`);
+        if (++this.#nonsense > nonsenseMax)
+          this.#end(codes.refused, `more than ${nonsenseMax} messages were no requests`);
         break;
     }
   }

@@ -7,7 +7,8 @@
 import type { Random } from "../../random.ts";
 import type { VenueResponse } from "../venue.ts";
 
-export const page = "<!doctype html><html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>\n";
+export const page =
+  "<!doctype html><html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>\n";
 
 export const noJson = "upstream said nothing {";
 
@@ -23,7 +24,8 @@ export function* blanks(bytes: number): Generator<Buffer> {
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-const isRecord = (value: unknown): value is JsonRecord => value !== null && typeof value === "object" && !Array.isArray(value);
+const isRecord = (value: unknown): value is JsonRecord =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** `reply` with every record of a success passed through `change`. */
 export const changed = (reply: VenueResponse, change: (record: JsonRecord) => JsonRecord): VenueResponse => {

@@ -19,7 +19,10 @@ export const httpFaults = {
   duplicate: { what: "acts twice, as behind a proxy that repeats, and gives the second answer", reads: [] },
   html: { what: "answers with a page instead of JSON", reads: ["status", "leg"] },
   truncated: { what: "promises more bytes than it sends and closes", reads: ["leg"] },
-  json: { what: "answers with the JSON given in body, as a proxy or a service that has lost count may", reads: ["status", "body", "leg"] },
+  json: {
+    what: "answers with the JSON given in body, as a proxy or a service that has lost count may",
+    reads: ["status", "body", "leg"],
+  },
   not_json: { what: "answers with text that is no JSON", reads: ["status", "leg"] },
   slow_body: { what: "drips the answer over ms", reads: ["ms"] },
   redirect: { what: "sends the client to another address", reads: ["status", "to", "leg"] },
@@ -85,7 +88,10 @@ export interface FaultPlan {
   readonly http?: readonly HttpFaultRule[];
   readonly socket?: readonly SocketFaultRule[];
   /** The service's calendar: how far it is from ours, and by how much it steps at which moments. */
-  readonly clock?: { readonly offsetMs?: number; readonly steps?: readonly { readonly atMs: number; readonly byMs: number }[] };
+  readonly clock?: {
+    readonly offsetMs?: number;
+    readonly steps?: readonly { readonly atMs: number; readonly byMs: number }[];
+  };
   /** Other programs of the same user, or of the first when none is named, spend this much on average. */
   readonly foreign?: readonly { readonly uid?: string; readonly weightPerMinute: number }[];
   /** Order listings show the state of so long ago. */
@@ -126,25 +132,35 @@ const planSchema = closed({
       ["kind"],
     ),
   },
-  socket: { type: "array", items: closed({ kind: { enum: Object.keys(socketFaults) }, channel: text, ...occasion }, ["kind"]) },
+  socket: {
+    type: "array",
+    items: closed({ kind: { enum: Object.keys(socketFaults) }, channel: text, ...occasion }, ["kind"]),
+  },
   clock: closed({
     offsetMs: { type: "number" },
     steps: { type: "array", items: closed({ atMs: span, byMs: { type: "number" } }, ["atMs", "byMs"]) },
   }),
   foreign: {
     type: "array",
-    items: closed({ uid: text, weightPerMinute: { type: "number", exclusiveMinimum: 0, maximum: 60_000 } }, ["weightPerMinute"]),
+    items: closed({ uid: text, weightPerMinute: { type: "number", exclusiveMinimum: 0, maximum: 60_000 } }, [
+      "weightPerMinute",
+    ]),
   },
   listings: closed({ lagMs: { ...span, exclusiveMinimum: 0 } }, ["lagMs"]),
 });
 
 const optional: readonly FaultField[] = ["ms", "leg", "status", "to", "bytes", "body"];
 
-const ruleProblems = (rule: HttpFaultRule | SocketFaultRule, reads: readonly FaultField[], place: string): readonly string[] => {
+const ruleProblems = (
+  rule: HttpFaultRule | SocketFaultRule,
+  reads: readonly FaultField[],
+  place: string,
+): readonly string[] => {
   const idle = optional.filter((field) => field in rule && !reads.includes(field));
   const problems = idle.map((field) => `${place}.${field}: ${rule.kind} does not read it; leave it out.`);
   const { ms, fromMs = 0, toMs = Number.POSITIVE_INFINITY } = rule;
-  if (Array.isArray(ms) && ms[0] > ms[1]) problems.push(`${place}.ms: ${JSON.stringify(ms)} runs backwards; write [from, to].`);
+  if (Array.isArray(ms) && ms[0] > ms[1])
+    problems.push(`${place}.ms: ${JSON.stringify(ms)} runs backwards; write [from, to].`);
   if (fromMs >= toMs) problems.push(`${place}.toMs: ${toMs} is not after fromMs, so the rule never applies.`);
   return problems;
 };
@@ -153,8 +169,12 @@ const ruleProblems = (rule: HttpFaultRule | SocketFaultRule, reads: readonly Fau
 export const parseFaultPlan = (value: unknown, place = "faults"): FaultPlan => {
   const plan = parseHuman<FaultPlan>(planSchema, value, place);
   const problems = [
-    ...(plan.http ?? []).flatMap((rule, index) => ruleProblems(rule, httpFaults[rule.kind].reads, `${place}.http.${index}`)),
-    ...(plan.socket ?? []).flatMap((rule, index) => ruleProblems(rule, socketFaults[rule.kind].reads, `${place}.socket.${index}`)),
+    ...(plan.http ?? []).flatMap((rule, index) =>
+      ruleProblems(rule, httpFaults[rule.kind].reads, `${place}.http.${index}`),
+    ),
+    ...(plan.socket ?? []).flatMap((rule, index) =>
+      ruleProblems(rule, socketFaults[rule.kind].reads, `${place}.socket.${index}`),
+    ),
   ];
   if (problems.length > 0) throw new SluiceError("CONFIG_INVALID", `${place} is not valid:`, problems);
   return plan;

@@ -66,7 +66,16 @@ export const createFaults = (plan: FaultPlan | undefined, clock: Clock, random: 
       const hit = first(http, elapsed, ({ endpoint: only }) => only === undefined || only === endpoint);
       if (hit === undefined) return undefined;
       const { kind, leg, status, to, bytes = bytesDefault, body = {} } = hit.rule;
-      return { kind, leg: leg ?? (kind === "redirect" ? "in" : "out"), status, to, bytes, body, ms: msOf(hit), random: hit.random };
+      return {
+        kind,
+        leg: leg ?? (kind === "redirect" ? "in" : "out"),
+        status,
+        to,
+        bytes,
+        body,
+        ms: msOf(hit),
+        random: hit.random,
+      };
     },
     socket: (channel) => {
       const hit = first(socket, elapsed, ({ channel: only }) => only === undefined || only === channel);

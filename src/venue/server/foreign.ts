@@ -26,7 +26,10 @@ export const spendForeign = (
 ): void => {
   for (const [index, { uid = uids[0] ?? "", weightPerMinute }] of plan.entries()) {
     if (!uids.includes(uid)) {
-      throw new SluiceError("CONFIG_INVALID", `faults.foreign.${index}.uid: there is no user "${uid}".${didYouMean(uid, uids)}`);
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        `faults.foreign.${index}.uid: there is no user "${uid}".${didYouMean(uid, uids)}`,
+      );
     }
     const chance = random.fork(`foreign ${index}`);
     const next = (): void => {

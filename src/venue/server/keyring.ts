@@ -46,7 +46,8 @@ export class Keyring {
     if (!same(passphrase, holder.key.passphrase)) return { ok: false, problem: "passphrase" };
     if (!same(sign, digestOf(this.#profile, holder.secret, prehash))) return { ok: false, problem: "signature" };
     // Only what its owner signed uses a nonce up.
-    if (nonce !== undefined && !this.#nonces.use(`${apiKey} ${nonce}`, wallAt, auth.toleranceMs)) return { ok: false, problem: "nonce" };
+    if (nonce !== undefined && !this.#nonces.use(`${apiKey} ${nonce}`, wallAt, auth.toleranceMs))
+      return { ok: false, problem: "nonce" };
     return { ok: true, key: holder.key };
   }
 }
@@ -75,7 +76,10 @@ const hold = (keys: readonly ServerKey[]): ReadonlyMap<string, Held> => {
     for (const part of ["apiKey", "secretKey", "passphrase"] as const) {
       // An empty part would let in a request that leaves it out.
       if (key[part] === "")
-        throw new SluiceError("CONFIG_INVALID", `venue server: key "${key.apiKey}" has an empty ${part}. Give it a text.`);
+        throw new SluiceError(
+          "CONFIG_INVALID",
+          `venue server: key "${key.apiKey}" has an empty ${part}. Give it a text.`,
+        );
     }
     held.set(key.apiKey, { key, secret: createSecretKey(key.secretKey, "utf8") });
   }

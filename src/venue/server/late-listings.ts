@@ -50,12 +50,15 @@ export const lateListings = (venue: Venue, { profile }: Contract, clock: Clock, 
     if (!isActive(record.state)) ended.push({ at, drop: () => orders.delete(record.ordId) });
   });
   const recordsAt = (uid: string, at: number): readonly OrderRecord[] =>
-    [...(users.get(uid)?.values() ?? [])].flatMap((versions) => versions.findLast((version) => version.at <= at)?.record ?? []);
+    [...(users.get(uid)?.values() ?? [])].flatMap(
+      (versions) => versions.findLast((version) => version.at <= at)?.record ?? [],
+    );
   return {
     stop,
     asOf: (endpoint, uid, query, answer) => {
       const { body } = answer;
-      if ((endpoint !== "pendingOrders" && endpoint !== "orderHistory") || !isSuccess(answer.status, body)) return answer;
+      if ((endpoint !== "pendingOrders" && endpoint !== "orderHistory") || !isSuccess(answer.status, body))
+        return answer;
       const open = endpoint === "pendingOrders";
       const shown = recordsAt(uid, clock.now() - lagMs).filter(
         (record) => isActive(record.state) === open && fits(record, query) && !vanishes(profile, record),
@@ -86,7 +89,11 @@ const fits = (record: OrderRecord, { instType, instId, state }: Query): boolean 
   (state === undefined || record.state === state);
 
 /** The venue has accepted the query: cursors are digits, the limit is a number. */
-const pageOf = (profile: Profile, records: readonly OrderRecord[], { after, before, limit }: Query): readonly OrderRecord[] => {
+const pageOf = (
+  profile: Profile,
+  records: readonly OrderRecord[],
+  { after, before, limit }: Query,
+): readonly OrderRecord[] => {
   const { cursorIncluded, afterAndBefore, newestFirst } = profile.paging;
   const widen = cursorIncluded ? 1n : 0n;
   const below = after === undefined ? undefined : BigInt(after) + widen;

@@ -22,7 +22,10 @@ export const pagesOf = (
   const pages = Object.entries(documents).map(
     ([path, document]) => [path, pageOf("application/json", JSON.stringify(document, undefined, 2))] as const,
   );
-  return new Map([["/", pageOf("text/html; charset=utf-8", indexText(contract, speech, Object.keys(documents)))], ...pages]);
+  return new Map([
+    ["/", pageOf("text/html; charset=utf-8", indexText(contract, speech, Object.keys(documents)))],
+    ...pages,
+  ]);
 };
 
 const pageOf = (type: string, text: string): Page => ({
@@ -35,7 +38,8 @@ const pageOf = (type: string, text: string): Page => ({
   text,
 });
 
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
 const rowOf = (cells: readonly (string | number)[], tag: "td" | "th" = "td"): string =>
   `<tr>${cells.map((cell) => `<${tag}>${escaped(String(cell))}</${tag}>`).join("")}</tr>`;

@@ -33,7 +33,9 @@ const sort = (request: object, login: LoginSchema): ReadRequest => {
   switch (op) {
     case "subscribe":
     case "unsubscribe":
-      return Array.isArray(args) && args.length > 0 ? { op, args } : nonsense("args is a list of at least one channel.");
+      return Array.isArray(args) && args.length > 0
+        ? { op, args }
+        : nonsense("args is a list of at least one channel.");
     case "login":
       return requestProblems(login, request).length === 0
         ? { op, arg: (args as [Readonly<Record<string, string>>])[0] }

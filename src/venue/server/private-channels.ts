@@ -29,7 +29,10 @@ interface Watched {
 const changesOf = <T>(before: Known<T>, now: Known<T>): T[] =>
   [...now].filter(([name, { text }]) => before.get(name)?.text !== text).map(([, { record }]) => record);
 
-const tell = (listeners: ReadonlySet<RecordListener>, records: readonly (OrderRecord | PositionRecord | BalanceRecord)[]): void => {
+const tell = (
+  listeners: ReadonlySet<RecordListener>,
+  records: readonly (OrderRecord | PositionRecord | BalanceRecord)[],
+): void => {
   if (records.length === 0 || listeners.size === 0) return;
   const text = JSON.stringify(records);
   for (const listener of listeners) listener(text);
@@ -48,7 +51,12 @@ export class PrivateChannels {
   }
 
   subscribe(channel: PrivateChannel, uid: string, listener: RecordListener): () => void {
-    const user = this.#watched.get(uid) ?? { orders: new Set(), positions: new Set(), account: new Set(), ...this.#read(uid) };
+    const user = this.#watched.get(uid) ?? {
+      orders: new Set(),
+      positions: new Set(),
+      account: new Set(),
+      ...this.#read(uid),
+    };
     // Changes that came while only orders were listened to are no news.
     if (user.positions.size + user.account.size === 0) Object.assign(user, this.#read(uid));
     this.#watched.set(uid, user);
@@ -73,20 +81,33 @@ export class PrivateChannels {
     const { positionsKnown, balancesKnown } = user;
     // Noted before it is sent: a listener may make the venue move again.
     Object.assign(user, now);
-    tell(user.positions, [...changesOf(positionsKnown, now.positionsKnown), ...this.#goneOf(positionsKnown, now.positionsKnown)]);
+    tell(user.positions, [
+      ...changesOf(positionsKnown, now.positionsKnown),
+      ...this.#goneOf(positionsKnown, now.positionsKnown),
+    ]);
     tell(user.account, changesOf(balancesKnown, now.balancesKnown));
   }
 
   #read(uid: string): Pick<Watched, "balancesKnown" | "positionsKnown"> {
     const { balances, positions } = this.#venue.holdings(uid);
-    const shown = ({ pos, avgPx, lever, margin, mgnMode }: PositionRecord): unknown => [pos, avgPx, lever, margin, mgnMode];
+    const shown = ({ pos, avgPx, lever, margin, mgnMode }: PositionRecord): unknown => [
+      pos,
+      avgPx,
+      lever,
+      margin,
+      mgnMode,
+    ];
     return {
       balancesKnown: new Map(balances.map((record) => [record.currency, { record, text: JSON.stringify(record) }])),
-      positionsKnown: new Map(positions.map((record) => [record.instId, { record, text: JSON.stringify(shown(record)) }])),
+      positionsKnown: new Map(
+        positions.map((record) => [record.instId, { record, text: JSON.stringify(shown(record)) }]),
+      ),
     };
   }
 
   #goneOf(before: Known<PositionRecord>, now: Known<PositionRecord>): PositionRecord[] {
-    return [...before.keys()].filter((instId) => !now.has(instId)).map((instId) => ({ instId, pos: "0", avgPx: this.#emptyDecimal }));
+    return [...before.keys()]
+      .filter((instId) => !now.has(instId))
+      .map((instId) => ({ instId, pos: "0", avgPx: this.#emptyDecimal }));
   }
 }

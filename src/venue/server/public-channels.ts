@@ -81,8 +81,14 @@ const apply = (shown: Map<string, string>, rows: ReadonlyMap<string, string>): v
 
 /** The whole book, best levels first. */
 const snapshotOf = (instId: string, show: Show): PublicMessage => {
-  const sorted = (levels: ReadonlyMap<string, string>, sign: 1 | -1) => [...levels].sort(([a], [b]) => sign * compare(a, b));
-  const book: BookMessage = { instId, bids: sorted(show.bids, -1), asks: sorted(show.asks, 1), ts: timeText(show.shownAt) };
+  const sorted = (levels: ReadonlyMap<string, string>, sign: 1 | -1) =>
+    [...levels].sort(([a], [b]) => sign * compare(a, b));
+  const book: BookMessage = {
+    instId,
+    bids: sorted(show.bids, -1),
+    asks: sorted(show.asks, 1),
+    ts: timeText(show.shownAt),
+  };
   return messageOf("books", instId, show.shownAt, [book], "snapshot");
 };
 

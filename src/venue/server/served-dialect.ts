@@ -6,7 +6,13 @@
  * sides must be able to disagree.
  * Not here: sockets and bytes (http-handler.ts, connection.ts), the dialects of exchanges (dialects/).
  */
-import { type ChannelArg, channelArg, type LoginArg, loginRequest, type SocketMessage } from "../../contract/channels.ts";
+import {
+  type ChannelArg,
+  channelArg,
+  type LoginArg,
+  loginRequest,
+  type SocketMessage,
+} from "../../contract/channels.ts";
 import { type Contract, exchangeContract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import type { ExtraLayer, ProfileOverrides } from "../../contract/profile.ts";
@@ -70,7 +76,11 @@ interface Push {
 type Said = Exclude<ReadRequest, { readonly op: "login" }> | { readonly op: "login"; readonly claim: Claim };
 
 /** The described service's messages, with an argument as the client wrote it. */
-export type Reply = SocketMessage extends infer M ? (M extends { readonly data: unknown } ? never : Reworded<M>) : never;
+export type Reply = SocketMessage extends infer M
+  ? M extends { readonly data: unknown }
+    ? never
+    : Reworded<M>
+  : never;
 type Reworded<M> = Omit<M, "ts" | "arg"> & { readonly arg?: unknown };
 
 /** What a dialect may look up. */
@@ -115,7 +125,8 @@ export interface ServedDialect {
  * The contract of the embedded service under a dialect, with these overrides of its profile; described layers that the exchange does not
  * have hold anything. Throws PROFILE_INVALID with every mistake in the overrides.
  */
-export const servedContract = (dialect: ServedDialect, overrides: ProfileOverrides = {}): Contract => exchangeContract(dialect, overrides);
+export const servedContract = (dialect: ServedDialect, overrides: ProfileOverrides = {}): Contract =>
+  exchangeContract(dialect, overrides);
 
 const keyProblems = {
   request: {
@@ -142,7 +153,12 @@ const claims = ({ profile }: Contract): Pick<Speech, "claim" | "hear"> => {
   };
   return {
     claim: (headers, parts) => {
-      const given = [headers[names.key], headers[names.passphrase], headers[names.timestamp], headers[names.sign]] as const;
+      const given = [
+        headers[names.key],
+        headers[names.passphrase],
+        headers[names.timestamp],
+        headers[names.sign],
+      ] as const;
       if (given.every((part) => part === undefined)) return undefined;
       const [apiKey = "", passphrase = "", timestamp = "", sign = ""] = given;
       return claimOf({ apiKey, passphrase, timestamp, sign }, parts);

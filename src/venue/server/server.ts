@@ -106,7 +106,16 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   server.on("request", (request, response) => requests.request(request, response));
   server.on("clientError", (error, socket) => requests.refuse(error, socket));
   // Patience with a silent client is measured on the steady clock: the calendar may step.
-  const sockets = attachSockets(server, { venue, contract, clock, keyring, speech, faults, board, ipOf: options.ipOf ?? addressOf });
+  const sockets = attachSockets(server, {
+    venue,
+    contract,
+    clock,
+    keyring,
+    speech,
+    faults,
+    board,
+    ipOf: options.ipOf ?? addressOf,
+  });
   const close = async (): Promise<void> => {
     pendingTimers.clear();
     listings?.stop();
@@ -129,7 +138,8 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   const { port } = server.address() as AddressInfo;
   const at = { url: `http://${host}:${port}`, wsUrl: `ws://${host}:${port}${speech.socketPaths[0]}` };
   const { documents = {} } = options;
-  for (const [path, page] of pagesOf(contract, speech, typeof documents === "function" ? documents(at) : documents)) pages.set(path, page);
+  for (const [path, page] of pagesOf(contract, speech, typeof documents === "function" ? documents(at) : documents))
+    pages.set(path, page);
   let closing: Promise<void> | undefined;
   return {
     ...at,
@@ -158,7 +168,10 @@ const listen = (server: Server, port: number): Promise<void> =>
     const failed = (error: NodeJS.ErrnoException): void => {
       const why = error.code === "EADDRINUSE" ? "another program listens there" : (error.code ?? error.message);
       reject(
-        new SluiceError("PORT_UNAVAILABLE", `Cannot listen on ${host}:${port}: ${why}. Choose another port, or 0 for any that is free.`),
+        new SluiceError(
+          "PORT_UNAVAILABLE",
+          `Cannot listen on ${host}:${port}: ${why}. Choose another port, or 0 for any that is free.`,
+        ),
       );
     };
     server.once("error", failed);

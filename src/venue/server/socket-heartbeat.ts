@@ -38,7 +38,9 @@ export class SocketHeartbeat {
   }
 
   #wait(): void {
-    this.#timer = this.#clock.setTimer(Math.min(this.#pingAt, this.#heardAt + this.#options.silenceMsMax), () => this.#look());
+    this.#timer = this.#clock.setTimer(Math.min(this.#pingAt, this.#heardAt + this.#options.silenceMsMax), () =>
+      this.#look(),
+    );
   }
 
   #look(): void {

@@ -16,19 +16,26 @@ const echoLengthMax = 48;
 
 /** What was asked, when it names a channel at all. */
 export const echoOf = (arg: unknown): ChannelArg | undefined => {
-  if (arg === null || typeof arg !== "object" || !("channel" in arg) || typeof arg.channel !== "string") return undefined;
+  if (arg === null || typeof arg !== "object" || !("channel" in arg) || typeof arg.channel !== "string")
+    return undefined;
   const named = "instId" in arg && typeof arg.instId === "string" ? { instId: arg.instId.slice(0, echoLengthMax) } : {};
   return { channel: arg.channel.slice(0, echoLengthMax), ...named };
 };
 
 /** Each private channel tells what an endpoint lists, and needs its permission. */
 const permissionOf = ({ endpoints }: Contract, channel: PrivateChannel): string =>
-  ({ orders: endpoints.pendingOrders, positions: endpoints.positions, account: endpoints.spotBalance })[channel].permission;
+  ({ orders: endpoints.pendingOrders, positions: endpoints.positions, account: endpoints.spotBalance })[channel]
+    .permission;
 
 const isPrivate = (channel: string): channel is PrivateChannel => ["orders", "positions", "account"].includes(channel);
 
 /** Why the channel cannot be listened to with this key. */
-export const channelProblem = (contract: Contract, venue: Venue, arg: ChannelArg, key: ServerKey | undefined): Refusal | undefined => {
+export const channelProblem = (
+  contract: Contract,
+  venue: Venue,
+  arg: ChannelArg,
+  key: ServerKey | undefined,
+): Refusal | undefined => {
   const { answers, websocket } = contract.profile;
   const { channel, instId } = arg;
   const bad = (msg: string): Refusal => ({ code: answers.badRequestCode, msg });
@@ -37,7 +44,9 @@ export const channelProblem = (contract: Contract, venue: Venue, arg: ChannelArg
     return venue.lists(instId) ? undefined : { code: answers.instrumentCode, msg: `${instId} is not tradable.` };
   }
   if (!websocket.privateChannels.includes(channel) || !isPrivate(channel)) {
-    return bad(`There is no such channel; there are ${[...websocket.publicChannels, ...websocket.privateChannels].join(", ")}.`);
+    return bad(
+      `There is no such channel; there are ${[...websocket.publicChannels, ...websocket.privateChannels].join(", ")}.`,
+    );
   }
   if (instId !== undefined) return bad("This channel takes no instId: it tells of all.");
   if (key === undefined) return { code: answers.authCode, msg: "This channel needs a login first." };

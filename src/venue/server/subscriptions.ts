@@ -71,7 +71,10 @@ export class Subscriptions {
     const { stream, echo } = wanted;
     const leave = this.#leavers.get(stream);
     if (leave === undefined) {
-      return { arg: echoOf(echo), refusal: { code: contract.profile.answers.badRequestCode, msg: "There is no such subscription." } };
+      return {
+        arg: echoOf(echo),
+        refusal: { code: contract.profile.answers.badRequestCode, msg: "There is no such subscription." },
+      };
     }
     this.#leavers.delete(stream);
     leave();
@@ -100,7 +103,8 @@ const listen = (options: SubscriptionOptions, wanted: Wanted, key: ServerKey | u
   const { board, privateBoard } = options;
   const { arg } = wanted;
   const next = numbered(options, wanted);
-  if (board.offers(arg.channel)) return board.subscribe(arg.channel, arg.instId ?? "", ({ text, action }) => next(text, action));
+  if (board.offers(arg.channel))
+    return board.subscribe(arg.channel, arg.instId ?? "", ({ text, action }) => next(text, action));
   return privateBoard.subscribe(arg.channel as PrivateChannel, key?.uid ?? "", (text) => next(text));
 };
 

@@ -39,7 +39,11 @@ interface Surroundings {
  * is wanted each time, and one there must be. Rules of lost orders are named `L-…`. Takes some minutes, most of them for an order that never
  * arrived. Errors are those of `check`.
  */
-export const accept = async (url: string, { faults, ...given }: AcceptOptions, surroundings: Surroundings = {}): Promise<CheckReport> => {
+export const accept = async (
+  url: string,
+  { faults, ...given }: AcceptOptions,
+  surroundings: Surroundings = {},
+): Promise<CheckReport> => {
   const chosen = faultsOf(faults);
   const checked = await check(url, given, surroundings);
   const { clock = createSystemClock(), env = (name) => process.env[name] } = surroundings;
@@ -47,7 +51,9 @@ export const accept = async (url: string, { faults, ...given }: AcceptOptions, s
   const { profile } = contract;
   const dialect = wholeDialect(given.dialect);
   const { keys, signers, credentials, wsUrl } = keysFrom(url, given.keys, { profile, signer: dialect.signer }, env);
-  const key = keys.find(({ permissions }) => permissions.includes("read") && permissions.includes(profile.permissions.placeSwap));
+  const key = keys.find(
+    ({ permissions }) => permissions.includes("read") && permissions.includes(profile.permissions.placeSwap),
+  );
   const secrets = key && credentials.get(key.name);
   if (key === undefined || secrets === undefined)
     throw new SluiceError("USAGE", "Lost orders are tried with a key that may read and trade; give one with --keys.");
@@ -67,7 +73,17 @@ export const accept = async (url: string, { faults, ...given }: AcceptOptions, s
       const about = { id: `L-${fault}`, section: "L", title: `a placement and a cancel: ${wayFaults[fault]}` };
       given.onProgress?.(about);
       const socket = given.ws ?? (wsUrl === undefined ? socketHost(url) : socketHost(wsUrl));
-      const way = { url, wsUrl: socket, dialect, profile: given.profile ?? {}, credentials: secrets, clock, product, openOrders, stop };
+      const way = {
+        url,
+        wsUrl: socket,
+        dialect,
+        profile: given.profile ?? {},
+        credentials: secrets,
+        clock,
+        product,
+        openOrders,
+        stop,
+      };
       rules.push({ ...about, ...(await loseOrder(way, fault)) });
     }
     return withRules(checked, rules);
@@ -95,8 +111,13 @@ const productFor = (records: readonly Raw[], { instrument, px }: CheckOptions): 
     const instId = fieldOf(record, "instId");
     return instrument === undefined ? instId.endsWith("-SWAP") : instId === instrument;
   });
-  if (found === undefined) throw new SluiceError("USAGE", `${instrument ?? "A perpetual swap"} is not listed; name one with --instrument.`);
-  const [tick, lot, least] = ["tickSize", "lotSize", "minSize"].map((name) => fieldOf(found, name)) as [string, string, string];
+  if (found === undefined)
+    throw new SluiceError("USAGE", `${instrument ?? "A perpetual swap"} is not listed; name one with --instrument.`);
+  const [tick, lot, least] = ["tickSize", "lotSize", "minSize"].map((name) => fieldOf(found, name)) as [
+    string,
+    string,
+    string,
+  ];
   const qty = least !== "" && compare(least, lot) > 0 ? least : lot;
   return { instId: fieldOf(found, "instId"), tickSize: tick, qty, ...(px !== undefined && { px }) };
 };
@@ -104,6 +125,11 @@ const productFor = (records: readonly Raw[], { instrument, px }: CheckOptions): 
 const withRules = (checked: CheckReport, rules: readonly CheckedRule[]): CheckReport => {
   const of = (kind: Verdict["kind"]): number => rules.filter((rule) => rule.kind === kind).length;
   const { pass, fail, open, skipped } = checked.counts;
-  const counts = { pass: pass + of("pass"), fail: fail + of("fail"), open: open + of("open"), skipped: skipped + of("skipped") };
+  const counts = {
+    pass: pass + of("pass"),
+    fail: fail + of("fail"),
+    open: open + of("open"),
+    skipped: skipped + of("skipped"),
+  };
   return { ...checked, passed: checked.passed && of("fail") === 0, counts, rules: [...checked.rules, ...rules] };
 };

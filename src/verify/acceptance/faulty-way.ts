@@ -104,7 +104,12 @@ const forward = (target: string, { method, url = "/", headers }: IncomingMessage
 const page = "<html><body><h1>502 Bad Gateway</h1></body></html>";
 
 const spoil = (response: ServerResponse, { status, headers, body }: Answer, fault: WayFault | undefined): void => {
-  const say = (code: number, type: string, text: string | Buffer, more: Readonly<Record<string, string>> = {}): void => {
+  const say = (
+    code: number,
+    type: string,
+    text: string | Buffer,
+    more: Readonly<Record<string, string>> = {},
+  ): void => {
     response.writeHead(code, { "content-type": type, "content-length": Buffer.byteLength(text), ...more });
     response.end(text);
   };
@@ -140,7 +145,10 @@ const spoil = (response: ServerResponse, { status, headers, body }: Answer, faul
     case "drop_request":
     case undefined: {
       const { date, "content-type": type = "application/json", "retry-after": later } = headers;
-      say(status, type, body, { ...(date !== undefined && { date }), ...(later !== undefined && { "retry-after": later }) });
+      say(status, type, body, {
+        ...(date !== undefined && { date }),
+        ...(later !== undefined && { "retry-after": later }),
+      });
       response.sendDate = false;
     }
   }

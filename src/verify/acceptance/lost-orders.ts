@@ -75,11 +75,15 @@ const namedCalls = (
   const known = new Map<string, EndpointName>();
   const call = (request: WireRequest): ReturnType<WholeDialect["call"]> => {
     const written = dialect.call(request);
-    if (faulted.includes(request.endpoint)) known.set(markOf(written.method, written.path, JSON.stringify(written.body)), request.endpoint);
+    if (faulted.includes(request.endpoint))
+      known.set(markOf(written.method, written.path, JSON.stringify(written.body)), request.endpoint);
     return written;
   };
   // Untried it may be, but not where no money is at stake.
-  return { dialect: { ...dialect, call, tried: true }, endpointOf: ({ method, path, body }) => known.get(markOf(method, path, body)) };
+  return {
+    dialect: { ...dialect, call, tried: true },
+    endpointOf: ({ method, path, body }) => known.get(markOf(method, path, body)),
+  };
 };
 
 interface Sent {
@@ -104,7 +108,15 @@ export const loseOrder = async (options: LostOrdersOptions, fault: WayFault): Pr
   };
   const way = await openFaultyWay({ target: url, faultFor });
   const wanted$ = new BehaviorSubject<readonly WantedOrder[]>([]);
-  const service = live({ environment: "testnet", baseUrl: way.url, wsUrl, keys: [{ credentials }], dialect, timeoutMs, clock });
+  const service = live({
+    environment: "testnet",
+    baseUrl: way.url,
+    wsUrl,
+    keys: [{ credentials }],
+    dialect,
+    timeoutMs,
+    clock,
+  });
   const engine = createEngine({ service, profile, strategies: [wanting(product, wanted$)({})] });
   try {
     const before = new Set(await options.openOrders());
@@ -138,7 +150,11 @@ const wanting = ({ instId, tickSize, px }: TradedProduct, wanted$: Observable<re
       market.quotes(instId).pipe(
         take(1),
         switchMap(({ bidPx }) =>
-          wanted$.pipe(map((orders) => orders.map((order) => ({ ...order, px: px ?? toStep(mul(bidPx, farBelow), tickSize, "down") })))),
+          wanted$.pipe(
+            map((orders) =>
+              orders.map((order) => ({ ...order, px: px ?? toStep(mul(bidPx, farBelow), tickSize, "down") })),
+            ),
+          ),
         ),
       ),
   });
@@ -166,13 +182,16 @@ const judged = async ({ product: { instId, qty }, clock, wanted$, updates$, own,
     wanted$.next([{ slot: "bid", instId, side: "buy", px: "0", qty }]);
     const resting = await until(({ phase }) => phase === "acked" || phase === "live");
     if (resting === undefined) return failed("an order that rests", "none was known to rest in time");
-    if (!isMet("placeOrder")) return failed("a placement that meets the fault", "no placement was recognised by the bytes that left");
+    if (!isMet("placeOrder"))
+      return failed("a placement that meets the fault", "no placement was recognised by the bytes that left");
     const open = await own();
     if (open !== 1) return failed("one open order", `the service lists ${open}`);
     wanted$.next([]);
     const ended = await until(({ clOrdId, isFinal }) => isFinal && clOrdId === resting.clOrdId);
-    if (ended?.phase !== "canceled") return failed("a canceled order", ended === undefined ? "no end was known in time" : ended.phase);
-    if (!isMet("cancelBatch")) return failed("a cancel that meets the fault", "no cancel was recognised by the bytes that left");
+    if (ended?.phase !== "canceled")
+      return failed("a canceled order", ended === undefined ? "no end was known in time" : ended.phase);
+    if (!isMet("cancelBatch"))
+      return failed("a cancel that meets the fault", "no cancel was recognised by the bytes that left");
     const still = await own();
     return still === 0 ? pass : failed("no open order", `the service lists ${still}`);
   } finally {
@@ -180,4 +199,9 @@ const judged = async ({ product: { instId, qty }, clock, wanted$, updates$, own,
   }
 };
 
-const failed = (expected: string, got: string): Verdict => ({ kind: "fail", expected, got, request: "a placement and its cancel" });
+const failed = (expected: string, got: string): Verdict => ({
+  kind: "fail",
+  expected,
+  got,
+  request: "a placement and its cancel",
+});

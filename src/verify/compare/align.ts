@@ -14,7 +14,12 @@ export interface Pair {
 }
 
 /** `shiftMs` is added to the times of `b`. Pairs come in the order in which the first of the two was wanted. */
-export const pairOrders = (a: readonly OrderTrace[], b: readonly OrderTrace[], withinMs: number, shiftMs: number): readonly Pair[] => {
+export const pairOrders = (
+  a: readonly OrderTrace[],
+  b: readonly OrderTrace[],
+  withinMs: number,
+  shiftMs: number,
+): readonly Pair[] => {
   const [mine, theirs] = [bySlot(a), bySlot(b)];
   const pairs = [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((key) =>
     pairSlot(mine.get(key) ?? [], theirs.get(key) ?? [], { withinMs, shiftMs }),
@@ -26,7 +31,9 @@ const firstMs = ({ a, b }: Pair, shiftMs: number): number =>
   Math.min(a?.wantedMs ?? Number.POSITIVE_INFINITY, (b?.wantedMs ?? Number.POSITIVE_INFINITY) + shiftMs);
 
 export const sameSpec = (a: OrderSpec | undefined, b: OrderSpec | undefined): boolean =>
-  a !== undefined && b !== undefined && (["instId", "side", "ordType", "px", "sz"] as const).every((name) => a[name] === b[name]);
+  a !== undefined &&
+  b !== undefined &&
+  (["instId", "side", "ordType", "px", "sz"] as const).every((name) => a[name] === b[name]);
 
 const bySlot = (orders: readonly OrderTrace[]): ReadonlyMap<string, readonly OrderTrace[]> => {
   const slots = new Map<string, OrderTrace[]>();
@@ -44,7 +51,11 @@ interface Tolerance {
   readonly shiftMs: number;
 }
 
-const pairSlot = (mine: readonly OrderTrace[], theirs: readonly OrderTrace[], { withinMs, shiftMs }: Tolerance): readonly Pair[] => {
+const pairSlot = (
+  mine: readonly OrderTrace[],
+  theirs: readonly OrderTrace[],
+  { withinMs, shiftMs }: Tolerance,
+): readonly Pair[] => {
   const pairs: Pair[] = [];
   const apart = (a: OrderTrace, b: OrderTrace): number => b.wantedMs + shiftMs - a.wantedMs;
   const near = (a: OrderTrace | undefined, b: OrderTrace | undefined): boolean =>
@@ -71,7 +82,12 @@ const pairSlot = (mine: readonly OrderTrace[], theirs: readonly OrderTrace[], { 
 };
 
 /** Refusals of `a` that `b` did not have; `shiftMs` is added to the times of `b`. */
-export const lonelyRefusals = (a: readonly Refusal[], b: readonly Refusal[], withinMs: number, shiftMs: number): readonly Refusal[] => {
+export const lonelyRefusals = (
+  a: readonly Refusal[],
+  b: readonly Refusal[],
+  withinMs: number,
+  shiftMs: number,
+): readonly Refusal[] => {
   const left = new Map<string, number[]>();
   for (const { strategy, slot, ms } of b) {
     const key = JSON.stringify([strategy, slot]);

@@ -32,10 +32,18 @@ export const knownChanges = (
   { facts: b, orders: ordersB }: RunRecord,
 ): readonly KnownChange[] => {
   const changes: KnownChange[] = [];
-  const compareFact = (kind: KnownChange["kind"], title: string, [left, right]: readonly (string | undefined)[]): void => {
-    if (left !== undefined && right !== undefined && left !== right) changes.push({ kind, words: `${title}: ${left} in A, ${right} in B` });
+  const compareFact = (
+    kind: KnownChange["kind"],
+    title: string,
+    [left, right]: readonly (string | undefined)[],
+  ): void => {
+    if (left !== undefined && right !== undefined && left !== right)
+      changes.push({ kind, words: `${title}: ${left} in A, ${right} in B` });
   };
-  const both = (of: (facts: RunRecord["facts"]) => string | undefined): readonly (string | undefined)[] => [of(a), of(b)];
+  const both = (of: (facts: RunRecord["facts"]) => string | undefined): readonly (string | undefined)[] => [
+    of(a),
+    of(b),
+  ];
   compareFact(
     "market",
     "other market data",
@@ -73,8 +81,10 @@ export const knownChanges = (
     both(({ service }) => service),
   );
   if (a.assumptions !== undefined && b.assumptions !== undefined) {
-    for (const line of a.assumptions) if (!b.assumptions.includes(line)) changes.push({ kind: "model", words: `only A assumes: ${line}` });
-    for (const line of b.assumptions) if (!a.assumptions.includes(line)) changes.push({ kind: "model", words: `only B assumes: ${line}` });
+    for (const line of a.assumptions)
+      if (!b.assumptions.includes(line)) changes.push({ kind: "model", words: `only A assumes: ${line}` });
+    for (const line of b.assumptions)
+      if (!a.assumptions.includes(line)) changes.push({ kind: "model", words: `only B assumes: ${line}` });
   }
   return changes.sort((x, y) => order.indexOf(x.kind) - order.indexOf(y.kind));
 };
@@ -94,22 +104,32 @@ export const causeOf = (first: Difference, a: RunRecord, b: RunRecord, scale: Sc
   const [main, ...rest] = known;
   const sign = refusalOf(first, a, b, scale) ?? waitOf(first, a, b, scale, known);
   const explained =
-    main !== undefined && (main.kind === "market" || main.kind === "config" || (main.kind === "latency" && isPostOnly(first)));
+    main !== undefined &&
+    (main.kind === "market" || main.kind === "config" || (main.kind === "latency" && isPostOnly(first)));
   if (sign !== undefined && !explained) return withLines(sign, first);
   if (main === undefined) return unknownCause(first, a, b);
   const also = rest.length === 0 ? "" : ` Also: ${rest.map(({ words }) => words).join("; ")}.`;
   const shows = sign === undefined ? "" : ` It shows first as: ${sign.words}`;
-  return withLines({ kind: main.kind, words: `The runs differ in ${main.words}.${also}${shows}`, evidence: sign?.evidence ?? [] }, first);
+  return withLines(
+    { kind: main.kind, words: `The runs differ in ${main.words}.${also}${shows}`, evidence: sign?.evidence ?? [] },
+    first,
+  );
 };
 
 const isPostOnly = ({ kind, a, b }: Difference): boolean =>
-  kind === "end" && [a, b].some((order) => order?.phase === "rejected" && /post.?only|would (have )?(tak|cross|match)/i.test(order.reason));
+  kind === "end" &&
+  [a, b].some(
+    (order) => order?.phase === "rejected" && /post.?only|would (have )?(tak|cross|match)/i.test(order.reason),
+  );
 
 const unknownCause = (first: Difference, a: RunRecord, b: RunRecord): Cause => {
   const apart =
-    first.of === "outcome" ? "other market data or another model of fills" : "other market data, options, seed or code of the strategy";
+    first.of === "outcome"
+      ? "other market data or another model of fills"
+      : "other market data, options, seed or code of the strategy";
   const blank = a.facts.seed === undefined || b.facts.seed === undefined;
-  const hint = " A journal does not record its market, seed and options; a session does, and so does a report beside the journal.";
+  const hint =
+    " A journal does not record its market, seed and options; a session does, and so does a report beside the journal.";
   return withLines(
     { kind: "unknown", words: `Nothing in the runs says why. Possible: ${apart}.${blank ? hint : ""}`, evidence: [] },
     first,
@@ -134,13 +154,21 @@ const otherThan = (side: Side): Side => (side === "A" ? "B" : "A");
 const refusalOf = (first: Difference, a: RunRecord, b: RunRecord, { shiftMs, withinMs }: Scale): Cause | undefined => {
   const { kind, only, strategy, slot, ms } = first;
   if (kind === "refused-in-one" && first.refusal !== undefined)
-    return { kind: "refusal", words: `${only} refused the order before sending it: ${first.refusal.reason}.`, evidence: [] };
+    return {
+      kind: "refusal",
+      words: `${only} refused the order before sending it: ${first.refusal.reason}.`,
+      evidence: [],
+    };
   if (kind === "end") {
     const run = first.a?.phase === "rejected" ? "A" : first.b?.phase === "rejected" ? "B" : undefined;
     if (run === undefined) return undefined;
     const reason = ((run === "A" ? first.a : first.b)?.reason ?? "").replace(/\.$/, "");
     const limited = /rate limit|too many|quota|\b429\b|50011/i.test(reason);
-    return { kind: limited ? "quota" : "refusal", words: `The service rejected the order in ${run} only: ${reason}.`, evidence: [] };
+    return {
+      kind: limited ? "quota" : "refusal",
+      words: `The service rejected the order in ${run} only: ${reason}.`,
+      evidence: [],
+    };
   }
   if (kind !== "placed-by-one" || only === undefined) return undefined;
   const run = otherThan(only);
@@ -156,7 +184,13 @@ const refusalOf = (first: Difference, a: RunRecord, b: RunRecord, { shiftMs, wit
   };
 };
 
-const waitOf = (first: Difference, a: RunRecord, b: RunRecord, scale: Scale, known: readonly KnownChange[]): Cause | undefined => {
+const waitOf = (
+  first: Difference,
+  a: RunRecord,
+  b: RunRecord,
+  scale: Scale,
+  known: readonly KnownChange[],
+): Cause | undefined => {
   const { kind, only, ms, fields } = first;
   if (only === undefined || (kind !== "wait" && kind !== "placed-by-one")) return undefined;
   const holdsOf = (run: Side): readonly Hold[] => {

@@ -24,14 +24,22 @@ const rules: OptionRules = {
  * Puts two runs side by side: journal files, session folders, or reports of `sluice backtest --json`. With `backtest`, `b` is left out
  * and the session `a` is compared with its own backtest. The comparison is what `sluice compare --json` prints; a difference is no error.
  */
-export const compareFiles = async (a: string, b: string | undefined, options: CompareOptions = {}): Promise<Comparison> => {
+export const compareFiles = async (
+  a: string,
+  b: string | undefined,
+  options: CompareOptions = {},
+): Promise<Comparison> => {
   checkOptions("compareRuns", rules, options);
   const { compareRuns } = await import("./comparison.ts");
   const { backtest, ...rest } = options;
   return compareRuns(...(await runsOf(a, b, backtest)), rest);
 };
 
-const runsOf = async (a: string, b: string | undefined, backtest: CompareOptions["backtest"]): Promise<readonly [RunRecord, RunRecord]> => {
+const runsOf = async (
+  a: string,
+  b: string | undefined,
+  backtest: CompareOptions["backtest"],
+): Promise<readonly [RunRecord, RunRecord]> => {
   if (backtest !== undefined) {
     if (b !== undefined) throw new SluiceError("USAGE", "compare: name another run or give --backtest, not both.");
     return besideItsBacktest(a, backtest);

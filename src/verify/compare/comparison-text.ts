@@ -12,7 +12,8 @@ import type { Totals } from "./run-record.ts";
 
 export const comparisonText = (comparison: Comparison, colour = false): string => {
   const paint = ink(colour);
-  const { equal, a, b, cause, known, firstDecision, firstOutcome, firstQuota, pairs, differences, withinMs, scale } = comparison;
+  const { equal, a, b, cause, known, firstDecision, firstOutcome, firstQuota, pairs, differences, withinMs, scale } =
+    comparison;
   const told = differences.decision + differences.outcome + differences.quota;
   const notes = [...a.notes.map((note) => `A: ${note}`), ...b.notes.map((note) => `B: ${note}`)];
   const clock = scale === "calendar" ? "by the calendar" : "each from its own start";
@@ -24,25 +25,42 @@ export const comparisonText = (comparison: Comparison, colour = false): string =
     ...table(a.totals, b.totals, paint),
     "",
     equal
-      ? paint.green(pairs > 0 ? `equal: ${pairs} orders were wanted, ended and waited alike (${clock}, within ${withinMs} ms)` : "equal")
+      ? paint.green(
+          pairs > 0
+            ? `equal: ${pairs} orders were wanted, ended and waited alike (${clock}, within ${withinMs} ms)`
+            : "equal",
+        )
       : paint.red(
-          told > 0 ? `different: ${words(differences)} (${clock}, within ${withinMs} ms)` : "different: the totals are not the same",
+          told > 0
+            ? `different: ${words(differences)} (${clock}, within ${withinMs} ms)`
+            : "different: the totals are not the same",
         ),
     ...first("first difference in decisions", firstDecision),
     ...first("first difference in ends", firstOutcome),
     ...first("first difference in waits", firstQuota),
     ...(cause === undefined
       ? []
-      : ["", paint.bold(`likely cause: ${cause.kind}`), `  ${printable(cause.words)}`, ...cause.evidence.slice(0, 8).map(evidenceLine)]),
+      : [
+          "",
+          paint.bold(`likely cause: ${cause.kind}`),
+          `  ${printable(cause.words)}`,
+          ...cause.evidence.slice(0, 8).map(evidenceLine),
+        ]),
     ...(equal && known.length > 0
-      ? ["", "It made no difference that the runs differ in:", ...known.map(({ words: text }) => `  ${printable(text)}`)]
+      ? [
+          "",
+          "It made no difference that the runs differ in:",
+          ...known.map(({ words: text }) => `  ${printable(text)}`),
+        ]
       : []),
   ];
   return `${lines.join("\n")}\n`;
 };
 
 const words = ({ decision, outcome, quota }: Comparison["differences"]): string =>
-  [`${decision} in decisions`, `${outcome} in ends`, `${quota} in waits`].filter((text) => !text.startsWith("0 ")).join(", ");
+  [`${decision} in decisions`, `${outcome} in ends`, `${quota} in waits`]
+    .filter((text) => !text.startsWith("0 "))
+    .join(", ");
 
 const rows: readonly (readonly [name: string, of: (totals: Totals) => string])[] = [
   ["orders", ({ orders }) => String(orders)],
@@ -65,7 +83,9 @@ const table = (a: Totals, b: Totals, paint: Ink): readonly string[] => {
     `${padEnd(name, width(0))}  ${padStart(left, width(1))}  ${padStart(right, width(2))}`;
   return [
     paint.dim(line("", "A", "B")),
-    ...cells.map(([name, left, right]) => (left === right ? line(name, left, right) : paint.yellow(`${line(name, left, right)}  *`))),
+    ...cells.map(([name, left, right]) =>
+      left === right ? line(name, left, right) : paint.yellow(`${line(name, left, right)}  *`),
+    ),
   ];
 };
 
@@ -93,4 +113,5 @@ const first = (title: string, difference: ToldDifference | undefined): readonly 
   ];
 };
 
-const evidenceLine = ({ run, line }: Evidence): string => `  ${run}:${line.number}  ${secondsOf(line.ms)}  ${printable(line.text)}`;
+const evidenceLine = ({ run, line }: Evidence): string =>
+  `  ${run}:${line.number}  ${secondsOf(line.ms)}  ${printable(line.text)}`;

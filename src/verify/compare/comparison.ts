@@ -49,13 +49,18 @@ export interface Comparison {
 
 export const withinDefaultMs = 1_000;
 
-export const compareRuns = (a: RunRecord, b: RunRecord, { withinMs = withinDefaultMs }: CompareOptions = {}): Comparison => {
+export const compareRuns = (
+  a: RunRecord,
+  b: RunRecord,
+  { withinMs = withinDefaultMs }: CompareOptions = {},
+): Comparison => {
   const scale = scaleOf(a, b);
   const shiftMs = scale === "calendar" ? b.startAt - a.startAt : 0;
   const told = a.orders !== undefined && b.orders !== undefined;
   const { pairs, differences } = told ? differencesOf(a, b, { withinMs, shiftMs }) : { pairs: [], differences: [] };
   const count = (of: Difference["of"]): number => differences.filter((one) => one.of === of).length;
-  const firstOf = (of: Difference["of"]): ToldDifference | undefined => toldOf(differences.find((one) => one.of === of));
+  const firstOf = (of: Difference["of"]): ToldDifference | undefined =>
+    toldOf(differences.find((one) => one.of === of));
   const [first] = differences;
   const totals = totalsApart(a, b);
   const known = knownChanges(a, b);
@@ -70,13 +75,24 @@ export const compareRuns = (a: RunRecord, b: RunRecord, { withinMs = withinDefau
     firstDecision: firstOf("decision"),
     firstOutcome: firstOf("outcome"),
     firstQuota: firstOf("quota"),
-    cause: first === undefined ? (told ? undefined : causeOfTotals(totals, known)) : causeOf(first, a, b, { withinMs, shiftMs }),
+    cause:
+      first === undefined
+        ? told
+          ? undefined
+          : causeOfTotals(totals, known)
+        : causeOf(first, a, b, { withinMs, shiftMs }),
     known,
     totals,
   };
 };
 
-const runOf = ({ name, kind, startAt, totals, notes }: RunRecord): ComparedRun => ({ name, kind, startAt, totals, notes });
+const runOf = ({ name, kind, startAt, totals, notes }: RunRecord): ComparedRun => ({
+  name,
+  kind,
+  startAt,
+  totals,
+  notes,
+});
 
 /** The calendar where at least half of the shorter run lies within the other. */
 const scaleOf = (a: RunRecord, b: RunRecord): Comparison["scale"] => {
@@ -102,7 +118,9 @@ const totalsApart = (a: RunRecord, b: RunRecord): Comparison["totals"] => {
   const alike = (a.orders === undefined) === (b.orders === undefined);
   const [mine, theirs] = [a.totals, b.totals];
   const rows = counted.flatMap((path) =>
-    mine[path] === theirs[path] || (!alike && path === "waits") ? [] : [{ path, a: String(mine[path]), b: String(theirs[path]) }],
+    mine[path] === theirs[path] || (!alike && path === "waits")
+      ? []
+      : [{ path, a: String(mine[path]), b: String(theirs[path]) }],
   );
   const money = (["volume", "fees"] as const).filter((path) => alike && !equal(mine[path], theirs[path]));
   const results =
@@ -116,6 +134,10 @@ const causeOfTotals = (totals: Comparison["totals"], known: readonly KnownChange
   if (totals.length === 0) return undefined;
   const [main] = known;
   return main === undefined
-    ? { kind: "unknown", words: "A report holds totals only. Compare journals or sessions to find the first difference.", evidence: [] }
+    ? {
+        kind: "unknown",
+        words: "A report holds totals only. Compare journals or sessions to find the first difference.",
+        evidence: [],
+      }
     : { kind: main.kind, words: `The runs differ in ${known.map(({ words }) => words).join("; ")}.`, evidence: [] };
 };

@@ -19,7 +19,10 @@ export interface CutRun {
 }
 
 /** Loads the config and runs it. What it reads of the recording while it is loaded is cut as well. */
-export const cutRun = async (load: () => unknown, { fixture, cutAt }: CutRun = {}): Promise<Observed & { readonly fixture: string }> => {
+export const cutRun = async (
+  load: () => unknown,
+  { fixture, cutAt }: CutRun = {},
+): Promise<Observed & { readonly fixture: string }> => {
   const cut = cutAt === undefined || fixture === undefined ? undefined : { fixture, cutAt };
   const show = cut === undefined ? () => undefined : hideAfter(cut.fixture, cut.cutAt);
   try {
@@ -33,7 +36,10 @@ export const cutRun = async (load: () => unknown, { fixture, cutAt }: CutRun = {
 
 const marketUntil = ({ fixture, cutAt }: Required<CutRun>) => {
   const { tape, manifest } = readFixture(fixture);
-  return { cutAt, market: { tape: playedAt(tape, cutAt), facts: { name: fixture, contentHash: manifest.contentHash } } };
+  return {
+    cutAt,
+    market: { tape: playedAt(tape, cutAt), facts: { name: fixture, contentHash: manifest.contentHash } },
+  };
 };
 
 /** Runs in this process: what a strategy keeps outside its streams goes on from run to run. */

@@ -67,7 +67,9 @@ export const differencesOf = (
   const differences = [
     ...pairs.flatMap((pair) => ofPair(pair, scale, lengths)),
     ...lonelyRefusals(a.refusals, b.refusals, withinMs, shiftMs).map((refusal) => ofRefusal(refusal, "A", refusal.ms)),
-    ...lonelyRefusals(b.refusals, a.refusals, withinMs, -shiftMs).map((refusal) => ofRefusal(refusal, "B", refusal.ms + shiftMs)),
+    ...lonelyRefusals(b.refusals, a.refusals, withinMs, -shiftMs).map((refusal) =>
+      ofRefusal(refusal, "B", refusal.ms + shiftMs),
+    ),
   ];
   return { pairs, differences: differences.sort((x, y) => x.ms - y.ms || ranks[x.of] - ranks[y.of]) };
 };
@@ -82,7 +84,18 @@ interface Lengths {
 
 const ofRefusal = (refusal: Refusal, only: Side, ms: number): Difference => {
   const { strategy, slot } = refusal;
-  return { of: "outcome", kind: "refused-in-one", ms, strategy, slot, only, fields: [], a: undefined, b: undefined, refusal };
+  return {
+    of: "outcome",
+    kind: "refused-in-one",
+    ms,
+    strategy,
+    slot,
+    only,
+    fields: [],
+    a: undefined,
+    b: undefined,
+    refusal,
+  };
 };
 
 const ofPair = (pair: Pair, scale: Scale, lengths: Lengths): readonly Difference[] => {
@@ -94,7 +107,10 @@ const ofPair = (pair: Pair, scale: Scale, lengths: Lengths): readonly Difference
     if (ms > (a === undefined ? lengths.a : lengths.b)) return [];
     return [{ ...base, of: "decision", kind: "placed-by-one", ms, only: a === undefined ? "B" : "A" }];
   }
-  return [...decided(a, b, scale), ...waited(a, b), ...ended(a, b, scale, lengths)].map((found) => ({ ...base, ...found }));
+  return [...decided(a, b, scale), ...waited(a, b), ...ended(a, b, scale, lengths)].map((found) => ({
+    ...base,
+    ...found,
+  }));
 };
 
 type Found = Pick<Difference, "of" | "kind" | "ms"> & Partial<Pick<Difference, "only" | "fields">>;
@@ -102,13 +118,20 @@ type Found = Pick<Difference, "of" | "kind" | "ms"> & Partial<Pick<Difference, "
 const decided = (a: OrderTrace, b: OrderTrace, { withinMs, shiftMs }: Scale): readonly Found[] => {
   if (a.spec !== undefined && b.spec !== undefined && !sameSpec(a.spec, b.spec)) {
     return [
-      { of: "decision", kind: "content", ms: Math.min(a.wantedMs, b.wantedMs + shiftMs), fields: changes({ ...a.spec }, { ...b.spec }) },
+      {
+        of: "decision",
+        kind: "content",
+        ms: Math.min(a.wantedMs, b.wantedMs + shiftMs),
+        fields: changes({ ...a.spec }, { ...b.spec }),
+      },
     ];
   }
   const [mine, theirs] = [a.cancelMs, b.cancelMs === undefined ? undefined : b.cancelMs + shiftMs];
   if (mine !== undefined && theirs !== undefined) {
     const later = Math.abs(mine - theirs) > withinMs;
-    return later ? [{ of: "decision", kind: "canceled-later", ms: Math.min(mine, theirs), only: mine < theirs ? "A" : "B" }] : [];
+    return later
+      ? [{ of: "decision", kind: "canceled-later", ms: Math.min(mine, theirs), only: mine < theirs ? "A" : "B" }]
+      : [];
   }
   if (mine !== undefined && (isOpen(b) || b.endMs + shiftMs > mine + withinMs))
     return [{ of: "decision", kind: "canceled-by-one", ms: mine, only: "A" }];
@@ -123,7 +146,8 @@ const waited = (a: OrderTrace, b: OrderTrace): readonly Found[] => {
   return [{ of: "quota", kind: "wait", ms: a.wantedMs, only: a.waitedMs > b.waitedMs ? "A" : "B", fields }];
 };
 
-const isOpen = ({ phase }: OrderTrace): boolean => !["filled", "canceled", "rejected", "absent", "planned"].includes(phase);
+const isOpen = ({ phase }: OrderTrace): boolean =>
+  !["filled", "canceled", "rejected", "absent", "planned"].includes(phase);
 
 const ended = (a: OrderTrace, b: OrderTrace, { withinMs, shiftMs }: Scale, lengths: Lengths): readonly Found[] => {
   const [mine, theirs] = [a.endMs, b.endMs + shiftMs];
@@ -133,7 +157,10 @@ const ended = (a: OrderTrace, b: OrderTrace, { withinMs, shiftMs }: Scale, lengt
   if (isOpen(b) && lengths.b <= mine) return [];
   const ms = Math.min(isOpen(a) ? theirs : mine, isOpen(b) ? mine : theirs);
   const end = (order: OrderTrace): string => (isOpen(order) ? "open" : order.phase);
-  const all = changes({ end: end(a), filled: a.filledSz, price: a.avgPx }, { end: end(b), filled: b.filledSz, price: b.avgPx });
+  const all = changes(
+    { end: end(a), filled: a.filledSz, price: a.avgPx },
+    { end: end(b), filled: b.filledSz, price: b.avgPx },
+  );
   if (end(a) !== end(b)) return [{ of: "outcome", kind: "end", ms, fields: all }];
   if (!equal(a.filledSz, b.filledSz) || a.avgPx !== b.avgPx) return [{ of: "outcome", kind: "fill", ms, fields: all }];
   if (a.phase === "filled" && Math.abs(mine - theirs) > withinMs) {
@@ -146,7 +173,9 @@ const ended = (a: OrderTrace, b: OrderTrace, { withinMs, shiftMs }: Scale, lengt
       },
     ];
   }
-  return equal(a.cost, b.cost) ? [] : [{ of: "outcome", kind: "fee", ms, fields: [{ path: "fee", a: a.cost, b: b.cost }] }];
+  return equal(a.cost, b.cost)
+    ? []
+    : [{ of: "outcome", kind: "fee", ms, fields: [{ path: "fee", a: a.cost, b: b.cost }] }];
 };
 
 const changes = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): readonly FieldChange[] =>

@@ -40,7 +40,10 @@ type Answer =
 
 export const cutBounds = { least: 1, most: 1_000 };
 
-const rules: OptionRules = { wholes: { cuts: cutBounds, seed: seedBounds }, others: { fixture: { type: "string" }, onProgress: {} } };
+const rules: OptionRules = {
+  wholes: { cuts: cutBounds, seed: seedBounds },
+  others: { fixture: { type: "string" }, onProgress: {} },
+};
 
 /**
  * Whether the strategies of the config in this file see the future: reruns its backtest on recordings that end at random instants.
@@ -58,7 +61,10 @@ export const guard = async (path: string, options: GuardOptions = {}): Promise<L
 const runnerOf = (path: string, given: string | undefined): Runner => {
   let fixture = given;
   return async (cutAt) => {
-    const seen = await inProcess(path, { ...(fixture !== undefined && { fixture }), ...(cutAt !== undefined && { cutAt }) });
+    const seen = await inProcess(path, {
+      ...(fixture !== undefined && { fixture }),
+      ...(cutAt !== undefined && { cutAt }),
+    });
     fixture = seen.fixture;
     return seen;
   };
@@ -70,7 +76,8 @@ const inProcess = async (path: string, order: CutRun): Promise<Observed & { read
   try {
     const said = await ended([starter(), "guard", path, "--errand", JSON.stringify(errand)]);
     const answer = existsSync(errand.answer) ? (JSON.parse(readFileSync(errand.answer, "utf8")) as Answer) : undefined;
-    if (answer === undefined) throw new SluiceError("STRATEGY_FAILED", `${path}: the run ended without a result. ${said.trim()}`);
+    if (answer === undefined)
+      throw new SluiceError("STRATEGY_FAILED", `${path}: the run ended without a result. ${said.trim()}`);
     if ("seen" in answer) return answer.seen;
     const { code, message } = answer.failed;
     throw Object.hasOwn(errorCodes, code) ? new SluiceError(code as ErrorCode, message) : new Error(message);
@@ -101,6 +108,11 @@ export const runErrand = async (path: string, errand: string): Promise<void> => 
   try {
     write({ seen: await cutRun(() => loadConfigFile(path, { command: "backtest" }), order) });
   } catch (error) {
-    write({ failed: { code: isSluiceError(error) ? error.code : "", message: error instanceof Error ? error.message : String(error) } });
+    write({
+      failed: {
+        code: isSluiceError(error) ? error.code : "",
+        message: error instanceof Error ? error.message : String(error),
+      },
+    });
   }
 };

@@ -37,7 +37,11 @@ const blindSpot =
 
 const verbs = { wants: "wants", asks: "asks", sends: "sends", refused: "is refused" } as const;
 
-const glimpseLines = ({ slot, kind, at, sinceMs, whole, other, fields }: Glimpse, first: string, second: string): readonly string[] => [
+const glimpseLines = (
+  { slot, kind, at, sinceMs, whole, other, fields }: Glimpse,
+  first: string,
+  second: string,
+): readonly string[] => [
   `  ${instant(at)}, ${(sinceMs / 1_000).toFixed(3)} s after the start${slot === "" ? "" : `, slot ${slot}`}: ${verbs[kind]}`,
   ...(fields.length > 0
     ? fields
@@ -46,11 +50,15 @@ const glimpseLines = ({ slot, kind, at, sinceMs, whole, other, fields }: Glimpse
           ({ path, recorded, replayed }) =>
             `    ${path}: ${cut(JSON.stringify(recorded))} (${first}), ${cut(JSON.stringify(replayed))} (${second})`,
         )
-    : [`    ${first}: ${cut(whole)}`, `    ${second}: ${cut(other === whole ? "the same, at another instant" : other)}`]),
+    : [
+        `    ${first}: ${cut(whole)}`,
+        `    ${second}: ${cut(other === whole ? "the same, at another instant" : other)}`,
+      ]),
 ];
 
 const instant = (at: number): string => new Date(at).toISOString();
 const after = (ms: number): string =>
   ms < 1 ? "at that instant" : ms < 1_000 ? `${Math.round(ms)} ms later` : `${(ms / 1_000).toFixed(1)} s later`;
 const runs = (count: number): string => (count === 1 ? "a run" : `${count} runs`);
-const cut = (text: string | undefined): string => (text === undefined ? "nothing" : text.length > 120 ? `${text.slice(0, 117)}...` : text);
+const cut = (text: string | undefined): string =>
+  text === undefined ? "nothing" : text.length > 120 ? `${text.slice(0, 117)}...` : text;

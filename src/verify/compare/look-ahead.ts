@@ -72,11 +72,21 @@ export const lookAhead = async (
     if (known === undefined || glimpse.at < known.at) glimpses.set(glimpse.strategy, { ...glimpse, cutAt });
   }
   const found = [...glimpses.values()].sort((a, b) => a.at - b.at);
-  return { verdict: found.length === 0 ? "blind" : "sees-the-future", ...base, cuts: instants, glimpses: found, unrepeatable: undefined };
+  return {
+    verdict: found.length === 0 ? "blind" : "sees-the-future",
+    ...base,
+    cuts: instants,
+    glimpses: found,
+    unrepeatable: undefined,
+  };
 };
 
 /** Ascending; all of them after the first instant and before the last. The strategies take turns with their decisions. */
-export const cutInstants = ({ startAt, endAt, decisions }: Observed, cuts: number, seed: number | string): readonly number[] => {
+export const cutInstants = (
+  { startAt, endAt, decisions }: Observed,
+  cuts: number,
+  seed: number | string,
+): readonly number[] => {
   const random = createRandom(`cuts ${seed}`);
   const inside = decisions.filter(({ at }) => at > startAt && at < endAt);
   const places = [...new Set(inside.map(({ strategy }) => strategy))].map((name) => {
@@ -94,7 +104,10 @@ export const cutInstants = ({ startAt, endAt, decisions }: Observed, cuts: numbe
 
 /** Where two runs first decide differently, until `untilAt`. */
 export const firstGlimpse = (whole: Observed, other: Observed, untilAt: number): Glimpse | undefined => {
-  const [left, right] = [whole, other].map(({ decisions }) => decisions.filter(({ at }) => at <= untilAt)) as [Decision[], Decision[]];
+  const [left, right] = [whole, other].map(({ decisions }) => decisions.filter(({ at }) => at <= untilAt)) as [
+    Decision[],
+    Decision[],
+  ];
   const index = left.findIndex((decision, place) => !isSame(decision, right[place]));
   const place = index < 0 ? left.length : index;
   const [mine, theirs] = [left[place], right[place]];
@@ -102,7 +115,8 @@ export const firstGlimpse = (whole: Observed, other: Observed, untilAt: number):
   // The earlier of two different decisions is the one that should not be there.
   const first = theirs === undefined || (mine !== undefined && mine.at <= theirs.at) ? (mine as Decision) : theirs;
   const shown = { whole: counterpart(left, place, first), other: counterpart(right, place, first) };
-  const fields = shown.whole !== undefined && shown.other !== undefined ? fieldsOf(first.kind, shown.whole, shown.other) : [];
+  const fields =
+    shown.whole !== undefined && shown.other !== undefined ? fieldsOf(first.kind, shown.whole, shown.other) : [];
   return {
     strategy: first.strategy,
     slot: first.kind === "wants" ? slotIn(fields) : first.slot,
@@ -115,7 +129,11 @@ export const firstGlimpse = (whole: Observed, other: Observed, untilAt: number):
 };
 
 /** What a run decided in that place: of wanted orders the set that was in force, of anything else only the same thing at the same instant. */
-const counterpart = (decisions: readonly Decision[], place: number, { at, strategy, kind }: Decision): string | undefined => {
+const counterpart = (
+  decisions: readonly Decision[],
+  place: number,
+  { at, strategy, kind }: Decision,
+): string | undefined => {
   const there = decisions[place];
   if (there?.at === at && there.strategy === strategy && there.kind === kind) return there.what;
   if (kind !== "wants") return undefined;
@@ -123,7 +141,12 @@ const counterpart = (decisions: readonly Decision[], place: number, { at, strate
 };
 
 const isSame = (a: Decision, b: Decision | undefined): boolean =>
-  b !== undefined && a.at === b.at && a.strategy === b.strategy && a.kind === b.kind && a.slot === b.slot && a.what === b.what;
+  b !== undefined &&
+  a.at === b.at &&
+  a.strategy === b.strategy &&
+  a.kind === b.kind &&
+  a.slot === b.slot &&
+  a.what === b.what;
 
 const fieldsOf = (kind: Decision["kind"], whole: string, other: string): readonly FieldDifference[] => {
   const [a, b] = [whole, other].map((text) => (kind === "wants" ? bySlot(JSON.parse(text)) : JSON.parse(text)));
@@ -132,6 +155,9 @@ const fieldsOf = (kind: Decision["kind"], whole: string, other: string): readonl
 
 /** A set of wanted orders by slot: an order that is missing must not make all after it look changed. */
 const bySlot = (wanted: unknown): unknown =>
-  Array.isArray(wanted) ? Object.fromEntries(wanted.map((order: { readonly slot?: string }) => [String(order.slot), order])) : wanted;
+  Array.isArray(wanted)
+    ? Object.fromEntries(wanted.map((order: { readonly slot?: string }) => [String(order.slot), order]))
+    : wanted;
 
-const slotIn = ([first]: readonly FieldDifference[]): string => (first === undefined ? "" : (first.path.split(".")[0] ?? ""));
+const slotIn = ([first]: readonly FieldDifference[]): string =>
+  first === undefined ? "" : (first.path.split(".")[0] ?? "");

@@ -70,7 +70,9 @@ export const observe = async (input: unknown, { cutAt, ...place }: ObserveOption
     },
     place,
   );
-  const failed = Object.entries(report.perStrategy).flatMap(([name, { error }]) => (error === undefined ? [] : [[name, error]]));
+  const failed = Object.entries(report.perStrategy).flatMap(([name, { error }]) =>
+    error === undefined ? [] : [[name, error]],
+  );
   return { ...bounds, decisions, failed: Object.fromEntries(failed) as Record<string, string> };
 };
 
@@ -155,7 +157,8 @@ const createRequestWatch = (note: (decision: Decision) => void) => {
     (transport: OpenService["transport"], now: () => number): OpenService["transport"] =>
     (request, sink) => {
       const { endpoint, method, body } = request;
-      if (method === "POST") note({ at: now(), ...homeOf(body), kind: "sends", what: JSON.stringify({ endpoint, body }) });
+      if (method === "POST")
+        note({ at: now(), ...homeOf(body), kind: "sends", what: JSON.stringify({ endpoint, body }) });
       transport(request, sink);
     };
   return { plugin, watched: watchedTransport };

@@ -107,7 +107,12 @@ const runOfJournal = (path: string, text: string): RunRecord => {
     else throw unreadable(`${path}:${index + 1}`, 'an event with "type" and "at"', excerpt(line));
   }
   const report = reportBeside(path);
-  const run = reader.finish({ name: path, kind: "journal", notes, ...(report !== undefined && { facts: factsOfReport(report) }) });
+  const run = reader.finish({
+    name: path,
+    kind: "journal",
+    notes,
+    ...(report !== undefined && { facts: factsOfReport(report) }),
+  });
   return report === undefined ? run : { ...run, totals: { ...run.totals, pnl: report.pnl } };
 };
 
@@ -130,8 +135,10 @@ export const runOfSession = (session: Session): RunRecord => {
     if ("in" in record) {
       if (record.in === "open") offsetMs = (record.wall ?? record.now) - record.now;
       now = record.now;
-    } else if ("out" in record && record.out === "event") reader.event({ seq: number, at: now, ...record.event } as Event, number);
-    else if ("out" in record && record.out === "request" && record.endpoint === "placeOrder") noteSent(reader, record.body);
+    } else if ("out" in record && record.out === "event")
+      reader.event({ seq: number, at: now, ...record.event } as Event, number);
+    else if ("out" in record && record.out === "request" && record.endpoint === "placeOrder")
+      noteSent(reader, record.body);
   }
   const { feeSign } = createContract(header.profile).profile.order;
   return reader.finish({ name, kind: "session", notes, offsetMs, feeSign, facts: factsOfSession(session) });
@@ -153,6 +160,7 @@ const factsOfSession = ({ header, name }: Session): RunFacts => {
 /** Notes the content of a placement by its id. */
 export const noteSent = (reader: RunReader, body: unknown): void => {
   const { clOrdId, instId, side, ordType, px = "", sz } = (body ?? {}) as Readonly<Record<string, string | undefined>>;
-  if (clOrdId === undefined || instId === undefined || side === undefined || ordType === undefined || sz === undefined) return;
+  if (clOrdId === undefined || instId === undefined || side === undefined || ordType === undefined || sz === undefined)
+    return;
   reader.sent(clOrdId, { instId, side, ordType, px, sz });
 };

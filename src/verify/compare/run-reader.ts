@@ -52,14 +52,22 @@ export class RunReader {
     else if (event.type === "quota.rejected") this.#limited++;
     else if (event.type === "action.sent") {
       if (event.waitedMs > 0) this.#waits.push(event.waitedMs);
-      if (event.endpoint !== "placeOrder" || this.#leaving === undefined || this.#leaving.strategy !== event.owner) return;
+      if (event.endpoint !== "placeOrder" || this.#leaving === undefined || this.#leaving.strategy !== event.owner)
+        return;
       this.#leaving.waitedMs = event.waitedMs;
       this.#leaving.wantedMs = this.#leaving.sentMs - event.waitedMs;
       this.#leaving = undefined;
     }
   }
 
-  finish({ name, kind, facts = {}, notes = [], feeSign = "negative_is_cost", offsetMs = 0 }: RunReaderParts): RunRecord {
+  finish({
+    name,
+    kind,
+    facts = {},
+    notes = [],
+    feeSign = "negative_is_cost",
+    offsetMs = 0,
+  }: RunReaderParts): RunRecord {
     const orders = [...this.#orders.values()].map((order) => ({
       ...order,
       spec: this.#specs.get(order.clOrdId) ?? order.spec,
@@ -165,6 +173,8 @@ const eventWords = (event: Event): string => {
   const { strategy, slot, phase, record, reason } = event;
   const order = record === undefined ? "" : ` ${record.side} ${record.sz} ${record.instId} at ${record.px || "market"}`;
   const filled =
-    record === undefined || compare(record.accFillSz || "0", "0") === 0 ? "" : `, ${record.accFillSz} filled at ${record.avgPx}`;
+    record === undefined || compare(record.accFillSz || "0", "0") === 0
+      ? ""
+      : `, ${record.accFillSz} filled at ${record.avgPx}`;
   return `${strategy}/${slot} ${phase}${order}${filled}${reason === "" ? "" : ` (${reason})`}`;
 };

@@ -28,7 +28,10 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
   const { header, name } = session;
   const config = checkConfig(input);
   if (ensureMarket(session) === undefined) {
-    throw new SluiceError("USAGE", `${name}: no market data was recorded in this session, so there is nothing to backtest on.`);
+    throw new SluiceError(
+      "USAGE",
+      `${name}: no market data was recorded in this session, so there is nothing to backtest on.`,
+    );
   }
   const { seed, instance, profile, limits } = header;
   const reader = new RunReader();
@@ -49,20 +52,30 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
     kind: "backtest",
     notes,
     feeSign: createContract(profile).profile.order.feeSign,
-    facts: { ...factsOfReport(report), config: comparableFacts({ ...configFacts(config, header.config, limits), profile }, "profile") },
+    facts: {
+      ...factsOfReport(report),
+      config: comparableFacts({ ...configFacts(config, header.config, limits), profile }, "profile"),
+    },
   });
   return { ...run, totals: { ...run.totals, pnl: report.pnl } };
 };
 
 /** The config's own embedded service, or one made after what the session shows. */
-const serviceFor = (config: CheckedConfig, session: Session, happened: RunRecord): readonly [BacktestSpec, readonly string[]] => {
+const serviceFor = (
+  config: CheckedConfig,
+  session: Session,
+  happened: RunRecord,
+): readonly [BacktestSpec, readonly string[]] => {
   const given = config.service as BacktestSpec;
   if (given.kind === "backtest" && typeof given.openWith === "function") return [given, []];
   const { header } = session;
   const { drawn } = latencyOf(session);
   const medianMs = Math.max(1, Math.round((medianAck(happened.orders ?? []) ?? 50) / 2));
   const users = Object.fromEntries(header.users.map(({ uid, keys }) => [uid, { keys: Math.max(1, keys.length) }]));
-  const words = drawn === undefined ? `a latency of ${medianMs} ms each way, half of the session's median,` : "the latency of the session";
+  const words =
+    drawn === undefined
+      ? `a latency of ${medianMs} ms each way, half of the session's median,`
+      : "the latency of the session";
   const note = `The config is of ${given.kind}(…): the backtest has ${words} and the default fees and balances.`;
   return [backtest({ latency: drawn ?? lognormal({ medianMs }), users }), [note]];
 };

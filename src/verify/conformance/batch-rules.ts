@@ -21,10 +21,20 @@ const corresponds = (scenario: TradeScenario): Verdict => {
   const { mixed } = scenario.cancel;
   const orders = asked(scenario);
   return all([
-    expectThat(mixed.records.length === orders.length, mixed, `${orders.length} results`, `${mixed.records.length} results`),
+    expectThat(
+      mixed.records.length === orders.length,
+      mixed,
+      `${orders.length} results`,
+      `${mixed.records.length} results`,
+    ),
     ...orders.map(({ ordId }, index) => {
       const told = fieldOf(mixed.records[index], "ordId");
-      return expectThat(told === "" || told === ordId, mixed, `result ${index} tells of ${ordId}`, `result ${index} tells of ${told}`);
+      return expectThat(
+        told === "" || told === ordId,
+        mixed,
+        `result ${index} tells of ${ordId}`,
+        `result ${index} tells of ${told}`,
+      );
     }),
   ]);
 };

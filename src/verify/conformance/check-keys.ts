@@ -6,7 +6,14 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { type Credentials, createCredentials, credentialsFromEnv } from "../../client/transport/secrets.ts";
-import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer, type SignerOf } from "../../client/transport/sign.ts";
+import {
+  createFaultySigner,
+  createSigner,
+  faultyName,
+  keyFaults,
+  type Signer,
+  type SignerOf,
+} from "../../client/transport/sign.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { SluiceError } from "../../errors.ts";
 import type { CheckKey } from "./test-keys.ts";
@@ -40,9 +47,15 @@ interface Signing {
 }
 
 /** The key and its faulty twins, by name. */
-const signersOf = ({ profile, signer }: Signing, name: string, credentials: Credentials): readonly (readonly [string, Signer])[] => [
+const signersOf = (
+  { profile, signer }: Signing,
+  name: string,
+  credentials: Credentials,
+): readonly (readonly [string, Signer])[] => [
   [name, createSigner(profile, credentials, signer)],
-  ...keyFaults.map((fault) => [faultyName(name, fault), createFaultySigner(profile, credentials, fault, signer)] as const),
+  ...keyFaults.map(
+    (fault) => [faultyName(name, fault), createFaultySigner(profile, credentials, fault, signer)] as const,
+  ),
 ];
 
 /** One key from SLUICE_API_KEY, SLUICE_SECRET_KEY and SLUICE_PASSPHRASE; none when the first is not set. */
@@ -50,7 +63,11 @@ const keysFromEnv = (env: (name: string) => string | undefined, signing: Signing
   if ((env(`${environmentPrefix}_API_KEY`) ?? "") === "") return none;
   const credentials = credentialsFromEnv(environmentPrefix, env);
   const key = { name: "environment", uid: "environment", permissions: everything(signing.profile) };
-  return { keys: [key], signers: new Map(signersOf(signing, key.name, credentials)), credentials: new Map([[key.name, credentials]]) };
+  return {
+    keys: [key],
+    signers: new Map(signersOf(signing, key.name, credentials)),
+    credentials: new Map([[key.name, credentials]]),
+  };
 };
 
 /** Reads the line of `sluice venue --json`, or the file of `sluice venue --keys`. */
@@ -71,15 +88,23 @@ const keysFromFile = (path: string, signing: Signing, local: boolean): KeySet =>
     credentials.set(name, secrets);
     for (const [of, signer] of signersOf(signing, name, secrets)) signers.set(of, signer);
     const { uid, permissions } = entry;
-    keys.push({ name, uid: typeof uid === "string" ? uid : name, permissions: textsOf(permissions) ?? everything(signing.profile) });
+    keys.push({
+      name,
+      uid: typeof uid === "string" ? uid : name,
+      permissions: textsOf(permissions) ?? everything(signing.profile),
+    });
   }
   const { wsUrl } = root;
   return { keys, signers, credentials, ...(typeof wsUrl === "string" && { wsUrl }) };
 };
 
 /** The keys of this file, or of the environment where none is named. A file may be open to others where the service is on this machine. */
-export const keysFrom = (url: string, path: string | undefined, signing: Signing, env: (name: string) => string | undefined): KeySet =>
-  path === undefined ? keysFromEnv(env, signing) : keysFromFile(path, signing, isLoopback(url));
+export const keysFrom = (
+  url: string,
+  path: string | undefined,
+  signing: Signing,
+  env: (name: string) => string | undefined,
+): KeySet => (path === undefined ? keysFromEnv(env, signing) : keysFromFile(path, signing, isLoopback(url)));
 
 /** By its whole name: localhost.example.com is another machine. */
 export const isLoopback = (url: string): boolean =>
@@ -116,5 +141,8 @@ const parsed = (path: string, text: string): Raw => {
     value = undefined;
   }
   if (isRaw(value)) return value;
-  throw new SluiceError("USAGE", `${path}: is not a JSON object. Give the line of sluice venue --json, or its --keys file.`);
+  throw new SluiceError(
+    "USAGE",
+    `${path}: is not a JSON object. Give the line of sluice venue --json, or its --keys file.`,
+  );
 };

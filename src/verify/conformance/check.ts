@@ -79,7 +79,11 @@ const options: OptionRules = {
  * `PROFILE_INVALID` or `DECIMAL_INVALID` before anything is sent, `USAGE` where the service refuses the key, and `OUTCOME_UNKNOWN` where
  * nothing answers.
  */
-export const check = async (url: string, given: CheckOptions = {}, surroundings: Surroundings = {}): Promise<CheckReport> => {
+export const check = async (
+  url: string,
+  given: CheckOptions = {},
+  surroundings: Surroundings = {},
+): Promise<CheckReport> => {
   checkOptions("check", options, given);
   askFirst(url, given);
   const { clock = createSystemClock(), env = (name) => process.env[name] } = surroundings;
@@ -130,7 +134,10 @@ const orderHints = ({ instrument, px, sz }: CheckOptions): OrderHints => ({
 const checkRules = (only: readonly string[] | undefined, rules: readonly { readonly id: string }[]): void => {
   const unknown = only?.find((start) => !rules.some(({ id }) => id.startsWith(start)));
   if (unknown === undefined) return;
-  throw new SluiceError("USAGE", `--only: no rule begins with "${unknown}". Rules are called ${rules[0]?.id}, 4.4-elements, 8.1-key …`);
+  throw new SluiceError(
+    "USAGE",
+    `--only: no rule begins with "${unknown}". Rules are called ${rules[0]?.id}, 4.4-elements, 8.1-key …`,
+  );
 };
 
 /** Refuses another machine's service, keys unread, without leave to place orders. */

@@ -50,12 +50,18 @@ const refusesFaults = async (testClient: TestClient): Promise<Verdict> => {
   const { a, instId } = await tradeScenario(testClient);
   const verdicts: Verdict[] = [];
   for (const fault of keyFaults) {
-    for (const endpoint of askedWrongly) verdicts.push(await refusesFault(testClient, endpoint, fault, { ordId: a.ordId, instId }));
+    for (const endpoint of askedWrongly)
+      verdicts.push(await refusesFault(testClient, endpoint, fault, { ordId: a.ordId, instId }));
   }
   return all(verdicts);
 };
 
-const refusesFault = async (testClient: TestClient, endpoint: EndpointName, fault: KeyFault, order: Raw): Promise<Verdict> => {
+const refusesFault = async (
+  testClient: TestClient,
+  endpoint: EndpointName,
+  fault: KeyFault,
+  order: Raw,
+): Promise<Verdict> => {
   const reply = await testClient.ask(endpoint, endpoint === "getOrder" ? order : {}, { fault });
   const { status } = reply;
   return expectThat(status === 401 || status === 403, reply, `status 401 or 403 for a wrong ${fault}`);
@@ -85,8 +91,13 @@ const judgedRefusal = (testClient: TestClient, reply: Reply, what: string): Verd
   const outcome = outcomeOf(testClient, reply);
   const unlisted = unlistedIn("placeOrder", outcome, testClient.contract.profile);
   if (unlisted !== undefined)
-    return fail(reply, `${what} is refused with a code of answers.rejectionCodes`, `code ${unlisted.code}, which is on no list`);
-  const refused = outcome.kind === "rejected" || (outcome.kind === "done" && fieldOf(outcome.records[0], "sCode") !== "0");
+    return fail(
+      reply,
+      `${what} is refused with a code of answers.rejectionCodes`,
+      `code ${unlisted.code}, which is on no list`,
+    );
+  const refused =
+    outcome.kind === "rejected" || (outcome.kind === "done" && fieldOf(outcome.records[0], "sCode") !== "0");
   return expectThat(refused, reply, `a refusal of ${what}`, `${outcome.kind}: ${reply.shown}`);
 };
 
@@ -106,7 +117,8 @@ const keepsTakenId = async (testClient: TestClient): Promise<Verdict> => {
     const again = await testClient.ask("placeOrder", own.body);
     const pending = await testClient.ask("pendingOrders", { instId: own.body["instId"], limit: "100" });
     const same = pending.records.filter((record) => fieldOf(record, "clOrdId") === own.clOrdId);
-    for (const record of same) if (fieldOf(record, "ordId") !== own.ordId) await orders.adopt(own.clOrdId, fieldOf(record, "ordId"));
+    for (const record of same)
+      if (fieldOf(record, "ordId") !== own.ordId) await orders.adopt(own.clOrdId, fieldOf(record, "ordId"));
     const proves = provesRefusal(testClient, again);
     return all([
       expectThat(same.length === 1, pending, `one order of the client id ${own.clOrdId}`, `${same.length} orders`),
@@ -119,7 +131,11 @@ const keepsTakenId = async (testClient: TestClient): Promise<Verdict> => {
 
 /** Proof of absence by the exchange's own code; where it has none, the lists prove it. */
 const absent = async (testClient: TestClient): Promise<Verdict> => {
-  const reply = await testClient.ask("getOrder", { instId: await testClient.orders.instId(), clOrdId: "NOSUCH1" }, { mayBeUnread: true });
+  const reply = await testClient.ask(
+    "getOrder",
+    { instId: await testClient.orders.instId(), clOrdId: "NOSUCH1" },
+    { mayBeUnread: true },
+  );
   if (reply.status === 0) return open(`an answer that proves nothing, so that the lists have to (${reply.shown})`);
   const outcome = outcomeOf(testClient, reply);
   if (outcome.kind === "done") return expectThat(outcome.records.length === 0, reply, "no order");
@@ -141,18 +157,24 @@ const fills = async (testClient: TestClient, layer: LayerSpec): Promise<Verdict>
   if (endpoint === undefined) return pass;
   const { capacity, windowMs } = layer;
   const instId = await testClient.orders.instId();
-  const input = { pendingOrders: { instId, limit: "1" }, orderHistory: { instType: "SWAP", limit: "1" } }[endpoint as string] ?? {};
+  const input =
+    { pendingOrders: { instId, limit: "1" }, orderHistory: { instType: "SWAP", limit: "1" } }[endpoint as string] ?? {};
   const order = endpoint === "getOrder" ? { instId, ordId: "1" } : input;
   // Nothing of ours counts any more, in any window.
-  const quietMs = Math.max(...(testClient.dialect?.layers ?? []).filter(({ banMs }) => banMs === 0).map((one) => one.windowMs));
+  const quietMs = Math.max(
+    ...(testClient.dialect?.layers ?? []).filter(({ banMs }) => banMs === 0).map((one) => one.windowMs),
+  );
   await testClient.wait(quietMs * quietFactor);
   const sentAt = testClient.clock.now();
   const calls = Array.from({ length: capacity }, () => testClient.ask(endpoint, order, { within: [] }));
   const replies = await Promise.all(calls);
   const isLate = testClient.clock.now() - sentAt > windowMs;
-  if (isLate && !replies.some(({ limited }) => limited)) return skipped(`${capacity} calls took longer than the layer's window`);
+  if (isLate && !replies.some(({ limited }) => limited))
+    return skipped(`${capacity} calls took longer than the layer's window`);
   return all(
-    replies.map((reply) => expectThat(!reply.limited, reply, `${capacity} calls in ${windowMs / 1_000} s pass the layer "${layer.name}"`)),
+    replies.map((reply) =>
+      expectThat(!reply.limited, reply, `${capacity} calls in ${windowMs / 1_000} s pass the layer "${layer.name}"`),
+    ),
   );
 };
 

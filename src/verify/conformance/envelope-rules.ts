@@ -16,7 +16,9 @@ const successesAre = async (testClient: TestClient, judge: (reply: Reply) => Ver
 /** The record of the order just placed, from the endpoint of which the description shows the record. */
 const ownRecord = async (testClient: TestClient): Promise<{ readonly record: Raw; readonly reply: Reply }> => {
   const { order, a } = await tradeScenario(testClient);
-  const found = [order.byOrdId, order.hinted].map((reply) => ({ reply, record: reply.records[0] })).find(({ record }) => isRaw(record));
+  const found = [order.byOrdId, order.hinted]
+    .map((reply) => ({ reply, record: reply.records[0] }))
+    .find(({ record }) => isRaw(record));
   return { record: found?.record ?? {}, reply: found?.reply ?? a.placed };
 };
 
@@ -52,16 +54,23 @@ const failureOf = async (testClient: TestClient): Promise<readonly Reply[]> => {
 const judgeFailure = (reply: Reply): Verdict => {
   const { code, msg } = reply.envelope;
   if (!isRaw(reply.body)) return fail(reply, "an envelope with code and msg", reply.shown);
-  if (typeof code !== "string" || code === "0") return fail(reply, 'code is a text other than "0"', `code ${JSON.stringify(code)}`);
+  if (typeof code !== "string" || code === "0")
+    return fail(reply, 'code is a text other than "0"', `code ${JSON.stringify(code)}`);
   return expectThat(typeof msg === "string", reply, "msg is a text", `msg ${JSON.stringify(msg)}`);
 };
 
-const unitOf = (digits: number): string => ({ 10: "seconds", 13: "milliseconds", 16: "microseconds" })[digits] ?? `${digits} digits`;
+const unitOf = (digits: number): string =>
+  ({ 10: "seconds", 13: "milliseconds", 16: "microseconds" })[digits] ?? `${digits} digits`;
 
 export const envelopeRules: readonly Rule[] = [
   rule("2.1-code", 'code is the text "0" on success', "key", (testClient) =>
     successesAre(testClient, (reply) =>
-      expectThat(reply.envelope["code"] === "0", reply, 'code "0" as a text', `code ${JSON.stringify(reply.envelope["code"])}`),
+      expectThat(
+        reply.envelope["code"] === "0",
+        reply,
+        'code "0" as a text',
+        `code ${JSON.stringify(reply.envelope["code"])}`,
+      ),
     ),
   ),
   rule("2.1-msg", "msg is empty text on success", "key", (testClient) =>
@@ -80,19 +89,32 @@ export const envelopeRules: readonly Rule[] = [
       const names = Object.keys(record);
       const lacking = fields.filter((name) => !names.includes(name));
       const extra = names.filter((name) => !fields.includes(name));
-      const got = [...lacking.map((name) => `${name} is missing`), ...extra.map((name) => `${name} is not a field`)].join(", ");
+      const got = [
+        ...lacking.map((name) => `${name} is missing`),
+        ...extra.map((name) => `${name} is not a field`),
+      ].join(", ");
       return expectThat(got === "", reply, fields.join(", "), got);
     }),
   ),
   rule("2.2-text", "all fields of the order record are strings", "trade key", (testClient) =>
     recordIs(testClient, (record, reply) => {
       const wrong = Object.entries(record).find(([, value]) => typeof value !== "string");
-      return expectThat(wrong === undefined, reply, "every field is a string", `${wrong?.[0]} ${JSON.stringify(wrong?.[1])}`);
+      return expectThat(
+        wrong === undefined,
+        reply,
+        "every field is a string",
+        `${wrong?.[0]} ${JSON.stringify(wrong?.[1])}`,
+      );
     }),
   ),
   rule("2.2-decimals", "px, sz, avgPx, accFillSz and fee are decimal text", "trade key", (testClient) =>
     // Whether a price that does not exist is "" or "0" is open (H9).
-    looksLike(testClient, ["px", "sz", "avgPx", "accFillSz", "fee"], "decimal text", (text) => text === "" || isDecimal(text)),
+    looksLike(
+      testClient,
+      ["px", "sz", "avgPx", "accFillSz", "fee"],
+      "decimal text",
+      (text) => text === "" || isDecimal(text),
+    ),
   ),
   rule("2.2-times", "createdAt and updatedAt are digits only", "trade key", (testClient) =>
     looksLike(testClient, ["createdAt", "updatedAt"], "digits only", (text) => /^\d+$/.test(text)),

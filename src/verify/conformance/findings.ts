@@ -45,7 +45,12 @@ type Colours = Readonly<Record<"plain" | "red" | "green" | "dim", Stroke>>;
 
 const marks: Readonly<Record<Verdict["kind"], string>> = { pass: "pass", fail: "FAIL", open: "open", skipped: "skip" };
 
-const linesOf = (rule: CheckedRule, next: CheckedRule | undefined, width: number, colours: Colours): readonly string[] => {
+const linesOf = (
+  rule: CheckedRule,
+  next: CheckedRule | undefined,
+  width: number,
+  colours: Colours,
+): readonly string[] => {
   const paint = { pass: colours.green, fail: colours.red, open: colours.dim, skipped: colours.dim }[rule.kind];
   const line = `${paint(marks[rule.kind])}  ${rule.id.padEnd(width)}  ${rule.title.replace(/^open: /, "")}`;
   const indent = " ".repeat(width + 8);

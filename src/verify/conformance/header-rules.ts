@@ -99,7 +99,12 @@ export const headerRules: readonly Rule[] = [
       (first, second) => {
         const [a, b] = [first.counters.ipRemaining, second.counters.ipRemaining];
         if (a === undefined || b === undefined) return headerMissing;
-        return expectThat(b === a - 2, second, `${limitHeaders.ipRemaining} ${a - 2}: one request without a key, one with`, String(b));
+        return expectThat(
+          b === a - 2,
+          second,
+          `${limitHeaders.ipRemaining} ${a - 2}: one request without a key, one with`,
+          String(b),
+        );
       },
     );
   }),

@@ -26,11 +26,13 @@ const extra = 3;
 const atOnce = 25;
 const latestMs = 45_000;
 
-export const ipLimitProbe = (testClient: TestClient): Promise<IpLimitProbe> => testClient.once("wave", () => play(testClient));
+export const ipLimitProbe = (testClient: TestClient): Promise<IpLimitProbe> =>
+  testClient.once("wave", () => play(testClient));
 
 const play = async (testClient: TestClient): Promise<IpLimitProbe> => {
   const { profile } = testClient.contract;
-  if (profile.instruments.chargesUserWithoutKey) throw new Unable("requests without a key are charged to a user here (G13)");
+  if (profile.instruments.chargesUserWithoutKey)
+    throw new Unable("requests without a key are charged to a user here (G13)");
   testClient.open("instruments", capacity + extra, latestMs, { as: "no key" });
   await testClient.freshMinute();
   const { clock } = testClient;
@@ -42,7 +44,8 @@ const play = async (testClient: TestClient): Promise<IpLimitProbe> => {
   // What the list itself says to a request without a key does not matter, only when it begins to say something else.
   const passes = ({ status, ok }: Reply): boolean => status === first?.status && ok === first.ok;
   while (replies.length < capacity && replies.every(passes)) {
-    if (clock.now() > beganAt + latestMs) throw new Unable(`the service answered only ${replies.length} requests in ${latestMs / 1_000} s`);
+    if (clock.now() > beganAt + latestMs)
+      throw new Unable(`the service answered only ${replies.length} requests in ${latestMs / 1_000} s`);
     const count = Math.min(atOnce, capacity - replies.length);
     replies.push(...(await Promise.all(Array.from({ length: count }, ask))));
   }
@@ -51,5 +54,12 @@ const play = async (testClient: TestClient): Promise<IpLimitProbe> => {
   const signed = testClient.roles.main && (await testClient.ask("instruments", {}, { within: [] }));
   const freeAt = profile.limits.anchor === "wall_clock" ? minuteEndsAt : clock.now() + minuteMs;
   await testClient.wait(freeAt + edgeMs - clock.now());
-  return { breached: !passes(last), first: replies[0] as Reply, passed: replies.filter(passes).length, last, signed, freed: await ask() };
+  return {
+    breached: !passes(last),
+    first: replies[0] as Reply,
+    passed: replies.filter(passes).length,
+    last,
+    signed,
+    freed: await ask(),
+  };
 };

@@ -24,7 +24,8 @@ const quietMs = 2_100;
 /** Parts of a second at which bursts begin. */
 const phasesMs = [150, 400, 650] as const;
 
-export const keyLimitProbe = (testClient: TestClient): Promise<readonly Burst[]> => testClient.once("burst", () => play(testClient));
+export const keyLimitProbe = (testClient: TestClient): Promise<readonly Burst[]> =>
+  testClient.once("burst", () => play(testClient));
 
 const play = async (testClient: TestClient): Promise<readonly Burst[]> => {
   testClient.open("pendingOrders", capacity + extra, 1);
@@ -38,10 +39,14 @@ const play = async (testClient: TestClient): Promise<readonly Burst[]> => {
 
 const burst = async (testClient: TestClient, phaseMs: number): Promise<Burst> => {
   const { roles, contract } = testClient;
-  await testClient.room((capacity + extra + 2) * contract.endpoints.pendingOrders.weight + contract.endpoints.instruments.weight);
+  await testClient.room(
+    (capacity + extra + 2) * contract.endpoints.pendingOrders.weight + contract.endpoints.instruments.weight,
+  );
   await testClient.wait(quietMs);
   await testClient.wait((1_000 + phaseMs - (testClient.serviceNow() % 1_000)) % 1_000);
-  const calls = Array.from({ length: capacity + extra }, () => testClient.ask("pendingOrders", { limit: "1" }, { within: ["ip"] }));
+  const calls = Array.from({ length: capacity + extra }, () =>
+    testClient.ask("pendingOrders", { limit: "1" }, { within: ["ip"] }),
+  );
   const replies = await Promise.all(calls);
   const otherKey = roles.second && (await testClient.ask("instruments", {}, { as: roles.second, within: ["ip"] }));
   await testClient.wait(quietMs);

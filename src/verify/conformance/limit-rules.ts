@@ -47,7 +47,12 @@ export const limitRules: readonly Rule[] = [
     if (beyond.length === 0) return noBreach;
     return all(
       beyond.map((reply) =>
-        expectThat(elapsedMs(reply) < immediateMs, reply, `an answer within ${immediateMs} ms`, `${Math.round(elapsedMs(reply))} ms`),
+        expectThat(
+          elapsedMs(reply) < immediateMs,
+          reply,
+          `an answer within ${immediateMs} ms`,
+          `${Math.round(elapsedMs(reply))} ms`,
+        ),
       ),
     );
   }),
@@ -65,12 +70,22 @@ export const limitRules: readonly Rule[] = [
   }),
   slowRule("8.1-uid", "a weight of 1200 fits a minute, and no more", "key", async (testClient) => {
     const { passed, breach } = await userLimitProbe(testClient);
-    return expectThat(passed === floodCalls, breach, `${floodCalls} calls of weight 5 in one minute`, `${passed} passed`);
+    return expectThat(
+      passed === floodCalls,
+      breach,
+      `${floodCalls} calls of weight 5 in one minute`,
+      `${passed} passed`,
+    );
   }),
-  slowRule("8.1-uid-blocked", "beyond it the user is blocked until the next minute begins", "key", async (testClient) => {
-    const { blocked, breach } = await userLimitProbe(testClient);
-    return breach.ok ? noBreach : all(blocked.map((reply) => refused(reply, "a refusal until the minute ends")));
-  }),
+  slowRule(
+    "8.1-uid-blocked",
+    "beyond it the user is blocked until the next minute begins",
+    "key",
+    async (testClient) => {
+      const { blocked, breach } = await userLimitProbe(testClient);
+      return breach.ok ? noBreach : all(blocked.map((reply) => refused(reply, "a refusal until the minute ends")));
+    },
+  ),
   slowRule("8.1-uid-keys", "on all keys of the user", "two keys", async (testClient) => {
     const { otherKey, breach } = await userLimitProbe(testClient);
     return breach.ok || otherKey === undefined ? noBreach : refused(otherKey, "a refusal of the other key too");
@@ -85,7 +100,12 @@ export const limitRules: readonly Rule[] = [
   }),
   slowRule("8.1-ip", "1200 requests of one address fit a minute, and no more", "nothing", async (testClient) => {
     const { passed, last } = await ipLimitProbe(testClient);
-    return expectThat(passed === layers.ip.capacity, last, `${layers.ip.capacity} requests in one minute`, `${passed} passed`);
+    return expectThat(
+      passed === layers.ip.capacity,
+      last,
+      `${layers.ip.capacity} requests in one minute`,
+      `${passed} passed`,
+    );
   }),
   slowRule("8.1-ip-signed", "beyond it signed requests of the address are refused too", "key", async (testClient) => {
     const { signed, breached } = await ipLimitProbe(testClient);
@@ -93,6 +113,10 @@ export const limitRules: readonly Rule[] = [
   }),
   slowRule("8.1-ip-free", "when the next minute begins the address is free", "nothing", async (testClient) => {
     const { freed, first } = await ipLimitProbe(testClient);
-    return expectThat(freed.status === first.status, freed, `the answer of the first request of a minute: HTTP ${first.status}`);
+    return expectThat(
+      freed.status === first.status,
+      freed,
+      `the answer of the first request of a minute: HTTP ${first.status}`,
+    );
   }),
 ];

@@ -45,7 +45,9 @@ type Look = (scenario: TradeScenario) => Verdict;
 const pendingRule = (id: string, title: string, look: Look): Rule =>
   rule(`4.2-${id}`, title, "trade key", async (testClient) => look(await tradeScenario(testClient)));
 const historyRule = (id: string, title: string, look: Look): Rule =>
-  rule(`4.3-${id}`, title, "trade key", async (testClient) => (remembers(testClient) ? look(await tradeScenario(testClient)) : forgetful));
+  rule(`4.3-${id}`, title, "trade key", async (testClient) =>
+    remembers(testClient) ? look(await tradeScenario(testClient)) : forgetful,
+  );
 
 const isSwap = (instId: string): boolean => instTypeOf(instId) === "SWAP";
 
@@ -58,11 +60,21 @@ const bounded = (page: Reply, beyond: Reply): Verdict =>
       `${paging.limitMax} of more records`,
       `${page.records.length} records`,
     ),
-    expectThat(beyond.records.length <= paging.limitMax, beyond, `at most ${paging.limitMax} records`, `${beyond.records.length} records`),
+    expectThat(
+      beyond.records.length <= paging.limitMax,
+      beyond,
+      `at most ${paging.limitMax} records`,
+      `${beyond.records.length} records`,
+    ),
   ]);
 
 const byDefault = (page: Reply): Verdict =>
-  expectThat(page.records.length === paging.limitDefault, page, `${paging.limitDefault} of more records`, `${page.records.length} records`);
+  expectThat(
+    page.records.length === paging.limitDefault,
+    page,
+    `${paging.limitDefault} of more records`,
+    `${page.records.length} records`,
+  );
 
 const ordering = (reply: Reply, ids: readonly string[]): string => {
   const places = ids.map((id) => ordIdsOf(reply).indexOf(id));
@@ -80,7 +92,9 @@ const narrowing = (
       lists(of(scenario).swap, three(scenario), "swap orders"),
       allHave(of(scenario).swap, "instId", isSwap, "swap orders only"),
       // Where spot is not offered, nothing of it is asked.
-      of(scenario).spot.status === 0 ? pass : allHave(of(scenario).spot, "instId", (id) => !isSwap(id), "spot orders only"),
+      of(scenario).spot.status === 0
+        ? pass
+        : allHave(of(scenario).spot, "instId", (id) => !isSwap(id), "spot orders only"),
     ]),
   ),
   make("limit", "limit is the number of results", (scenario) => {
@@ -90,23 +104,36 @@ const narrowing = (
   make("after", "after lists older orders", (scenario) => {
     const { a, b, c } = scenario;
     const { after } = of(scenario);
-    return all([lists(after, [a.ordId], "older orders"), omits(after, [b.ordId, c.ordId], `nothing but older than ${b.ordId}`)]);
+    return all([
+      lists(after, [a.ordId], "older orders"),
+      omits(after, [b.ordId, c.ordId], `nothing but older than ${b.ordId}`),
+    ]);
   }),
   make("before", "before lists newer orders", (scenario) => {
     const { a, b, c } = scenario;
     const { before } = of(scenario);
-    return all([lists(before, [c.ordId], "newer orders"), omits(before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]);
+    return all([
+      lists(before, [c.ordId], "newer orders"),
+      omits(before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`),
+    ]);
   }),
 ];
 
 export const listingRules: readonly Rule[] = [
-  pendingRule("all", "all active orders are listed", (scenario) => lists(scenario.pending.all, three(scenario), "all active orders")),
+  pendingRule("all", "all active orders are listed", (scenario) =>
+    lists(scenario.pending.all, three(scenario), "all active orders"),
+  ),
   pendingRule("states", "only live and partially_filled orders are listed", ({ pending, after }) =>
     all(
       [...Object.values(pending), after.pending]
         .filter(({ ok }) => ok)
         .map((reply) =>
-          allHave(reply, "state", (state) => (states.pending as readonly string[]).includes(state), states.pending.join(" or ")),
+          allHave(
+            reply,
+            "state",
+            (state) => (states.pending as readonly string[]).includes(state),
+            states.pending.join(" or "),
+          ),
         ),
     ),
   ),
@@ -122,7 +149,12 @@ export const listingRules: readonly Rule[] = [
       allHave(scenario.pending.own, "instId", (id) => id === scenario.instId, `orders of ${scenario.instId} only`),
       scenario.otherInstId === undefined
         ? pass
-        : allHave(scenario.pending.other, "instId", (id) => id === scenario.otherInstId, `orders of ${scenario.otherInstId} only`),
+        : allHave(
+            scenario.pending.other,
+            "instId",
+            (id) => id === scenario.otherInstId,
+            `orders of ${scenario.otherInstId} only`,
+          ),
     ]),
   ),
   ...narrowing(pendingRule, ({ pending }) => pending),
@@ -150,7 +182,12 @@ export const listingRules: readonly Rule[] = [
     const replies = Object.values(history).filter(({ ok }) => ok);
     return all(
       replies.map((reply) =>
-        allHave(reply, "state", (state) => (states.history as readonly string[]).includes(state), states.history.join(" or ")),
+        allHave(
+          reply,
+          "state",
+          (state) => (states.history as readonly string[]).includes(state),
+          states.history.join(" or "),
+        ),
       ),
     );
   }),

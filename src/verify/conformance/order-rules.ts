@@ -26,19 +26,29 @@ export const orderRules: readonly Rule[] = [
   tradeRule("3-canceled", "an order that was cancelled is canceled", ({ after }) => {
     const shown = after.order.filter((reply) => reply.records.length > 0 && !active.includes(stateOf(reply)));
     // A completed order may be forgotten (H11), and one that still stands is the matter of 4.4.
-    return all(shown.map((reply) => expectThat(stateOf(reply) === "canceled", reply, "state canceled", `state ${stateOf(reply)}`)));
+    return all(
+      shown.map((reply) =>
+        expectThat(stateOf(reply) === "canceled", reply, "state canceled", `state ${stateOf(reply)}`),
+      ),
+    );
   }),
   tradeRule("3-words", "no other state is named", ({ order, pending, history, after }) => {
     const replies = [...Object.values(order), ...Object.values(pending), ...Object.values(history), ...after.order];
     return all(
       replies.map((reply) => {
-        const odd = reply.records.map((record) => fieldOf(record, "state")).find((state) => state !== "" && !known.includes(state));
+        const odd = reply.records
+          .map((record) => fieldOf(record, "state"))
+          .find((state) => state !== "" && !known.includes(state));
         return expectThat(odd === undefined, reply, known.join(", "), `state ${odd}`);
       }),
     );
   }),
-  tradeRule("4.1-ordId", "an order is found by ordId", ({ order, a }) => tells(order.byOrdId, a.ordId, "found by ordId")),
-  tradeRule("4.1-clOrdId", "an order is found by clOrdId", ({ order, b }) => tells(order.byClOrdId, b.ordId, "found by clOrdId")),
+  tradeRule("4.1-ordId", "an order is found by ordId", ({ order, a }) =>
+    tells(order.byOrdId, a.ordId, "found by ordId"),
+  ),
+  tradeRule("4.1-clOrdId", "an order is found by clOrdId", ({ order, b }) =>
+    tells(order.byClOrdId, b.ordId, "found by clOrdId"),
+  ),
   tradeRule("4.1-priority", "ordId takes priority when both ids are sent", ({ order, a }) => {
     const reply = order.ordIdUnknown;
     return all([
@@ -58,5 +68,7 @@ export const orderRules: readonly Rule[] = [
     ),
   ),
   tradeRule("4.1-neither", "open: the answer without ids", ({ order: { neither } }) => open(`${neither.shown} (G5)`)),
-  tradeRule("4.1-not-found", "open: the answer when there is no such order", ({ order: { unknown } }) => open(`${unknown.shown} (G5)`)),
+  tradeRule("4.1-not-found", "open: the answer when there is no such order", ({ order: { unknown } }) =>
+    open(`${unknown.shown} (G5)`),
+  ),
 ];

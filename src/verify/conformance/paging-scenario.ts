@@ -18,7 +18,8 @@ interface PagingScenario {
   readonly history: Pages;
 }
 
-export const pagingScenario = (testClient: TestClient): Promise<PagingScenario> => testClient.once("crowd", () => play(testClient));
+export const pagingScenario = (testClient: TestClient): Promise<PagingScenario> =>
+  testClient.once("crowd", () => play(testClient));
 
 const play = async (testClient: TestClient): Promise<PagingScenario> => {
   const { orders, quick } = testClient;

@@ -111,17 +111,32 @@ export const permissionRules: readonly Rule[] = [
   ),
   rule("5-trade-read", "without read a key may not query or list orders", "trade-only key", (testClient) =>
     withOrder(testClient, async (order) =>
-      all((await inTurn(reads(testClient, need(testClient.roles.tradeOnly), order))).map((reply) => refuses(reply, "a key without read"))),
+      all(
+        (await inTurn(reads(testClient, need(testClient.roles.tradeOnly), order))).map((reply) =>
+          refuses(reply, "a key without read"),
+        ),
+      ),
     ),
   ),
   rule("5-trade-cancel", "the permission trade_futures opens batch cancel", "trade-only key", (testClient) =>
     withOrder(testClient, async (order) => {
       const reply = await testClient.orders.cancel([order], { as: need(testClient.roles.tradeOnly) });
       const state = await stateOf(testClient, order);
-      return expectThat(state === "" || complete.includes(state), reply, "the order is cancelled", `the order is ${state}; ${reply.shown}`);
+      return expectThat(
+        state === "" || complete.includes(state),
+        reply,
+        "the order is cancelled",
+        `the order is ${state}; ${reply.shown}`,
+      );
     }),
   ),
   rule("5-shared", "all keys of a user share the quota", "two keys", (testClient) =>
-    usedAfter(testClient, "spotBalance", need(testClient.roles.second), 5, "the other key's consumption continues this one's"),
+    usedAfter(
+      testClient,
+      "spotBalance",
+      need(testClient.roles.second),
+      5,
+      "the other key's consumption continues this one's",
+    ),
   ),
 ];

@@ -43,7 +43,12 @@ export const slowRule = (id: string, title: string, needs: Need, check: Rule["ch
 export const pass: Verdict = { kind: "pass" };
 export const open = (found: string): Verdict => ({ kind: "open", found });
 export const skipped = (why: string): Verdict => ({ kind: "skipped", why });
-export const fail = (reply: Reply, expected: string, got: string): Verdict => ({ kind: "fail", expected, got, request: reply.asked });
+export const fail = (reply: Reply, expected: string, got: string): Verdict => ({
+  kind: "fail",
+  expected,
+  got,
+  request: reply.asked,
+});
 
 /** The first failure, else a pass. Nothing to judge is no pass. */
 export const all = (verdicts: Iterable<Verdict>): Verdict => {

@@ -69,7 +69,9 @@ const lineTo = (testClient: TestClient, url: string, open: NonNullable<TestClien
     next: async (fits, ms) => {
       const known = words.find(fits);
       if (known !== undefined) return known;
-      const fitting = new Observable<Word>((subscriber) => coming.subscribe((word) => fits(word) && subscriber.next(word)));
+      const fitting = new Observable<Word>((subscriber) =>
+        coming.subscribe((word) => fits(word) && subscriber.next(word)),
+      );
       return firstValueFrom(merge(fitting, after(testClient.clock, ms).pipe(map(() => undefined))).pipe(take(1)));
     },
   };
@@ -124,8 +126,11 @@ const connections = (testClient: TestClient): Promise<Verdict> =>
     }
     await testClient.wait(standMs);
     const turnedAway = lines.filter(({ words }) => words.some(closed) || words.some(isError)).length;
-    if (turnedAway > 0) return bad(testClient, `${connectionsPerIp} connections`, `only ${connectionsPerIp - turnedAway} stand`);
-    return (await accepted(open())) ? bad(testClient, `at most ${connectionsPerIp} connections`, `${connectionsPerIp + 1} stand`) : pass;
+    if (turnedAway > 0)
+      return bad(testClient, `${connectionsPerIp} connections`, `only ${connectionsPerIp - turnedAway} stand`);
+    return (await accepted(open()))
+      ? bad(testClient, `at most ${connectionsPerIp} connections`, `${connectionsPerIp + 1} stand`)
+      : pass;
   });
 
 /** Different pairs of a public channel and a product. */
@@ -146,7 +151,9 @@ const subscriptions = (testClient: TestClient): Promise<Verdict> =>
   withLines(testClient, async (open) => {
     const pairs = await pairsOf(testClient);
     if (pairs.length <= subscriptionsPerConnection) {
-      return skipped(`needs ${subscriptionsPerConnection + 1} pairs of channel and product; the service lists ${pairs.length}`);
+      return skipped(
+        `needs ${subscriptionsPerConnection + 1} pairs of channel and product; the service lists ${pairs.length}`,
+      );
     }
     const { ackMsMax } = testClient.contract.profile.websocket;
     const line = open();
@@ -167,7 +174,11 @@ const subscriptions = (testClient: TestClient): Promise<Verdict> =>
     line.socket.send(JSON.stringify({ op: "subscribe", args: [beyond] }));
     const answer = await line.next((word) => argIs(word, beyond) || isError(word) || closed(word), ackMsMax);
     return answer !== undefined && argIs(answer, beyond)
-      ? bad(testClient, `at most ${subscriptionsPerConnection} subscriptions`, `${subscriptionsPerConnection + 1} are acknowledged`)
+      ? bad(
+          testClient,
+          `at most ${subscriptionsPerConnection} subscriptions`,
+          `${subscriptionsPerConnection + 1} are acknowledged`,
+        )
       : pass;
   });
 
@@ -176,7 +187,9 @@ const login = (testClient: TestClient): Promise<Verdict> =>
     const line = open();
     const first = await line.next(isEnd, openMs);
     const word = await line.next(({ kind }) => kind === "text", standMs);
-    return told(`${first?.kind ?? "no answer"}; ${word === undefined ? "nothing is said unasked" : "the service speaks first"} (G14)`);
+    return told(
+      `${first?.kind ?? "no answer"}; ${word === undefined ? "nothing is said unasked" : "the service speaks first"} (G14)`,
+    );
   });
 
 export const socketRules: readonly Rule[] = [

@@ -41,7 +41,8 @@ const rules: readonly Rule[] = [
 ];
 
 /** The rules of the description, and of a service in a dialect those of dialects. */
-export const rulesFor = (dialect: object | undefined): readonly Rule[] => (dialect === undefined ? rules : [...rules, ...dialectRules]);
+export const rulesFor = (dialect: object | undefined): readonly Rule[] =>
+  dialect === undefined ? rules : [...rules, ...dialectRules];
 
 export interface Finding {
   readonly rule: Rule;
@@ -64,7 +65,9 @@ export interface SuiteResult {
 export const checkService = async (options: SuiteOptions): Promise<SuiteResult> => {
   const testClient = new TestClient(options);
   await checkReachable(testClient);
-  const asked = rulesFor(options.dialect).filter(({ id }) => options.only?.some((start) => id.startsWith(start)) ?? true);
+  const asked = rulesFor(options.dialect).filter(
+    ({ id }) => options.only?.some((start) => id.startsWith(start)) ?? true,
+  );
   const order = [...asked].sort((a, b) => place(a.id) - place(b.id));
   const verdicts = new Map<Rule, Verdict>();
   let leftBehind: readonly string[] = [];

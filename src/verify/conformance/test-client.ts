@@ -67,7 +67,11 @@ export class TestClient extends ProbeClient {
 
   /** The list of instruments, without a key where none is needed. */
   askInstruments(how: How = {}): Promise<Reply> {
-    return this.ask("instruments", {}, { ...(this.contract.endpoints.instruments.permission === "none" && { as: "no key" }), ...how });
+    return this.ask(
+      "instruments",
+      {},
+      { ...(this.contract.endpoints.instruments.permission === "none" && { as: "no key" }), ...how },
+    );
   }
 
   /** Waits until so much of the main user's weight may be used at once. */
@@ -80,12 +84,14 @@ export class TestClient extends ProbeClient {
   open(endpoint: EndpointName, calls: number, ms: number, how: Pick<How, "as"> = {}): void {
     const charge = this.charge(endpoint, this.#sending(how), this.contract.endpoints[endpoint].weight);
     const layer = this.pacing.tooNarrow(charge, calls, ms);
-    if (layer !== undefined) throw new Unable(`the profile's layer "${layer}" does not let ${calls} calls through so quickly`);
+    if (layer !== undefined)
+      throw new Unable(`the profile's layer "${layer}" does not let ${calls} calls through so quickly`);
   }
 
   /** Waits for a minute of the service in which nothing of ours counts yet. */
   async freshMinute(): Promise<void> {
-    if (this.contract.profile.limits.anchor !== "wall_clock") await this.wait(this.pacing.lastAt + minuteMs + edgeMs - this.clock.now());
+    if (this.contract.profile.limits.anchor !== "wall_clock")
+      await this.wait(this.pacing.lastAt + minuteMs + edgeMs - this.clock.now());
     await this.wait(minuteMs - (this.serviceNow() % minuteMs) + edgeMs);
   }
 

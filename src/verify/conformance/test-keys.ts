@@ -28,7 +28,15 @@ export interface How {
 }
 
 /** What a rule needs at hand. */
-export type Need = "nothing" | "key" | "trade key" | "two keys" | "two users" | "read-only key" | "trade-only key" | "socket";
+export type Need =
+  | "nothing"
+  | "key"
+  | "trade key"
+  | "two keys"
+  | "two users"
+  | "read-only key"
+  | "trade-only key"
+  | "socket";
 
 export interface Roles {
   /** Asks wherever a rule names no other. */
@@ -48,7 +56,8 @@ export interface Roles {
 const cancel = "trade_futures";
 
 export const rolesOf = (keys: readonly CheckKey[], { permissions }: Profile): Roles => {
-  const may = (key: CheckKey, ...wanted: readonly string[]): boolean => wanted.every((name) => key.permissions.includes(name));
+  const may = (key: CheckKey, ...wanted: readonly string[]): boolean =>
+    wanted.every((name) => key.permissions.includes(name));
   const trader = keys.find((key) => may(key, "read", cancel, permissions.placeSwap));
   const main = trader ?? keys.find((key) => may(key, "read"));
   const own = keys.filter(({ uid }) => uid === main?.uid);

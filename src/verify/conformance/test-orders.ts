@@ -57,7 +57,8 @@ const sizeIn = (unit: SzUnit, base: string, px: string, contractValue: string): 
 const ticketsFor = (record: Raw, unit: SzUnit, stated: string | undefined): readonly Ticket[] => {
   const tick = decimalOf(record, "tickSize", "tickSz");
   const lot = decimalOf(record, "lotSize", "lotSz");
-  if (tick === undefined || lot === undefined) throw new Unable("the instrument has no tick and lot size (G2); give --px and --sz");
+  if (tick === undefined || lot === undefined)
+    throw new Unable("the instrument has no tick and lot size (G2); give --px and --sz");
   const least = decimalOf(record, "minSize", "minSz") ?? lot;
   const smallest = compare(least, lot) < 0 ? lot : least;
   const contractValue = decimalOf(record, "contractValue", "ctVal") ?? "1";
@@ -191,6 +192,8 @@ export class TestOrders {
       refusal = outcome;
       if (px !== undefined && sz !== undefined) break;
     }
-    throw new Unable(`no order was accepted (${refusal?.asked}: ${refusal?.shown}); --instrument, --px and --sz may help`);
+    throw new Unable(
+      `no order was accepted (${refusal?.asked}: ${refusal?.shown}); --instrument, --px and --sz may help`,
+    );
   }
 }

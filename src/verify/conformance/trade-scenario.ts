@@ -35,13 +35,16 @@ type HistoryLook = "early" | "all" | "swap" | "spot" | "canceled" | "filled" | "
 const unknownOrdId = "1";
 
 /** Asks in the order written: the scenario is the same at every run. */
-const inTurn = async <K extends string>(looks: Readonly<Record<K, () => Promise<Reply>>>): Promise<Readonly<Record<K, Reply>>> => {
+const inTurn = async <K extends string>(
+  looks: Readonly<Record<K, () => Promise<Reply>>>,
+): Promise<Readonly<Record<K, Reply>>> => {
   const replies: [string, Reply][] = [];
   for (const [name, look] of Object.entries<() => Promise<Reply>>(looks)) replies.push([name, await look()]);
   return Object.fromEntries(replies) as Readonly<Record<K, Reply>>;
 };
 
-export const tradeScenario = (testClient: TestClient): Promise<TradeScenario> => testClient.once("trade", () => play(testClient));
+export const tradeScenario = (testClient: TestClient): Promise<TradeScenario> =>
+  testClient.once("trade", () => play(testClient));
 
 const play = async (testClient: TestClient): Promise<TradeScenario> => {
   const { orders } = testClient;
@@ -55,7 +58,8 @@ const play = async (testClient: TestClient): Promise<TradeScenario> => {
   const early = await testClient.ask("orderHistory", {});
   const mixed = await orders.cancel([d, a, b, c]);
   const after: Reply[] = [];
-  for (const { ordId } of [d, a, b, c]) after.push(await testClient.ask("getOrder", { ordId, ...hintFor(testClient, instId) }));
+  for (const { ordId } of [d, a, b, c])
+    after.push(await testClient.ask("getOrder", { ordId, ...hintFor(testClient, instId) }));
   // Where a batch failed, what comes after it is still to be looked at.
   for (const [index, own] of [d, a, b, c].entries()) {
     if (["live", "partially_filled"].includes(fieldOf(after[index]?.records[0], "state"))) await orders.cancel([own]);
@@ -80,7 +84,12 @@ const play = async (testClient: TestClient): Promise<TradeScenario> => {
 /** Where the description makes the product of an order optional, exchanges may ask for it, and engines always name it. */
 const hintFor = ({ dialect }: TestClient, instId: string) => (dialect === undefined ? {} : { instId });
 
-const orderLooks = (testClient: TestClient, [a, b]: readonly [Own, Own], instId: string, otherInstId: string | undefined) => {
+const orderLooks = (
+  testClient: TestClient,
+  [a, b]: readonly [Own, Own],
+  instId: string,
+  otherInstId: string | undefined,
+) => {
   const look =
     (query: Readonly<Record<string, string>>, how: How = {}) =>
     () =>

@@ -26,7 +26,10 @@ export const withinMinute = async (testClient: TestClient): Promise<void> => {
 type Ask = () => Promise<Reply>;
 
 /** The rise of the used weight from just before `ask` to its own answer. */
-const riseOf = async (testClient: TestClient, ask: Ask): Promise<{ readonly reply: Reply; readonly rise: number | undefined }> => {
+const riseOf = async (
+  testClient: TestClient,
+  ask: Ask,
+): Promise<{ readonly reply: Reply; readonly rise: number | undefined }> => {
   await testClient.room(roomFor);
   await withinMinute(testClient);
   const before = (await testClient.ask("spotBalance")).counters.uidUsed;
@@ -50,13 +53,18 @@ export const usedAfter = (
   expected: string,
 ): Promise<Verdict> =>
   until(async () => {
-    const { reply, rise } = await riseOf(testClient, () => testClient.ask(endpoint, {}, key === undefined ? {} : { as: key }));
+    const { reply, rise } = await riseOf(testClient, () =>
+      testClient.ask(endpoint, {}, key === undefined ? {} : { as: key }),
+    );
     if (rise === undefined) return headerMissing;
     return expectThat(rise === weight, reply, `${expected}: weight ${weight}`, `used weight rose by ${rise}`);
   });
 
 /** A call that may fail, between two readings: what it added beyond the second reading's own weight. */
-const addedBy = async (testClient: TestClient, ask: Ask): Promise<{ readonly reply: Reply; readonly added: number | undefined }> => {
+const addedBy = async (
+  testClient: TestClient,
+  ask: Ask,
+): Promise<{ readonly reply: Reply; readonly added: number | undefined }> => {
   await testClient.room(roomFor);
   await withinMinute(testClient);
   const before = (await testClient.ask("spotBalance")).counters.uidUsed;
@@ -67,7 +75,10 @@ const addedBy = async (testClient: TestClient, ask: Ask): Promise<{ readonly rep
   return { reply, added: known ? after - before - (again - after) : undefined };
 };
 
-const harmless = { closePosition: { instId: "NOSUCH-NOTHING-SWAP" }, setLeverage: { instId: "NOSUCH-NOTHING-SWAP", lever: "1" } } as const;
+const harmless = {
+  closePosition: { instId: "NOSUCH-NOTHING-SWAP" },
+  setLeverage: { instId: "NOSUCH-NOTHING-SWAP", lever: "1" },
+} as const;
 
 const weightOfFailing = (testClient: TestClient, endpoint: keyof typeof harmless, weight: number): Promise<Verdict> =>
   until(async () => {
@@ -77,7 +88,11 @@ const weightOfFailing = (testClient: TestClient, endpoint: keyof typeof harmless
     return expectThat(added === weight, reply, `weight ${weight}`, `used weight rose by ${added}`);
   });
 
-const weightOfTrade = (testClient: TestClient, endpoint: "placeOrder" | "cancelBatch", weight: number): Promise<Verdict> =>
+const weightOfTrade = (
+  testClient: TestClient,
+  endpoint: "placeOrder" | "cancelBatch",
+  weight: number,
+): Promise<Verdict> =>
   until(async () => {
     const { orders } = testClient;
     if (endpoint === "placeOrder") {
@@ -96,7 +111,9 @@ const weightOfTrade = (testClient: TestClient, endpoint: "placeOrder" | "cancelB
   });
 
 const judged = (reply: Reply, rise: number | undefined, weight: number): Verdict =>
-  rise === undefined ? headerMissing : expectThat(rise === weight, reply, `weight ${weight}`, `used weight rose by ${rise}`);
+  rise === undefined
+    ? headerMissing
+    : expectThat(rise === weight, reply, `weight ${weight}`, `used weight rose by ${rise}`);
 
 const unlisted = (endpoint: "getOrder" | "pendingOrders" | "orderHistory"): Rule =>
   rule(`8.1-weight-${endpoint}`, `open: the weight of ${endpoint}`, "key", async (testClient) => {
@@ -116,13 +133,21 @@ export const weightRules: readonly Rule[] = [
   rule("8.1-weight-spotBalance", "spot balance weighs 5", "key", (testClient) =>
     usedAfter(testClient, "spotBalance", undefined, 5, "spot balance"),
   ),
-  rule("8.1-weight-positions", "positions weighs 5", "key", (testClient) => usedAfter(testClient, "positions", undefined, 5, "positions")),
-  rule("8.1-weight-placeOrder", "placing an order weighs 10", "trade key", (testClient) => weightOfTrade(testClient, "placeOrder", 10)),
+  rule("8.1-weight-positions", "positions weighs 5", "key", (testClient) =>
+    usedAfter(testClient, "positions", undefined, 5, "positions"),
+  ),
+  rule("8.1-weight-placeOrder", "placing an order weighs 10", "trade key", (testClient) =>
+    weightOfTrade(testClient, "placeOrder", 10),
+  ),
   rule("8.1-weight-closePosition", "closing a position weighs 10", "trade key", (testClient) =>
     weightOfFailing(testClient, "closePosition", 10),
   ),
-  rule("8.1-weight-cancelBatch", "cancelling a batch weighs 15", "trade key", (testClient) => weightOfTrade(testClient, "cancelBatch", 15)),
-  rule("8.1-weight-setLeverage", "setting leverage weighs 5", "trade key", (testClient) => weightOfFailing(testClient, "setLeverage", 5)),
+  rule("8.1-weight-cancelBatch", "cancelling a batch weighs 15", "trade key", (testClient) =>
+    weightOfTrade(testClient, "cancelBatch", 15),
+  ),
+  rule("8.1-weight-setLeverage", "setting leverage weighs 5", "trade key", (testClient) =>
+    weightOfFailing(testClient, "setLeverage", 5),
+  ),
   unlisted("getOrder"),
   unlisted("pendingOrders"),
   unlisted("orderHistory"),

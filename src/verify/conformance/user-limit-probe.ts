@@ -35,7 +35,8 @@ const atOnce = 8;
 const latestMs = 45_000;
 const pollMs = 7_000;
 
-export const userLimitProbe = (testClient: TestClient): Promise<UserLimitProbe> => testClient.once("flood", () => play(testClient));
+export const userLimitProbe = (testClient: TestClient): Promise<UserLimitProbe> =>
+  testClient.once("flood", () => play(testClient));
 
 const play = async (testClient: TestClient): Promise<UserLimitProbe> => {
   const { roles, clock } = testClient;
@@ -62,7 +63,15 @@ const play = async (testClient: TestClient): Promise<UserLimitProbe> => {
   blocked.push(await testClient.ask("instruments", {}, { within }));
   await testClient.wait(freeAt + edgeMs - clock.now());
   const freed = await testClient.ask("spotBalance", {}, { within });
-  return { first: replies[0] as Reply, passed: replies.filter(({ ok }) => ok).length, breach, blocked, otherKey, otherUser, freed };
+  return {
+    first: replies[0] as Reply,
+    passed: replies.filter(({ ok }) => ok).length,
+    breach,
+    blocked,
+    otherKey,
+    otherUser,
+    freed,
+  };
 };
 
 /** One key, several calls at once, until one is refused; how it is refused is the matter of another rule. */

@@ -31,7 +31,11 @@ export const noteAnswers = (examination: ExaminationState, failures: Failures): 
   );
   const { note, contract } = examination;
   if (failure === undefined) {
-    noteUnasked(examination, ["answers.dataOnError", "limits.headersOnError"], "no failure was answered with an envelope");
+    noteUnasked(
+      examination,
+      ["answers.dataOnError", "limits.headersOnError"],
+      "no failure was answered with an envelope",
+    );
     return;
   }
   note(dataFinding(examination, failure));
@@ -49,7 +53,8 @@ const noteNoId = (examination: ExaminationState, answer: Answer): void => {
     return;
   }
   const evidence = `an order asked for without an id: "${answer.msg ?? ""}"`;
-  if (answer.ok) note(remark("G5", "answers.badRequestStatus", "differs", { assumed: "a refusal", found: "a success", evidence }));
+  if (answer.ok)
+    note(remark("G5", "answers.badRequestStatus", "differs", { assumed: "a refusal", found: "a success", evidence }));
   else
     note(
       judged(contract.profile, "answers.badRequestStatus", answer.status, evidence),
@@ -65,7 +70,8 @@ const noteMissing = (examination: ExaminationState, { missing, noId, beyond }: F
   if (door.codes.has(profile.answers.notFoundCode)) note(doorFinding(profile));
   const read = doneOr(missing);
   const away =
-    turnedAway(examination, missing) ?? (missing.kind === "answered" && missing.ok && typeof read === "string" ? read : undefined);
+    turnedAway(examination, missing) ??
+    (missing.kind === "answered" && missing.ok && typeof read === "string" ? read : undefined);
   if (away !== undefined || missing.kind === "unanswered") {
     noteUnasked(examination, missingRows, away ?? "");
     return;
@@ -98,7 +104,10 @@ const noteMissing = (examination: ExaminationState, { missing, noId, beyond }: F
  */
 const unlikeProof = ({ door }: ExaminationState, missing: Reply, bad: readonly Answer[]): string | undefined => {
   const { envelope } = missing;
-  if (typeof envelope["code"] !== typeof door.success?.envelope["code"] || typeof missing.msg !== typeof door.success?.msg)
+  if (
+    typeof envelope["code"] !== typeof door.success?.envelope["code"] ||
+    typeof missing.msg !== typeof door.success?.msg
+  )
     return "not in the form of this service's answers";
   const refused = bad.filter((answer): answer is Reply => answer.kind === "answered" && !answer.ok);
   if (refused.length === 0) return "no request with a bad parameter was refused, to compare it with";
@@ -111,7 +120,8 @@ const doorFinding = ({ answers }: Profile): Finding =>
   remark("G5", "answers.notFoundCode in force", "differs", {
     assumed: "a code that only an absent order has",
     found: answers.notFoundCode,
-    evidence: "wrong credentials are answered with it: an order in doubt would be taken for absent; remove or correct the row",
+    evidence:
+      "wrong credentials are answered with it: an order in doubt would be taken for absent; remove or correct the row",
   });
 
 const dataFinding = ({ contract }: ExaminationState, { envelope, endpoint, status }: Reply): Finding => {

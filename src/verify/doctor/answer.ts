@@ -34,7 +34,8 @@ export const answerOf = (reply: Reply): Answer => {
 export const doneOr = (answer: Answer): Reply | string => {
   if (answer.kind === "unanswered") return answer.why;
   const { endpoint, status, code, msg = "" } = answer;
-  if (answer.ok) return Array.isArray(answer.envelope["data"]) ? answer : `${endpoint}: a success without a list of records`;
+  if (answer.ok)
+    return Array.isArray(answer.envelope["data"]) ? answer : `${endpoint}: a success without a list of records`;
   if (status === 401) return `${endpoint}: the service does not accept the signature (401)`;
   if (status === 403) return `${endpoint}: the key may not do this (403 ${code})`;
   return `${endpoint}: refused with status ${status}, code ${code} ${msg}`.trimEnd();

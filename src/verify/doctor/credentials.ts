@@ -21,17 +21,23 @@ export const successOf = (answer: Answer): Reply | undefined => {
 };
 
 export const spellAnswer = (answer: Answer): string =>
-  answer.kind === "unanswered" ? answer.why : `status ${answer.status}${answer.code === "" ? "" : `, code ${answer.code}`}`;
+  answer.kind === "unanswered"
+    ? answer.why
+    : `status ${answer.status}${answer.code === "" ? "" : `, code ${answer.code}`}`;
 
 /** Whether a client cannot distinguish two answers. */
 export const isSame = (a: Answer, b: Answer): boolean =>
   a.kind === "answered" && b.kind === "answered" && a.status === b.status && a.code === b.code;
 
 /** The same read with one part of the credentials wrong. */
-export const askWrongly = ({ client }: ExaminationState, fault: KeyFault): Promise<Answer> => client.ask("spotBalance", {}, { fault });
+export const askWrongly = ({ client }: ExaminationState, fault: KeyFault): Promise<Answer> =>
+  client.ask("spotBalance", {}, { fault });
 
 const isRefusal = ({ answers }: Profile, answer: Answer): answer is Reply =>
-  answer.kind === "answered" && !answer.ok && answer.code !== "0" && ![answers.unavailableCode, answers.limitedCode].includes(answer.code);
+  answer.kind === "answered" &&
+  !answer.ok &&
+  answer.code !== "0" &&
+  ![answers.unavailableCode, answers.limitedCode].includes(answer.code);
 
 /** Keeps the code with which wrong credentials were refused, where there is one. */
 export const noteRefusal = ({ door, contract }: ExaminationState, answer: Answer): void => {
@@ -60,7 +66,8 @@ export const probeCredentials = async (
     }
   }
   const again = await client.ask("spotBalance", {});
-  if (successOf(again) === undefined) return `the same signed request was accepted once and then not (${spellAnswer(again)})`;
+  if (successOf(again) === undefined)
+    return `the same signed request was accepted once and then not (${spellAnswer(again)})`;
   if (isRefusal(contract.profile, unsigned)) {
     noteRefusal(examination, unsigned);
     refusals.push(unsigned);

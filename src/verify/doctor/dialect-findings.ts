@@ -24,9 +24,18 @@ const provingCodes: readonly string[] = ["answers.badRequestCode", "answers.notC
 export const inDialect = (finding: Finding, profile: Profile, dialect = ""): Finding => {
   const { override: _, ...rest } = finding;
   if (translated.includes(finding.row))
-    return { ...rest, verdict: "not seen", found: "-", evidence: `${dialect} translates it: no row changes what is read` };
+    return {
+      ...rest,
+      verdict: "not seen",
+      found: "-",
+      evidence: `${dialect} translates it: no row changes what is read`,
+    };
   const isListed = provingCodes.includes(finding.row) && elementVerdict(profile, finding.found) === "rejected";
   if (finding.verdict === "differs" && isListed)
-    return { ...rest, verdict: "holds", evidence: `${finding.evidence}; it is one of answers.rejectionCodes, which mean the same` };
+    return {
+      ...rest,
+      verdict: "holds",
+      evidence: `${finding.evidence}; it is one of answers.rejectionCodes, which mean the same`,
+    };
   return finding;
 };

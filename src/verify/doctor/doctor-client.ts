@@ -32,7 +32,8 @@ const retryMs = 1_000;
 /** Questions in a row without an answer, after which a service is left alone. */
 const silenceMax = 3;
 
-const endingOf = (answer: Answer): Call["ending"] => (answer.kind === "unanswered" ? "unanswered" : answer.ok ? "done" : "failed");
+const endingOf = (answer: Answer): Call["ending"] =>
+  answer.kind === "unanswered" ? "unanswered" : answer.ok ? "done" : "failed";
 
 export class DoctorClient extends ProbeClient {
   readonly #keyFor: DoctorClientOptions["keyFor"];
@@ -66,7 +67,8 @@ export class DoctorClient extends ProbeClient {
     const first = await this.#attempt(endpoint, input, options);
     const isSent = this.calls.length > sent;
     // What was never sent is not asked again, nor what could then be executed twice.
-    const again = isSent && first.kind === "unanswered" && (first.limited || this.contract.endpoints[endpoint].repeat === "safe");
+    const again =
+      isSent && first.kind === "unanswered" && (first.limited || this.contract.endpoints[endpoint].repeat === "safe");
     if (again) await this.wait(first.limited ? minuteMs + retryMs : retryMs);
     const answer = again ? await this.#attempt(endpoint, input, options) : first;
     if (isSent) this.#silence = answer.kind === "unanswered" ? this.#silence + 1 : 0;
@@ -77,7 +79,8 @@ export class DoctorClient extends ProbeClient {
     const weight = signed ? this.contract.endpoints[endpoint].weight : 0;
     const name = signed ? this.#keyFor(endpoint) : undefined;
     const key = name === undefined || fault === undefined ? name : faultyName(name, fault);
-    const why = signed && key === undefined ? `${endpoint}: no key of this user may make this call` : this.#bar(endpoint, weight);
+    const why =
+      signed && key === undefined ? `${endpoint}: no key of this user may make this call` : this.#bar(endpoint, weight);
     if (why !== undefined) return unanswered(why);
     const ms = this.#pauseFor(weight);
     await this.wait(ms);
@@ -94,7 +97,8 @@ export class DoctorClient extends ProbeClient {
   #bar(endpoint: EndpointName, weight: number): string | undefined {
     if (this.insisting) return undefined;
     if (this.stop.aborted) return `${endpoint}: stopped before it was asked`;
-    if (this.#silence >= silenceMax) return `${endpoint}: not asked, as the ${silenceMax} questions before got no answer`;
+    if (this.#silence >= silenceMax)
+      return `${endpoint}: not asked, as the ${silenceMax} questions before got no answer`;
     if (this.#spent + weight <= this.#weightMax) return undefined;
     return `${endpoint}: not asked, as the ${this.#weightMax} weight an examination may use would be exceeded`;
   }
@@ -109,7 +113,8 @@ export class DoctorClient extends ProbeClient {
 
   async #exchange(endpoint: EndpointName, input: unknown, key: string | undefined): Promise<Answer> {
     this.#sentAt = this.clock.now();
-    const hinted = endpoint === "getOrder" && this.product !== undefined ? { instId: this.product, ...(input as object) } : input;
+    const hinted =
+      endpoint === "getOrder" && this.product !== undefined ? { instId: this.product, ...(input as object) } : input;
     const answer = await this.send(endpoint, hinted, { key, uid: key === undefined ? undefined : "user" }).then(
       (reply) => answerOf(reply),
       // Reasons are parts of sentences.
@@ -118,7 +123,8 @@ export class DoctorClient extends ProbeClient {
     const call: Call = { endpoint, signed: key !== undefined, ending: endingOf(answer), at: this.clock.now() };
     this.calls.push(call);
     this.#since.push(call);
-    if (answer.kind === "answered") this.#noteMark(answer, key === undefined ? 0 : this.contract.endpoints[endpoint].weight);
+    if (answer.kind === "answered")
+      this.#noteMark(answer, key === undefined ? 0 : this.contract.endpoints[endpoint].weight);
     return answer;
   }
 
@@ -139,6 +145,8 @@ export class DoctorClient extends ProbeClient {
   /** What the last call weighed where the service's count tells of it alone. */
   #measured(): number {
     const sample = this.samples.at(-1);
-    return this.#since.length > 0 || sample === undefined || sample.turned || sample.calls.length !== 1 ? 0 : sample.delta;
+    return this.#since.length > 0 || sample === undefined || sample.turned || sample.calls.length !== 1
+      ? 0
+      : sample.delta;
   }
 }

@@ -59,7 +59,11 @@ const rules: OptionRules = {
  * Asks the service of the config in this file what its profile assumes. The report is what `sluice doctor --json` prints; a difference is a
  * finding, and no error. Throws `USAGE` or what is wrong with the config before anything is sent.
  */
-export const doctor = async (path: string, options: DoctorOptions = {}, surroundings: Surroundings = {}): Promise<DoctorReport> => {
+export const doctor = async (
+  path: string,
+  options: DoctorOptions = {},
+  surroundings: Surroundings = {},
+): Promise<DoctorReport> => {
   checkOptions("doctor", rules, options);
   const { clock = createSystemClock() } = surroundings;
   const config = checkConfig(await loadConfigFile(path, { command: "doctor", clock }));
@@ -74,10 +78,16 @@ export const doctor = async (path: string, options: DoctorOptions = {}, surround
 
 const checkOrders = ({ service }: CheckedConfig, { testnetOrders, instrument }: DoctorOptions): void => {
   if (instrument !== undefined && testnetOrders !== true) {
-    throw new SluiceError("USAGE", "--instrument names the swap of --testnet-orders, which is not given. Add it, or leave both out.");
+    throw new SluiceError(
+      "USAGE",
+      "--instrument names the swap of --testnet-orders, which is not given. Add it, or leave both out.",
+    );
   }
   if (testnetOrders === true && placeOf(service)?.environment === "mainnet") {
-    throw new SluiceError("USAGE", "--testnet-orders places orders, and config.service is mainnet. Point the config at the testnet.");
+    throw new SluiceError(
+      "USAGE",
+      "--testnet-orders places orders, and config.service is mainnet. Point the config at the testnet.",
+    );
   }
 };
 
@@ -97,7 +107,9 @@ const examineOptions = ({ service, profile, seed }: CheckedConfig, options: Doct
     }),
   quick: options.quick === true,
   ...(options.onProgress !== undefined && { progress: options.onProgress }),
-  ...(options.testnetOrders === true && { orders: options.instrument === undefined ? {} : { instId: options.instrument } }),
+  ...(options.testnetOrders === true && {
+    orders: options.instrument === undefined ? {} : { instId: options.instrument },
+  }),
 });
 
 /** Writes down what sz counts, where an order showed it: mainnet sends no order before that. */
@@ -108,9 +120,12 @@ const confirm = (
   onProgress: (line: string) => void,
 ): void => {
   const place = placeOf(service);
-  const finding = findings.find(({ row, verdict }) => row === "order.szUnit" && (verdict === "holds" || verdict === "differs"));
+  const finding = findings.find(
+    ({ row, verdict }) => row === "order.szUnit" && (verdict === "holds" || verdict === "differs"),
+  );
   if (place === undefined || finding === undefined || left.length > 0) return;
-  const szUnit = (finding.override?.value ?? createContract(profile).profile.order.szUnit) as Profile["order"]["szUnit"];
+  const szUnit = (finding.override?.value ??
+    createContract(profile).profile.order.szUnit) as Profile["order"]["szUnit"];
   const path = place.confirmation ?? confirmationPath;
   writeConfirmation(path, { baseUrl: place.baseUrl, szUnit, at: new Date(clock.wallNow()).toISOString() });
   onProgress(

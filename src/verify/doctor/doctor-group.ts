@@ -27,7 +27,10 @@ export const doctorGroup = async (path: string, clock: Clock = createSystemClock
   const { quota, service, profile, instance } = checkConfig(await loadConfigFile(path, { command: "doctor", clock }));
   const { shared } = quota;
   if (shared === undefined)
-    throw new SluiceError("USAGE", `--shared: ${path} shares its quota with nobody. Set config.quota.shared, or leave the option out.`);
+    throw new SluiceError(
+      "USAGE",
+      `--shared: ${path} shares its quota with nobody. Set config.quota.shared, or leave the option out.`,
+    );
   const { group, name = instance, share = 1, of } = shared;
   const address = addressIn(shared.store);
   const contract = exchangeContract({ layers: placeOf(service)?.dialect?.layers }, profile);

@@ -19,7 +19,13 @@ import { type ExaminationState, type ExaminedService, noteUnasked, type OrderPro
 import { type Finding, type Override, type RowPath, unasked, unseen } from "./finding.ts";
 import { overridesOf, withOverrides } from "./override-lines.ts";
 import { probeCancels } from "./probe-cancels.ts";
-import { type Listed, listRows, probeInstruments, probeKeyedInstruments, probeUnsignedCharge } from "./probe-instruments.ts";
+import {
+  type Listed,
+  listRows,
+  probeInstruments,
+  probeKeyedInstruments,
+  probeUnsignedCharge,
+} from "./probe-instruments.ts";
 import { probeListings } from "./probe-listings.ts";
 import { probeOrder } from "./probe-order.ts";
 import { plainRows, probeSignature } from "./probe-signature.ts";
@@ -69,7 +75,9 @@ const open = async (options: ExamineOptions, overrides: readonly Override[]): Pr
   return service;
 };
 
-const visitOf = async (options: ExamineOptions): Promise<{ examination: ExaminationState; close: () => Promise<void> }> => {
+const visitOf = async (
+  options: ExamineOptions,
+): Promise<{ examination: ExaminationState; close: () => Promise<void> }> => {
   const contract = exchangeContract({ layers: options.dialect?.layers }, options.profile);
   const findings: Finding[] = [];
   let service = await open(options, []);
@@ -80,7 +88,15 @@ const visitOf = async (options: ExamineOptions): Promise<{ examination: Examinat
   };
   const weightMax = readWeightMax + (options.orders === undefined ? 0 : orderWeightMax);
   const { clock, transport } = service;
-  const client = new DoctorClient({ clock, contract, transport, keyFor, weightMax, stop: options.stop, split: options.dialect?.split });
+  const client = new DoctorClient({
+    clock,
+    contract,
+    transport,
+    keyFor,
+    weightMax,
+    stop: options.stop,
+    split: options.dialect?.split,
+  });
   const examination: ExaminationState = {
     contract,
     clock,
@@ -113,7 +129,9 @@ export const examine = async (options: ExamineOptions): Promise<Examination> => 
   const { client } = examination;
   const concluded = inconclusive === undefined ? withoutDoorCodes(examination) : examination.findings.map(withoutRow);
   const findings =
-    options.dialect === undefined ? concluded : concluded.map((one) => inDialect(one, examination.contract.profile, options.dialect?.name));
+    options.dialect === undefined
+      ? concluded
+      : concluded.map((one) => inDialect(one, examination.contract.profile, options.dialect?.name));
   const overrides = [...new Map(overridesOf(findings).map((override) => [override.path, override])).values()];
   return {
     findings,
@@ -127,7 +145,14 @@ export const examine = async (options: ExamineOptions): Promise<Examination> => 
   };
 };
 
-const withoutRow = ({ gap, row, assumed, found, verdict, evidence }: Finding): Finding => ({ gap, row, assumed, found, verdict, evidence });
+const withoutRow = ({ gap, row, assumed, found, verdict, evidence }: Finding): Finding => ({
+  gap,
+  row,
+  assumed,
+  found,
+  verdict,
+  evidence,
+});
 
 /** Codes that decide what a refusal means: with the code of a refused key under another name it would mean something else. */
 const withoutDoorCodes = ({ findings, door, contract }: ExaminationState): readonly Finding[] =>
@@ -169,7 +194,11 @@ const keyRows: readonly RowPath[] = [
 ];
 
 /** Gives why nothing can be concluded, if so. */
-const probeAll = async (examination: ExaminationState, options: ExamineOptions, left: string[]): Promise<string | undefined> => {
+const probeAll = async (
+  examination: ExaminationState,
+  options: ExamineOptions,
+  left: string[],
+): Promise<string | undefined> => {
   const { progress = () => undefined, quick = false, orders, signs } = options;
   const { note, contract } = examination;
   progress("Asking for the list of instruments, without a key.");
@@ -213,7 +242,10 @@ const giveUp = (examination: ExaminationState, why: string): string => {
 };
 
 /** Whether the service accepts our credentials and only ours; gives what a request without any is told, or why that is not known. */
-const probeKeys = async (examination: ExaminationState, signs: boolean): Promise<{ readonly unsigned: Answer } | string> => {
+const probeKeys = async (
+  examination: ExaminationState,
+  signs: boolean,
+): Promise<{ readonly unsigned: Answer } | string> => {
   const unsigned = await examination.client.ask("spotBalance", {}, { signed: false });
   const accepted = await probeSignature(examination, signs);
   if (typeof accepted === "string") return accepted;

@@ -9,7 +9,9 @@ import { defaultProfile, type Profile, type ProfileTable } from "../../contract/
 export type Verdict = "holds" | "differs" | "not seen" | "not asked";
 
 /** A row of the service profile, such as `weights.getOrder`. */
-export type RowPath = { [G in keyof ProfileTable]: `${G}.${Extract<keyof ProfileTable[G], string>}` }[keyof ProfileTable];
+export type RowPath = {
+  [G in keyof ProfileTable]: `${G}.${Extract<keyof ProfileTable[G], string>}`;
+}[keyof ProfileTable];
 
 export interface Override {
   readonly path: RowPath;
@@ -41,7 +43,13 @@ const gapOf = (path: RowPath): string => (rowOf(defaultProfile, path) as { reado
 const spelled = (value: unknown): string => (typeof value === "string" && value !== "" ? value : JSON.stringify(value));
 
 /** Compares what was found with what the profile in force says. */
-export const judged = (profile: Profile, path: RowPath, found: unknown, evidence: string, gap = gapOf(path)): Finding => {
+export const judged = (
+  profile: Profile,
+  path: RowPath,
+  found: unknown,
+  evidence: string,
+  gap = gapOf(path),
+): Finding => {
   const assumed = assumedBy(profile, path);
   const parts = { gap, row: path, assumed: spelled(assumed), found: spelled(found), evidence };
   if (JSON.stringify(assumed) === JSON.stringify(found)) return { ...parts, verdict: "holds" };

@@ -18,7 +18,11 @@ interface GroupSettings {
   readonly member: string;
   readonly share: number;
   readonly of: number;
-  readonly layers: readonly { readonly name: string; readonly scope: "ip" | "uid" | "key" | "instrument"; readonly windowMs: number }[];
+  readonly layers: readonly {
+    readonly name: string;
+    readonly scope: "ip" | "uid" | "key" | "instrument";
+    readonly windowMs: number;
+  }[];
 }
 
 const slowMs = 50;
@@ -42,9 +46,19 @@ export const groupFindings = (survey: StoreSurvey, settings: GroupSettings): rea
       },
 ];
 
-const finding = (about: string, isFine: boolean, text: string): GroupFinding => ({ about, verdict: isFine ? "holds" : "differs", text });
+const finding = (about: string, isFine: boolean, text: string): GroupFinding => ({
+  about,
+  verdict: isFine ? "holds" : "differs",
+  text,
+});
 
-const serverFindings = ({ version, runId, memoryPolicy, denied, roundTripsMs }: StoreSurvey): readonly GroupFinding[] => {
+const serverFindings = ({
+  version,
+  runId,
+  memoryPolicy,
+  denied,
+  roundTripsMs,
+}: StoreSurvey): readonly GroupFinding[] => {
   const [median = 0, slowest = 0] = [roundTripsMs[Math.floor(roundTripsMs.length / 2)], roundTripsMs.at(-1)];
   const trip = `a round trip takes ${median.toFixed(1)} ms, ${slowest.toFixed(1)} ms at most of ${roundTripsMs.length}`;
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -74,7 +88,9 @@ const serverFindings = ({ version, runId, memoryPolicy, denied, roundTripsMs }: 
     finding(
       "permissions",
       denied.length === 0,
-      denied.length === 0 ? "the user of the address may do all that is needed" : `the user of the address may not: ${denied.join(", ")}`,
+      denied.length === 0
+        ? "the user of the address may do all that is needed"
+        : `the user of the address may not: ${denied.join(", ")}`,
     ),
   ];
 };
@@ -88,7 +104,9 @@ const shareFindings = ({ members }: StoreSurvey, { member, share, of }: GroupSet
     finding(
       "shares",
       sum <= of + 1e-6,
-      sum <= of + 1e-6 ? `${listed}: ${of - sum} left` : `${listed}: ${sum} of ${of} are given. Raise of, or lower a share`,
+      sum <= of + 1e-6
+        ? `${listed}: ${of - sum} left`
+        : `${listed}: ${sum} of ${of} are given. Raise of, or lower a share`,
     ),
     finding(
       "sum of shares",
@@ -104,7 +122,8 @@ const shareFindings = ({ members }: StoreSurvey, { member, share, of }: GroupSet
 const clockFindings = ({ scopes }: StoreSurvey): readonly GroupFinding[] =>
   scopes.flatMap(({ scope, members }) => {
     const known = members.filter((one) => one.begins !== undefined && one.heardMs <= heardMsMost);
-    if (known.length < 2) return [{ about: `windows of ${scope}`, verdict: "not seen", text: "fewer than two engines were heard" }];
+    if (known.length < 2)
+      return [{ about: `windows of ${scope}`, verdict: "not seen", text: "fewer than two engines were heard" }];
     const earliest = Math.max(...known.map((one) => one.begins?.[0] ?? 0));
     const latest = Math.min(...known.map((one) => one.begins?.[1] ?? 0));
     const apartMs = Math.max(0, earliest - latest);
@@ -124,7 +143,9 @@ const addressFindings = ({ windows }: StoreSurvey): readonly GroupFinding[] => {
   return [...latest.values()].flatMap(({ scope, rows }) => {
     const answered = rows.reduce((sum, row) => sum + row.settled, 0);
     if (answered < answersLeast)
-      return [{ about: scope, verdict: "not seen", text: `only ${answered} requests were answered in its last minute` }];
+      return [
+        { about: scope, verdict: "not seen", text: `only ${answered} requests were answered in its last minute` },
+      ];
     const strange = rows.filter((row) => row.used > 0 && row.used < answered * seenLeast);
     const said = strange.map((row) => `${row.member} was told of ${row.used}`).join(", ");
     const text =

@@ -13,7 +13,8 @@ export const idsOf = (records: readonly Raw[]): readonly bigint[] | undefined =>
   return texts.every((text) => /^\d{1,30}$/.test(text)) ? texts.map(BigInt) : undefined;
 };
 
-const pairs = <T>(list: readonly T[]): readonly (readonly [T, T])[] => list.slice(1).map((item, index) => [list[index] as T, item]);
+const pairs = <T>(list: readonly T[]): readonly (readonly [T, T])[] =>
+  list.slice(1).map((item, index) => [list[index] as T, item]);
 
 export const isNewestFirst = (ids: readonly bigint[]): boolean | "neither" | undefined => {
   if (ids.length < 2) return undefined;
@@ -49,7 +50,9 @@ const dayMs = 86_400_000;
 
 /** The unit of time stamps, by their digits, where they come out as a day of the last ten years. */
 export const timeUnitOf = (records: readonly Raw[], wallAt: number): "s" | "ms" | "us" | "odd" | undefined => {
-  const stamps = records.flatMap((record) => [textOf(record, "createdAt"), textOf(record, "updatedAt")]).filter((text) => text !== "");
+  const stamps = records
+    .flatMap((record) => [textOf(record, "createdAt"), textOf(record, "updatedAt")])
+    .filter((text) => text !== "");
   const [first] = stamps;
   if (first === undefined) return undefined;
   const unit = units[first.length as keyof typeof units];
@@ -62,7 +65,9 @@ const takers = ["market", "ioc", "fok"];
 
 /** The sign of what surely was a cost: the fee of an order that could only take. */
 export const feeSignOf = (records: readonly Raw[]): "negative_is_cost" | "positive_is_cost" | undefined => {
-  const fees = records.filter((record) => takers.includes(textOf(record, "ordType"))).map((record) => Number(textOf(record, "fee")));
+  const fees = records
+    .filter((record) => takers.includes(textOf(record, "ordType")))
+    .map((record) => Number(textOf(record, "fee")));
   if (fees.some((fee) => fee < 0) && fees.every((fee) => fee <= 0)) return "negative_is_cost";
   return fees.some((fee) => fee > 0) && fees.every((fee) => fee >= 0) ? "positive_is_cost" : undefined;
 };

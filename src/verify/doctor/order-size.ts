@@ -18,7 +18,8 @@ export const farPrice = (side: Side, bidPx: string, tickSize: string): string =>
 };
 
 const minimumOf = ({ minSize, lotSize }: InstrumentRecord): string => minSize ?? lotSize;
-const contractOf = ({ contractValue = "1" }: InstrumentRecord): string => (isPositive(contractValue) ? contractValue : "1");
+const contractOf = ({ contractValue = "1" }: InstrumentRecord): string =>
+  isPositive(contractValue) ? contractValue : "1";
 
 /** The smallest size in each of the units, smallest number first, each number once. */
 export const sizesFrom = (instrument: InstrumentRecord, px: string): readonly string[] => {
@@ -48,7 +49,8 @@ export const unitOf = ({
   afterwards,
   assumed,
 }: SetAside): { readonly unit: SzUnit | undefined; readonly evidence: string } => {
-  if (!isDecimal(before) || !isDecimal(afterwards)) return { unit: undefined, evidence: "what is set aside is no decimal" };
+  if (!isDecimal(before) || !isDecimal(afterwards))
+    return { unit: undefined, evidence: "what is set aside is no decimal" };
   const held = sub(afterwards, before);
   const said = `sz ${sz} at ${px} set ${plain(held)} aside`;
   if (!isPositive(held)) return { unit: undefined, evidence: `${said}: a position of the account may cover it` };
@@ -66,5 +68,8 @@ export const unitOf = ({
   const same = units.length === 2 && !units.includes("quote_notional") && equal(contractOf(instrument), "1");
   if (units.includes(assumed) && (units.length === 1 || same)) return { unit: assumed, evidence: said };
   if (units.length === 1 || same) return { unit: units[0], evidence: said };
-  return { unit: undefined, evidence: `${said}: ${units.length === 0 ? "no unit explains it" : `${units.join(" and ")} explain it`}` };
+  return {
+    unit: undefined,
+    evidence: `${said}: ${units.length === 0 ? "no unit explains it" : `${units.join(" and ")} explain it`}`,
+  };
 };

@@ -24,7 +24,10 @@ const noSuchClientId = "nobody";
 
 export const isSwap = ({ instId }: InstrumentRecord): boolean => instId.endsWith("-SWAP");
 
-export const probeCancels = async (examination: ExaminationState, instruments: readonly InstrumentRecord[]): Promise<void> => {
+export const probeCancels = async (
+  examination: ExaminationState,
+  instruments: readonly InstrumentRecord[],
+): Promise<void> => {
   const { client, contract } = examination;
   const instId = instruments.find(isSwap)?.instId;
   if (instId === undefined) {
@@ -59,7 +62,9 @@ export const probeCancels = async (examination: ExaminationState, instruments: r
 /** Why an answer tells nothing of elements. */
 const barOf = (answer: Answer): string | undefined => {
   if (answer.kind === "unanswered") return answer.why;
-  return answer.status === 401 || answer.status === 403 ? `cancelBatch: status ${answer.status}, code ${answer.code}` : undefined;
+  return answer.status === 401 || answer.status === 403
+    ? `cancelBatch: status ${answer.status}, code ${answer.code}`
+    : undefined;
 };
 
 const noteElements = ({ note, contract }: ExaminationState, reply: Reply): void => {
@@ -79,7 +84,9 @@ const noteElements = ({ note, contract }: ExaminationState, reply: Reply): void 
   else note(judged(profile, "cancelBatch.resultFields", fields, `fields ${names}`));
   const elementCode = wordOf(result["sCode"] ?? result["code"] ?? code);
   if (elementCode === "0") {
-    note(...rows.slice(1, 3).map((row) => unseen(profile, row, "a cancel of an order that does not exist is accepted")));
+    note(
+      ...rows.slice(1, 3).map((row) => unseen(profile, row, "a cancel of an order that does not exist is accepted")),
+    );
     return;
   }
   note(judged(profile, "cancelBatch.envelopeCodeWhenAllFailed", code, `both failed: envelope code ${code}`));
@@ -95,7 +102,14 @@ const noteKinds = (examination: ExaminationState, answer: Answer): void => {
     return;
   }
   const refused = answer.records.length === 0;
-  note(judged(contract.profile, row, refused, `an ordId and a clOrdId in one call: status ${answer.status}, code ${answer.code}`));
+  note(
+    judged(
+      contract.profile,
+      row,
+      refused,
+      `an ordId and a clOrdId in one call: status ${answer.status}, code ${answer.code}`,
+    ),
+  );
 };
 
 /** What calls with two elements weighed beyond the call itself. */
@@ -114,6 +128,15 @@ const noteWeight = (examination: ExaminationState): void => {
   const reading = readingOf(extrasOf(examination), contract.profile.weights.perCancelElement * noSuchIds.length);
   const each = reading.kind === "value" ? reading.value / noSuchIds.length : Number.NaN;
   if (Number.isInteger(each) && each >= 0)
-    note(judged(contract.profile, row, each, `two elements added ${each * noSuchIds.length} to the weight of the call`));
-  else note(unseen(contract.profile, row, "no answer around it told the count of used weight, or another client was spending"));
+    note(
+      judged(contract.profile, row, each, `two elements added ${each * noSuchIds.length} to the weight of the call`),
+    );
+  else
+    note(
+      unseen(
+        contract.profile,
+        row,
+        "no answer around it told the count of used weight, or another client was spending",
+      ),
+    );
 };

@@ -31,7 +31,12 @@ export const probeInstruments = async (examination: ExaminationState): Promise<L
     return bare.why;
   }
   note(
-    ...calendarFindings(profile, bare, clock.wallNow() - (clock.now() - bare.sentAt), clock.wallNow() - (clock.now() - bare.receivedAt)),
+    ...calendarFindings(
+      profile,
+      bare,
+      clock.wallNow() - (clock.now() - bare.sentAt),
+      clock.wallNow() - (clock.now() - bare.receivedAt),
+    ),
   );
   if (!bare.ok) return bare;
   note(judged(profile, "instruments.needsKey", false, `without a key: ${spellAnswer(bare)}`));
@@ -39,7 +44,10 @@ export const probeInstruments = async (examination: ExaminationState): Promise<L
 };
 
 /** Asks with a key, which the service is known to accept, where it was not answered without one. */
-export const probeKeyedInstruments = async (examination: ExaminationState, bare: Reply): Promise<readonly InstrumentRecord[] | string> => {
+export const probeKeyedInstruments = async (
+  examination: ExaminationState,
+  bare: Reply,
+): Promise<readonly InstrumentRecord[] | string> => {
   const { client, contract, note } = examination;
   const answer = await client.ask("instruments", {});
   const evidence = `without a key: ${spellAnswer(bare)}`;
@@ -63,7 +71,12 @@ const readList = (examination: ExaminationState, answer: Answer): readonly Instr
 };
 
 /** The service's stamp counts whole seconds and was made between sending and receiving. */
-const calendarFindings = (profile: Profile, { dateAt }: Reply, sentWallAt: number, receivedWallAt: number): readonly Finding[] => {
+const calendarFindings = (
+  profile: Profile,
+  { dateAt }: Reply,
+  sentWallAt: number,
+  receivedWallAt: number,
+): readonly Finding[] => {
   const date = judged(profile, "limits.dateHeader", dateAt !== undefined, "in the answer to the first request");
   if (dateAt === undefined) return [date];
   const least = dateAt - receivedWallAt;
@@ -96,7 +109,9 @@ const listFindings = (profile: Profile, records: readonly Raw[]): readonly Findi
   const whole = remark("G10", "whole list", pageSizes.includes(count) || count === 0 ? "not seen" : "holds", {
     assumed: "every product in one answer",
     found: `${count} ${count === 1 ? "product" : "products"}`,
-    evidence: pageSizes.includes(count) ? "a round number: it may be the first page of several" : "not a usual length of a page",
+    evidence: pageSizes.includes(count)
+      ? "a round number: it may be the first page of several"
+      : "not a usual length of a page",
   });
   if (count === 0) return [...listRows.map((row) => unseen(profile, row, "the list is empty")), whole];
   return [fieldFinding(profile, records), sizeFinding(records), idFinding(profile, records), whole];
@@ -104,8 +119,10 @@ const listFindings = (profile: Profile, records: readonly Raw[]): readonly Findi
 
 const fieldFinding = (profile: Profile, records: readonly Raw[]): Finding => {
   const names = Object.keys(records[0] ?? {}).join(", ");
-  if (has(records, "tickSize") && has(records, "lotSize")) return judged(profile, "instruments.fieldNames", "long", `fields ${names}`);
-  if (has(records, "tickSz") && has(records, "lotSz")) return judged(profile, "instruments.fieldNames", "short", `fields ${names}`);
+  if (has(records, "tickSize") && has(records, "lotSize"))
+    return judged(profile, "instruments.fieldNames", "long", `fields ${names}`);
+  if (has(records, "tickSz") && has(records, "lotSz"))
+    return judged(profile, "instruments.fieldNames", "short", `fields ${names}`);
   return remark("G2", "instruments.fieldNames", "differs", {
     assumed: profile.instruments.fieldNames,
     found: "other names",
@@ -114,7 +131,9 @@ const fieldFinding = (profile: Profile, records: readonly Raw[]): Finding => {
 };
 
 const sizeFinding = (records: readonly Raw[]): Finding => {
-  const bad = records.find((record) => !isSize(record["tickSize"] ?? record["tickSz"]) || !isSize(record["lotSize"] ?? record["lotSz"]));
+  const bad = records.find(
+    (record) => !isSize(record["tickSize"] ?? record["tickSz"]) || !isSize(record["lotSize"] ?? record["lotSz"]),
+  );
   return remark("G2", "instrument sizes", bad === undefined ? "holds" : "differs", {
     assumed: "positive decimals",
     found: bad === undefined ? "positive decimals" : `not for ${wordOf(bad["instId"])}`,

@@ -103,15 +103,26 @@ const probeAfter = async (examination: ExaminationState, { endpoint }: Page, new
   const evidence = `after=${newest}: ${older.length} orders, the cursor's ${how}`;
   if (how !== "ignored") note(judged(contract.profile, row, how === "included", evidence));
   // A cursor that is not heeded cannot be mended by a row: paging would never end.
-  else note(remark("H6", row, "differs", { assumed: "orders older than the cursor", found: "newer ones too", evidence }));
+  else
+    note(remark("H6", row, "differs", { assumed: "orders older than the cursor", found: "newer ones too", evidence }));
 };
 
-const probeBoth = async (examination: ExaminationState, { endpoint, ids }: Page, newest: bigint, next: bigint): Promise<void> => {
+const probeBoth = async (
+  examination: ExaminationState,
+  { endpoint, ids }: Page,
+  newest: bigint,
+  next: bigint,
+): Promise<void> => {
   const { client, contract, note } = examination;
   const row = "paging.afterAndBefore";
   const answer = await client.ask(endpoint, { limit, after: String(newest), before: String(next) });
   const { badRequestStatus } = contract.profile.answers;
-  if (answer.kind === "answered" && !answer.ok && answer.status === badRequestStatus && turnedAway(examination, answer) === undefined) {
+  if (
+    answer.kind === "answered" &&
+    !answer.ok &&
+    answer.status === badRequestStatus &&
+    turnedAway(examination, answer) === undefined
+  ) {
     note(judged(contract.profile, row, "refused", `both sent: status ${answer.status}, code ${answer.code}`));
     return;
   }
@@ -122,7 +133,8 @@ const probeBoth = async (examination: ExaminationState, { endpoint, ids }: Page,
     return;
   }
   const how = boundsFound(between, newest, next, ids.length > 2);
-  if (how === undefined) note(unseen(contract.profile, row, `both sent: ${between.length} orders, which either reading explains`));
+  if (how === undefined)
+    note(unseen(contract.profile, row, `both sent: ${between.length} orders, which either reading explains`));
   else note(judged(contract.profile, row, how, `both sent around two neighbours: ${between.length} orders`));
 };
 

@@ -12,7 +12,13 @@ import { parseResponse } from "../../client/parse-response.ts";
 import { after } from "../../clock/clock.ts";
 import { parseInstId } from "../../contract/inst-id.ts";
 import type { Side } from "../../contract/profile.ts";
-import type { ElementResult, InstrumentRecord, OrderRecord, PlaceBody, PositionRecord } from "../../contract/schemas.ts";
+import type {
+  ElementResult,
+  InstrumentRecord,
+  OrderRecord,
+  PlaceBody,
+  PositionRecord,
+} from "../../contract/schemas.ts";
 import { OwnOrders } from "../probe/own-orders.ts";
 import { type Answer, doneOr } from "./answer.ts";
 import { type ExaminationState, noteUnasked, type OrderProbe } from "./examination.ts";
@@ -20,7 +26,12 @@ import { judged, type RowPath, remark, unseen } from "./finding.ts";
 import { farPrice, sizesFrom, unitOf } from "./order-size.ts";
 import { isSwap } from "./probe-cancels.ts";
 
-const rows: readonly RowPath[] = ["order.szUnit", "order.duplicateClOrdId", "answers.duplicateCode", "history.unfilledCanceledVanish"];
+const rows: readonly RowPath[] = [
+  "order.szUnit",
+  "order.duplicateClOrdId",
+  "answers.duplicateCode",
+  "history.unfilledCanceledVanish",
+];
 const quoteMsMax = 10_000;
 const listingsMax = 6;
 
@@ -30,7 +41,9 @@ export const probeOrder = async (
   instruments: readonly InstrumentRecord[],
   { instId }: OrderProbe,
 ): Promise<readonly string[]> => {
-  const instrument = instruments.find((candidate) => (instId === undefined ? isSwap(candidate) : candidate.instId === instId));
+  const instrument = instruments.find((candidate) =>
+    instId === undefined ? isSwap(candidate) : candidate.instId === instId,
+  );
   if (instrument === undefined || !isSwap(instrument)) {
     noteUnasked(examination, rows, instId === undefined ? "no swap is listed" : `${instId} is not a listed swap`);
     return [];
@@ -98,7 +111,8 @@ const study = async (examination: ExaminationState, scene: Scene): Promise<void>
     remark("G11", "set leverage", leverage.kind === "unanswered" ? "not asked" : level ? "holds" : "differs", {
       assumed: "instId and lever",
       found: leverage.kind === "unanswered" ? "-" : `status ${leverage.status}, code ${leverage.code}`,
-      evidence: leverage.kind === "unanswered" ? leverage.why : level ? `${instId} now has leverage 1` : (leverage.msg ?? ""),
+      evidence:
+        leverage.kind === "unanswered" ? leverage.why : level ? `${instId} now has leverage 1` : (leverage.msg ?? ""),
     }),
   );
   const before = await frozen(examination, instId);
@@ -170,7 +184,11 @@ const placeSmallest = async (examination: ExaminationState, scene: Scene): Promi
     why = `placing ${sz} of ${scene.instrument.instId} was refused: ${result.code} ${result.msg}`;
   }
   examination.note(
-    remark("G11", "place order", "differs", { assumed: "a post-only order at a smallest size is taken", found: "refused", evidence: why }),
+    remark("G11", "place order", "differs", {
+      assumed: "a post-only order at a smallest size is taken",
+      found: "refused",
+      evidence: why,
+    }),
   );
   return why;
 };
@@ -179,7 +197,13 @@ const noteUnlisted = ({ note, contract }: ExaminationState, { unlisted }: Refuse
   if (unlisted === undefined) return;
   const found = `status ${unlisted.status}, code ${unlisted.code}`;
   const evidence = unlistedText("placeOrder", unlisted, contract.profile);
-  note(remark("G16", "answers.rejectionCodes", "differs", { assumed: "rejections have codes of the profile", found, evidence }));
+  note(
+    remark("G16", "answers.rejectionCodes", "differs", {
+      assumed: "rejections have codes of the profile",
+      found,
+      evidence,
+    }),
+  );
 };
 
 /** What is set aside in the currency the swap is settled in. */
@@ -209,21 +233,29 @@ const noteUnit = (
   else note(judged(profile, row, { ...profile.order.szUnit, SWAP: unit }, `${evidence}; for spot nothing was placed`));
 };
 
-const noteRecord = async (examination: ExaminationState, { side }: Scene, { ordId, clOrdId }: Placed): Promise<void> => {
+const noteRecord = async (
+  examination: ExaminationState,
+  { side }: Scene,
+  { ordId, clOrdId }: Placed,
+): Promise<void> => {
   const { client, note } = examination;
   const record = recordIn(examination, await client.ask("getOrder", { ordId }));
   const assumed = { assumed: `${side}, post_only, with the client id given` };
   if (record === undefined)
-    note(remark("G11", "place order", "not asked", { ...assumed, found: "-", evidence: "the order could not be read" }));
+    note(
+      remark("G11", "place order", "not asked", { ...assumed, found: "-", evidence: "the order could not be read" }),
+    );
   else {
-    const holds = record.side === side && record.ordType === "post_only" && record.clOrdId === clOrdId && record.state === "live";
+    const holds =
+      record.side === side && record.ordType === "post_only" && record.clOrdId === clOrdId && record.state === "live";
     const found = `${record.side}, ${record.ordType}, ${record.state}, client id ${record.clOrdId}`;
     note(remark("G11", "place order", holds ? "holds" : "differs", { ...assumed, found, evidence: `order ${ordId}` }));
   }
 };
 
 const recordIn = ({ contract }: ExaminationState, answer: Answer): OrderRecord | undefined => {
-  const outcome = answer.kind === "answered" ? parseResponse<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
+  const outcome =
+    answer.kind === "answered" ? parseResponse<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
   return outcome?.kind === "done" ? outcome.records[0] : undefined;
 };
 
@@ -231,17 +263,33 @@ const noteEnd = async (examination: ExaminationState, { ordId }: Placed, gone: b
   const { client, note, contract } = examination;
   const row = "history.unfilledCanceledVanish";
   const answer = await client.ask("getOrder", { ordId });
-  const outcome = answer.kind === "answered" ? parseResponse<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
+  const outcome =
+    answer.kind === "answered" ? parseResponse<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
   if (outcome?.kind !== "done" || outcome.problems.length > 0 || !gone) {
-    noteUnasked(examination, [row], answer.kind === "unanswered" ? answer.why : "the cancelled order could not be read");
+    noteUnasked(
+      examination,
+      [row],
+      answer.kind === "unanswered" ? answer.why : "the cancelled order could not be read",
+    );
     return;
   }
   const [record] = outcome.records;
-  note(judged(contract.profile, row, record === undefined, record === undefined ? "not found after its cancel" : `state ${record.state}`));
+  note(
+    judged(
+      contract.profile,
+      row,
+      record === undefined,
+      record === undefined ? "not found after its cancel" : `state ${record.state}`,
+    ),
+  );
   if (record === undefined) return;
   const verdict = record.state === "canceled" ? "holds" : "differs";
   note(
-    remark("G4", "live to canceled", verdict, { assumed: "canceled", found: record.state, evidence: `order ${ordId} after its cancel` }),
+    remark("G4", "live to canceled", verdict, {
+      assumed: "canceled",
+      found: record.state,
+      evidence: `order ${ordId} after its cancel`,
+    }),
   );
 };
 
@@ -266,6 +314,16 @@ const noteDuplicate = async (
   const later = await placeOnce(examination, scene, placed.clOrdId, placed.sz);
   if (typeof later === "string") noteUnasked(examination, [row], later);
   else if ("ordId" in later)
-    note(judged(contract.profile, row, "refused_while_open", "refused while the order was open, taken after its cancel"));
-  else note(judged(contract.profile, row, "refused", `refused while the order was open, and after its cancel: ${later.code} ${later.msg}`));
+    note(
+      judged(contract.profile, row, "refused_while_open", "refused while the order was open, taken after its cancel"),
+    );
+  else
+    note(
+      judged(
+        contract.profile,
+        row,
+        "refused",
+        `refused while the order was open, and after its cancel: ${later.code} ${later.msg}`,
+      ),
+    );
 };

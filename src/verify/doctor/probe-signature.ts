@@ -18,7 +18,12 @@ import { plainWays, queryWay, spellWay } from "./signatures.ts";
 export const plainRows: readonly RowPath[] = ["auth.headerPrefix", "auth.timestamp", "auth.digest"];
 
 /** What the way that was accepted says of each row. */
-const found = (examination: ExaminationState, rows: readonly RowPath[], way: readonly Override[], evidence: string): readonly Finding[] =>
+const found = (
+  examination: ExaminationState,
+  rows: readonly RowPath[],
+  way: readonly Override[],
+  evidence: string,
+): readonly Finding[] =>
   rows.map((row) => {
     const { profile } = examination.contract;
     const other = way.find(({ path }) => path === row);
@@ -82,8 +87,10 @@ const otherWay = async (
   if (!isSame(first, wrong)) return `${told}, with a wrong secret ${spellAnswer(wrong)}: no signed read succeeded`;
   const ways = plainWays(contract.profile.auth);
   const other = await search(examination, ways, ask);
-  if (typeof other === "string") return `${told}, as with a wrong secret; the search for another way to sign ended: ${other}`;
-  if (other === undefined) return `${told}, as with a wrong secret, also in ${ways.length} other documented ways to sign: ${remedy}`;
+  if (typeof other === "string")
+    return `${told}, as with a wrong secret; the search for another way to sign ended: ${other}`;
+  if (other === undefined)
+    return `${told}, as with a wrong secret, also in ${ways.length} other documented ways to sign: ${remedy}`;
   note(
     ...found(
       examination,
@@ -115,7 +122,11 @@ const successFinding = ({ msg, endpoint }: Reply, profile: ExaminationState["con
   judged(profile, "answers.successMsg", msg ?? "", `${endpoint}: msg ${JSON.stringify(msg ?? null)}`);
 
 /** A request with a query: turned away though one without was accepted, the query is signed, or is not, unlike assumed. */
-export const probeQuery = async (examination: ExaminationState, signs: boolean, ask: () => Promise<Answer>): Promise<Answer> => {
+export const probeQuery = async (
+  examination: ExaminationState,
+  signs: boolean,
+  ask: () => Promise<Answer>,
+): Promise<Answer> => {
   const { note, contract } = examination;
   const row = "auth.prehash";
   const first = await ask();
@@ -132,6 +143,10 @@ export const probeQuery = async (examination: ExaminationState, signs: boolean, 
     note(...found(examination, [row], other.way, evidence));
     return other.reply;
   }
-  noteUnasked(examination, [row], other ?? `a request with a query is refused (${spellAnswer(first)}) whether the query is signed or not`);
+  noteUnasked(
+    examination,
+    [row],
+    other ?? `a request with a query is refused (${spellAnswer(first)}) whether the query is signed or not`,
+  );
   return first;
 };

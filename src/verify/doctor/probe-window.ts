@@ -19,7 +19,9 @@ export const probeWindow = async (examination: ExaminationState): Promise<void> 
   const [first] = client.marks;
   if (first === undefined || first.minute === undefined) {
     const why =
-      first === undefined ? "no answer carried the count of used weight" : "without a Date header the service's minute is not known";
+      first === undefined
+        ? "no answer carried the count of used weight"
+        : "without a Date header the service's minute is not known";
     note(
       client.calls.some(({ signed, ending }) => signed && ending === "done")
         ? unseen(contract.profile, row, why)

@@ -32,7 +32,12 @@ export const noteRecords = (examination: ExaminationState, pending: Answer, hist
   for (const [row, found, evidence] of rows) note(rowFinding(profile, row, found, evidence, records, missing, why));
   if (records.length === 0) return;
   const problems = replies.flatMap((reply) => problemsOf(examination, reply));
-  note(recordFinding(problems, records), idFinding(records), stateFinding(profile, open, past), ...wordFindings(profile, records));
+  note(
+    recordFinding(problems, records),
+    idFinding(records),
+    stateFinding(profile, open, past),
+    ...wordFindings(profile, records),
+  );
 };
 
 const orderFinding = (profile: Profile, reply: Reply | string, gap: string, name: string): Finding => {
@@ -43,7 +48,11 @@ const orderFinding = (profile: Profile, reply: Reply | string, gap: string, name
   if (newestFirst === undefined) return unseen(profile, row, `${name}: fewer than two orders`, gap);
   const evidence = `${name}: ${ids.map((id) => `…${String(id).slice(-4)}`).join(", ")}`;
   if (newestFirst !== "neither") return judged(profile, row, newestFirst, evidence, gap);
-  return remark(gap, row, "differs", { assumed: String(profile.paging.newestFirst), found: "in no order of ids", evidence });
+  return remark(gap, row, "differs", {
+    assumed: String(profile.paging.newestFirst),
+    found: "in no order of ids",
+    evidence,
+  });
 };
 
 const rowFinding = (
@@ -87,7 +96,8 @@ const idFinding = (records: readonly Raw[]): Finding => {
 };
 
 const stateFinding = (profile: Profile, open: Reply | string, past: Reply | string): Finding => {
-  const statesOf = (reply: Reply | string): readonly string[] => (typeof reply === "string" ? [] : wordsOf(reply.records, "state"));
+  const statesOf = (reply: Reply | string): readonly string[] =>
+    typeof reply === "string" ? [] : wordsOf(reply.records, "state");
   const isOpen = (word: string): boolean => ["live", "partially_filled"].includes(readState(word, profile) ?? "");
   const isPast = (word: string): boolean => ["filled", "canceled"].includes(readState(word, profile) ?? "");
   const astray = [...statesOf(open).filter((word) => !isOpen(word)), ...statesOf(past).filter((word) => !isPast(word))];

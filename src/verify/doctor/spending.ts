@@ -24,7 +24,11 @@ export interface Sample {
 type WeightOf = (endpoint: EndpointName) => number;
 
 /** What the picked call added, once for each sample in which it is the only one picked. */
-export const readingsOf = (samples: readonly Sample[], picked: (call: Call) => boolean, weightOf: WeightOf): readonly number[] =>
+export const readingsOf = (
+  samples: readonly Sample[],
+  picked: (call: Call) => boolean,
+  weightOf: WeightOf,
+): readonly number[] =>
   samples.flatMap(({ calls, delta, turned }) => {
     const others = calls.filter((call) => !picked(call));
     if (turned || calls.length - others.length !== 1 || others.some(({ ending }) => ending !== "done")) return [];

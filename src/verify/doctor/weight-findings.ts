@@ -14,7 +14,11 @@ type Query = (typeof queries)[number];
 export const noteWeights = async (examination: ExaminationState, known: bigint | undefined): Promise<void> => {
   const { client, contract, note } = examination;
   if (client.marks.length === 0) {
-    note(...[...queries.map((name) => `weights.${name}` as const), "limits.failedCounts" as const].map((row) => silent(examination, row)));
+    note(
+      ...[...queries.map((name) => `weights.${name}` as const), "limits.failedCounts" as const].map((row) =>
+        silent(examination, row),
+      ),
+    );
     return;
   }
   for (const name of queries) {
@@ -28,7 +32,8 @@ export const noteWeights = async (examination: ExaminationState, known: bigint |
   const failed = failedReadings(examination);
   const row = "limits.failedCounts";
   const [extra] = failed;
-  if (extra === undefined) note(unseen(contract.profile, row, "the count of used weight was not told around a failed call"));
+  if (extra === undefined)
+    note(unseen(contract.profile, row, "the count of used weight was not told around a failed call"));
   else note(judged(contract.profile, row, extra > 0, `a failed query added ${extra}`));
 };
 
@@ -60,7 +65,8 @@ const weightsOf = (examination: ExaminationState) => {
   };
 };
 
-const isDone = ({ endpoint, signed, ending }: Call, name: EndpointName): boolean => endpoint === name && signed && ending === "done";
+const isDone = ({ endpoint, signed, ending }: Call, name: EndpointName): boolean =>
+  endpoint === name && signed && ending === "done";
 const isFailed = ({ endpoint, ending }: Call): boolean => endpoint === "getOrder" && ending === "failed";
 
 const failedReadings = (examination: ExaminationState): readonly number[] =>

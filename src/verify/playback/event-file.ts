@@ -32,7 +32,8 @@ export const readEvents = async (path: string): Promise<readonly Event[]> => {
     else if (typeof event.type !== "string" || typeof event.at !== "number" || typeof event.seq !== "number") {
       refuse(path, number, `${line.slice(0, 60)} is no event with seq, at and type.`);
     } else {
-      if (event.at < (events.at(-1)?.at ?? event.at)) refuse(path, number, `its instant ${event.at} lies before that of the event above.`);
+      if (event.at < (events.at(-1)?.at ?? event.at))
+        refuse(path, number, `its instant ${event.at} lies before that of the event above.`);
       events.push(event);
       if (events.length > eventsMax) refuse(path, number, `there are more than ${eventsMax} events; split the file.`);
     }

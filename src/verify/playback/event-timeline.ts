@@ -68,11 +68,13 @@ class RecordedRun {
     else if (event.type === "fill") this.#fill(event);
     else if (event.type === "action.sent") this.#send(event);
     else if (event.type === "quota.otherClients" && event.layer === "uid") this.#foreign = event.used;
-    else if (event.type === "mode.changed") [this.#mode, this.#reason] = [event.mode, event.mode === "active" ? "" : event.reason];
+    else if (event.type === "mode.changed")
+      [this.#mode, this.#reason] = [event.mode, event.mode === "active" ? "" : event.reason];
     else if (event.type === "strategy.failed") this.#change(event.strategy, { state: "failed", error: event.message });
     else if (event.type === "strategy.restarted") this.#change(event.strategy, { state: "running" });
     else if (event.type === "strategy.halted") this.#change(event.strategy, { mode: "halted", reason: event.reason });
-    else if (event.type === "strategy.reducing") this.#change(event.strategy, { mode: "reducing", reason: event.reason });
+    else if (event.type === "strategy.reducing")
+      this.#change(event.strategy, { mode: "reducing", reason: event.reason });
     else if (event.type === "strategy.resumed") this.#change(event.strategy, { mode: "active", reason: "" });
   }
 
@@ -81,7 +83,9 @@ class RecordedRun {
     return [...this.#strategies.values()].map((view) => ({
       ...view,
       ...(isActive ? {} : { mode: this.#mode, reason: this.#reason }),
-      positions: new Map([...(this.#books.get(view.name)?.values() ?? [])].map((book) => [book.instId, this.#positionOf(book)])),
+      positions: new Map(
+        [...(this.#books.get(view.name)?.values() ?? [])].map((book) => [book.instId, this.#positionOf(book)]),
+      ),
     }));
   }
 
@@ -136,7 +140,17 @@ class RecordedRun {
     const markPx = isFlat ? "0" : (this.#prices.markPx(instId, isPositive(qty) ? "sell" : "buy") ?? lastPx);
     const unrealised = isFlat ? "0" : unrealisedOf(holding, markPx);
     const avgPx = isFlat ? "0" : averagePxOf(holding);
-    return { instId, qty, avgPx, markPx, currency, unrealised, realised, fees, profit: sub(add(realised, unrealised), fees) };
+    return {
+      instId,
+      qty,
+      avgPx,
+      markPx,
+      currency,
+      unrealised,
+      realised,
+      fees,
+      profit: sub(add(realised, unrealised), fees),
+    };
   }
 }
 
@@ -170,7 +184,15 @@ export const timelineOfEvents = (
   let now = from;
   let tick = (): void => undefined;
   const unrecorded = unrecordedIn(more);
-  const engine: EngineRow = { ...facts, environment: "", startedAt: from, mode: "active", reason: "", state: "running", unrecorded };
+  const engine: EngineRow = {
+    ...facts,
+    environment: "",
+    startedAt: from,
+    mode: "active",
+    reason: "",
+    state: "running",
+    unrecorded,
+  };
   const view = new EngineView(facts.name, engine, {
     events$,
     strategies: () => run.strategies(),
@@ -180,7 +202,8 @@ export const timelineOfEvents = (
       tick = callback;
     },
   });
-  const take = (update: ControlUpdate): void => timeline.add({ ...update, rows: [...update.rows, ...prices.changes()] });
+  const take = (update: ControlUpdate): void =>
+    timeline.add({ ...update, rows: [...update.rows, ...prices.changes()] });
   take(view.snapshot());
   const taking = view.updates$.subscribe(take);
   let [event, price, book] = [0, 0, 0];

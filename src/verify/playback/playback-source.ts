@@ -75,7 +75,8 @@ export class PlaybackSource implements ControlSource {
     if (seekTo !== undefined) this.#go(seekTo);
     if (toNextFill === true) {
       const fillAt = this.#timeline.nextFill(this.#at);
-      if (fillAt === undefined) return Promise.resolve({ ok: false, code: "FILL_ABSENT", text: "No fill comes after this instant." });
+      if (fillAt === undefined)
+        return Promise.resolve({ ok: false, code: "FILL_ABSENT", text: "No fill comes after this instant." });
       this.#isPaused = true;
       this.#go(fillAt);
     }
@@ -137,6 +138,8 @@ export class PlaybackSource implements ControlSource {
 
   #played(change: ControlChange): ControlChange {
     const [section, key, row] = change;
-    return section === "engine" && row !== null ? ["engine", key, { ...(row as EngineRow), playback: this.#state }] : change;
+    return section === "engine" && row !== null
+      ? ["engine", key, { ...(row as EngineRow), playback: this.#state }]
+      : change;
   }
 }

@@ -31,12 +31,23 @@ export class PriceRows {
 
   take({ at, instId, ...given }: RecordedPrice): void {
     const [bid, ask, last] = [given.bid || undefined, given.ask || undefined, given.last || undefined];
-    const seen = this.#seen.get(instId) ?? { market: { instId, bid: "", ask: "", last: "", at }, bar: undefined, isTraded: false };
+    const seen = this.#seen.get(instId) ?? {
+      market: { instId, bid: "", ask: "", last: "", at },
+      bar: undefined,
+      isTraded: false,
+    };
     this.#seen.set(instId, seen);
-    seen.market = { instId, at, bid: bid ?? seen.market.bid, ask: ask ?? seen.market.ask, last: last ?? seen.market.last };
+    seen.market = {
+      instId,
+      at,
+      bid: bid ?? seen.market.bid,
+      ask: ask ?? seen.market.ask,
+      last: last ?? seen.market.last,
+    };
     this.#changes.set(`markets ${instId}`, ["markets", instId, seen.market]);
     if (last !== undefined) seen.isTraded = true;
-    const px = last ?? (seen.isTraded || bid === undefined || ask === undefined ? undefined : div(add(bid, ask), "2", 12));
+    const px =
+      last ?? (seen.isTraded || bid === undefined || ask === undefined ? undefined : div(add(bid, ask), "2", 12));
     if (px !== undefined) this.#toBar(seen, px, at);
   }
 

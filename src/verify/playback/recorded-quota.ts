@@ -22,7 +22,12 @@ export type QuotaStep = { readonly at: number } & (
       readonly request: number;
       readonly action: Pick<EventOf<"action.sent">, "endpoint" | "class" | "weight" | "key">;
     }
-  | { readonly step: "answered"; readonly request: number; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly step: "answered";
+      readonly request: number;
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+    }
   | { readonly step: "lost"; readonly request: number }
   | { readonly step: "left"; readonly ip: string }
 );
@@ -34,11 +39,13 @@ export const quotaSteps = (): ((record: SessionRecord, now: number) => QuotaStep
   return (record, at) => {
     if (isEntry(record)) {
       if (record.in === "open") return { at, step: "opened" };
-      if (record.in === "answer") return { at, step: "answered", request: record.request, status: record.status, headers: record.headers };
+      if (record.in === "answer")
+        return { at, step: "answered", request: record.request, status: record.status, headers: record.headers };
       if (record.in === "failure") return { at, step: "lost", request: record.request };
       if (record.in === "leave") ip = record.ip;
     } else if (isOutput(record)) {
-      if (record.out === "event" && record.event["type"] === "action.sent") sent = record.event as unknown as EventOf<"action.sent">;
+      if (record.out === "event" && record.event["type"] === "action.sent")
+        sent = record.event as unknown as EventOf<"action.sent">;
       else if (record.out === "leave" && record.until === undefined) return { at, step: "left", ip };
       else if (record.out === "request" && sent !== undefined) {
         const { endpoint, class: kind, weight, key } = sent;

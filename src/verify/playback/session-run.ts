@@ -37,7 +37,8 @@ export const readSessionRun = (dir: string): SessionRun => {
     if (isEntry(record)) now = record.now;
     const step = stepOf(record, now);
     if (step !== undefined) quota.push(step);
-    if (isOutput(record) && record.out === "event") events.push({ ...record.event, seq: events.length, at: now } as unknown as Event);
+    if (isOutput(record) && record.out === "event")
+      events.push({ ...record.event, seq: events.length, at: now } as unknown as Event);
     else if (isEntry(record) && record.in === "stream") market.take(record.stream, record.value, now);
     else if (isTape(record)) market.take(record.tape, record.value, now);
   }
@@ -71,7 +72,11 @@ class RecordedMarket {
     const place = this.#last.get(instId);
     const last = place === undefined ? undefined : this.books[place];
     // Of those within one step the last is what is shown.
-    if (place !== undefined && last !== undefined && Math.floor(last.at / bookEveryMs) === Math.floor(at / bookEveryMs)) {
+    if (
+      place !== undefined &&
+      last !== undefined &&
+      Math.floor(last.at / bookEveryMs) === Math.floor(at / bookEveryMs)
+    ) {
       this.books[place] = { ...row, at: last.at };
       return;
     }
@@ -79,4 +84,5 @@ class RecordedMarket {
   }
 }
 
-const levelsOf = (levels: BookView["bids"]): BookRow["bids"] => levels.slice(0, levelsMax).map(({ px, qty }) => [px, qty] as const);
+const levelsOf = (levels: BookView["bids"]): BookRow["bids"] =>
+  levels.slice(0, levelsMax).map(({ px, qty }) => [px, qty] as const);

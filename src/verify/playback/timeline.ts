@@ -114,7 +114,8 @@ export class Timeline {
     const [old, now] = [this.#pictureAfter(before), this.#pictureAfter(after)];
     const rows: ControlChange[] = [];
     for (const [place, change] of now) if (old.get(place)?.[2] !== change[2]) rows.push(change);
-    for (const [place, [section, key]] of old) if (!now.has(place)) rows.push([section as SectionName, key, null] as ControlChange);
+    for (const [place, [section, key]] of old)
+      if (!now.has(place)) rows.push([section as SectionName, key, null] as ControlChange);
     return rows;
   }
 

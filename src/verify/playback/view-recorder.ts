@@ -26,7 +26,9 @@ const withBars = (): ((update: ControlUpdate) => ControlUpdate) => {
       if (section === "candles" && row !== null) barred.add(row.instId);
       if (section === "markets" && row !== null && row.bid !== "" && row.ask !== "") prices.take(row);
     }
-    const made = prices.changes().filter(([section, , row]) => section === "candles" && row !== null && !barred.has(row.instId));
+    const made = prices
+      .changes()
+      .filter(([section, , row]) => section === "candles" && row !== null && !barred.has(row.instId));
     return made.length === 0 ? update : { ...update, rows: [...update.rows, ...made] };
   };
 };
@@ -53,7 +55,17 @@ export const createRunRecorder = (facts: Pick<EngineRow, "name" | "kind" | "vers
       };
       const every = (ms: number, run: () => void): void => context.every(ms * stride, run);
       const noting = events$.subscribe((event) => timeline.note(event));
-      const view = new EngineView(facts.name, engine, { events$, updates$, strategies, openOrders, quotaNow, health, market, now, every });
+      const view = new EngineView(facts.name, engine, {
+        events$,
+        updates$,
+        strategies,
+        openOrders,
+        quotaNow,
+        health,
+        market,
+        now,
+        every,
+      });
       timeline.restart(view.snapshot());
       const barred = withBars();
       const taking = view.updates$.subscribe((update) => timeline.add(barred(update)));

@@ -71,7 +71,8 @@ export class OwnOrders {
 
   /** Cancels and lists until nothing is left, `listingsMax` times at most; whether it is proved that nothing is. */
   async cancelAll(listingsMax: number): Promise<boolean> {
-    for (const instId of new Set([...this.#ours.values()].map((one) => one.instId))) await this.#cancelIn(instId, listingsMax);
+    for (const instId of new Set([...this.#ours.values()].map((one) => one.instId)))
+      await this.#cancelIn(instId, listingsMax);
     return this.#ours.size === 0;
   }
 
@@ -102,7 +103,8 @@ export class OwnOrders {
 
   async #list(instId: string): Promise<Listed<OpenOrder>> {
     const reply = await this.#options.ask("pendingOrders", { instId, limit: String(paging.limitMax) });
-    if (reply?.ok !== true || !Array.isArray(reply.envelope["data"])) return { kind: "unread", why: reply?.shown ?? "no answer" };
+    if (reply?.ok !== true || !Array.isArray(reply.envelope["data"]))
+      return { kind: "unread", why: reply?.shown ?? "no answer" };
     const orders = openOf(reply).map((record) => ({
       instId,
       ordId: fieldOf(record, "ordId"),

@@ -109,7 +109,8 @@ export class Pacing {
 
   /** The layer of the profile's own that does not let so many of the calls pass within `ms`, if there is one. */
   tooNarrow(charge: Charge, calls: number, ms: number): string | undefined {
-    const tooMany = (layer: PacedLayer): boolean => layer.amountOf(charge) * calls * Math.min(1, layer.heldMs / ms) > layer.room;
+    const tooMany = (layer: PacedLayer): boolean =>
+      layer.amountOf(charge) * calls * Math.min(1, layer.heldMs / ms) > layer.room;
     return this.#layers.find((layer) => layer.extra && charge[layer.scope] !== undefined && tooMany(layer))?.name;
   }
 

@@ -95,7 +95,9 @@ export class ProbeClient {
     const replies: Reply[] = [];
     for (const part of parts) replies.push(await this.#sendOne(name, part, sending));
     const [first] = replies as [Reply];
-    return replies.length === 1 ? first : joinedReply(first.endpoint, input as Readonly<Record<string, unknown>>, replies);
+    return replies.length === 1
+      ? first
+      : joinedReply(first.endpoint, input as Readonly<Record<string, unknown>>, replies);
   }
 
   async #sendOne(name: EndpointName, input: unknown, { key, uid, within = everyLayer, path }: Sending): Promise<Reply> {
@@ -111,7 +113,8 @@ export class ProbeClient {
       key,
     };
     const elements = Array.isArray(input) ? input.length : 0;
-    const weight = endpoint.weight + (name === "cancelBatch" ? elements * this.contract.profile.weights.perCancelElement : 0);
+    const weight =
+      endpoint.weight + (name === "cancelBatch" ? elements * this.contract.profile.weights.perCancelElement : 0);
     const charge = this.charge(name, { key, uid }, weight, Math.max(1, elements));
     await this.#pace(charge, within);
     const sentAt = this.clock.now();
@@ -125,7 +128,11 @@ export class ProbeClient {
   }
 
   async #pace(charge: Charge, within: readonly LayerName[]): Promise<void> {
-    for (let at = this.#fitsAt(charge, within); at > this.clock.now() && !this.stopped; at = this.#fitsAt(charge, within)) {
+    for (
+      let at = this.#fitsAt(charge, within);
+      at > this.clock.now() && !this.stopped;
+      at = this.#fitsAt(charge, within)
+    ) {
       await this.wait(at - this.clock.now());
     }
   }

@@ -42,10 +42,12 @@ export interface Reply {
   readonly response: WireResponse;
 }
 
-export const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
+export const isRaw = (value: unknown): value is Raw =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Text or number as text; empty for anything else. */
-export const wordOf = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? String(value) : "");
+export const wordOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "";
 
 export const fieldOf = (record: Raw | undefined, name: string): string => wordOf(record?.[name]);
 
@@ -73,7 +75,8 @@ const askedOf = ({ method, path, query, body, key }: WireRequest): string => {
   return `${method} ${address}${body === undefined ? "" : ` ${short(body)}`} (${key === undefined ? "no key" : `key ${key}`})`;
 };
 
-const wholeOf = (text: string | undefined): number | undefined => (text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined);
+const wholeOf = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 
 const dateOf = (text: string | undefined): number | undefined => {
   const at = text === undefined ? Number.NaN : Date.parse(text);

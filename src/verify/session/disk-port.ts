@@ -147,7 +147,10 @@ export interface ReplayedDisk {
 
 /** The folder as it answered then. */
 export const replayedDisk = (script: ReplayScript): ReplayedDisk => {
-  const waiting = new Map<number, { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }>();
+  const waiting = new Map<
+    number,
+    { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }
+  >();
   let count = 0;
   const answered = (): Promise<unknown> =>
     new Promise((resolve, reject) => {

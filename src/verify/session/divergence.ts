@@ -40,7 +40,8 @@ export interface Divergence {
 
 const differencesMax = 20;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
 /** Where two JSON values differ, at most a screen of it. Fields in the order of the recorded value, new ones after them. */
 export const differences = (recorded: unknown, replayed: unknown, path = ""): readonly FieldDifference[] => {
@@ -153,7 +154,16 @@ const titles: Readonly<Record<DivergenceKind, string>> = {
 };
 
 /** The divergence for people, a few lines. */
-export const divergenceText = ({ kind, index, line, sinceMs, recorded, replayed, fields, before }: Divergence): string => {
+export const divergenceText = ({
+  kind,
+  index,
+  line,
+  sinceMs,
+  recorded,
+  replayed,
+  fields,
+  before,
+}: Divergence): string => {
   const lines = [
     `divergence at record ${index} (line ${line}), ${seconds(sinceMs)} after the start: ${titles[kind]}`,
     `  recorded: ${recorded ?? "nothing"}`,

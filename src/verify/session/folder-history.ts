@@ -62,6 +62,9 @@ const fixtureReader = async (): Promise<TapeOf> => {
 };
 
 const sessionReader = async (folder: string): Promise<TapeOf> => {
-  const [{ isSession, readSession }, { marketOf }] = await Promise.all([import("./session-file.ts"), import("./market-fixture.ts")]);
+  const [{ isSession, readSession }, { marketOf }] = await Promise.all([
+    import("./session-file.ts"),
+    import("./market-fixture.ts"),
+  ]);
   return isSession(folder) ? () => marketOf(readSession(folder)).tape : fixtureReader();
 };

@@ -10,7 +10,13 @@ import type { GroupStores } from "../../engine/group-stores.ts";
 import type { AnswerReply, AnswerStore } from "../../engine/shared-reads.ts";
 import { messageOf } from "../../errors.ts";
 import { outside } from "../../host/execution-context.ts";
-import { type ClaimReply, type ClaimStore, type Enrolled, NotSent, type ScopeHolding } from "../../scheduler/shared/claim.ts";
+import {
+  type ClaimReply,
+  type ClaimStore,
+  type Enrolled,
+  NotSent,
+  type ScopeHolding,
+} from "../../scheduler/shared/claim.ts";
 import type { InputSequencer } from "./input-sequencer.ts";
 import type { ReplayScript } from "./replay-script.ts";
 import { codeIn, type Entry, errorOf, type GroupQuestion } from "./session-records.ts";
@@ -40,9 +46,12 @@ const claimsOver = ({ ask, tell }: Asks, inner: ClaimStore | undefined): ClaimSt
 };
 
 const answersOver = ({ ask, tell }: Asks, inner: AnswerStore | undefined): AnswerStore => ({
-  look: (...args) => ask({ store: "answers", op: "look", args }, async () => inner?.look(...args)) as Promise<AnswerReply>,
+  look: (...args) =>
+    ask({ store: "answers", op: "look", args }, async () => inner?.look(...args)) as Promise<AnswerReply>,
   leave: async (name, mark, text) => {
-    await ask({ store: "answers", op: "leave", args: [name, mark, ...left(text)] }, async () => inner?.leave(name, mark, text));
+    await ask({ store: "answers", op: "leave", args: [name, mark, ...left(text)] }, async () =>
+      inner?.leave(name, mark, text),
+    );
   },
   close: () => tell({ store: "answers", op: "close", args: [] }, () => inner?.close()),
 });
@@ -70,7 +79,8 @@ export const recordedGroup = (
         };
         turns.asking(run).then(
           (value) => enter(value === undefined || value === null ? {} : { value: copy(value) }),
-          (thrown: unknown) => enter({ error: String(copy(messageOf(thrown))), ...codeIn(thrown), ...notSentIn(thrown) }),
+          (thrown: unknown) =>
+            enter({ error: String(copy(messageOf(thrown))), ...codeIn(thrown), ...notSentIn(thrown) }),
         );
       });
     },
@@ -80,7 +90,10 @@ export const recordedGroup = (
     },
   });
   /** Opens it in the engine's turn; what was opened stays here, as it is nothing that JSON could say. */
-  const opened = async <T>(store: GroupQuestion["store"], open: (stores: GroupStores) => Promise<T>): Promise<readonly [Asks, T]> => {
+  const opened = async <T>(
+    store: GroupQuestion["store"],
+    open: (stores: GroupStores) => Promise<T>,
+  ): Promise<readonly [Asks, T]> => {
     const asks = asking(turnsOf() as InputSequencer);
     let one: T | undefined;
     await asks.ask({ store, op: "open", args: [] }, async () => {
@@ -103,9 +116,11 @@ interface Failure {
   readonly notSent?: true;
 }
 
-const notSentIn = (thrown: unknown): { readonly notSent?: true } => (thrown instanceof NotSent ? { notSent: true } : {});
+const notSentIn = (thrown: unknown): { readonly notSent?: true } =>
+  thrown instanceof NotSent ? { notSent: true } : {};
 
-const thrownBy = ({ error, code, notSent }: Failure): Error => (notSent === true ? new NotSent(error) : errorOf(error, code));
+const thrownBy = ({ error, code, notSent }: Failure): Error =>
+  notSent === true ? new NotSent(error) : errorOf(error, code);
 
 interface ReplayedGroup {
   readonly stores: GroupStores;
@@ -114,7 +129,10 @@ interface ReplayedGroup {
 
 /** The stores as they answered then; `isRecorded` false: a session of before they were recorded, for which they are not reached. */
 export const replayedGroup = (isRecorded: boolean, script: ReplayScript): ReplayedGroup => {
-  const waiting = new Map<number, { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }>();
+  const waiting = new Map<
+    number,
+    { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }
+  >();
   let count = 0;
   const asks: Asks = {
     ask: (question) => {
@@ -140,9 +158,13 @@ export const replayedGroup = (isRecorded: boolean, script: ReplayScript): Replay
     answer: ({ group, value, error, code, notSent }) => {
       const one = waiting.get(group);
       waiting.delete(group);
-      if (one === undefined) script.fail("undeliverable", `nothing waits for the answer of the group's store to question ${group}`);
+      if (one === undefined)
+        script.fail("undeliverable", `nothing waits for the answer of the group's store to question ${group}`);
       else if (error === undefined) outside(() => one.resolve(value));
-      else outside(() => one.reject(thrownBy({ error, ...(code !== undefined && { code }), ...(notSent && { notSent }) })));
+      else
+        outside(() =>
+          one.reject(thrownBy({ error, ...(code !== undefined && { code }), ...(notSent && { notSent }) })),
+        );
     },
   };
 };

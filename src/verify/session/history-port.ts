@@ -24,9 +24,16 @@ export const historyFacts = ({ name, trades, quotes, isComplete }: HistorySource
 
 /** A source of this name and these kinds, whose answers come from `ask`. */
 const sourceOver = ({ name, kinds, isComplete }: HistoryFacts, ask: Ask): HistorySource => {
-  const asking = (kind: Kind) => (kinds.includes(kind) ? { [kind]: (...args: readonly unknown[]) => ask(kind, args) } : {});
+  const asking = (kind: Kind) =>
+    kinds.includes(kind) ? { [kind]: (...args: readonly unknown[]) => ask(kind, args) } : {};
   // What an answer is gets checked by whoever reads it, as with any source.
-  return { name, ...asking("candles"), ...asking("trades"), ...asking("quotes"), ...(isComplete && { isComplete }) } as HistorySource;
+  return {
+    name,
+    ...asking("candles"),
+    ...asking("trades"),
+    ...asking("quotes"),
+    ...(isComplete && { isComplete }),
+  } as HistorySource;
 };
 
 /** The same source, each question and each answer written down. `copy` gives a value as it will be read back. */
@@ -105,7 +112,10 @@ interface ReplayedHistory {
 }
 
 export const replayedHistory = (facts: HistoryFacts | undefined, script: ReplayScript): ReplayedHistory => {
-  const waiting = new Map<number, { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }>();
+  const waiting = new Map<
+    number,
+    { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }
+  >();
   let count = 0;
   const ask: Ask = (kind, args) => {
     const history = count++;
@@ -122,7 +132,8 @@ export const replayedHistory = (facts: HistoryFacts | undefined, script: ReplayS
     answer: ({ history, value, error, code }) => {
       const one = waiting.get(history);
       waiting.delete(history);
-      if (one === undefined) script.fail("undeliverable", `nothing waits for the answer of history to question ${history}`);
+      if (one === undefined)
+        script.fail("undeliverable", `nothing waits for the answer of history to question ${history}`);
       else if (error === undefined) outside(() => one.resolve(value));
       else outside(() => one.reject(errorOf(error, code)));
     },

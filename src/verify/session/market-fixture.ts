@@ -62,11 +62,16 @@ export const marketOf = (session: Session): { readonly tape: Tape; readonly note
 };
 
 /** A value of a stream: as an entry, or as the reply to the first listener. */
-const valueIn = (record: SessionRecord, watched: string): { readonly stream: string; readonly value: unknown } | undefined => {
+const valueIn = (
+  record: SessionRecord,
+  watched: string,
+): { readonly stream: string; readonly value: unknown } | undefined => {
   // Trades are kept for every instrument, whether or not the engine listened to them.
   if ("tape" in record) return { stream: record.tape, value: record.value };
   if ("in" in record) return record.in === "stream" && !record.stream.startsWith("trades ") ? record : undefined;
-  return "re" in record && record.re === "value" && watched !== "" ? { stream: watched, value: record.value } : undefined;
+  return "re" in record && record.re === "value" && watched !== ""
+    ? { stream: watched, value: record.value }
+    : undefined;
 };
 
 /** What the service listed, the last word on each instrument. */

@@ -95,7 +95,10 @@ export class MarketRecorder {
     const { dir, clock, onSealed, seal = sealInThread } = options;
     mkdirSync(dir, { recursive: true });
     const release = await holdLock(resolve(dir)).catch((error: unknown) => {
-      throw new SluiceError("USAGE", `${dir}: another process records here (${messageOf(error)}). Name another folder.`);
+      throw new SluiceError(
+        "USAGE",
+        `${dir}: another process records here (${messageOf(error)}). Name another folder.`,
+      );
     });
     try {
       for (const file of readdirSync(dir).filter(isSegment).sort()) {
@@ -147,7 +150,8 @@ export class MarketRecorder {
     }
     this.#flushing = every(clock, flushMs).subscribe(() => {
       if (this.#between !== undefined) return;
-      if (clock.wallNow() >= this.#endsAt || this.#writer.length >= (this.#options.lengthMax ?? lengthMax)) this.#turn();
+      if (clock.wallNow() >= this.#endsAt || this.#writer.length >= (this.#options.lengthMax ?? lengthMax))
+        this.#turn();
       else this.#writer.flush().catch((error: unknown) => this.#fail(error));
     });
   }

@@ -23,7 +23,15 @@ export type MarketValue = Trade | Quote | BookView | Candle;
 
 export type TradeRow = readonly [at: number, side: "buy" | "sell", px: string, qty: string];
 export type QuoteRow = readonly [at: number, bidPx: string, bidQty: string, askPx: string, askQty: string, mid: string];
-export type CandleRow = readonly [at: number, openedAt: number, open: string, high: string, low: string, close: string, volume: string];
+export type CandleRow = readonly [
+  at: number,
+  openedAt: number,
+  open: string,
+  high: string,
+  low: string,
+  close: string,
+  volume: string,
+];
 type LevelPair = readonly [px: string, qty: string];
 /** `whole` is 1 where the levels are all there are. */
 export type BookRow = readonly [at: number, whole: 0 | 1, bids: readonly LevelPair[], asks: readonly LevelPair[]];
@@ -49,7 +57,10 @@ export const readName = (text: string): StreamName | undefined => {
 export const keepsLatest = (kind: StreamKind): boolean => kind === "quotes" || kind === "books";
 
 /** A market that opens each stream once; one that `open` refuses is asked for again each time. */
-export const marketOver = (open: (name: StreamName, stream: string) => Observable<MarketValue>, lastPx: Market["lastPx"]): Market => {
+export const marketOver = (
+  open: (name: StreamName, stream: string) => Observable<MarketValue>,
+  lastPx: Market["lastPx"],
+): Market => {
   const streams = new Map<string, Observable<MarketValue>>();
   const once = (name: StreamName): Observable<MarketValue> => {
     const stream = spellName(name);
@@ -83,7 +94,15 @@ export const codecOf = ({ kind, instId }: StreamName): RowCodec => {
       );
     case "candles":
       return simple(
-        ({ at, openedAt, open, high, low, close, volume }: Candle): CandleRow => [at, openedAt, open, high, low, close, volume],
+        ({ at, openedAt, open, high, low, close, volume }: Candle): CandleRow => [
+          at,
+          openedAt,
+          open,
+          high,
+          low,
+          close,
+          volume,
+        ],
         (row: CandleRow) => candleOf(instId, row),
       );
     case "books":
@@ -108,7 +127,12 @@ const quoteOf = (instId: string, [at, bidPx, bidQty, askPx, askQty, mid]: QuoteR
 const candleOf = (instId: string, [at, openedAt, open, high, low, close, volume]: CandleRow): Candle =>
   Object.freeze({
     ...{ instId, at, openedAt, open, high, low, close, volume },
-    ...{ openFloat: approximate(open), highFloat: approximate(high), lowFloat: approximate(low), closeFloat: approximate(close) },
+    ...{
+      openFloat: approximate(open),
+      highFloat: approximate(high),
+      lowFloat: approximate(low),
+      closeFloat: approximate(close),
+    },
   });
 
 type Levels = Map<string, string>;

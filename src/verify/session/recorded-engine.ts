@@ -34,7 +34,11 @@ export interface RecordOptions extends EngineOptions, Pick<RecorderOptions, "red
 }
 
 /** Makes the engine of `input`, writing to the sink that `sinkOf` makes for what the header says of the config. */
-export const recordEngine = (input: unknown, sinkOf: (facts: ConfigFacts) => SessionSink, options: RecordOptions = {}): RecordedEngine => {
+export const recordEngine = (
+  input: unknown,
+  sinkOf: (facts: ConfigFacts) => SessionSink,
+  options: RecordOptions = {},
+): RecordedEngine => {
   const config = checkConfig(input);
   const { configPath = "", redact, openDisk = fileDisk, groupStores, ...engineOptions } = options;
   const sink = sinkOf(configFacts(config, configPath, options.limits ?? true));
@@ -132,7 +136,10 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
       const listener = listeners++;
       let open: Subscription | undefined;
       turns.enter(
-        () => (subscriber.closed ? undefined : { in: "call", call: "listen", what, ...(uid !== undefined && { uid }), listener }),
+        () =>
+          subscriber.closed
+            ? undefined
+            : { in: "call", call: "listen", what, ...(uid !== undefined && { uid }), listener },
         () => {
           // Not the subscriber itself: it would let go of the engine outside its turn.
           open = source.subscribe({
@@ -159,7 +166,8 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
       await engine.load();
       return call({ call: "start" }, () => engine.start());
     },
-    stop: ({ cancel = false, settleMs = 0 } = {}) => call({ call: "stop", cancel, settleMs }, () => engine.stop({ cancel, settleMs })),
+    stop: ({ cancel = false, settleMs = 0 } = {}) =>
+      call({ call: "stop", cancel, settleMs }, () => engine.stop({ cancel, settleMs })),
     halt: (reason, whom = {}) => watched({ call: "halt", reason, ...whom }, () => engine.halt(reason, whom)),
     closePositions: (reason, which = {}) =>
       watched({ call: "closePositions", reason, ...which }, () => engine.closePositions(reason, which)),

@@ -7,7 +7,15 @@ import type { Observable } from "rxjs";
 import { messageOf } from "../../errors.ts";
 import type { Market, Trade } from "../../market/market-data.ts";
 import type { InputSequencer } from "./input-sequencer.ts";
-import { codecOf, keepsLatest, type MarketValue, marketOver, type StreamName, spellName, streamOf } from "./market-rows.ts";
+import {
+  codecOf,
+  keepsLatest,
+  type MarketValue,
+  marketOver,
+  type StreamName,
+  spellName,
+  streamOf,
+} from "./market-rows.ts";
 import { recordedStream } from "./recorded-stream.ts";
 import { codeIn } from "./session-records.ts";
 

@@ -39,7 +39,11 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
     sink.begin({
       service: spec.kind,
       ...(spec.baseUrl !== undefined && { baseUrl: spec.baseUrl }),
-      users: users.map(({ uid, ip, keys }) => ({ uid, ip, keys: keys.map(({ name, permissions }) => ({ name, permissions })) })),
+      users: users.map(({ uid, ip, keys }) => ({
+        uid,
+        ip,
+        keys: keys.map(({ name, permissions }) => ({ name, permissions })),
+      })),
       refusesOrders: ordersRefused !== undefined,
       watchful,
       ...(listFixed && { listFixed }),
@@ -89,7 +93,12 @@ const watchedEnv = (env: ServiceEnv, turnsOf: () => InputSequencer | undefined):
   },
 });
 
-const recordedService = (inner: OpenService, turns: InputSequencer, env: ServiceEnv, options: RecorderOptions): OpenService => {
+const recordedService = (
+  inner: OpenService,
+  turns: InputSequencer,
+  env: ServiceEnv,
+  options: RecorderOptions,
+): OpenService => {
   const { ordersRefused } = inner;
   return {
     ...inner,
@@ -137,7 +146,9 @@ const recordedTransport = (
   const kept = new Set(["date", ...Object.values(limitHeaders), ...read]);
   const cleaned = ({ status, headers, body }: WireResponse): WireResponse => ({
     status,
-    headers: copy(Object.fromEntries(Object.entries(headers).filter(([name]) => kept.has(name)))) as WireResponse["headers"],
+    headers: copy(
+      Object.fromEntries(Object.entries(headers).filter(([name]) => kept.has(name))),
+    ) as WireResponse["headers"],
     body: copy(body),
   });
   let count = 0;

@@ -6,9 +6,25 @@
  * Not here: handing the entries to an engine (replayer.ts), the words for a difference (divergence.ts).
  */
 import { SluiceError } from "../../errors.ts";
-import { type Divergence, type DivergenceKind, describe, differences, type FieldDifference, type Passed } from "./divergence.ts";
+import {
+  type Divergence,
+  type DivergenceKind,
+  describe,
+  differences,
+  type FieldDifference,
+  type Passed,
+} from "./divergence.ts";
 import type { Session } from "./session-file.ts";
-import { type Entry, isEntry, isOutput, isReply, isTape, type Output, type Reply, type SessionRecord } from "./session-records.ts";
+import {
+  type Entry,
+  isEntry,
+  isOutput,
+  isReply,
+  isTape,
+  type Output,
+  type Reply,
+  type SessionRecord,
+} from "./session-records.ts";
 
 const beforeMax = 8;
 
@@ -60,12 +76,20 @@ export class ReplayScript {
     const next = this.#next;
     if (this.over || next === undefined) return undefined;
     if (isOutput(next)) {
-      this.#diverge("missing", this.#index, { recorded: describe(next), replayed: "nothing before the next entry" }, []);
+      this.#diverge(
+        "missing",
+        this.#index,
+        { recorded: describe(next), replayed: "nothing before the next entry" },
+        [],
+      );
       return undefined;
     }
     if (!isEntry(next)) {
       const place = `${this.#name}: record ${this.#index}`;
-      throw new SluiceError("FIXTURE_INVALID", `${place} is a reply to nothing. The session is damaged; record it again.`);
+      throw new SluiceError(
+        "FIXTURE_INVALID",
+        `${place} is a reply to nothing. The session is damaged; record it again.`,
+      );
     }
     this.#entry = next;
     if (this.#index === 0) this.#startedAt = next.now;
@@ -84,7 +108,8 @@ export class ReplayScript {
       this.#diverge("unexpected", this.#index, { recorded: `nothing more before: ${describe(next)}`, replayed }, []);
       return undefined;
     }
-    const fields = next.out === plain.out ? differences(next, plain) : [{ path: "out", recorded: next.out, replayed: plain.out }];
+    const fields =
+      next.out === plain.out ? differences(next, plain) : [{ path: "out", recorded: next.out, replayed: plain.out }];
     if (fields.length > 0) {
       this.#diverge("differs", this.#index, { recorded: describe(next), replayed }, fields);
       return undefined;
@@ -97,7 +122,12 @@ export class ReplayScript {
 
   /** The entry taken last cannot be handed over. */
   fail(kind: DivergenceKind, replayed: string, fields: readonly FieldDifference[] = []): void {
-    this.#diverge(kind, this.#index - 1, { ...(this.#last !== undefined && { recorded: describe(this.#last) }), replayed }, fields);
+    this.#diverge(
+      kind,
+      this.#index - 1,
+      { ...(this.#last !== undefined && { recorded: describe(this.#last) }), replayed },
+      fields,
+    );
   }
 
   #read(): SessionRecord | undefined {
@@ -125,7 +155,16 @@ export class ReplayScript {
   ): void {
     if (this.#divergence !== undefined) return;
     const before = this.#passed.filter((one) => one.index < index).slice(-beforeMax);
-    this.#divergence = { kind, index, line: index + 2, at: this.now, sinceMs: this.now - this.#startedAt, ...words, fields, before };
+    this.#divergence = {
+      kind,
+      index,
+      line: index + 2,
+      at: this.now,
+      sinceMs: this.now - this.#startedAt,
+      ...words,
+      fields,
+      before,
+    };
   }
 
   /** What the service replied before the call returned; it may have asked for leave meanwhile. */

@@ -72,7 +72,9 @@ export const replayedService = (header: SessionHeader, script: ReplayScript, env
     assumptions: header.assumptions,
     watchful: header.watchful,
     ...(header.listFixed && { listFixed: true }),
-    ...(header.refusesOrders && { ordersRefused: () => (valueIn(script.act({ out: "ordersRefused" })) as string | null) ?? undefined }),
+    ...(header.refusesOrders && {
+      ordersRefused: () => (valueIn(script.act({ out: "ordersRefused" })) as string | null) ?? undefined,
+    }),
     start: () => {
       script.act({ out: "start" });
     },
@@ -95,7 +97,9 @@ const orThrow = (reply: Reply | undefined): unknown => {
   throw errorOf(reply.message, reply.code);
 };
 
-const scriptedClock = (script: ReplayScript): { readonly clock: Clock; readonly fire: (timer: number, due: number) => void } => {
+const scriptedClock = (
+  script: ReplayScript,
+): { readonly clock: Clock; readonly fire: (timer: number, due: number) => void } => {
   const timers = new Map<number, { readonly due: number; readonly run: () => void }>();
   let count = 0;
   return {
@@ -117,7 +121,9 @@ const scriptedClock = (script: ReplayScript): { readonly clock: Clock; readonly 
       if (waiting === undefined)
         script.fail("undeliverable", timer < count ? `timer ${timer} was cancelled` : `only ${count} timers were set`);
       else if (waiting.due !== due)
-        script.fail("differs", `timer ${timer} (due ${waiting.due})`, [{ path: "due", recorded: due, replayed: waiting.due }]);
+        script.fail("differs", `timer ${timer} (due ${waiting.due})`, [
+          { path: "due", recorded: due, replayed: waiting.due },
+        ]);
       else {
         timers.delete(timer);
         waiting.run();
@@ -138,14 +144,18 @@ const scriptedTransport = (script: ReplayScript) => {
   const answer = (request: number, give: (sink: ResponseSink) => void): void => {
     const sink = waiting.get(request);
     waiting.delete(request);
-    if (sink === undefined || sink.closed) script.fail("undeliverable", `nothing waits for the answer to request ${request}`);
+    if (sink === undefined || sink.closed)
+      script.fail("undeliverable", `nothing waits for the answer to request ${request}`);
     else give(sink);
   };
   return { transport, answer };
 };
 
 const scriptedStreams = (header: SessionHeader, script: ReplayScript, { onError }: ServiceEnv) => {
-  const streams = new Map<string, { readonly multicast: Multicast<unknown>; readonly decode: (row: unknown) => unknown }>();
+  const streams = new Map<
+    string,
+    { readonly multicast: Multicast<unknown>; readonly decode: (row: unknown) => unknown }
+  >();
   const follow = <T>(stream: string, keeps: boolean, decode: (row: unknown) => T): Observable<T> => {
     const multicast = new Multicast<T>({
       keeps,
@@ -183,6 +193,7 @@ const scriptedStreams = (header: SessionHeader, script: ReplayScript, { onError 
       return codec.decode(row);
     });
   };
-  const lastPx = (instId: string): string | undefined => (orThrow(script.act({ out: "lastPx", instId })) as string | null) ?? undefined;
+  const lastPx = (instId: string): string | undefined =>
+    (orThrow(script.act({ out: "lastPx", instId })) as string | null) ?? undefined;
   return { users, tell, market: marketOver(open, lastPx) };
 };

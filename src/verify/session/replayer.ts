@@ -66,12 +66,16 @@ export const replay = (session: Session): Replay => {
   const history = replayedHistory(session.header.history, script);
   const group = replayedGroup(session.header.group === true, script);
   const open = (env: ServiceEnv): ReplayedService => {
-    if (service !== undefined) throw new SluiceError("ENGINE_STATE", "A replay opens once. Call replay(session) again for another engine.");
+    if (service !== undefined)
+      throw new SluiceError("ENGINE_STATE", "A replay opens once. Call replay(session) again for another engine.");
     leave = env.leave;
     service = replayedService(session.header, script, env);
     const first = script.take();
     if (first === undefined || first.in !== "open") {
-      throw new SluiceError("FIXTURE_INVALID", `${session.name}: the session does not begin with its engine. Record it again.`);
+      throw new SluiceError(
+        "FIXTURE_INVALID",
+        `${session.name}: the session does not begin with its engine. Record it again.`,
+      );
     }
     return service;
   };
@@ -103,7 +107,16 @@ export const replay = (session: Session): Replay => {
     else to.deliver(entry);
   };
   const { service: recordedKind, baseUrl = recordedKind } = session.header;
-  return { kind: "replay", baseUrl, open, play, script, openDisk: disk.open, history: history.source, groupStores: group.stores };
+  return {
+    kind: "replay",
+    baseUrl,
+    open,
+    play,
+    script,
+    openDisk: disk.open,
+    history: history.source,
+    groupStores: group.stores,
+  };
 };
 
 /** Taking the lock of a journal waits for the machine: so many turns are enough for a lock that is free. */
@@ -191,7 +204,10 @@ export const replaySession = async (session: Session, input: unknown): Promise<R
     events: counts.entries,
     facts: counts.facts,
     lastedMs: now - startedAt,
-    changed: differences(comparableFacts(header, "plugins"), comparableFacts(configFacts(config, header.config, limits), "plugins")),
+    changed: differences(
+      comparableFacts(header, "plugins"),
+      comparableFacts(configFacts(config, header.config, limits), "plugins"),
+    ),
     notes: [...session.notes, ...notesOf(session)],
   };
 };

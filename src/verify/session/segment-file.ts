@@ -111,7 +111,10 @@ export const readSegment = (path: string): Segment | undefined => {
   if (first.done === true) return undefined;
   const { format, ...header } = parsed(first.value, path, 1) as SegmentHeader & { readonly format?: string };
   if (format !== segmentFormat) {
-    throw new SluiceError("FIXTURE_INVALID", `${path}: expected format "${segmentFormat}", found ${JSON.stringify(format) ?? "none"}.`);
+    throw new SluiceError(
+      "FIXTURE_INVALID",
+      `${path}: expected format "${segmentFormat}", found ${JSON.stringify(format) ?? "none"}.`,
+    );
   }
   const parse = function* (): Generator<SegmentLine> {
     let number = 1;
@@ -141,6 +144,9 @@ const parsed = (line: string, path: string, number: number): unknown => {
   try {
     return JSON.parse(line);
   } catch (error) {
-    throw new SluiceError("FIXTURE_INVALID", `${path}:${number}: expected a line of JSON (${messageOf(error)}). Set the file aside.`);
+    throw new SluiceError(
+      "FIXTURE_INVALID",
+      `${path}:${number}: expected a line of JSON (${messageOf(error)}). Set the file aside.`,
+    );
   }
 };

@@ -56,7 +56,10 @@ export const readIndex = (dir: string): readonly SealedSegment[] => {
       try {
         return JSON.parse(line) as SealedSegment;
       } catch (error) {
-        throw new SluiceError("FIXTURE_INVALID", `${path}:${index + 1}: expected a line of JSON (${messageOf(error)}). Remove the line.`);
+        throw new SluiceError(
+          "FIXTURE_INVALID",
+          `${path}:${index + 1}: expected a line of JSON (${messageOf(error)}). Remove the line.`,
+        );
       }
     });
 };

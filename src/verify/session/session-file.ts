@@ -6,7 +6,18 @@
  * Not here: what a line holds (session-records.ts), the market data beside it (market-fixture.ts).
  */
 import { createHash, type Hash } from "node:crypto";
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, statSync, truncateSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { SluiceError } from "../../errors.ts";
 import type { SessionSink } from "./recorder.ts";
@@ -42,7 +53,10 @@ const flushChars = 64 * 1024;
 /** Writes a new session into `dir`, which must be empty or not exist. */
 export const createSessionFile = (dir: string, facts: ConfigFacts): SessionSink => {
   if (existsSync(dir) && (!statSync(dir).isDirectory() || readdirSync(dir).length > 0)) {
-    throw new SluiceError("FIXTURE_INVALID", `${dir} exists already. Name a new folder for the session, or remove that one yourself.`);
+    throw new SluiceError(
+      "FIXTURE_INVALID",
+      `${dir} exists already. Name a new folder for the session, or remove that one yourself.`,
+    );
   }
   let file = -1;
   const lines = createLines((bytes) => {
@@ -96,8 +110,11 @@ const createLines = (put: (bytes: Buffer) => void) => {
   };
 };
 
-const endLine = (reason: string, { entries, outputs }: { readonly entries: number; readonly outputs: number }, hash: Hash): string =>
-  `${JSON.stringify({ end: reason, entries, outputs, sha256: hash.digest("hex") } satisfies SessionEnd)}\n`;
+const endLine = (
+  reason: string,
+  { entries, outputs }: { readonly entries: number; readonly outputs: number },
+  hash: Hash,
+): string => `${JSON.stringify({ end: reason, entries, outputs, sha256: hash.digest("hex") } satisfies SessionEnd)}\n`;
 
 /** Whether the folder `dir` holds a session, also one that was cut off. */
 export const isSession = (dir: string): boolean => existsSync(join(dir, sessionFile));
@@ -134,7 +151,10 @@ export const finishSession = (dir: string): boolean => {
 const pathIn = (dir: string): string => {
   const path = join(dir, sessionFile);
   if (existsSync(path)) return path;
-  throw new SluiceError("FIXTURE_INVALID", `${path}: expected a recorded session, found nothing. Make one with \`sluice record\`.`);
+  throw new SluiceError(
+    "FIXTURE_INVALID",
+    `${path}: expected a recorded session, found nothing. Make one with \`sluice record\`.`,
+  );
 };
 
 const survey = (dir: string) => {
@@ -148,7 +168,10 @@ const survey = (dir: string) => {
   for (const { bytes, number, whole } of linesOf(path)) {
     const place = `${path}:${number}`;
     if (end !== undefined)
-      throw new SluiceError("FIXTURE_INVALID", `${place}: expected nothing after the end of the session. Record it again.`);
+      throw new SluiceError(
+        "FIXTURE_INVALID",
+        `${place}: expected nothing after the end of the session. Record it again.`,
+      );
     if (!whole) {
       notes.push(`The last line (${number}) was cut off while it was written and is left out.`);
       break;

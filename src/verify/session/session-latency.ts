@@ -46,12 +46,15 @@ export const latencyOf = (session: Session, { entryShare = 0.5 }: FromSessionOpt
   const leastLag = least(pushLagMs);
   const feedMs = pushLagMs.map((ms) => quickest + ms - leastLag).filter((ms) => ms <= pushMsMax);
   const enough = feedMs.length >= delaysMin;
-  const feed = enough ? `the feed from ${feedMs.length} pushes, median ${median(feedMs)} ms` : "the feed takes the way back";
+  const feed = enough
+    ? `the feed from ${feedMs.length} pushes, median ${median(feedMs)} ms`
+    : "the feed takes the way back";
   const name = `drawn from ${answered} round trips of ${session.name}, median ${median(roundTripMs)} ms, ${entryShare} of each the way there; ${feed}`;
   return { answered, drawn: empirical({ name, roundTripMs, entryShare, ...(enough && { feedMs }) }) };
 };
 
-const least = (values: readonly number[]): number => values.reduce((best, value) => Math.min(best, value), Number.POSITIVE_INFINITY);
+const least = (values: readonly number[]): number =>
+  values.reduce((best, value) => Math.min(best, value), Number.POSITIVE_INFINITY);
 
 const median = (values: readonly number[]): string =>
   ([...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0).toFixed(3).replace(/\.?0+$/, "");
@@ -59,7 +62,9 @@ const median = (values: readonly number[]): string =>
 const perMs = { ms: 1, us: 1_000 } as const;
 
 /** Delays between requests and answers, and between the dates of order records and their arrival, whatever the clocks. */
-const delaysIn = (session: Session): { readonly roundTripMs: readonly number[]; readonly pushLagMs: readonly number[] } => {
+const delaysIn = (
+  session: Session,
+): { readonly roundTripMs: readonly number[]; readonly pushLagMs: readonly number[] } => {
   const { timeUnit } = createContract(session.header.profile).profile.order;
   const roundTripMs: number[] = [];
   const pushLagMs: number[] = [];
@@ -88,5 +93,7 @@ const delaysIn = (session: Session): { readonly roundTripMs: readonly number[]; 
 const pushIn = (record: SessionRecord): string | undefined => {
   if (!("in" in record) || record.in !== "stream" || !record.stream.startsWith("pushes ")) return undefined;
   const { ordId, updatedAt } = record.value as { readonly ordId?: unknown; readonly updatedAt?: unknown };
-  return typeof ordId === "string" && typeof updatedAt === "string" && /^\d+$/.test(updatedAt) ? `${ordId} ${updatedAt}` : undefined;
+  return typeof ordId === "string" && typeof updatedAt === "string" && /^\d+$/.test(updatedAt)
+    ? `${ordId} ${updatedAt}`
+    : undefined;
 };

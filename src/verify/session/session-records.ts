@@ -50,8 +50,13 @@ export interface HistoryFacts {
 /** What of a config decides a run, as JSON has it, with the part named. */
 export const comparableFacts = (facts: ConfigFacts, part: "plugins" | "profile"): unknown => {
   const { strategies, orders, quota, freshness, [part]: more } = facts;
-  const options = strategies.map(({ name, user, options }) => [name, user === undefined ? (options ?? null) : { user, options }]);
-  return JSON.parse(JSON.stringify({ strategies: Object.fromEntries(options), orders, quota, freshness, [part]: more }));
+  const options = strategies.map(({ name, user, options }) => [
+    name,
+    user === undefined ? (options ?? null) : { user, options },
+  ]);
+  return JSON.parse(
+    JSON.stringify({ strategies: Object.fromEntries(options), orders, quota, freshness, [part]: more }),
+  );
 };
 
 export interface ServiceFacts {
@@ -80,7 +85,12 @@ export type Call =
   | { readonly call: "start" }
   | { readonly call: "stop"; readonly cancel: boolean; readonly settleMs?: number }
   /** Of all strategies where none is named; of all engines of the group where it says so. */
-  | { readonly call: "halt" | "resume"; readonly reason: string; readonly strategy?: string; readonly everywhere?: boolean }
+  | {
+      readonly call: "halt" | "resume";
+      readonly reason: string;
+      readonly strategy?: string;
+      readonly everywhere?: boolean;
+    }
   | { readonly call: "closePositions"; readonly reason: string; readonly instId?: string; readonly strategy?: string }
   /** `uid` where it is not the first user's. */
   | { readonly call: "listen"; readonly what: StateStream; readonly uid?: string; readonly listener: number }
@@ -103,9 +113,21 @@ export type EntryBody =
   | { readonly in: "stream"; readonly stream: string; readonly value: unknown }
   | { readonly in: "end"; readonly stream: string }
   /** The journal's folder answered a question; 0 is that it was opened. */
-  | { readonly in: "disk"; readonly disk: number; readonly value?: unknown; readonly error?: string; readonly code?: string }
+  | {
+      readonly in: "disk";
+      readonly disk: number;
+      readonly value?: unknown;
+      readonly error?: string;
+      readonly code?: string;
+    }
   /** The history source answered a question that it was asked before. */
-  | { readonly in: "history"; readonly history: number; readonly value?: unknown; readonly error?: string; readonly code?: string }
+  | {
+      readonly in: "history";
+      readonly history: number;
+      readonly value?: unknown;
+      readonly error?: string;
+      readonly code?: string;
+    }
   /** A store of the group answered a question; `notSent` when it is certain that it was not asked. */
   | {
       readonly in: "group";
@@ -129,7 +151,19 @@ export type Entry = EntryBody & { readonly now: number; readonly wall?: number }
 
 /** What the engine asks of its journal's folder. `target` is the name of a file, or the number of the question that opened one. */
 export interface DiskQuestion {
-  readonly op: "list" | "read" | "create" | "open" | "truncate" | "rename" | "remove" | "append" | "sync" | "close" | "lock" | "unlock";
+  readonly op:
+    | "list"
+    | "read"
+    | "create"
+    | "open"
+    | "truncate"
+    | "rename"
+    | "remove"
+    | "append"
+    | "sync"
+    | "close"
+    | "lock"
+    | "unlock";
   readonly target?: string | number;
   readonly to?: string | number;
   readonly size?: number;
@@ -184,8 +218,37 @@ export interface SessionEnd {
 }
 
 const known: Readonly<Record<"in" | "out" | "re", readonly string[]>> = {
-  in: ["open", "call", "timer", "answer", "failure", "stream", "end", "disk", "history", "group", "leave", "trouble", "anomaly", "stray"],
-  out: ["request", "event", "disk", "history", "group", "open", "watch", "unwatch", "lastPx", "ordersRefused", "leave", "start", "stop"],
+  in: [
+    "open",
+    "call",
+    "timer",
+    "answer",
+    "failure",
+    "stream",
+    "end",
+    "disk",
+    "history",
+    "group",
+    "leave",
+    "trouble",
+    "anomaly",
+    "stray",
+  ],
+  out: [
+    "request",
+    "event",
+    "disk",
+    "history",
+    "group",
+    "open",
+    "watch",
+    "unwatch",
+    "lastPx",
+    "ordersRefused",
+    "leave",
+    "start",
+    "stop",
+  ],
   re: ["value", "thrown", "later", "leave"],
 };
 
@@ -194,7 +257,8 @@ export const errorOf = (message: string, code = ""): Error =>
   Object.hasOwn(errorCodes, code) ? new SluiceError(code as ErrorCode, message) : new Error(message);
 
 /** The code of what was thrown, as a part of a record. */
-export const codeIn = (thrown: unknown): { readonly code?: string } => (isSluiceError(thrown) ? { code: thrown.code } : {});
+export const codeIn = (thrown: unknown): { readonly code?: string } =>
+  isSluiceError(thrown) ? { code: thrown.code } : {};
 
 export const isEntry = (record: SessionRecord): record is Entry => "in" in record;
 export const isOutput = (record: SessionRecord): record is Output => "out" in record;
@@ -211,8 +275,10 @@ export const parseLine = (text: string, place: string): SessionRecord | SessionE
   for (const family of ["in", "out", "re"] as const) {
     const name = (value as Readonly<Record<string, unknown>>)[family];
     if (name === undefined) continue;
-    if (!known[family].includes(name as string)) throw damaged(place, `"${family}" to be one of ${known[family].join(", ")}`, cut(text));
-    if (family === "in" && typeof (value as Entry).now !== "number") throw damaged(place, "an entry with its instant", cut(text));
+    if (!known[family].includes(name as string))
+      throw damaged(place, `"${family}" to be one of ${known[family].join(", ")}`, cut(text));
+    if (family === "in" && typeof (value as Entry).now !== "number")
+      throw damaged(place, "an entry with its instant", cut(text));
     return value as SessionRecord;
   }
   throw damaged(place, 'a record with "in", "out", "re" or "tape"', cut(text));
@@ -234,7 +300,10 @@ const headerSchema = {
     orders: { ...open, default: {} },
     quota: { ...open, default: {} },
     freshness: { ...open, default: {} },
-    strategies: { type: "array", items: { type: "object", required: ["name"], properties: { name: text, user: text, options: {} } } },
+    strategies: {
+      type: "array",
+      items: { type: "object", required: ["name"], properties: { name: text, user: text, options: {} } },
+    },
     plugins: { type: "array", items: text, default: [] },
     history: {
       type: "object",
@@ -279,7 +348,9 @@ export const parseHeader = (line: string, place: string): SessionHeader => {
   throw new SluiceError(
     "FIXTURE_INVALID",
     `${place}: expected format "${sessionFormat}", found ${JSON.stringify(format) ?? "none"}. ${
-      other ? "It was recorded by another version; replay it with that one, or record again." : "Make a session with `sluice record`."
+      other
+        ? "It was recorded by another version; replay it with that one, or record again."
+        : "Make a session with `sluice record`."
     }`,
   );
 };
@@ -294,6 +365,9 @@ export const parseJson = (line: string): unknown => {
 };
 
 const damaged = (place: string, expected: string, found: string): SluiceError =>
-  new SluiceError("FIXTURE_INVALID", `${place}: expected ${expected}, found ${found}. The session is damaged; record it again.`);
+  new SluiceError(
+    "FIXTURE_INVALID",
+    `${place}: expected ${expected}, found ${found}. The session is damaged; record it again.`,
+  );
 
 const cut = (line: string): string => (line.length > 80 ? `${line.slice(0, 77)}...` : line);

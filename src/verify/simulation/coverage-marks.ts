@@ -98,7 +98,8 @@ export class CoverageMarks {
     else if (event.type === "quota.rejected" && [...process.phases.values()].includes("canceling")) {
       this.mark("a refusal by a limit while an order was being canceled");
     }
-    if (event.type === "mode.changed" && event.mode === "halted" && process.bornHalted) this.mark("a halt outlived its process");
+    if (event.type === "mode.changed" && event.mode === "halted" && process.bornHalted)
+      this.mark("a halt outlived its process");
     for (const name of namesOf(event)) this.mark(name);
   }
 
@@ -106,7 +107,8 @@ export class CoverageMarks {
     const before = phases.get(clOrdId);
     if (before === "unknown" && phase !== "unknown") this.mark(`unknown resolved as ${phase}`);
     if (before === "planned" && phase === "sent") this.mark("an id was used again");
-    if (phase === "planned" && /unwritten/.test(reason) && mode === "halted") this.mark("a placement was kept back by a halt");
+    if (phase === "planned" && /unwritten/.test(reason) && mode === "halted")
+      this.mark("a placement was kept back by a halt");
     if (before === "unknown" && record !== undefined && record.accFillSz !== "" && record.accFillSz !== "0")
       this.mark("a fill while its order was unknown");
     if (before === "canceling") {

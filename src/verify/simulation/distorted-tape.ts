@@ -4,7 +4,15 @@
  * Invariants: the same tape and faults give the same result; prices stay at least one tick; a row in a gap is left out,
  * so that the service and the strategies see the same market.
  */
-import { type Column, columnNames, columnsOf, createTape, type Series, seriesOf, type Tape } from "../../market/tape/tape.ts";
+import {
+  type Column,
+  columnNames,
+  columnsOf,
+  createTape,
+  type Series,
+  seriesOf,
+  type Tape,
+} from "../../market/tape/tape.ts";
 import { type Fault, signOf } from "./fault.ts";
 
 const isQuantity = (name: string): boolean => ["qty", "bidQty", "askQty", "volume"].includes(name);
@@ -59,7 +67,8 @@ const shifted = (series: Series, jump: Fault, startAt: number): Series => {
   const columns = columnsOf(series).map((column, index) => {
     if (!isPrice(names[index] ?? "")) return column;
     const made = column.slice() as Column;
-    for (let row = first; row < made.length; row++) if ((made[row] as number) > 0) made[row] = (made[row] as number) + by;
+    for (let row = first; row < made.length; row++)
+      if ((made[row] as number) > 0) made[row] = (made[row] as number) + by;
     return made;
   });
   return rebuilt(series, series.at, columns);
@@ -73,7 +82,8 @@ const thinned = (series: Series, fault: Fault, startAt: number): Series => {
     const made = column.slice() as Column;
     for (const [row, at] of series.at.entries()) {
       const ms = at - startAt - fault.at;
-      if (ms >= 0 && ms < fault.forMs && (made[row] as number) > 0) made[row] = Math.max(1, Math.floor((made[row] as number) / fault.size));
+      if (ms >= 0 && ms < fault.forMs && (made[row] as number) > 0)
+        made[row] = Math.max(1, Math.floor((made[row] as number) / fault.size));
     }
     return made;
   });
@@ -85,7 +95,8 @@ const lowest = (series: Series, first: number): number => {
   let least = Number.POSITIVE_INFINITY;
   for (const [index, column] of columnsOf(series).entries()) {
     if (!isPrice(names[index] ?? "")) continue;
-    for (let row = first; row < column.length; row++) if ((column[row] as number) > 0) least = Math.min(least, column[row] as number);
+    for (let row = first; row < column.length; row++)
+      if ((column[row] as number) > 0) least = Math.min(least, column[row] as number);
   }
   return least;
 };

@@ -85,10 +85,15 @@ const venueOf = (contract: Contract, config: CheckedConfig, tape: Tape, users: r
 };
 
 /** Listings of a while ago, where a fault says so. */
-const listingsOf = (environment: Pick<Environment, "venue" | "contract" | "service" | "lags">, faults: readonly Fault[]) => {
+const listingsOf = (
+  environment: Pick<Environment, "venue" | "contract" | "service" | "lags">,
+  faults: readonly Fault[],
+) => {
   const { venue, contract, service, lags } = environment;
   const late = new Map(
-    faults.filter(({ kind }) => kind.endsWith("-lag")).map((fault) => [fault, lateListings(venue, contract, service, fault.size)]),
+    faults
+      .filter(({ kind }) => kind.endsWith("-lag"))
+      .map((fault) => [fault, lateListings(venue, contract, service, fault.size)]),
   );
   return (request: WireRequest, uid: string, answer: WireResponse): WireResponse => {
     const { endpoint, query } = request;
@@ -100,7 +105,9 @@ const listingsOf = (environment: Pick<Environment, "venue" | "contract" | "servi
 
 /** The contract as the service keeps it: the engine goes by what it was told of the service. */
 const keptContract = (config: CheckedConfig, contract: Contract, forgetful: boolean): Contract =>
-  forgetful ? createContract({ ...config.profile, history: { ...config.profile.history, unfilledCanceledVanish: true } }) : contract;
+  forgetful
+    ? createContract({ ...config.profile, history: { ...config.profile.history, unfilledCanceledVanish: true } })
+    : contract;
 
 export class Environment {
   readonly startAt: number;
@@ -167,7 +174,8 @@ export class Environment {
     const ways = latency.make(this.random.fork("latency"));
     this.network = this.#networkOver(ways, timeoutMs);
     const { time, venue } = this;
-    const pushesOf = ({ uid }: SimulatedUser): Pushes => new Pushes({ time, venue, uid, wayMs: () => ways.responseMs(), mark: marks.mark });
+    const pushesOf = ({ uid }: SimulatedUser): Pushes =>
+      new Pushes({ time, venue, uid, wayMs: () => ways.responseMs(), mark: marks.mark });
     this.pushes = new Map(this.users.map((user) => [user.uid, pushesOf(user)] as const));
     this.oracle = new Oracle({
       contract: this.contract,
@@ -183,7 +191,9 @@ export class Environment {
     this.protections = this.#protectionOracle(faults);
     venue.onFill(this.protections.fill);
     venue.onOrder((uid, record) => {
-      this.tell(`at the service ${record.clOrdId || record.ordId} is ${record.state}, filled ${record.accFillSz || "0"} of ${record.sz}`);
+      this.tell(
+        `at the service ${record.clOrdId || record.ordId} is ${record.state}, filled ${record.accFillSz || "0"} of ${record.sz}`,
+      );
       this.oracle.order(uid, record);
       this.protections.order(record);
     });
@@ -266,10 +276,12 @@ export class Environment {
 
   /** The market comes to a resting order of ours, shows one lot before it and takes that and half of the order. */
   #fillPart({ instId, clOrdId, side, px, sz }: OrderRecord): void {
-    const { tickSize = "1", lotSize = "1" } = this.tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
+    const { tickSize = "1", lotSize = "1" } =
+      this.tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
     const half = Math.floor(Number(div(sz, mul(px, lotSize), 0)) / 2);
     const ticks = Number(div(px, tickSize, 0));
-    const [bid, ask, taker] = side === "buy" ? ([ticks, ticks + 1, "sell"] as const) : ([ticks - 1, ticks, "buy"] as const);
+    const [bid, ask, taker] =
+      side === "buy" ? ([ticks, ticks + 1, "sell"] as const) : ([ticks - 1, ticks, "buy"] as const);
     this.tell(`the market fills a part of ${clOrdId}`);
     this.venue.quote(instId, bid, 1, ask, 1, this.service.now());
     this.venue.trade(instId, taker, ticks, 1 + half, this.service.now());

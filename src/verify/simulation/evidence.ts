@@ -20,11 +20,21 @@ const negativesLeast = 3;
 const sweepsLeast = 2;
 
 const bodyOf = ({ body }: WireResponse): Readonly<Record<string, unknown>> | undefined =>
-  body !== null && typeof body === "object" && !Array.isArray(body) && "code" in body ? (body as Record<string, unknown>) : undefined;
+  body !== null && typeof body === "object" && !Array.isArray(body) && "code" in body
+    ? (body as Record<string, unknown>)
+    : undefined;
 
 /** Codes and statuses with which this service rejects, spelled out once more. */
-const rejectingOf = ({ answers }: Contract["profile"]): readonly (readonly [status: number, codes: readonly string[]])[] => {
-  const ofOrders = [answers.parameterCode, answers.instrumentCode, answers.priceCode, answers.sizeCode, answers.fundsCode];
+const rejectingOf = ({
+  answers,
+}: Contract["profile"]): readonly (readonly [status: number, codes: readonly string[]])[] => {
+  const ofOrders = [
+    answers.parameterCode,
+    answers.instrumentCode,
+    answers.priceCode,
+    answers.sizeCode,
+    answers.fundsCode,
+  ];
   return [
     [answers.orderErrorStatus, [...ofOrders, answers.postOnlyCode, answers.positionCode]],
     [answers.badRequestStatus, [answers.badRequestCode]],
@@ -58,10 +68,16 @@ export class Evidence {
     const answer = bodyOf(response);
     if (endpoint === "placeOrder") {
       if (this.#isRefusal(response)) this.#placementOf(String((body as { clOrdId?: unknown }).clOrdId)).refused = true;
-    } else if (endpoint === "getOrder" && query["clOrdId"] !== undefined && answer !== undefined && response.status < 400) {
+    } else if (
+      endpoint === "getOrder" &&
+      query["clOrdId"] !== undefined &&
+      answer !== undefined &&
+      response.status < 400
+    ) {
       const placement = this.#placementOf(query["clOrdId"]);
       const none =
-        answer["code"] === this.#profile.answers.notFoundCode || (answer["code"] === "0" && (answer["data"] as unknown[])?.length === 0);
+        answer["code"] === this.#profile.answers.notFoundCode ||
+        (answer["code"] === "0" && (answer["data"] as unknown[])?.length === 0);
       if (none && at - placement.sentAt >= settleMs) placement.negatives++;
     } else if (answer?.["code"] === "0" && Array.isArray(answer["data"])) {
       if (endpoint === "pendingOrders" || endpoint === "orderHistory") this.#listedAt[endpoint].push(at);
@@ -77,7 +93,10 @@ export class Evidence {
     const placement = this.#placements.get(clOrdId);
     if (placement === undefined || placement.negatives < negativesLeast) return false;
     const from = placement.sentAt + settleMs;
-    return since(this.#listedAt.pendingOrders, from) >= sweepsLeast && since(this.#listedAt.orderHistory, from) >= sweepsLeast;
+    return (
+      since(this.#listedAt.pendingOrders, from) >= sweepsLeast &&
+      since(this.#listedAt.orderHistory, from) >= sweepsLeast
+    );
   }
 
   #placementOf(clOrdId: string): Placement {

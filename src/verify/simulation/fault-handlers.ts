@@ -30,7 +30,9 @@ export const createFaultHandlers = (environment: Environment, supervisor: Proces
       const { layer, capacity, fromMinute, toMinute } = change;
       later(environment, fromMinute * minuteMs, () => environment.venue.setCapacity(layer, capacity));
       if (toMinute === undefined) return;
-      later(environment, toMinute * minuteMs, () => environment.venue.setCapacity(layer, environment.contract.layers[layer].capacity));
+      later(environment, toMinute * minuteMs, () =>
+        environment.venue.setCapacity(layer, environment.contract.layers[layer].capacity),
+      );
     },
     "service-step": () => {
       // The engine learns of the step from the next answers only.
@@ -113,7 +115,11 @@ const pushActs = ({ pushes }: Environment): Partial<Record<FaultKind, Act>> => {
 const otherClientActs = (environment: Environment): Partial<Record<FaultKind, Act>> => ({
   "other-client": (fault) => {
     environment.quota.excuse();
-    environment.venue.spendElsewhere(pickOf(environment.users, fault)?.uid ?? "", fault.size, environment.service.now());
+    environment.venue.spendElsewhere(
+      pickOf(environment.users, fault)?.uid ?? "",
+      fault.size,
+      environment.service.now(),
+    );
   },
   "shared-address": ({ size }) => {
     environment.quota.excuse();
@@ -123,11 +129,23 @@ const otherClientActs = (environment: Environment): Partial<Record<FaultKind, Ac
 
 type Named = Readonly<Record<"instId" | "ordId", string>>;
 
-const askByHand = (environment: Environment, uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => {
+const askByHand = (
+  environment: Environment,
+  uid: string,
+  path: "place" | "cancel-batch",
+  body: unknown,
+): VenueResponse => {
   environment.quota.excuse();
   const { placeOrder, cancelBatch } = environment.contract.endpoints;
   const endpoint = path === "place" ? placeOrder : cancelBatch;
-  const request = { method: "POST", path: endpoint.path, query: {}, body, key: humanKey(uid), ip: "elsewhere" } as const;
+  const request = {
+    method: "POST",
+    path: endpoint.path,
+    query: {},
+    body,
+    key: humanKey(uid),
+    ip: "elsewhere",
+  } as const;
   return environment.venue.handle(request, environment.service.now());
 };
 
@@ -142,7 +160,8 @@ const cancelByHand = (environment: Environment, orders: readonly Named[]): void 
 
 const manualActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
   const { venue, users, oracle, ids } = environment;
-  const ask = (uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => askByHand(environment, uid, path, body);
+  const ask = (uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse =>
+    askByHand(environment, uid, path, body);
   const cancel = (uid: string, order: Named | undefined): void => {
     if (order !== undefined) ask(uid, "cancel-batch", [{ instId: order.instId, ordId: order.ordId }]);
   };
@@ -156,7 +175,9 @@ const manualActs = (environment: Environment): Partial<Record<FaultKind, Act>> =
       // What a leverage lets one order bind is found out by asking: first too much, then less and less.
       for (const share of lockShares) {
         const sz = toStep(mul(availableOf(uid, instId), share), "0.01", "down");
-        const [{ ordId = "" } = {}] = recordsIn(ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz }));
+        const [{ ordId = "" } = {}] = recordsIn(
+          ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz }),
+        );
         if (ordId !== "") bound.push({ instId, ordId });
       }
       later(environment, fault.forMs, () => {
@@ -181,7 +202,9 @@ const manualActs = (environment: Environment): Partial<Record<FaultKind, Act>> =
     },
     "manual-cancel-own": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
-      const open = venue.truth(uid).orders.filter(({ state, clOrdId }) => state === "live" && ids.read(clOrdId) === undefined);
+      const open = venue
+        .truth(uid)
+        .orders.filter(({ state, clOrdId }) => state === "live" && ids.read(clOrdId) === undefined);
       cancel(uid, pickOf(open, fault));
     },
   };
@@ -216,12 +239,15 @@ const crashActs = (environment: Environment, supervisor: ProcessSupervisor): Par
     "first-orphan": orphan,
     "journal-lost": (fault) => {
       crash(fault);
-      if (clearsUp(fault)) later(environment, clearingMs, () => cancelByHand(environment, [...environment.oracle.live.values()]));
+      if (clearsUp(fault))
+        later(environment, clearingMs, () => cancelByHand(environment, [...environment.oracle.live.values()]));
     },
     restart: (fault) => supervisor.restart(fault),
     "unanswered-restart": (fault) => {
       supervisor.restart(fault);
-      later(environment, fault.size + outageAfterMs, () => environment.network.arm({ ...fault, kind: "outage", pick: executedAim }));
+      later(environment, fault.size + outageAfterMs, () =>
+        environment.network.arm({ ...fault, kind: "outage", pick: executedAim }),
+      );
     },
   };
 };

@@ -20,14 +20,21 @@ export const sampleFaults = (seed: number | string, minutes: number): readonly F
     const { perMinute, once, size, forMs, stream = kind } = rowOf(kind);
     const own = chance.fork(stream);
     if (own.next() >= shareOfKinds) continue;
-    const draw = (at: number): Fault => ({ kind, at, size: drawIn(own, size), forMs: drawIn(own, forMs), pick: own.whole(0, 9_999) });
+    const draw = (at: number): Fault => ({
+      kind,
+      at,
+      size: drawIn(own, size),
+      forMs: drawIn(own, forMs),
+      pick: own.whole(0, 9_999),
+    });
     if (once === true) {
       faults.push(draw(0));
       continue;
     }
     const [from, to] = perMinute;
     const rate = from * (to / from) ** own.next();
-    for (let at = own.exponential(60_000 / rate); at < endAt; at += own.exponential(60_000 / rate)) faults.push(draw(Math.floor(at)));
+    for (let at = own.exponential(60_000 / rate); at < endAt; at += own.exponential(60_000 / rate))
+      faults.push(draw(Math.floor(at)));
   }
   return faults.sort((a, b) => a.at - b.at).slice(0, faultsMax);
 };

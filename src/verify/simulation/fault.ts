@@ -113,7 +113,8 @@ const diskFates = ["nothing unflushed", "everything", "a part"] as const;
 export type DiskFate = (typeof diskFates)[number];
 
 export const crashMomentOf = ({ pick }: Fault): CrashMoment => crashMoments[pick % crashMoments.length] as CrashMoment;
-export const diskFateOf = ({ pick }: Fault): DiskFate => diskFates[Math.floor(pick / crashMoments.length) % diskFates.length] as DiskFate;
+export const diskFateOf = ({ pick }: Fault): DiskFate =>
+  diskFates[Math.floor(pick / crashMoments.length) % diskFates.length] as DiskFate;
 /** Up or down, forward or back. */
 export const signOf = ({ pick }: Fault): 1 | -1 => (pick % 2 === 0 ? 1 : -1);
 export const cancelsAtStop = ({ pick }: Fault): boolean => pick % 3 === 0;
@@ -136,7 +137,8 @@ export const aimOf = ({ pick }: Fault): (typeof aims)[number] => aims[pick % aim
 /** What an outage leaves of the service, and what becomes of the requests it meets. */
 const outageAims = ["every request", "every read", "every question for an order by its id"] as const;
 const outageManners = ["error-before", "drop-request", "busy", "error-after", "drop-answer", "not-json"] as const;
-export const outageAimOf = ({ pick }: Fault): (typeof outageAims)[number] => outageAims[pick % outageAims.length] ?? "every request";
+export const outageAimOf = ({ pick }: Fault): (typeof outageAims)[number] =>
+  outageAims[pick % outageAims.length] ?? "every request";
 export const outageMannerOf = ({ pick }: Fault): (typeof outageManners)[number] =>
   outageManners[Math.floor(pick / outageAims.length) % outageManners.length] ?? "error-before";
 /** What machines on the way answer instead of the service, or the service when it has lost count of a call. */
@@ -160,7 +162,8 @@ const drawnForms: readonly OtherForm[] = [
   ...otherForms,
   ...otherForms.filter((form) => form.endsWith("element")).flatMap((form) => [form, form]),
 ];
-export const otherFormOf = ({ pick }: Fault): OtherForm => drawnForms[Math.floor(pick / aims.length) % drawnForms.length] ?? otherForms[0];
+export const otherFormOf = ({ pick }: Fault): OtherForm =>
+  drawnForms[Math.floor(pick / aims.length) % drawnForms.length] ?? otherForms[0];
 /** Before the next process starts, what the one without a journal left behind is canceled by hand. */
 export const clearsUp = ({ pick }: Fault): boolean => pick % 2 === 0;
 

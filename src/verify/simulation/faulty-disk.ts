@@ -28,7 +28,11 @@ interface File {
 const modeRecord = /"type":"mode","strategy":"","mode":"(\w+)"/g;
 const sentRecord = /"type":"sent"[^\n]*?"clOrdId":"([^"]+)"/g;
 
-const fileOf = (bytes: Uint8Array): File => ({ bytes: Buffer.from(bytes), length: bytes.length, durable: bytes.length });
+const fileOf = (bytes: Uint8Array): File => ({
+  bytes: Buffer.from(bytes),
+  length: bytes.length,
+  durable: bytes.length,
+});
 
 const extend = (file: File, bytes: Uint8Array): void => {
   const length = file.length + bytes.length;

@@ -45,7 +45,8 @@ const pendingOf = async (
   return answer;
 };
 
-const texts = (records: readonly OrderRecord[]): string => records.map(({ clOrdId, ordId }) => clOrdId || ordId).join(", ") || "none";
+const texts = (records: readonly OrderRecord[]): string =>
+  records.map(({ clOrdId, ordId }) => clOrdId || ordId).join(", ") || "none";
 
 const comparePending = async (environment: Environment, process: SimulatedProcess, play: Play): Promise<void> => {
   for (const { uid } of environment.users) {
@@ -64,7 +65,8 @@ const comparePending = async (environment: Environment, process: SimulatedProces
         .map(({ ordId }) => ordId)
         .sort()
         .join();
-    if (ids(mine) !== ids(real)) environment.fail("I10", `the engine lists ${texts(mine)} for ${uid}; the service has ${texts(real)}`);
+    if (ids(mine) !== ids(real))
+      environment.fail("I10", `the engine lists ${texts(mine)} for ${uid}; the service has ${texts(real)}`);
   }
 };
 
@@ -75,7 +77,10 @@ const compareWanted = (environment: Environment, process: SimulatedProcess): voi
   for (const record of oracle.live.values()) {
     const slot = oracle.slotOf(record.clOrdId);
     if (live.has(slot))
-      environment.fail("I2", `"${slot}" still has two live orders after quiet: ${live.get(slot)?.clOrdId} and ${record.clOrdId}`);
+      environment.fail(
+        "I2",
+        `"${slot}" still has two live orders after quiet: ${live.get(slot)?.clOrdId} and ${record.clOrdId}`,
+      );
     live.set(slot, record);
   }
   for (const [strategy, set] of process.wanted) {
@@ -112,7 +117,11 @@ const isNear = ({ tape }: Environment, { instId, px }: OrderRecord, wanted: Want
   return wanted.px === undefined || compare(abs(sub(px, wanted.px)), add(wanted.keepWithin ?? "0", tickSize)) <= 0;
 };
 
-export const checkQuiet = async (environment: Environment, process: SimulatedProcess | undefined, play: Play): Promise<void> => {
+export const checkQuiet = async (
+  environment: Environment,
+  process: SimulatedProcess | undefined,
+  play: Play,
+): Promise<void> => {
   if (process?.state !== "running") {
     environment.fail("I10", `after quiet no engine runs (${process?.state ?? "none"})`);
     return;

@@ -21,8 +21,11 @@ export const checkHoldings = (environment: Environment, process: SimulatedProces
       fail("I18", `${strategy} holds ${net} of ${instId} by its fills at the service and ${own} by the engine`);
   }
   for (const [instId, net] of held) {
-    const positions = users.flatMap(({ uid }) => venue.holdings(uid).positions.filter((position) => position.instId === instId));
+    const positions = users.flatMap(({ uid }) =>
+      venue.holdings(uid).positions.filter((position) => position.instId === instId),
+    );
     const pos = positions.reduce((sum, position) => add(sum, position.pos), "0");
-    if (!isNear(Number(pos), net)) fail("I18", `strategies hold ${net} of ${instId} by their fills and the account ${pos}`);
+    if (!isNear(Number(pos), net))
+      fail("I18", `strategies hold ${net} of ${instId} by their fills and the account ${pos}`);
   }
 };

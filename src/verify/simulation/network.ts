@@ -11,7 +11,15 @@ import type { Timer } from "../../clock/clock.ts";
 import type { VirtualClock } from "../../clock/virtual-clock.ts";
 import type { ResponseSink, Transport, WireRequest, WireResponse } from "../../contract/transport.ts";
 import { SluiceError } from "../../errors.ts";
-import { aimOf, type Fault, type FaultKind, type OtherForm, otherFormOf, outageAimOf, outageMannerOf } from "./fault.ts";
+import {
+  aimOf,
+  type Fault,
+  type FaultKind,
+  type OtherForm,
+  otherFormOf,
+  outageAimOf,
+  outageMannerOf,
+} from "./fault.ts";
 import type { ProcessClock } from "./process-clock.ts";
 
 export interface Sender {
@@ -188,7 +196,8 @@ export class Network {
     const kind = fault?.kind;
     if (kind === "drop-request") return undefined;
     if (kind === "error-before") return { status: 503, headers: {}, body: undefined };
-    if (kind === "busy") return { status: 200, headers: date(), body: { code: unavailableCode, msg: "Busy", data: [] } };
+    if (kind === "busy")
+      return { status: 200, headers: date(), body: { code: unavailableCode, msg: "Busy", data: [] } };
     if (kind === "double-request") handle(request, true);
     if (kind !== "partial-fill") return spoil(fault, handle(request, late), unavailableCode);
     if (request.endpoint === "cancelBatch") {
@@ -225,7 +234,9 @@ const otherAnswers = (unavailableCode: string): Readonly<Record<OtherForm, Pick<
 });
 
 /** An answer as it is after `kind` met it; `date` is what the page of a proxy may carry. */
-const spoilers: Partial<Record<FaultKind, (response: WireResponse, date: WireResponse["headers"], pick: number) => WireResponse>> = {
+const spoilers: Partial<
+  Record<FaultKind, (response: WireResponse, date: WireResponse["headers"], pick: number) => WireResponse>
+> = {
   "error-after": (_, headers) => ({ status: 502, headers, body: undefined }),
   "timed-out": (_, headers) => ({ status: 408, headers, body: undefined }),
   "not-json": (response) => ({ ...response, body: undefined }),
@@ -248,7 +259,10 @@ const spoil = (fault: Fault | undefined, response: WireResponse, unavailableCode
 const withStrange = (response: WireResponse | undefined): WireResponse | undefined => {
   const { data, ...rest } = (response?.body ?? {}) as { readonly data?: unknown };
   if (response === undefined || !Array.isArray(data)) return response;
-  return { ...response, body: { ...rest, data: [{ ordId: "1", clOrdId: "other1", state: "untriggered" }, ...(data as unknown[])] } };
+  return {
+    ...response,
+    body: { ...rest, data: [{ ordId: "1", clOrdId: "other1", state: "untriggered" }, ...(data as unknown[])] },
+  };
 };
 
 const withoutState = (body: unknown, pick: number): unknown => {

@@ -119,10 +119,12 @@ export class Oracle {
     this.#byOrdId.set(ordId, record);
     if (ids.read(clOrdId) === undefined) return;
     const known = this.#ours.get(clOrdId);
-    if (known !== undefined && known.ordId !== ordId) fail("I1", `${clOrdId} is two orders at the service: ${known.ordId} and ${ordId}`);
+    if (known !== undefined && known.ordId !== ordId)
+      fail("I1", `${clOrdId} is two orders at the service: ${known.ordId} and ${ordId}`);
     this.#ours.set(clOrdId, record);
     const end = known === undefined ? this.#over.get(clOrdId) : undefined;
-    if (end !== undefined) fail("I3", `${clOrdId} appears at the service (${record.state}) after it was taken for ${end}`);
+    if (end !== undefined)
+      fail("I3", `${clOrdId} appears at the service (${record.state}) after it was taken for ${end}`);
     this.#noteLive(uid, record);
   }
 
@@ -182,9 +184,13 @@ export class Oracle {
     const known = filled(record);
     const real = truth === undefined ? "0" : filled(truth);
     if (compare(known, real) > 0)
-      fail("I4", `${ordId} is believed to have filled ${known}; the service says ${truth === undefined ? "nothing" : real}`);
+      fail(
+        "I4",
+        `${ordId} is believed to have filled ${known}; the service says ${truth === undefined ? "nothing" : real}`,
+      );
     const before = fills.get(ordId) ?? "0";
-    if (compare(known, before) < 0) fail("I4", `${ordId} had filled ${before} and is now believed to have filled ${known}`);
+    if (compare(known, before) < 0)
+      fail("I4", `${ordId} had filled ${before} and is now believed to have filled ${known}`);
     fills.set(ordId, known);
   }
 
@@ -208,7 +214,8 @@ export class Oracle {
     if (!isRecorded(clOrdId)) fail("I8", `${clOrdId} leaves and its record is not durable`);
     const truth = this.#ours.get(clOrdId);
     if (truth !== undefined && this.#isForgotten(process, truth)) this.#ours.delete(clOrdId);
-    else if (truth !== undefined) fail("I1", `${clOrdId} of user ${uid} is sent again although it was executed (${truth.state})`);
+    else if (truth !== undefined)
+      fail("I1", `${clOrdId} of user ${uid} is sent again although it was executed (${truth.state})`);
     this.#over.delete(clOrdId);
     process.evidence.sent(clOrdId, now());
   }
@@ -217,7 +224,8 @@ export class Oracle {
     const { ids, fail } = this.#options;
     for (const { ordId, clOrdId } of body) {
       const id = clOrdId ?? (ordId === undefined ? undefined : this.#byOrdId.get(ordId)?.clOrdId) ?? "";
-      if (ids.read(id) === undefined) fail("I13", `a cancel names ${ordId ?? clOrdId ?? "nothing"}, which is not an order of ours`);
+      if (ids.read(id) === undefined)
+        fail("I13", `a cancel names ${ordId ?? clOrdId ?? "nothing"}, which is not an order of ours`);
     }
   }
 }

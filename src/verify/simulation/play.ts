@@ -63,12 +63,17 @@ export class Play {
 
   #awake(): SimulatedProcess | undefined {
     const { current } = this.#supervisor;
-    return current === undefined || current.clock.paused || !current.clock.alive || current.state === "over" ? undefined : current;
+    return current === undefined || current.clock.paused || !current.clock.alive || current.state === "over"
+      ? undefined
+      : current;
   }
 
   #apply(at: number): void {
     const { series, row } = this.#order;
-    (this.#takers[series[this.#applied] as number] as RowTaker)(row[this.#applied] as number, this.#environment.service.now());
+    (this.#takers[series[this.#applied] as number] as RowTaker)(
+      row[this.#applied] as number,
+      this.#environment.service.now(),
+    );
     this.#lastDue = Math.max(this.#lastDue, at + this.#ways.feedMs());
     this.#due[this.#applied++] = this.#lastDue;
   }

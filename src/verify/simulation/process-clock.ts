@@ -41,7 +41,8 @@ export class ProcessClock implements Clock {
     return this.#timers;
   }
 
-  readonly now = (): number => (this.#pausedAt !== undefined && this.#sleeping ? this.#pausedAt : this.#time.now()) - this.#behindMs;
+  readonly now = (): number =>
+    (this.#pausedAt !== undefined && this.#sleeping ? this.#pausedAt : this.#time.now()) - this.#behindMs;
 
   readonly wallNow = (): number => this.#time.now() + this.#calendarOffset();
 

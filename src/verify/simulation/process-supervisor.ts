@@ -117,7 +117,8 @@ export class ProcessSupervisor {
     if (process?.clock.paused === true) process.clock.resume();
     if (process === undefined) this.begin();
     else if (process.journalFailed) this.#stopAndStart(false, 1_000);
-    if (this.#current?.state === "running" && this.#current.watched.mode === "halted") this.#current.engine.resume("quiet");
+    if (this.#current?.state === "running" && this.#current.watched.mode === "halted")
+      this.#current.engine.resume("quiet");
   }
 
   /** Stops the current process for good; resolves while time passes. */
@@ -192,7 +193,8 @@ export class ProcessSupervisor {
     this.#later(leftoverMs, () => {
       if (!clock.alive) return;
       const { fail } = this.#environment;
-      if (process.requestsAfterStop > 0) fail("I12", `${process.requestsAfterStop} requests left after the engine had stopped`);
+      if (process.requestsAfterStop > 0)
+        fail("I12", `${process.requestsAfterStop} requests left after the engine had stopped`);
       else if (clock.timers > 0) fail("I12", `${clock.timers} timers are left after the engine has stopped`);
       clock.kill();
     });

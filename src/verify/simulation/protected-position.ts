@@ -93,7 +93,8 @@ export class Cover {
     const away = (from: number, { by, percent }: { readonly by?: string; readonly percent?: string }): number =>
       from + way * (by === undefined ? (from * Number(percent)) / 100 : Number(by));
     const average = this.#paid / this.#bought;
-    const fixed = stopLoss === undefined ? undefined : typeof stopLoss === "string" ? Number(stopLoss) : away(average, stopLoss);
+    const fixed =
+      stopLoss === undefined ? undefined : typeof stopLoss === "string" ? Number(stopLoss) : away(average, stopLoss);
     const moving = trailing === undefined || this.#extreme === undefined ? undefined : away(this.#extreme, trailing);
     if (fixed === undefined || moving === undefined) return fixed ?? moving;
     return this.side === "sell" ? Math.max(fixed, moving) : Math.min(fixed, moving);

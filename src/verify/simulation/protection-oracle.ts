@@ -73,7 +73,8 @@ const waiting: readonly string[] = ["close", "cancel", "resolve"];
 const onItsWay: readonly string[] = ["sent", "acked", "unknown", "canceling"];
 
 const isProtected = (protect: Protect | undefined): protect is Protect =>
-  protect !== undefined && (protect.stopLoss !== undefined || protect.trailing !== undefined || protect.takeProfit !== undefined);
+  protect !== undefined &&
+  (protect.stopLoss !== undefined || protect.trailing !== undefined || protect.takeProfit !== undefined);
 
 export class ProtectionOracle {
   readonly #options: ProtectionOracleOptions;
@@ -138,7 +139,8 @@ export class ProtectionOracle {
   }
 
   event({ fills }: Watched, event: Event): void {
-    if (event.type === "action.held" && waiting.includes(event.class)) this.#limitedUntil = this.#options.now() + minuteMs;
+    if (event.type === "action.held" && waiting.includes(event.class))
+      this.#limitedUntil = this.#options.now() + minuteMs;
     if (event.type === "quota.rejected") this.#limitedUntil = this.#options.now() + minuteMs;
     if (event.type !== "order.changed" || event.record === undefined) return;
     const { ordId } = event.record;
@@ -185,7 +187,8 @@ export class ProtectionOracle {
   /** An exit of the strategy's own waits: what it would reduce is being closed, or is too little. */
   mayWait(strategy: string, instId: string): boolean {
     const book = this.#books.get(`${strategy} ${instId}`);
-    const isLess = (net: number): boolean => Math.abs(net) < this.#options.lotOf(instId) || this.#options.isCoarse(instId);
+    const isLess = (net: number): boolean =>
+      Math.abs(net) < this.#options.lotOf(instId) || this.#options.isCoarse(instId);
     return book !== undefined && (isLess(book.net) || [...book.covers.values()].some(({ qty }) => qty > 0));
   }
 
@@ -224,7 +227,8 @@ export class ProtectionOracle {
     this.#quotes.clear();
     this.#limitedUntil = Number.NEGATIVE_INFINITY;
     if (isFirst) return;
-    for (const { covers } of this.#books.values()) for (const cover of covers.values()) cover.forget(this.#healthyAt - recordedMs);
+    for (const { covers } of this.#books.values())
+      for (const cover of covers.values()) cover.forget(this.#healthyAt - recordedMs);
   }
 
   #see(process: ProtectingEngine, quote: Quote): void {
@@ -236,7 +240,12 @@ export class ProtectionOracle {
       const informed = ![...this.#unknownFills.values()].some((unknown) => unknown.book === key);
       for (const cover of book.covers.values()) {
         if (cover.qty === 0) continue;
-        cover.see(cover.side === "sell" ? bidFloat : askFloat, this.#options.tickOf(instId), this.#options.now(), informed);
+        cover.see(
+          cover.side === "sell" ? bidFloat : askFloat,
+          this.#options.tickOf(instId),
+          this.#options.now(),
+          informed,
+        );
       }
     }
   }
@@ -244,7 +253,8 @@ export class ProtectionOracle {
   #look(): void {
     const { now, amnesia, isCalm, closed, mark, fail } = this.#options;
     const process = this.#process;
-    const isHealthy = process?.clock.alive === true && process.state === "running" && !process.clock.paused && !process.journalFailed;
+    const isHealthy =
+      process?.clock.alive === true && process.state === "running" && !process.clock.paused && !process.journalFailed;
     if (process === undefined || !isHealthy || amnesia()) return;
     this.#healthyAt = now();
     for (const book of this.#books.values()) {
@@ -272,7 +282,8 @@ export class ProtectionOracle {
     if (watched.mode === "halted" || isCoarse(instId) || qty < lotOf(instId)) return true;
     for (const [clOrdId, phase] of watched.phases) {
       // A take-profit that has ended unseen is looked for before the stop leaves.
-      if ((onItsWay.includes(phase) || this.#ended.has(clOrdId)) && this.#ownerOf(clOrdId)?.strategy === strategy) return true;
+      if ((onItsWay.includes(phase) || this.#ended.has(clOrdId)) && this.#ownerOf(clOrdId)?.strategy === strategy)
+        return true;
     }
     return false;
   }
@@ -289,9 +300,11 @@ export class ProtectionOracle {
     // A size in money buys more when the price improves on the way.
     const slipped = qty * Math.abs((this.#sizedAt.get(clOrdId) ?? px) / px - 1);
     const most = slipped + lotOf(book.instId) / 2;
-    if (qty > held + most) fail("I17", `${clOrdId} (${strategy} ${slot}) ${side}s ${qty} of ${held} held: it turns the position`);
+    if (qty > held + most)
+      fail("I17", `${clOrdId} (${strategy} ${slot}) ${side}s ${qty} of ${held} held: it turns the position`);
     // Which of several entries an exit of the strategy's own closed may be seen differently.
     const covered = [...book.covers.values()].reduce((sum, cover) => sum + (cover.side === side ? cover.qty : 0), 0);
-    if (qty > covered + most) fail("I17", `${clOrdId} (${strategy} ${slot}) ${side}s ${qty} where ${covered} are protected`);
+    if (qty > covered + most)
+      fail("I17", `${clOrdId} (${strategy} ${slot}) ${side}s ${qty} where ${covered} are protected`);
   }
 }

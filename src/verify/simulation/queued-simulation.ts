@@ -30,12 +30,25 @@ export interface QueuedRun extends Omit<SubmitterOptions, "durable"> {
   readonly signal?: AbortSignal;
 }
 
-export const simulateOnWorkers = async (path: string, input: unknown, asked: Asked, run: QueuedRun): Promise<Summary> => {
+export const simulateOnWorkers = async (
+  path: string,
+  input: unknown,
+  asked: Asked,
+  run: QueuedRun,
+): Promise<Summary> => {
   const { clock, signal, onSeed, url, onNotice } = run;
   const sheet = sheetOf(path, checkConfig(input), asked);
   const startedAt = clock.now();
-  const answers = { failed: (error: string): SeedAnswer => ({ error }), again: (answer: SeedAnswer) => "error" in answer };
-  const submitter = await QueueSubmitter.open<SeedJob, SeedAnswer>(sheet, answers, { url, clock, onNotice, durable: false });
+  const answers = {
+    failed: (error: string): SeedAnswer => ({ error }),
+    again: (answer: SeedAnswer) => "error" in answer,
+  };
+  const submitter = await QueueSubmitter.open<SeedJob, SeedAnswer>(sheet, answers, {
+    url,
+    clock,
+    onNotice,
+    durable: false,
+  });
   const stop = (): void => void submitter.close();
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted === true) stop();
@@ -86,9 +99,14 @@ class InTurn {
   }
 
   add(seed: number, answer: SeedAnswer): void {
-    if ("error" in answer) throw new SluiceError("STRATEGY_FAILED", `seed ${seed} could not be played: ${answer.error}`);
+    if ("error" in answer)
+      throw new SluiceError("STRATEGY_FAILED", `seed ${seed} could not be played: ${answer.error}`);
     this.#waiting.set(seed, answer.summary);
-    for (let next = this.#waiting.get(this.#next); next !== undefined && !this.isOver; next = this.#waiting.get(this.#next)) {
+    for (
+      let next = this.#waiting.get(this.#next);
+      next !== undefined && !this.isOver;
+      next = this.#waiting.get(this.#next)
+    ) {
       this.#waiting.delete(this.#next++);
       this.#joined = this.#joined === undefined ? next : joinSummaries([this.#joined, next]);
     }

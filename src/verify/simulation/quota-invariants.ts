@@ -36,7 +36,12 @@ export class QuotaInvariants {
   #intoShut = 0;
 
   /** `isQuirky`: the service's limits differ from their description in some way, which a client finds out by refusals. */
-  constructor({ layers }: Contract, serviceNow: () => number, fail: (invariant: Invariant, text: string) => void, isQuirky: boolean) {
+  constructor(
+    { layers }: Contract,
+    serviceNow: () => number,
+    fail: (invariant: Invariant, text: string) => void,
+    isQuirky: boolean,
+  ) {
     this.#isQuirky = isQuirky;
     this.#layer = layers.uid;
     this.#serviceNow = serviceNow;
@@ -83,12 +88,19 @@ export class QuotaInvariants {
       return;
     }
     const used = Number(headers[limitHeaders.uidUsed]);
-    if (endpoint !== "placeOrder" || excused || this.#isQuirky || Number.isNaN(used) || this.#windowEnd() - this.#serviceNow() < edgeMs)
+    if (
+      endpoint !== "placeOrder" ||
+      excused ||
+      this.#isQuirky ||
+      Number.isNaN(used) ||
+      this.#windowEnd() - this.#serviceNow() < edgeMs
+    )
       return;
     const { exitWeight, ordersPerExit } = defaultReserve;
     const needed = exitWeight * Math.ceil(liveOrders / ordersPerExit);
     const rest = this.#layer.capacity - used;
-    if (rest < needed) this.#fail("I5", `${rest} weight is left of the minute while cancelling ${liveOrders} orders takes ${needed}`);
+    if (rest < needed)
+      this.#fail("I5", `${rest} weight is left of the minute while cancelling ${liveOrders} orders takes ${needed}`);
   }
 
   /** The process hears of a refusal and learns from it how the limits differ. */

@@ -55,7 +55,10 @@ interface ScenarioOptions {
 const quietMs = 300_000;
 const afterStopMs = 190_000;
 
-export const runScenario = async (scenario: Scenario, { marks = new CoverageMarks(), onLine }: ScenarioOptions = {}): Promise<Ending> => {
+export const runScenario = async (
+  scenario: Scenario,
+  { marks = new CoverageMarks(), onLine }: ScenarioOptions = {},
+): Promise<Ending> => {
   // Now, as no time passes on the scenario's clock while it is loaded.
   await loadJournalCode();
   const { config, seed, minutes, faults, plugins } = scenario;

@@ -36,7 +36,11 @@ interface PartFile {
 const partFormat = "sluice-simulation/1";
 
 /** Everything that the scenarios depend on. */
-export const identityOf = (path: string, config: CheckedConfig, { seeds, first, minutes, fixture, plugins = false }: Asked): Identity => {
+export const identityOf = (
+  path: string,
+  config: CheckedConfig,
+  { seeds, first, minutes, fixture, plugins = false }: Asked,
+): Identity => {
   const dir = fixtureOf(config, fixture);
   return {
     format: partFormat,
@@ -57,7 +61,10 @@ export const fixtureOf = (config: CheckedConfig, given: string | undefined): str
 /** The seeds of a part. */
 export const seedsOfPart = ({ seeds, first }: Pick<Asked, "seeds" | "first">, { index, of }: SweepPart) => {
   if (of > seeds)
-    throw new SluiceError("USAGE", `--part: ${seeds} seeds cannot be divided into ${of} parts. Take ${seeds} parts or fewer.`);
+    throw new SluiceError(
+      "USAGE",
+      `--part: ${seeds} seeds cannot be divided into ${of} parts. Take ${seeds} parts or fewer.`,
+    );
   const [from, to] = [index - 1, index].map((part) => Math.floor((part * seeds) / of)) as [number, number];
   return { first: first + from, seeds: to - from };
 };
@@ -88,22 +95,30 @@ export const mergeParts = (files: readonly string[], simulation: Identity): Summ
     if (other !== undefined)
       throw new SluiceError("USAGE", `--merge: ${file} and ${other.file} are both part ${spellPart(part)}. Name one.`);
   }
-  const missing = Array.from({ length: of }, (_, at) => at + 1).filter((index) => parts.every(({ part }) => part.index !== index));
+  const missing = Array.from({ length: of }, (_, at) => at + 1).filter((index) =>
+    parts.every(({ part }) => part.index !== index),
+  );
   if (missing.length > 0)
     throw new SluiceError(
       "USAGE",
       `--merge: ${missing.length} of ${of} parts are missing:`,
-      missing.map((index) => `part ${spellPart({ index, of })}: run it with --part ${spellPart({ index, of })} --out FILE`),
+      missing.map(
+        (index) => `part ${spellPart({ index, of })}: run it with --part ${spellPart({ index, of })} --out FILE`,
+      ),
     );
   return joinSummaries(parts.sort((a, b) => a.part.index - b.part.index).map(({ summary }) => summary));
 };
 
 const readPartFile = (file: string, simulation: Identity): PartFile => {
-  if (!existsSync(file)) throw new SluiceError("USAGE", `--merge: there is no ${file}. Name files that --part … --out has written.`);
+  if (!existsSync(file))
+    throw new SluiceError("USAGE", `--merge: there is no ${file}. Name files that --part … --out has written.`);
   const kept = parsed(file);
   const found = kept?.simulation;
   if (kept === undefined || found?.["format"] !== partFormat)
-    throw new SluiceError("JOURNAL_INVALID", `--merge: ${file} is not a part of a simulation. Name files that --part … --out has written.`);
+    throw new SluiceError(
+      "JOURNAL_INVALID",
+      `--merge: ${file} is not a part of a simulation. Name files that --part … --out has written.`,
+    );
   const differs = Object.keys(simulation).find((name) => !isDeepStrictEqual(found[name], simulation[name]));
   if (differs === undefined) return kept;
   throw new SluiceError(

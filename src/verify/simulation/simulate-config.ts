@@ -75,7 +75,11 @@ const rules: OptionRules = {
   wholes: simulateBounds,
   others: {
     ...shared,
-    part: { type: "object", required: ["index", "of"], properties: { index: { type: "number" }, of: { type: "number" } } },
+    part: {
+      type: "object",
+      required: ["index", "of"],
+      properties: { index: { type: "number" }, of: { type: "number" } },
+    },
     out: { type: "string" },
     merge: { type: "array", items: { type: "string" }, minItems: 1 },
     workers: { type: "string" },
@@ -84,7 +88,10 @@ const rules: OptionRules = {
     onProgress: {},
   },
 };
-const traceRules: OptionRules = { wholes: { seed: seedBounds, minutes: simulateBounds.minutes }, others: { ...shared, onLine: {} } };
+const traceRules: OptionRules = {
+  wholes: { seed: seedBounds, minutes: simulateBounds.minutes },
+  others: { ...shared, onLine: {} },
+};
 
 /**
  * Runs the strategies of the config in this file on a service, a network and a disk that fail, many times over. The summary is what
@@ -93,9 +100,19 @@ const traceRules: OptionRules = { wholes: { seed: seedBounds, minutes: simulateB
 export const simulate = async (path: string, options: SimulateOptions = {}): Promise<Summary> => {
   checkOptions("simulate", rules, options);
   checkParts(options);
-  const { onProgress, part, out, merge, workers, onNotice = () => undefined, signal, ...given } = { ...simulateDefaults, ...options };
+  const {
+    onProgress,
+    part,
+    out,
+    merge,
+    workers,
+    onNotice = () => undefined,
+    signal,
+    ...given
+  } = { ...simulateDefaults, ...options };
   if (merge !== undefined) return (await partsOf(path, given)).merged(merge);
-  if (workers !== undefined) return onWorkers(path, given, { url: workers, onNotice, ...(signal !== undefined && { signal }) }, onProgress);
+  if (workers !== undefined)
+    return onWorkers(path, given, { url: workers, onNotice, ...(signal !== undefined && { signal }) }, onProgress);
   if (part === undefined || out === undefined) return simulateAll(path, given, onProgress);
   const { seedsOf, write } = await partsOf(path, given, out);
   const summary = await simulateAll(path, { ...given, ...seedsOf(part) }, onProgress);
@@ -125,7 +142,8 @@ const checkParts = ({ part, out, merge, workers }: SimulateOptions): void => {
   if (part !== undefined) checkPart(part);
   if ((part === undefined) !== (out === undefined))
     throw new SluiceError("USAGE", "--part and --out FILE belong together: the file keeps the part for --merge.");
-  if (merge !== undefined && part !== undefined) throw new SluiceError("USAGE", "--merge runs nothing: leave --part and --out out.");
+  if (merge !== undefined && part !== undefined)
+    throw new SluiceError("USAGE", "--merge runs nothing: leave --part and --out out.");
 };
 
 /** Parts of the simulation that is asked for; loaded only where there are some. */
@@ -165,7 +183,8 @@ export const traceScenario = async (path: string, seed: number, options: TraceOp
   return { seed, violation: (await traceSeed(config, seed, { seeds: 1, minutes, ...rest }, onLine)) ?? null };
 };
 
-type Given = Required<Pick<SimulateOptions, "seeds" | "minutes" | "first" | "jobs">> & Pick<SimulateOptions, "fixture" | "plugins">;
+type Given = Required<Pick<SimulateOptions, "seeds" | "minutes" | "first" | "jobs">> &
+  Pick<SimulateOptions, "fixture" | "plugins">;
 
 const run = promisify(execFile);
 const outputBytesMax = 64 * 1024 * 1024;
@@ -181,7 +200,11 @@ const inProcesses = async (
   const parts = Array.from({ length: Math.ceil(seeds / share) }, (_, index) => {
     const count = Math.min(share, seeds - index * share);
     const args = ["simulate", path, "--json", "--seeds", count, "--first", first + index * share, "--minutes", minutes];
-    return [...args, ...(fixture === undefined ? [] : ["--fixture", fixture]), ...(plugins === true ? ["--plugins"] : [])];
+    return [
+      ...args,
+      ...(fixture === undefined ? [] : ["--fixture", fixture]),
+      ...(plugins === true ? ["--plugins"] : []),
+    ];
   });
   let done = 0;
   const ended = parts.map(async (args, index) => {

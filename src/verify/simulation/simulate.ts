@@ -62,7 +62,12 @@ const shrinkTries = 200;
 
 export const checkSimulated = (input: unknown): CheckedConfig => checkConfig(input);
 
-const scenarioOf = (config: CheckedConfig, market: MarketOf, seed: number, { minutes, plugins = false }: SimulateOptions): Scenario => ({
+const scenarioOf = (
+  config: CheckedConfig,
+  market: MarketOf,
+  seed: number,
+  { minutes, plugins = false }: SimulateOptions,
+): Scenario => ({
   config,
   tape: market(String(seed), minutes),
   seed: String(seed),
@@ -94,7 +99,10 @@ export const simulate = (input: unknown, options: SimulateOptions): Promise<Summ
 };
 
 /** Plays one seed at a call; config and recording are read once. */
-export const seedPlayer = (input: unknown, options: Omit<SimulateOptions, "seeds" | "first">): ((seed: number) => Promise<Summary>) => {
+export const seedPlayer = (
+  input: unknown,
+  options: Omit<SimulateOptions, "seeds" | "first">,
+): ((seed: number) => Promise<Summary>) => {
   const config = checkSimulated(input);
   const market = marketOf(config, options.fixture);
   return (seed) => playSeeds(config, market, { ...options, seeds: 1, first: seed });
@@ -115,7 +123,8 @@ const playSeeds = async (config: CheckedConfig, market: MarketOf, options: Simul
     const scenario = scenarioOf(config, market, seed, options);
     const ending = await runScenario(scenario, { marks });
     played++;
-    for (const name of ["events", "requests", "weight", "processes", "refused", "excused"] as const) total[name] += ending[name];
+    for (const name of ["events", "requests", "weight", "processes", "refused", "excused"] as const)
+      total[name] += ending[name];
     total.simulatedMs += ending.ms;
     onSeed?.(seed, ending);
     const [violation] = ending.violations;
@@ -135,7 +144,13 @@ const playSeeds = async (config: CheckedConfig, market: MarketOf, options: Simul
 
 const failureOf = async (seed: number, scenario: Scenario, found: Violation, short: boolean): Promise<Failure> => {
   const { faults, violation } = short ? await shorten(scenario, found) : { faults: scenario.faults, violation: found };
-  return { seed, violation, statement: invariants[violation.invariant], faults: faults.map(lineOf), drawn: scenario.faults.length };
+  return {
+    seed,
+    violation,
+    statement: invariants[violation.invariant],
+    faults: faults.map(lineOf),
+    drawn: scenario.faults.length,
+  };
 };
 
 const lineOf = (fault: Fault): string => `${timeText(fault.at)}  ${spellFault(fault)}`;
@@ -159,7 +174,10 @@ export const traceSeed = async (
   const { violations } = await runScenario(scenario);
   const [found] = violations;
   const faults = found === undefined ? scenario.faults : (await shorten(scenario, found)).faults;
-  const ending = await runScenario({ ...scenario, faults }, { onLine: (at, line) => onLine(`${timeText(at)}  ${line}`) });
+  const ending = await runScenario(
+    { ...scenario, faults },
+    { onLine: (at, line) => onLine(`${timeText(at)}  ${line}`) },
+  );
   return ending.violations[0];
 };
 

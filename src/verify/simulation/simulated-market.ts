@@ -27,7 +27,8 @@ export const marketOf = (config: CheckedConfig, fixture?: string): MarketOf => {
   const { tape } = readFixture(resolve(dir));
   return (seed, minutes) => {
     const spareMs = tape.endAt - tape.startAt - minutes * 60_000;
-    const fromAt = tape.startAt + (spareMs > 0 ? createRandom(`${seed}/market`).whole(0, Math.floor(spareMs / 1_000)) * 1_000 : 0);
+    const fromAt =
+      tape.startAt + (spareMs > 0 ? createRandom(`${seed}/market`).whole(0, Math.floor(spareMs / 1_000)) * 1_000 : 0);
     return excerpt(tape, fromAt, minutes * 60_000);
   };
 };

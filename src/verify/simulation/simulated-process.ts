@@ -191,11 +191,13 @@ export class SimulatedProcess {
         if (this.state === "over") this.requestsAfterStop++;
         tell(`#${this.number} sends ${endpoint} ${briefly(request)}`);
         const isUnrecorded = this.#journalFailed && endpoint === "placeOrder" && this.#noteExit(body as PlaceBody);
-        this.watched.forbidden = this.#environment.refusal ?? (this.#journalFailed && !isUnrecorded ? "the journal has failed" : undefined);
+        this.watched.forbidden =
+          this.#environment.refusal ?? (this.#journalFailed && !isUnrecorded ? "the journal has failed" : undefined);
         quota.left(request);
         oracle.sent(this.watched, uidOf(request.key), request);
         if (endpoint === "placeOrder") protections.sent(body as PlaceBody);
-        if (endpoint === "cancelBatch" && Array.isArray(body) && body.length > 1) marks.mark("several orders were canceled by one call");
+        if (endpoint === "cancelBatch" && Array.isArray(body) && body.length > 1)
+          marks.mark("several orders were canceled by one call");
         if (endpoint === "placeOrder") this.#meets("as an order leaves");
       },
       heard: (request, response) => {
@@ -213,7 +215,9 @@ export class SimulatedProcess {
 
   /** While the journal cannot be written an exit leaves without a record, and nothing else does. */
   #noteExit({ clOrdId = "" }: PlaceBody): boolean {
-    const isExit = this.engine.openOrders().some((order) => order.clOrdId === clOrdId && order.spec?.reduceOnly === true);
+    const isExit = this.engine
+      .openOrders()
+      .some((order) => order.clOrdId === clOrdId && order.spec?.reduceOnly === true);
     if (isExit) this.#environment.unrecorded.add(clOrdId);
     return isExit;
   }
@@ -227,16 +231,20 @@ export class SimulatedProcess {
     this.#options.log(event);
     this.#checkProgress(event);
     if (event.type === "order.changed") {
-      tell(`#${this.number} takes ${event.clOrdId} (${event.strategy} ${event.slot}) for ${event.phase}: ${event.reason}`);
+      tell(
+        `#${this.number} takes ${event.clOrdId} (${event.strategy} ${event.slot}) for ${event.phase}: ${event.reason}`,
+      );
     } else if (event.type === "order.refused") {
       tell(`#${this.number} refuses ${event.strategy} ${event.slot}: ${event.reason}`);
-    } else if (event.type !== "action.sent" && event.type !== "action.answered") tell(`#${this.number} ${event.type} ${detailOf(event)}`);
+    } else if (event.type !== "action.sent" && event.type !== "action.answered")
+      tell(`#${this.number} ${event.type} ${detailOf(event)}`);
     marks.event(event, this.watched);
     oracle.event(this.watched, event);
     protections.event(this.watched, event);
     this.slots.note(event);
     // What it wanted when it failed or was stopped is not what it wants.
-    if ("strategy" in event && event.type.startsWith("strategy.") && event.type !== "strategy.failed") this.held.add(event.strategy);
+    if ("strategy" in event && event.type.startsWith("strategy.") && event.type !== "strategy.failed")
+      this.held.add(event.strategy);
   }
 
   #watching(strategy: Strategy): Strategy {
@@ -271,7 +279,8 @@ export class SimulatedProcess {
 }
 
 const briefly = ({ body, query }: WireRequest): string => {
-  if (Array.isArray(body)) return body.map((element: { ordId?: string; clOrdId?: string }) => element.ordId ?? element.clOrdId).join(" ");
+  if (Array.isArray(body))
+    return body.map((element: { ordId?: string; clOrdId?: string }) => element.ordId ?? element.clOrdId).join(" ");
   const { clOrdId = "", side = "", px = "", sz = "" } = (body ?? query) as Readonly<Record<string, string>>;
   return `${clOrdId} ${side} ${sz} ${px === "" ? "" : `at ${px}`}`.trim();
 };

@@ -33,13 +33,21 @@ const jobSchema = {
 export const openSimulationWork =
   (places: FixturePlaces): OpenWork =>
   async (sheet: WorkSheet, bounds: DownloadBounds): Promise<Work> => {
-    const settings = parseHuman<Pick<SeedFacts, "minutes" | "plugins">>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
+    const settings = parseHuman<Pick<SeedFacts, "minutes" | "plugins">>(
+      settingsSchema,
+      sheet.settings,
+      "the sheet's settings",
+      "USAGE",
+    );
     const { path, config } = await configOf(sheet, "simulate");
     checkValues(sheet, path, checkConfig(config));
     const { fixture } = sheet;
-    const dir = fixture === undefined ? {} : { fixture: await fixtureByHash(fixture.name, fixture.contentHash, places, bounds) };
+    const dir =
+      fixture === undefined ? {} : { fixture: await fixtureByHash(fixture.name, fixture.contentHash, places, bounds) };
     const facts: SeedFacts = { configPath: path, ...settings, ...dir };
-    const threads = new WorkThreads(() => openThreadOn<SeedJob, SeedAnswer>(new URL("./seed-thread", import.meta.url), facts));
+    const threads = new WorkThreads(() =>
+      openThreadOn<SeedJob, SeedAnswer>(new URL("./seed-thread", import.meta.url), facts),
+    );
     return {
       title: `simulation of ${sheet.config.path}`,
       run: (data) => threads.run(parseHuman<SeedJob>(jobSchema, data, "a job of the simulation", "USAGE")),

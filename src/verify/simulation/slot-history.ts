@@ -38,7 +38,8 @@ export class SlotHistory {
       this.#settle(name, this.#markNow(event.strategy, event.slot));
     }
     // What an entry has not executed is withdrawn with it.
-    if (event.type === "protection.triggered") this.#settle(`${event.strategy} ${event.name}`, this.#markNow(event.strategy, event.name));
+    if (event.type === "protection.triggered")
+      this.#settle(`${event.strategy} ${event.name}`, this.#markNow(event.strategy, event.name));
     if (event.type !== "order.changed") return;
     const { strategy, slot, clOrdId, phase } = event;
     if (slot === "") {
@@ -75,7 +76,8 @@ export class SlotHistory {
     this.#compared = sets;
     for (const [strategy, set] of this.#wanted) {
       for (const wanted of set) {
-        if (this.#ended.delete(this.#ids.slotHash(strategy, wanted.slot))) this.#settle(`${strategy} ${wanted.slot}`, wishMark(wanted));
+        if (this.#ended.delete(this.#ids.slotHash(strategy, wanted.slot)))
+          this.#settle(`${strategy} ${wanted.slot}`, wishMark(wanted));
       }
     }
   }

@@ -10,7 +10,8 @@ import { type Failure, type Summary, timeText } from "./simulate.ts";
 export const summaryText = (summary: Summary, verbose = false): string => {
   const { seeds, minutes, simulatedMs, elapsedMs, failures, marks, neverReached } = summary;
   const reached = Object.keys(marks).length;
-  const verdict = failures.length === 0 ? "no invariant violated" : `invariants violated in ${counted(failures.length, "scenario")}`;
+  const verdict =
+    failures.length === 0 ? "no invariant violated" : `invariants violated in ${counted(failures.length, "scenario")}`;
   const extent = `${counted(seeds, "scenario")} of ${minutes} min (${hours(simulatedMs)} h simulated in ${(elapsedMs / 1_000).toFixed(1)} s)`;
   const situations = `${reached} of ${reached + neverReached.length} situations reached`;
   const lines = [
@@ -22,7 +23,8 @@ export const summaryText = (summary: Summary, verbose = false): string => {
 };
 
 const countLines = (summary: Summary): readonly string[] => {
-  const { simulatedMs, elapsedMs, events, requests, weight, processes, refused, excused, marks, neverReached } = summary;
+  const { simulatedMs, elapsedMs, events, requests, weight, processes, refused, excused, marks, neverReached } =
+    summary;
   const speed = elapsedMs === 0 ? 0 : Math.round(simulatedMs / elapsedMs);
   return [
     `${grouped(events)} events, ${counted(requests, "request")} of weight ${grouped(weight)}, ${counted(processes, "process", "processes")}, ${grouped(speed)} × real time`,

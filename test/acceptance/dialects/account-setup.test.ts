@@ -21,9 +21,13 @@ const run = async (name: keyof typeof bodies, faults: FaultPlan = {}) => {
 describe.each(["okx", "blofin"] as const)("An account of two sides at %s", (name) => {
   it("is told once, with what to do, and no order leaves", async () => {
     // The account is asked about before its positions.
-    const t = await run(name, { http: [{ kind: "json", endpoint: "positions", count: 1, status: 200, body: bodies[name] }] });
+    const t = await run(name, {
+      http: [{ kind: "json", endpoint: "positions", count: 1, status: 200, body: bodies[name] }],
+    });
     const refused = () => t.events.flatMap((event) => (event.type === "order.refused" ? [event.reason] : []));
-    await expect.poll(() => refused().join(), patience).toMatch(/main: the account keeps two sides .* Switch it to the net mode/);
+    await expect
+      .poll(() => refused().join(), patience)
+      .toMatch(/main: the account keeps two sides .* Switch it to the net mode/);
     const { anomalies } = t.engine.service as OpenLive;
     expect(anomalies.get("account.setup")).toBe(1);
     expect(t.orders()).toEqual([]);

@@ -28,7 +28,8 @@ const run = async (name: string) => {
   }
   t.print("sell", 599_700, 1_000);
   await expect.poll(() => t.endings().filter(({ phase }) => phase === "filled").length, patience).toBe(1);
-  const sent = (endpoint: string) => t.events.filter((event) => event.type === "action.sent" && event.endpoint === endpoint).length;
+  const sent = (endpoint: string) =>
+    t.events.filter((event) => event.type === "action.sent" && event.endpoint === endpoint).length;
   return {
     calls: [sent("placeOrder"), sent("amendOrder"), sent("cancelBatch")],
     orders: t.orders().length,

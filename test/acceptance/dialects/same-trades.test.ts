@@ -4,7 +4,12 @@ import type { OpenLive } from "../../../src/client/live/live-service.ts";
 import type { WantedOrder } from "../../../src/index.ts";
 import { instId, traded, variants } from "../../support/harness/dialect-trading.ts";
 
-const order = (slot: string, side: "buy" | "sell", part: Partial<WantedOrder>): WantedOrder => ({ slot, instId, side, ...part });
+const order = (slot: string, side: "buy" | "sell", part: Partial<WantedOrder>): WantedOrder => ({
+  slot,
+  instId,
+  side,
+  ...part,
+});
 const patience = { timeout: 20_000, interval: 5 };
 
 /** Bids and is filled in part, takes, moves an ask, is lifted, and closes. */
@@ -30,12 +35,18 @@ const run = async (name: string) => {
   await step([], ["filled"]);
   await step([order("take", "buy", { ordType: "market", qty: "0.013" })], ["filled", "filled"]);
   await step([order("ask", "sell", { ordType: "post_only", px: "60050", qty: "0.01" })], ["filled", "filled", "live"]);
-  await step([order("ask", "sell", { ordType: "post_only", px: "60060.5", qty: "0.01" })], ["filled", "filled", "canceled", "live"]);
+  await step(
+    [order("ask", "sell", { ordType: "post_only", px: "60060.5", qty: "0.01" })],
+    ["filled", "filled", "canceled", "live"],
+  );
   t.print("buy", 601_000, 1_000);
   await expect.poll(states, patience).toEqual(["filled", "filled", "canceled", "filled"]);
   await step([order("low", "buy", { px: "50000", qty: "0.5" })], ["filled", "filled", "canceled", "filled", "live"]);
   await step([], ["filled", "filled", "canceled", "filled", "canceled"]);
-  await step([order("out", "sell", { ordType: "market", qty: "0.028" })], ["filled", "filled", "canceled", "filled", "canceled", "filled"]);
+  await step(
+    [order("out", "sell", { ordType: "market", qty: "0.028" })],
+    ["filled", "filled", "canceled", "filled", "canceled", "filled"],
+  );
   const { anomalies } = t.engine.service as OpenLive;
   return {
     orders: t.orders(),

@@ -39,7 +39,9 @@ afterAll(() => {
 describe("Code blocks of the documentation", () => {
   it("are of a kind that is checked", () => {
     const known = ["ts", "sh", "json", "text"];
-    expect(blocks.filter(({ language }) => !known.includes(language)).map((block) => `${at(block)}: "${block.language}"`)).toEqual([]);
+    expect(
+      blocks.filter(({ language }) => !known.includes(language)).map((block) => `${at(block)}: "${block.language}"`),
+    ).toEqual([]);
     // Text is what something prints or reads: a note before it says what, for the test that compares them.
     expect(
       of("text")
@@ -52,7 +54,9 @@ describe("Code blocks of the documentation", () => {
     const long = blocks
       .filter(({ page }) => page.startsWith("docs/"))
       .flatMap((block) =>
-        block.text.split("\n").flatMap((line, index) => (line.length > 100 ? [`${block.page}:${block.line + 1 + index}`] : [])),
+        block.text
+          .split("\n")
+          .flatMap((line, index) => (line.length > 100 ? [`${block.page}:${block.line + 1 + index}`] : [])),
       );
     expect(long).toEqual([]);
   });
@@ -64,7 +68,9 @@ describe("Code blocks of the documentation", () => {
 
   it("in TypeScript compile strictly against the package's entries", async () => {
     write("tsconfig.json", JSON.stringify({ extends: "../../tsconfig.json", include: ["."] }));
-    expect(told(await run(["node_modules/typescript/bin/tsc", "-p", "out/doc-blocks/tsconfig.json", "--pretty", "false"]))).toBe("");
+    expect(
+      told(await run(["node_modules/typescript/bin/tsc", "-p", "out/doc-blocks/tsconfig.json", "--pretty", "false"])),
+    ).toBe("");
   });
 
   it("in JSON are JSON", () => {
@@ -77,7 +83,9 @@ describe("Code blocks of the documentation", () => {
       `import base from "../../vitest.config.ts";\nexport default { resolve: base.resolve, test: { root: ${JSON.stringify(place)}, include: ["**/*.test.ts"], isolate: false, maxWorkers: 1, testTimeout: 60_000 } };\n`,
     );
     expect(files.filter(({ path }) => path.endsWith(".test.ts"))).not.toEqual([]);
-    expect(told(await run(["node_modules/vitest/vitest.mjs", "run", "--config", "out/doc-blocks/vitest.config.ts"]))).toBe("");
+    expect(
+      told(await run(["node_modules/vitest/vitest.mjs", "run", "--config", "out/doc-blocks/vitest.config.ts"])),
+    ).toBe("");
   });
 });
 
@@ -110,7 +118,10 @@ describe("Output that the documentation shows", () => {
       let from = 0;
       for (const line of block.text.split("\n").filter((text) => text.trim() !== "")) {
         const found = lines.findIndex((candidate, index) => index >= from && patternOf(line).test(candidate));
-        expect(found, `${at(block)}: "${line}" is not printed${from === 0 ? "" : ` after "${lines[from - 1]}"`}`).not.toBe(-1);
+        expect(
+          found,
+          `${at(block)}: "${line}" is not printed${from === 0 ? "" : ` after "${lines[from - 1]}"`}`,
+        ).not.toBe(-1);
         from = found + 1;
       }
     }
@@ -144,18 +155,24 @@ describe("Commands of the documentation", () => {
   });
 
   it("of npm are scripts of the package or of a new project", () => {
-    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly scripts: Readonly<Record<string, string>> };
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
     const known = [...Object.keys(manifest.scripts), "paper"];
     const wrong = commands
       .filter(({ words }) => words[0] === "npm")
       .map(({ block, words }) => ({ block, name: words[1] === "run" ? words[2] : words[1] }))
-      .filter(({ name }) => !["ci", "install", "pack", "--version"].includes(name ?? "") && !known.includes(name ?? ""));
+      .filter(
+        ({ name }) => !["ci", "install", "pack", "--version"].includes(name ?? "") && !known.includes(name ?? ""),
+      );
     expect(wrong.map(({ block, name }) => `${at(block)}: npm run ${name}`)).toEqual([]);
   });
 
   it("are otherwise a few that every shell has", () => {
     const known = ["npx", "npm", "node", "cd", "export", "git", "curl", "kill"];
-    const wrong = commands.filter(({ words }) => !known.includes(words[0] ?? "") || (words[0] === "npx" && words[1] !== "sluice"));
+    const wrong = commands.filter(
+      ({ words }) => !known.includes(words[0] ?? "") || (words[0] === "npx" && words[1] !== "sluice"),
+    );
     expect(wrong.map(({ block, words }) => `${at(block)}: ${words.join(" ")}`)).toEqual([]);
   });
 });

@@ -56,7 +56,10 @@ const ranWith = async (config: Config): Promise<Ran> => {
   return { report, events, fills: events.filter((event) => event.type === "fill") };
 };
 
-const ofType = <T extends Event["type"]>(events: readonly Event[], type: T): readonly Extract<Event, { readonly type: T }>[] =>
+const ofType = <T extends Event["type"]>(
+  events: readonly Event[],
+  type: T,
+): readonly Extract<Event, { readonly type: T }>[] =>
   events.filter((event): event is Extract<Event, { readonly type: T }> => event.type === type);
 
 const grouped = <T, K>(values: readonly T[], keyOf: (value: T) => K): ReadonlyMap<K, readonly T[]> => {
@@ -150,8 +153,13 @@ describe("The market maker", () => {
     expect(new Set(run.fills.map(({ side }) => side))).toEqual(new Set(["buy", "sell"]));
     for (const { position } of run.fills) expect(compare(abs(position), "0.03")).toBeLessThanOrEqual(0);
     expect(run.fills.length).toBeGreaterThan(10);
-    const { default: config } = await load<{ readonly default: Config }>("cookbook/market-maker/config/skewed-maker.ts");
-    const strict = await ranWith({ ...config, strategies: config.strategies.map((one) => one.with?.({ most: "0.01" }) ?? one) });
+    const { default: config } = await load<{ readonly default: Config }>(
+      "cookbook/market-maker/config/skewed-maker.ts",
+    );
+    const strict = await ranWith({
+      ...config,
+      strategies: config.strategies.map((one) => one.with?.({ most: "0.01" }) ?? one),
+    });
     expect(strict.fills.length).toBeGreaterThan(10);
     for (const { position } of strict.fills) expect(compare(abs(position), "0.01")).toBeLessThanOrEqual(0);
   });
@@ -181,9 +189,9 @@ describe("The grid", () => {
 
 describe("History at the start", () => {
   it("makes the average ready with the first bar, and without a source after twenty", async () => {
-    const { default: aboveAverage } = await load<{ readonly default: (options: object) => Config["strategies"][number] }>(
-      "cookbook/history/strategies/above-average.ts",
-    );
+    const { default: aboveAverage } = await load<{
+      readonly default: (options: object) => Config["strategies"][number];
+    }>("cookbook/history/strategies/above-average.ts");
     const cheap: CandleHistory = (_, barMs, __, to, count) =>
       Array.from({ length: count }, (___, index) => {
         const openedAt = (Math.floor(to / barMs) - count + index) * barMs;
@@ -195,14 +203,17 @@ describe("History at the start", () => {
     };
     const [ready, late] = [await ranWith({ ...config, history: cheap }), await ranWith(config)];
     expectClean(ready, "above-average");
-    const minutes = ({ report, fills }: Ran): number => ((fills[0]?.at ?? 0) - Date.parse(report.fixture.startAt)) / 60_000;
+    const minutes = ({ report, fills }: Ran): number =>
+      ((fills[0]?.at ?? 0) - Date.parse(report.fixture.startAt)) / 60_000;
     expect(minutes(ready)).toBeLessThan(1.1);
     expect(minutes(late)).toBeGreaterThan(19);
   });
 });
 
 /** A page that keeps what is posted to it. */
-const page = async (status: number): Promise<{ readonly url: string; readonly posted: unknown[]; readonly server: Server }> => {
+const page = async (
+  status: number,
+): Promise<{ readonly url: string; readonly posted: unknown[]; readonly server: Server }> => {
   const posted: unknown[] = [];
   const server = createServer((request, response) => {
     let text = "";
@@ -224,7 +235,9 @@ const bid = { slot: "bid", instId: "BTC-USDT-SWAP", side: "buy", px: "59000", qt
 
 describe("The webhook", () => {
   it.each([200, 500])("posts a fill, and says so where the page answers %d", async (status) => {
-    const { default: postFills } = await load<{ readonly default: (options: object) => Plugin }>("cookbook/webhook/plugins/post-fills.ts");
+    const { default: postFills } = await load<{ readonly default: (options: object) => Plugin }>(
+      "cookbook/webhook/plugins/post-fills.ts",
+    );
     const { url, posted, server } = await page(status);
     const t = await testPlugin(postFills({ url }));
     t.quote("BTC-USDT-SWAP", { bidPx: "60000", askPx: "60001" });
@@ -243,13 +256,22 @@ describe("The webhook", () => {
 describe("The HTTP server", () => {
   it("shows an engine's state, halts it and stops it", async () => {
     const { startServer } = await load<{
-      readonly startServer: (config: Config, port: number) => Promise<{ readonly server: Server; readonly close: () => Promise<void> }>;
+      readonly startServer: (
+        config: Config,
+        port: number,
+      ) => Promise<{ readonly server: Server; readonly close: () => Promise<void> }>;
     }>("cookbook/http-server/server.ts");
-    const { server, close } = await startServer({ service: paper(), strategies: [ladder({ instId: "BTC-USDT-SWAP" })] }, 0);
+    const { server, close } = await startServer(
+      { service: paper(), strategies: [ladder({ instId: "BTC-USDT-SWAP" })] },
+      0,
+    );
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const json = async (path: string, method = "GET"): Promise<unknown> => (await fetch(`${url}${path}`, { method })).json();
+    const json = async (path: string, method = "GET"): Promise<unknown> =>
+      (await fetch(`${url}${path}`, { method })).json();
     expect(await json("/strategies")).toEqual({ ladder: { state: "running" } });
-    expect(await json("/quota")).toMatchObject({ layers: expect.arrayContaining([expect.objectContaining({ layer: "uid" })]) as unknown });
+    expect(await json("/quota")).toMatchObject({
+      layers: expect.arrayContaining([expect.objectContaining({ layer: "uid" })]) as unknown,
+    });
     expect(await json("/orders")).toMatchObject({ stale: expect.any(Boolean) as unknown });
     expect(await json("/halt", "POST")).toEqual({ mode: "halted" });
     expect(await json("/resume", "POST")).toEqual({ mode: "active" });

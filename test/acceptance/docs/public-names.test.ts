@@ -9,9 +9,11 @@ describe("Public names", () => {
   it.each(packageEntries)("of %s have a docstring", (entry) => {
     const names = publicNames(entry);
     expect(names.length).toBeGreaterThan(0);
-    expect(names.filter(({ path, declared }) => docOf(path, declared) === "").map(({ path, declared }) => `${path}: ${declared}`)).toEqual(
-      [],
-    );
+    expect(
+      names
+        .filter(({ path, declared }) => docOf(path, declared) === "")
+        .map(({ path, declared }) => `${path}: ${declared}`),
+    ).toEqual([]);
   });
 
   it.each([
@@ -21,7 +23,10 @@ describe("Public names", () => {
     ["src/orders/wanted-order.ts", ["WantedOrder", "OrderSpec"]],
     ["src/orders/manual-orders.ts", ["Orders", "OrderFilter", "CancelResult"]],
     ["src/orders/state/snapshot.ts", ["Snapshot"]],
-    ["src/host/context.ts", ["StreamsOfState", "StrategyContext", "PluginContext", "QuotaState", "PlannedAction", "Estimate"]],
+    [
+      "src/host/context.ts",
+      ["StreamsOfState", "StrategyContext", "PluginContext", "QuotaState", "PlannedAction", "Estimate"],
+    ],
     ["src/engine/engine.ts", ["Engine", "EngineOptions"]],
     ["src/scheduler/quota/quota-state.ts", ["LayerState"]],
     ["src/report/report.ts", ["RunReport", "StrategyReport"]],

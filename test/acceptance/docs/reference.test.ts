@@ -23,9 +23,11 @@ describe("The reference of events", () => {
 
   it("says what each event and each of its fields means", () => {
     expect(events.filter(({ doc }) => doc === "").flatMap(({ types }) => types)).toEqual([]);
-    expect(events.flatMap(({ types, fields }) => fields.filter(({ doc }) => doc === "").map(({ name }) => `${types[0]}: ${name}`))).toEqual(
-      [],
-    );
+    expect(
+      events.flatMap(({ types, fields }) =>
+        fields.filter(({ doc }) => doc === "").map(({ name }) => `${types[0]}: ${name}`),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -44,7 +46,9 @@ describe("The reference of configuration", () => {
   });
 
   it("says what each key means", () => {
-    const bare = keyTables().flatMap(({ place, keys }) => keys.filter(({ doc }) => doc === "").map(({ name }) => `${place}: ${name}`));
+    const bare = keyTables().flatMap(({ place, keys }) =>
+      keys.filter(({ doc }) => doc === "").map(({ name }) => `${place}: ${name}`),
+    );
     expect(bare).toEqual([]);
   });
 });
@@ -57,7 +61,9 @@ describe("The reference of commands", () => {
     for (const command of program.commands) {
       expect(page).toContain(`## sluice ${command.name()}`);
       expect(command.description()).not.toBe("");
-      expect(command.options.filter(({ description, hidden }) => !hidden && description === "").map(({ flags }) => flags)).toEqual([]);
+      expect(
+        command.options.filter(({ description, hidden }) => !hidden && description === "").map(({ flags }) => flags),
+      ).toEqual([]);
     }
   });
 });

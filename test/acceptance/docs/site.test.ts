@@ -24,13 +24,27 @@ describe("The check of the built site", () => {
     ["a page without its ending, and an index", '<a href="/guide"><a href="/cook/">', []],
     ["an anchor that is there", '<a href="/guide.html#exits"><a href="./guide.html#exits">', []],
     ["a page that is missing", '<a href="/gone.html">', ["index.html: /gone.html leads nowhere"]],
-    ["an anchor that is missing", '<a href="/guide.html#entries">', ["index.html: /guide.html#entries: the page has no such anchor"]],
+    [
+      "an anchor that is missing",
+      '<a href="/guide.html#entries">',
+      ["index.html: /guide.html#entries: the page has no such anchor"],
+    ],
     ["an anchor of the page itself", '<a href="#top">', ["index.html: #top: the page has no such anchor"]],
     ["a reader's way to another host", '<a href="https://example.com">', []],
-    ["a script of another host", '<script src="https://example.com/a.js">', ["index.html loads https://example.com/a.js"]],
-    ["a font of another host", '<link rel="preload" href="//example.com/a.woff2">', ["index.html loads //example.com/a.woff2"]],
+    [
+      "a script of another host",
+      '<script src="https://example.com/a.js">',
+      ["index.html loads https://example.com/a.js"],
+    ],
+    [
+      "a font of another host",
+      '<link rel="preload" href="//example.com/a.woff2">',
+      ["index.html loads //example.com/a.woff2"],
+    ],
   ])("judges %s", (_, html, problems) => {
-    expect(problemsOfSite(site({ "index.html": html, "guide.html": guide, "cook/index.html": "" }), "/")).toEqual(problems);
+    expect(problemsOfSite(site({ "index.html": html, "guide.html": guide, "cook/index.html": "" }), "/")).toEqual(
+      problems,
+    );
   });
 
   it("judges styles, and links below another base", () => {

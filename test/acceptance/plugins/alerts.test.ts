@@ -51,7 +51,8 @@ const until = async (t: PluginTest, done: () => boolean, stepMs = 250): Promise<
   expect(done()).toBe(true);
 };
 
-const jsonOf = ({ body }: Received): Readonly<Record<string, unknown>> => JSON.parse(body) as Readonly<Record<string, unknown>>;
+const jsonOf = ({ body }: Received): Readonly<Record<string, unknown>> =>
+  JSON.parse(body) as Readonly<Record<string, unknown>>;
 const textsOf = (one: Received): readonly string[] =>
   (jsonOf(one)["alerts"] as readonly { readonly text: string }[]).map(({ text }) => text);
 const quietStart = { started: false } as const;
@@ -80,7 +81,9 @@ describe("The webhook of the alerts plugin", () => {
       expect.stringMatching(/^by hand bought 0.01 of BTC-USDT-SWAP at 60000 \(fee [\d.]+ USDT\), now holds 0.01$/),
     ]);
     const signed = `${one.headers["x-sluice-timestamp"] as string}.${one.body}`;
-    expect(one.headers["x-sluice-signature"]).toBe(`sha256=${createHmac("sha256", secret).update(signed).digest("hex")}`);
+    expect(one.headers["x-sluice-signature"]).toBe(
+      `sha256=${createHmac("sha256", secret).update(signed).digest("hex")}`,
+    );
   });
 
   it("tells the stop with the last message", async () => {
@@ -92,7 +95,11 @@ describe("The webhook of the alerts plugin", () => {
 
   it("that does not answer holds the stop up for no longer than it may", async () => {
     const server = await messageServer(() => ({ hangs: true }));
-    const options = { channels: { hook: { kind: "webhook", url: urlAt(server.url) } }, rules: quietStart, lastMessageMs: 50 } as const;
+    const options = {
+      channels: { hook: { kind: "webhook", url: urlAt(server.url) } },
+      rules: quietStart,
+      lastMessageMs: 50,
+    } as const;
     const t = await start(options);
     await t.stop();
     expect(server.received).toHaveLength(1);
@@ -102,7 +109,11 @@ describe("The webhook of the alerts plugin", () => {
 
   it("gathers what comes together, lets a critical alert leave at once, and keeps its order", async () => {
     const server = await messageServer(() => ({ status: 200 }));
-    const t = await start({ channels: { hook: { kind: "webhook", url: urlAt(server.url) } }, rules: quietStart, gatherMs: 60_000 });
+    const t = await start({
+      channels: { hook: { kind: "webhook", url: urlAt(server.url) } },
+      rules: quietStart,
+      gatherMs: 60_000,
+    });
     await fillOne(t);
     await t.advance(5_000);
     expect(server.received).toEqual([]);
@@ -118,7 +129,11 @@ describe("The webhook of the alerts plugin", () => {
 describe("A channel that fails", () => {
   const rejecting = async (answers: (index: number) => Reply, more: Partial<Given> = {}) => {
     const server = await messageServer((_, index) => answers(index));
-    const t = await start({ channels: { hook: { kind: "webhook", url: urlAt(server.url) } }, rules: quietStart, ...more } as Given);
+    const t = await start({
+      channels: { hook: { kind: "webhook", url: urlAt(server.url) } },
+      rules: quietStart,
+      ...more,
+    } as Given);
     return { server, t };
   };
 
@@ -144,7 +159,9 @@ describe("A channel that fails", () => {
   });
 
   it("is asked again when it said so", async () => {
-    const { server, t } = await rejecting((index) => (index === 0 ? { status: 429, headers: { "retry-after": "30" } } : {}));
+    const { server, t } = await rejecting((index) =>
+      index === 0 ? { status: 429, headers: { "retry-after": "30" } } : {},
+    );
     await fillOne(t);
     await until(t, () => server.received.length === 1);
     const first = t.now;
@@ -167,7 +184,9 @@ describe("A channel that fails", () => {
     await until(t, () => t.printed.length > 0);
     await t.advance(50_000);
     expect(server.received).toHaveLength(1);
-    expect(t.printed).toEqual(["alerts: hook does not take messages (status 401: who are you); the message is given up"]);
+    expect(t.printed).toEqual([
+      "alerts: hook does not take messages (status 401: who are you); the message is given up",
+    ]);
   });
 
   it.each([
@@ -188,7 +207,10 @@ describe("A channel that fails", () => {
   });
 
   it("keeps as many alerts as it may, the critical ones before the others", async () => {
-    const { server, t } = await rejecting((index) => ({ status: index === 0 ? 500 : 200 }), { queueMax: 3, gatherMs: 0 });
+    const { server, t } = await rejecting((index) => ({ status: index === 0 ? 500 : 200 }), {
+      queueMax: 3,
+      gatherMs: 0,
+    });
     t.quote("BTC-USDT-SWAP", { bidPx: "60000", askPx: "60001" });
     await fillOne(t);
     await until(t, () => server.received.length === 1);
@@ -201,7 +223,9 @@ describe("A channel that fails", () => {
     const [, , last] = server.received as [Received, Received, Received];
     expect(textsOf(last)).toHaveLength(3);
     expect(jsonOf(last)).toMatchObject({ leftOut: 8 });
-    expect((jsonOf(last)["alerts"] as readonly { readonly level: string }[]).every(({ level }) => level === "critical")).toBe(true);
+    expect(
+      (jsonOf(last)["alerts"] as readonly { readonly level: string }[]).every(({ level }) => level === "critical"),
+    ).toBe(true);
   });
 
   it("sends no more messages in a minute than it may", async () => {
@@ -227,7 +251,12 @@ describe("The services of the alerts plugin", () => {
         : index === 1
           ? {
               status: 429,
-              body: JSON.stringify({ ok: false, error_code: 429, description: "Too Many Requests", parameters: { retry_after: 7 } }),
+              body: JSON.stringify({
+                ok: false,
+                error_code: 429,
+                description: "Too Many Requests",
+                parameters: { retry_after: 7 },
+              }),
             }
           : { body: JSON.stringify({ ok: true, result: { message_id: 1 } }) },
     );
@@ -247,13 +276,18 @@ describe("The services of the alerts plugin", () => {
       disable_notification: true,
       link_preview_options: { is_disabled: true },
     });
-    expect(t.printed[0]).toBe("alerts: phone does not take messages (status 200: Unauthorized for ***); it is tried again for 900 s");
+    expect(t.printed[0]).toBe(
+      "alerts: phone does not take messages (status 200: Unauthorized for ***); it is tried again for 900 s",
+    );
   });
 
   it("Discord receives content that mentions nobody, and its wait is kept", async () => {
     const server = await messageServer((_, index) =>
       index === 0
-        ? { status: 429, body: JSON.stringify({ message: "You are being rate limited.", retry_after: 12.5, global: false }) }
+        ? {
+            status: 429,
+            body: JSON.stringify({ message: "You are being rate limited.", retry_after: 12.5, global: false }),
+          }
         : { status: 204 },
     );
     const t = await start({ channels: { team: { kind: "discord", url: urlAt(`${server.url}/api/webhooks/1/abc`) } } });
@@ -269,11 +303,18 @@ describe("The services of the alerts plugin", () => {
   });
 
   it("Slack receives escaped text and answers ok", async () => {
-    const server = await messageServer((_, index) => (index === 0 ? { status: 200, body: "invalid_token" } : { status: 200, body: "ok" }));
-    const t = await start({ title: "a <b> & c", channels: { team: { kind: "slack", url: urlAt(`${server.url}/services/T/B/x`) } } });
+    const server = await messageServer((_, index) =>
+      index === 0 ? { status: 200, body: "invalid_token" } : { status: 200, body: "ok" },
+    );
+    const t = await start({
+      title: "a <b> & c",
+      channels: { team: { kind: "slack", url: urlAt(`${server.url}/services/T/B/x`) } },
+    });
     await until(t, () => t.printed.length === 2);
     expect(t.printed[0]).toContain("status 200: invalid_token");
-    expect(jsonOf(server.received[1] as Received)).toEqual({ text: "a &lt;b&gt; &amp; c\n00:00:00 the engine has started" });
+    expect(jsonOf(server.received[1] as Received)).toEqual({
+      text: "a &lt;b&gt; &amp; c\n00:00:00 the engine has started",
+    });
   });
 
   it("ntfy receives title, priority and tags as headers, the token, and text", async () => {
@@ -316,7 +357,11 @@ describe("The services of the alerts plugin", () => {
     });
     t.engine.halt("enough").subscribe();
     await until(t, () => server.letters.length === 1);
-    expect(server.letters[0]).toMatchObject({ from: "desk@example.org", to: ["a@example.org", "b@example.org"], login: `|desk|${secret}` });
+    expect(server.letters[0]).toMatchObject({
+      from: "desk@example.org",
+      to: ["a@example.org", "b@example.org"],
+      login: `|desk|${secret}`,
+    });
     expect(server.letters[0]?.text).toContain("Subject: [sluice] critical: trading is halted: enough");
     expect(server.letters[0]?.text).toContain("00:00:00 critical: trading is halted: enough");
   });
@@ -336,7 +381,9 @@ describe("The services of the alerts plugin", () => {
     await until(t, () => server.letters.length === 1);
     expect(t.printed[0]).toBe("alerts: post does not take messages (SMTP 451); it is tried again for 900 s");
     const wrong = await mailServer({ passing: "another password" });
-    const other = await start({ channels: { post: { ...channel, port: wrong.port, user: "desk", secret: { file: secretFile } } } });
+    const other = await start({
+      channels: { post: { ...channel, port: wrong.port, user: "desk", secret: { file: secretFile } } },
+    });
     await until(other, () => other.printed.length > 0);
     expect(other.printed[0]).toBe("alerts: post does not take messages (SMTP 535); the message is given up");
     expect(wrong.letters).toEqual([]);
@@ -393,8 +440,12 @@ describe("The rules of the alerts plugin", () => {
 
   it("tell state that stays stale, and when it is fresh again", () => {
     const watch = createStaleWatch(60_000);
-    const rows = (stale: boolean) => [{ user: "main", name: "pending", ageMs: 1, stale, problem: stale ? "no answer" : "" }];
-    const told = [0, 59_999, 60_000, 61_000, 62_000, 63_000, 200_000].map((at) => watch(rows(at !== 62_000 && at !== 63_000), at));
+    const rows = (stale: boolean) => [
+      { user: "main", name: "pending", ageMs: 1, stale, problem: stale ? "no answer" : "" },
+    ];
+    const told = [0, 59_999, 60_000, 61_000, 62_000, 63_000, 200_000].map((at) =>
+      watch(rows(at !== 62_000 && at !== 63_000), at),
+    );
     expect(told.map((findings) => findings.map(({ text, isOver }) => [text, isOver]))).toEqual([
       [],
       [],
@@ -459,13 +510,20 @@ describe("The heartbeat of the alerts plugin", () => {
   it("calls while the engine runs, and names a failure once", async () => {
     const server = await messageServer((_, index) => ({ status: index >= 1 && index < 3 ? 500 : 200 }));
     const heartbeat = { url: urlAt(`${server.url}/ping`), everyMs: 60_000 };
-    const t = await start({ channels: { screen: { kind: "print" } }, rules: { started: false, stopped: false }, heartbeat });
+    const t = await start({
+      channels: { screen: { kind: "print" } },
+      rules: { started: false, stopped: false },
+      heartbeat,
+    });
     const firstAt = t.now;
     await until(t, () => server.received.length === 5, 5_000);
     expect(t.now - firstAt).toBeGreaterThanOrEqual(240_000);
     expect(server.received.map(({ path }) => path)).toEqual(["/ping", "/ping", "/ping", "/ping", "/ping"]);
     await until(t, () => t.printed.length === 2, 0);
-    expect(t.printed).toEqual(["alerts: the heartbeat is not taken (status 500)", "alerts: the heartbeat is taken again"]);
+    expect(t.printed).toEqual([
+      "alerts: the heartbeat is not taken (status 500)",
+      "alerts: the heartbeat is taken again",
+    ]);
   });
 
   // Its last call is made in real time: in virtual time nothing moves any more once the engine has stopped.
@@ -477,7 +535,9 @@ describe("The heartbeat of the alerts plugin", () => {
       {
         service: paper({ instruments: ["BTC-USDT-SWAP"] }),
         strategies: [ladder({ instId: "BTC-USDT-SWAP" })],
-        plugins: [alerts({ channels: { screen: { kind: "print", level: "critical" } }, heartbeat, lastMessageMs: 1_000 })],
+        plugins: [
+          alerts({ channels: { screen: { kind: "print", level: "critical" } }, heartbeat, lastMessageMs: 1_000 }),
+        ],
       },
       { print: (line) => printed.push(line) },
     );
@@ -511,7 +571,10 @@ describe("The trial of the alerts plugin", () => {
     const good = await messageServer(() => ({}));
     const bad = await messageServer(() => ({ status: 404 }));
     const t = await start({
-      channels: { good: { kind: "webhook", url: urlAt(good.url) }, bad: { kind: "discord", url: urlAt(`${bad.url}/gone`) } },
+      channels: {
+        good: { kind: "webhook", url: urlAt(good.url) },
+        bad: { kind: "discord", url: urlAt(`${bad.url}/gone`) },
+      },
       rules: quietStart,
       trial: true,
     });
@@ -526,7 +589,10 @@ describe("The trial of the alerts plugin", () => {
 describe("The alerts plugin in a backtest", () => {
   it("sends nothing and reads no secret", async () => {
     const t = await testPlugin(
-      alerts({ channels: { team: { kind: "slack", url: { env: "SLUICE_NO_SUCH" } } }, heartbeat: { url: { env: "SLUICE_NO_SUCH" } } }),
+      alerts({
+        channels: { team: { kind: "slack", url: { env: "SLUICE_NO_SUCH" } } },
+        heartbeat: { url: { env: "SLUICE_NO_SUCH" } },
+      }),
     );
     running.push(t);
     await fillOne(t);
@@ -542,11 +608,19 @@ describe("The alerts plugin in real time", () => {
     const engine = createEngine({
       service: paper({ instruments: ["BTC-USDT-SWAP"] }),
       strategies: [ladder({ instId: "BTC-USDT-SWAP" })],
-      plugins: [alerts({ channels: { hook: { kind: "webhook", url: urlAt(server.url) } }, rules: { fill: false, refused: false } })],
+      plugins: [
+        alerts({
+          channels: { hook: { kind: "webhook", url: urlAt(server.url) } },
+          rules: { fill: false, refused: false },
+        }),
+      ],
     });
     await engine.start();
     await engine.stop({ cancel: true });
-    expect(server.received.flatMap(textsOf)).toEqual(["the engine has started", "the engine has stopped: orders cancelled"]);
+    expect(server.received.flatMap(textsOf)).toEqual([
+      "the engine has started",
+      "the engine has stopped: orders cancelled",
+    ]);
   });
 });
 
@@ -554,7 +628,8 @@ describe("The page on alerts", () => {
   it("lists every rule as it is", () => {
     const page = readFileSync("docs/guides/alerts.md", "utf8");
     const rows = Object.entries(rules).map(
-      ([name, { level, everyMs, what }]) => `| \`${name}\` | ${level} |${everyMs === 0 ? "" : ` ${everyMs / 1_000} s`} | ${what} |`,
+      ([name, { level, everyMs, what }]) =>
+        `| \`${name}\` | ${level} |${everyMs === 0 ? "" : ` ${everyMs / 1_000} s`} | ${what} |`,
     );
     expect(page.split("\n").filter((line) => rows.includes(line))).toEqual(rows);
     expect(/^\| Rule [\s\S]*?\n\n/m.exec(page)?.[0].trim().split("\n")).toHaveLength(rows.length + 2);
@@ -572,13 +647,37 @@ describe("Options of the alerts plugin", () => {
   chmodSync(readable, 0o644);
 
   it.each<[string, Given, RegExp]>([
-    ["a field that is missing", { channels: { a: { kind: "telegram", chatId: "1" } } }, /channels\.a of kind telegram needs secret/],
-    ["a field too many", { channels: { a: { kind: "print", topic: "x" } } }, /channels\.a of kind print does not know topic/],
-    ["a variable that is not set", { channels: { a: { kind: "slack", url: { env: "SLUICE_NO_SUCH" } } } }, /has no SLUICE_NO_SUCH/],
+    [
+      "a field that is missing",
+      { channels: { a: { kind: "telegram", chatId: "1" } } },
+      /channels\.a of kind telegram needs secret/,
+    ],
+    [
+      "a field too many",
+      { channels: { a: { kind: "print", topic: "x" } } },
+      /channels\.a of kind print does not know topic/,
+    ],
+    [
+      "a variable that is not set",
+      { channels: { a: { kind: "slack", url: { env: "SLUICE_NO_SUCH" } } } },
+      /has no SLUICE_NO_SUCH/,
+    ],
     ["a file that others can read", { channels: { a: { kind: "slack", url: { file: readable } } } }, /chmod 600/],
-    ["a file that is not there", { channels: { a: { kind: "slack", url: { file: join(folder, "none") } } } }, /cannot be read \(ENOENT\)/],
-    ["http to another machine", { channels: { a: { kind: "slack", url: urlAt("http://example.org/x") } } }, /over http/],
-    ["what is no URL", { channels: { a: { kind: "slack", url: { file: secretFile } } } }, /channels\.a\.url is not a URL/],
+    [
+      "a file that is not there",
+      { channels: { a: { kind: "slack", url: { file: join(folder, "none") } } } },
+      /cannot be read \(ENOENT\)/,
+    ],
+    [
+      "http to another machine",
+      { channels: { a: { kind: "slack", url: urlAt("http://example.org/x") } } },
+      /over http/,
+    ],
+    [
+      "what is no URL",
+      { channels: { a: { kind: "slack", url: { file: secretFile } } } },
+      /channels\.a\.url is not a URL/,
+    ],
     [
       "mail in clear to another machine",
       { channels: { a: { kind: "email", host: "mx.example.org", from: "a", to: ["b"], tls: "none" } } },

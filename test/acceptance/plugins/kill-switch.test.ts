@@ -124,7 +124,11 @@ describe("The kill switch says that nothing is left", () => {
   });
 
   it.each<[string, (it: ReturnType<typeof tripped>) => void, string]>([
-    ["nothing was read", () => undefined, "the open orders could not be read within 60 s: whether any of ours is left is not known"],
+    [
+      "nothing was read",
+      () => undefined,
+      "the open orders could not be read within 60 s: whether any of ours is left is not known",
+    ],
     [
       "the list was asked for before",
       ({ answer, list }) => {
@@ -168,7 +172,10 @@ describe("The kill switch says that nothing is left", () => {
     expect(t.open).toHaveLength(2);
     t.failStrategy("no luck");
     await t.advance(60_000);
-    expect(t.printed).toEqual(["kill switch: a strategy failed; canceling all orders", "kill switch: no order of ours is left"]);
+    expect(t.printed).toEqual([
+      "kill switch: a strategy failed; canceling all orders",
+      "kill switch: no order of ours is left",
+    ]);
     expect([t.mode, t.orders.map(({ phase }) => phase)]).toEqual(["halted", ["canceled", "canceled"]]);
     await t.stop();
   });
@@ -227,7 +234,9 @@ describe("The kill switch watches what the account is worth", () => {
     await t.advance(60_000);
     expect(t.mode).toBe("halted");
     expect(t.printed).toEqual([
-      expect.stringMatching(/^kill switch: 10\d(\.\d+)? USDT lost since the start, more than 100; canceling all orders$/),
+      expect.stringMatching(
+        /^kill switch: 10\d(\.\d+)? USDT lost since the start, more than 100; canceling all orders$/,
+      ),
       "kill switch: no order of ours is left",
     ]);
     await t.stop();

@@ -45,7 +45,9 @@ describe("The log plugin", () => {
     await t.stop();
     const from = t.events.findIndex(({ type }) => type === "engine.started") + 1;
     expect(linesOf(path).map((line) => ({ ...line, level: undefined }))).toEqual(
-      t.events.slice(from).map(({ type, at, ...rest }) => JSON.parse(JSON.stringify({ time: at, event: type, ...rest })) as Line),
+      t.events
+        .slice(from)
+        .map(({ type, at, ...rest }) => JSON.parse(JSON.stringify({ time: at, event: type, ...rest })) as Line),
     );
     expect(linesOf(path).at(-1)).toMatchObject({ event: "engine.stopped", level: "info" });
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -81,7 +83,9 @@ describe("The log plugin", () => {
     const withOrder = lines.filter(({ clOrdId }) => clOrdId !== undefined);
     expect(withOrder.length).toBeGreaterThan(2);
     expect(withOrder.every(({ clOrdId }) => clOrdId === "[Redacted]")).toBe(true);
-    expect(withOrder.flatMap(({ record }) => (record === undefined ? [] : [(record as Line)["ordId"]]))).toContain("[Redacted]");
+    expect(withOrder.flatMap(({ record }) => (record === undefined ? [] : [(record as Line)["ordId"]]))).toContain(
+      "[Redacted]",
+    );
   });
 
   it("writes text for people when asked to", async () => {
@@ -90,7 +94,9 @@ describe("The log plugin", () => {
     await trade(t);
     await t.stop();
     const lines = readFileSync(path, "utf8").split("\n");
-    expect(lines[0]).toMatch(/^\[2024-01-01 00:00:00\.\d+\] INFO: fill \{"strategy":"by hand","slot":"bid",.*"qty":"0\.01".*\}$/);
+    expect(lines[0]).toMatch(
+      /^\[2024-01-01 00:00:00\.\d+\] INFO: fill \{"strategy":"by hand","slot":"bid",.*"qty":"0\.01".*\}$/,
+    );
     expect(lines.some((line) => line.includes("INFO: engine.stopped"))).toBe(true);
   });
 
@@ -148,7 +154,9 @@ describe("The log plugin", () => {
     await trade(t);
     expect(t.position("BTC-USDT-SWAP")).toBe("0.01");
     await expect
-      .poll(() => [...t.printed, ...t.events.flatMap((event) => (event.type === "plugin.failed" ? [event.message] : []))].join())
+      .poll(() =>
+        [...t.printed, ...t.events.flatMap((event) => (event.type === "plugin.failed" ? [event.message] : []))].join(),
+      )
       .toContain("EISDIR");
   });
 

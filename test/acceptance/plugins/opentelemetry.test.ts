@@ -2,7 +2,12 @@
  * The opentelemetry plugin before the in-memory exporter of the SDK: spans with the engine's times, and how they belong together.
  */
 import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import { BasicTracerProvider, InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import opentelemetry from "../../../plugins/opentelemetry.ts";
 import { type PluginTest, testPlugin, testStartAt } from "../../../src/testing.ts";
@@ -35,7 +40,8 @@ const start = async (options: Parameters<typeof opentelemetry>[0] = {}): Promise
 };
 
 const bid = (slot: string, px = "60000") => ({ slot, instId: "BTC-USDT-SWAP", side: "buy" as const, px, qty: "0.01" });
-const spans = (name: string): readonly ReadableSpan[] => exporter.getFinishedSpans().filter((span) => span.name === name);
+const spans = (name: string): readonly ReadableSpan[] =>
+  exporter.getFinishedSpans().filter((span) => span.name === name);
 const ms = ([seconds, nanoseconds]: readonly [number, number]): number => seconds * 1_000 + nanoseconds / 1_000_000;
 const orderSpan = (slot: string): ReadableSpan =>
   spans("order BTC-USDT-SWAP").find(({ attributes }) => attributes["sluice.slot"] === slot) as ReadableSpan;
@@ -80,14 +86,25 @@ describe("The opentelemetry plugin", () => {
     t.fill("a");
     await t.advance(1_000);
     const span = orderSpan("a");
-    expect(span.events.map(({ name }) => name).filter((name) => name !== "acked")).toEqual(["sent", "live", "filled", "fill"]);
+    expect(span.events.map(({ name }) => name).filter((name) => name !== "acked")).toEqual([
+      "sent",
+      "live",
+      "filled",
+      "fill",
+    ]);
     expect(span.events.find(({ name }) => name === "fill")?.attributes).toMatchObject({
       "sluice.px": "60000",
       "sluice.qty": "0.01",
       "sluice.side": "buy",
     });
-    expect(span.attributes).toMatchObject({ "sluice.phase": "filled", "sluice.strategy": "by hand", "sluice.inst_id": "BTC-USDT-SWAP" });
-    expect(ms(span.endTime)).toBe(t.events.find((event) => event.type === "order.changed" && event.phase === "filled")?.at);
+    expect(span.attributes).toMatchObject({
+      "sluice.phase": "filled",
+      "sluice.strategy": "by hand",
+      "sluice.inst_id": "BTC-USDT-SWAP",
+    });
+    expect(ms(span.endTime)).toBe(
+      t.events.find((event) => event.type === "order.changed" && event.phase === "filled")?.at,
+    );
   });
 
   it("gives an error status to what was rejected, with the service's code", async () => {
@@ -109,7 +126,10 @@ describe("The opentelemetry plugin", () => {
     t.want([bid("a"), bid("b", "59999")]);
     await t.advance(60_000);
     await t.stop();
-    const outcomes = spans("placeOrder").map(({ links, attributes }) => [links[0]?.context.spanId, attributes["sluice.outcome"]]);
+    const outcomes = spans("placeOrder").map(({ links, attributes }) => [
+      links[0]?.context.spanId,
+      attributes["sluice.outcome"],
+    ]);
     expect(outcomes).toEqual([
       [orderSpan("b").spanContext().spanId, "done"],
       [orderSpan("a").spanContext().spanId, "unknown"],

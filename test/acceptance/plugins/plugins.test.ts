@@ -14,7 +14,11 @@ const dir = stored(calm(60));
 const folder = temporaryFolder("plugins");
 
 const recorder = (events: Event[]) =>
-  definePlugin({ name: "recorder", options: closed, setup: ({ events$ }) => events$.subscribe((event) => events.push(event)) })({});
+  definePlugin({
+    name: "recorder",
+    options: closed,
+    setup: ({ events$ }) => events$.subscribe((event) => events.push(event)),
+  })({});
 const resting = strategy("resting", { desired: () => concat(of([far("a"), far("b")]), NEVER) });
 describe("The journal-file plugin", () => {
   it("writes everything that happens after its start, one object a line, the last one included", async () => {
@@ -28,12 +32,16 @@ describe("The journal-file plugin", () => {
     expect(lines.pop()).toBe("");
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(JSON.parse(JSON.stringify(events)));
     expect(lines.at(-1)).toContain("engine.stopped");
-    expect(lines.map((line) => (JSON.parse(line) as Event).seq)).toEqual(lines.map((_, index) => (events[0]?.seq ?? 0) + index));
+    expect(lines.map((line) => (JSON.parse(line) as Event).seq)).toEqual(
+      lines.map((_, index) => (events[0]?.seq ?? 0) + index),
+    );
   });
 
   it("that cannot write is named and harms nobody", async () => {
     const events: Event[] = [];
-    const report = await run(dir, [resting], { plugins: [recorder(events), journalFile({ path: "/dev/null/journal" })] });
+    const report = await run(dir, [resting], {
+      plugins: [recorder(events), journalFile({ path: "/dev/null/journal" })],
+    });
     expect(events.filter(({ type }) => type === "plugin.failed")).toEqual([
       expect.objectContaining({ plugin: "journal-file", message: expect.stringContaining("/dev/null") }),
     ]);
@@ -47,7 +55,10 @@ describe("The kill-switch plugin", () => {
     await t.advance();
     t.failStrategy("no luck");
     await t.advance(60_000);
-    expect(t.printed).toEqual(["kill switch: a strategy failed; canceling all orders", "kill switch: no order of ours is left"]);
+    expect(t.printed).toEqual([
+      "kill switch: a strategy failed; canceling all orders",
+      "kill switch: no order of ours is left",
+    ]);
     expect(t.orders.map(({ strategy: name, phase }) => [name, phase])).toEqual([
       ["resting", "canceled"],
       ["resting", "canceled"],

@@ -62,7 +62,8 @@ const statusUnder = async (url: string, host: string): Promise<number | undefine
       .end();
   });
 
-const page = async (t: PluginTest): Promise<ReadonlyMap<string, number>> => seriesOf(await (await fetch(await urlOf(t))).text());
+const page = async (t: PluginTest): Promise<ReadonlyMap<string, number>> =>
+  seriesOf(await (await fetch(await urlOf(t))).text());
 
 describe("The prometheus plugin", () => {
   it("offers quota, orders and money with the figures that a hand table gives", async () => {
@@ -72,7 +73,9 @@ describe("The prometheus plugin", () => {
     const own = 'strategy="by hand"';
     // 0.01 at 60000 with a fee of 0.0002 costs 0.12; at a bid of 60100 it is worth 1 more.
     expect(
-      Object.fromEntries([...series].filter(([name]) => /^sluice_(profit|realised|unrealised|fees|equity|position|fills)/.test(name))),
+      Object.fromEntries(
+        [...series].filter(([name]) => /^sluice_(profit|realised|unrealised|fees|equity|position|fills)/.test(name)),
+      ),
     ).toEqual({
       [`sluice_profit{${own},currency="USDT"}`]: 0.88,
       [`sluice_realised{${own},currency="USDT"}`]: 0,
@@ -92,11 +95,17 @@ describe("The prometheus plugin", () => {
     const { layers, spent } = t.engine.quotaNow();
     for (const { layer, scope, capacity, used, reserved, foreign } of layers) {
       const labels = `{layer="${layer}",scope="${scope}"}`;
-      const read = ["capacity", "used", "reserved", "foreign"].map((name) => series.get(`sluice_quota_${name}${labels}`));
+      const read = ["capacity", "used", "reserved", "foreign"].map((name) =>
+        series.get(`sluice_quota_${name}${labels}`),
+      );
       expect(read).toEqual([capacity, used, reserved, foreign]);
     }
     expect(series.get('sluice_quota_spent_total{owner="by hand"}')).toBe(spent["by hand"]);
-    expect([series.get("sluice_queue"), series.get("sluice_in_flight"), series.has("sluice_journal_up")]).toEqual([0, 0, false]);
+    expect([series.get("sluice_queue"), series.get("sluice_in_flight"), series.has("sluice_journal_up")]).toEqual([
+      0,
+      0,
+      false,
+    ]);
   });
 
   it("follows a halt, a failure and closed positions: what is gone has no series", async () => {
@@ -146,7 +155,13 @@ describe("The prometheus plugin", () => {
     const { port } = new URL(url);
     for (const name of ["localhost", "LOCALHOST", "127.0.0.1", "[::1]", "desk.example.org"])
       expect(await statusUnder(url, `${name}:${port}`), name).toBe(200);
-    for (const host of [`evil.example.org:${port}`, "localhost", "localhost:1", `localhost.example.org:${port}`, "desk.example.org"])
+    for (const host of [
+      `evil.example.org:${port}`,
+      "localhost",
+      "localhost:1",
+      `localhost.example.org:${port}`,
+      "desk.example.org",
+    ])
       expect(await statusUnder(url, host), host).toBe(403);
   });
 
@@ -223,12 +238,20 @@ describe("A package that a plugin needs", () => {
     const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Readonly<
       Record<"peerDependencies" | "devDependencies", Readonly<Record<string, string>>>
     > & { readonly peerDependenciesMeta: Readonly<Record<string, unknown>> };
-    const asked = ["plugins/prometheus/series.ts", "plugins/alerts/mail.ts", "plugins/log.ts", "plugins/opentelemetry.ts"].flatMap(
-      (file) => [...readFileSync(file, "utf8").matchAll(/optionalPackage<\w+>\("[\w-]+", "([^"]+)", "([^"]+)"\)/g)],
-    );
+    const asked = [
+      "plugins/prometheus/series.ts",
+      "plugins/alerts/mail.ts",
+      "plugins/log.ts",
+      "plugins/opentelemetry.ts",
+    ].flatMap((file) => [
+      ...readFileSync(file, "utf8").matchAll(/optionalPackage<\w+>\("[\w-]+", "([^"]+)", "([^"]+)"\)/g),
+    ]);
     expect(asked).toHaveLength(5);
     for (const [, name = "", range] of asked) {
-      expect([manifest.peerDependencies[name], manifest.peerDependenciesMeta[name]]).toEqual([range, { optional: true }]);
+      expect([manifest.peerDependencies[name], manifest.peerDependenciesMeta[name]]).toEqual([
+        range,
+        { optional: true },
+      ]);
       expect(manifest.devDependencies[name]).toMatch(new RegExp(`^${range}[.]`));
     }
   });
@@ -237,7 +260,10 @@ describe("A package that a plugin needs", () => {
 describe("The page on metrics", () => {
   it("lists every metric as it is", () => {
     const rows = Object.entries(metrics).map(([name, [kind, help, labels]]) =>
-      `| \`sluice_${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`.replace("|  |", "| |"),
+      `| \`sluice_${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`.replace(
+        "|  |",
+        "| |",
+      ),
     );
     const page = readFileSync("docs/guides/metrics.md", "utf8");
     expect(page.split("\n").filter((line) => line.startsWith("| `sluice_"))).toEqual(rows);
@@ -247,20 +273,25 @@ describe("The page on metrics", () => {
 interface Panel {
   readonly targets?: readonly { readonly expr: string }[];
 }
-const dashboard = JSON.parse(readFileSync("docker/grafana/dashboard.json", "utf8")) as { readonly panels: readonly Panel[] };
+const dashboard = JSON.parse(readFileSync("docker/grafana/dashboard.json", "utf8")) as {
+  readonly panels: readonly Panel[];
+};
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
 describe("The dashboard for Grafana", () => {
-  const named = new Set(expressions.flatMap((expr) => [...expr.matchAll(/sluice_\w+/g)].map(([name]) => name.replace(/_bucket$/, ""))));
+  const named = new Set(
+    expressions.flatMap((expr) => [...expr.matchAll(/sluice_\w+/g)].map(([name]) => name.replace(/_bucket$/, ""))),
+  );
 
   it("asks for metrics that there are, by labels that they have", () => {
     for (const expr of expressions) {
-      for (const [, name = "", by = ""] of [...expr.matchAll(/by \(([\w, ]+)\)[\s\S]*?sluice_(\w+?)(?:_bucket)?\{/g)].map(
-        ([all, labels, metric]) => [all, metric, labels] as const,
-      )) {
+      for (const [, name = "", by = ""] of [
+        ...expr.matchAll(/by \(([\w, ]+)\)[\s\S]*?sluice_(\w+?)(?:_bucket)?\{/g),
+      ].map(([all, labels, metric]) => [all, metric, labels] as const)) {
         const { [name as keyof typeof metrics]: known } = metrics;
         expect(known, expr).toBeDefined();
-        for (const label of by.split(", ").filter((one) => one !== "le")) expect(known[2] as readonly string[], expr).toContain(label);
+        for (const label of by.split(", ").filter((one) => one !== "le"))
+          expect(known[2] as readonly string[], expr).toContain(label);
       }
     }
     expect([...named].filter((name) => !(name.replace("sluice_", "") in metrics))).toEqual([]);
@@ -281,47 +312,58 @@ const installed = (): boolean => {
   }
 };
 
-describe.skipIf(!installed())("A Prometheus of this machine (skipped where the command prometheus is not installed)", () => {
-  let child: ChildProcess | undefined;
-  afterEach(async () => {
-    if (child?.exitCode === null) {
-      const gone = new Promise((resolve) => child?.once("exit", resolve));
-      child.kill("SIGTERM");
-      await gone;
-    }
-  });
+describe.skipIf(!installed())(
+  "A Prometheus of this machine (skipped where the command prometheus is not installed)",
+  () => {
+    let child: ChildProcess | undefined;
+    afterEach(async () => {
+      if (child?.exitCode === null) {
+        const gone = new Promise((resolve) => child?.once("exit", resolve));
+        child.kill("SIGTERM");
+        await gone;
+      }
+    });
 
-  it("scrapes the page and answers every expression of the dashboard", async () => {
-    const t = await start();
-    await trade(t);
-    const folder = temporaryFolder("prometheus");
-    const config = join(folder, "prometheus.yml");
-    const target = new URL(await urlOf(t)).host;
-    const shipped = readFileSync("docker/prometheus/prometheus.yml", "utf8");
-    expect(shipped).toContain('["engine:9464"]');
-    writeFileSync(config, shipped.replace("engine:9464", target).replace("10s", "1s").replace("5s", "1s"));
-    const port = await freePort();
-    child = spawn(
-      "prometheus",
-      [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, "data")}`, `--web.listen-address=127.0.0.1:${port}`],
-      { stdio: "ignore" },
-    );
-    const ask = async (
-      expr: string,
-    ): Promise<{
-      readonly status: string;
-      readonly data?: { readonly result: readonly { readonly value: readonly [number, string] }[] };
-    }> => (await (await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expr)}`)).json()) as never;
-    await expect
-      .poll(
-        () =>
-          ask("sluice_profit").then(
-            ({ data }) => data?.result.map(({ value }) => value[1]),
-            () => [],
-          ),
-        { timeout: 30_000, interval: 250 },
-      )
-      .toEqual(["0.88"]);
-    for (const expr of expressions) expect(await ask(expr.replaceAll("$instance", ".*")), expr).toMatchObject({ status: "success" });
-  });
-});
+    it("scrapes the page and answers every expression of the dashboard", async () => {
+      const t = await start();
+      await trade(t);
+      const folder = temporaryFolder("prometheus");
+      const config = join(folder, "prometheus.yml");
+      const target = new URL(await urlOf(t)).host;
+      const shipped = readFileSync("docker/prometheus/prometheus.yml", "utf8");
+      expect(shipped).toContain('["engine:9464"]');
+      writeFileSync(config, shipped.replace("engine:9464", target).replace("10s", "1s").replace("5s", "1s"));
+      const port = await freePort();
+      child = spawn(
+        "prometheus",
+        [
+          `--config.file=${config}`,
+          `--storage.tsdb.path=${join(folder, "data")}`,
+          `--web.listen-address=127.0.0.1:${port}`,
+        ],
+        { stdio: "ignore" },
+      );
+      const ask = async (
+        expr: string,
+      ): Promise<{
+        readonly status: string;
+        readonly data?: { readonly result: readonly { readonly value: readonly [number, string] }[] };
+      }> =>
+        (await (
+          await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expr)}`)
+        ).json()) as never;
+      await expect
+        .poll(
+          () =>
+            ask("sluice_profit").then(
+              ({ data }) => data?.result.map(({ value }) => value[1]),
+              () => [],
+            ),
+          { timeout: 30_000, interval: 250 },
+        )
+        .toEqual(["0.88"]);
+      for (const expr of expressions)
+        expect(await ask(expr.replaceAll("$instance", ".*")), expr).toMatchObject({ status: "success" });
+    });
+  },
+);

@@ -56,7 +56,10 @@ const traded = async (plugin: Plugin, given: TestOptions["users"] = users): Prom
 
 /** By uid: the balance of USDT as the service says it, and the entry and size of what is held. */
 const accountsOf = async (t: PluginTest) => {
-  const accounts = new Map<string, { usdt: string; held: { readonly pos: string; readonly avgPx: string } | undefined }>();
+  const accounts = new Map<
+    string,
+    { usdt: string; held: { readonly pos: string; readonly avgPx: string } | undefined }
+  >();
   for (const user of t.engine.users) {
     const account = { usdt: "", held: undefined as { readonly pos: string; readonly avgPx: string } | undefined };
     accounts.set(user, account);
@@ -72,7 +75,10 @@ const accountsOf = async (t: PluginTest) => {
 };
 
 /** What an account is worth more than at the start, closed at the quote: nothing of the engine's own booking is in it. */
-const gainOf = ({ usdt, held }: { usdt: string; held: { readonly pos: string; readonly avgPx: string } | undefined }, start: string) => {
+const gainOf = (
+  { usdt, held }: { usdt: string; held: { readonly pos: string; readonly avgPx: string } | undefined },
+  start: string,
+) => {
   const { pos, avgPx } = held ?? { pos: "0", avgPx: "0" };
   const px = compare(pos, "0") > 0 ? "60200" : "60201";
   return sum([sub(usdt, start), mul(pos, sub(px, avgPx))]);
@@ -119,7 +125,15 @@ describe("Two users of one engine", () => {
       options: closed,
       setup: (context) => {
         const accounts = context.users.map((user) => ({ user, ...context.ofUser(user) }));
-        const facts = { name: "main", kind: "paper", environment: "", version: "", startedAt: 0, mode: "active", reason: "" } as const;
+        const facts = {
+          name: "main",
+          kind: "paper",
+          environment: "",
+          version: "",
+          startedAt: 0,
+          mode: "active",
+          reason: "",
+        } as const;
         const source = new EngineSource("main", { ...facts, state: "running" }, { ...context, accounts });
         follower.apply(source.snapshot());
         source.updates$.subscribe((update) => follower.apply(update));
@@ -135,7 +149,12 @@ describe("Two users of one engine", () => {
     expect(follower.rows("money")).toEqual([{ currency: "USDT", ...both }]);
     await t.advance(60_000);
     const accounts = await accountsOf(t);
-    expect(follower.row("balances", "ann|USDT")).toEqual({ user: "ann", currency: "USDT", balance: "999.88", stale: false });
+    expect(follower.row("balances", "ann|USDT")).toEqual({
+      user: "ann",
+      currency: "USDT",
+      balance: "999.88",
+      stale: false,
+    });
     expect(follower.row("balances", "ben|USDT")).toMatchObject({ user: "ben", balance: accounts.get("ben")?.usdt });
     expect(follower.row("balances", "ben|USDT")).toMatchObject({ balance: "4999.7596" });
     expect(follower.row("balances", "ben|BTC")).toMatchObject({ user: "ben", balance: "2" });

@@ -41,7 +41,11 @@ const reportOf = async (path: string, ...more: readonly string[]): Promise<RunRe
 
 /** Trades the demo market and stores it. */
 const traded = async (strategies: readonly Strategy[], path: string, more: object = {}): Promise<RunReport> =>
-  runBacktest({ service: backtest({ fixture: "test/fixtures/demo" }), strategies, plugins: [sqlite({ path, equityMs: 1_000, ...more })] });
+  runBacktest({
+    service: backtest({ fixture: "test/fixtures/demo" }),
+    strategies,
+    plugins: [sqlite({ path, equityMs: 1_000, ...more })],
+  });
 
 const rowsOf = (path: string, sql: string): readonly Readonly<Record<string, unknown>>[] => {
   const database = new Sqlite(path, { readOnly: true });
@@ -67,196 +71,239 @@ const moneyOf = ({ fills, volume, fees, realised, orders, perInstrument, perStra
 });
 
 const heldOf = ({ positions }: RunReport) =>
-  Object.fromEntries(positions.map(({ strategy, instId, qty, averagePx }) => [`${strategy} ${instId}`, [qty, averagePx]]));
-
-describe.skipIf(!hasSqlite())("The sqlite plugin (skipped where Node has no SQLite and better-sqlite3 is not installed)", () => {
-  it("stores what a report needs: its figures are those of the backtest, to the last digit", async () => {
-    const path = fresh();
-    const strategies = [
-      averageCross({ instId: "BTC-USDT-SWAP", fast: 3, slow: 7 }),
-      averageCross({ instId: "ETH-USDT-SWAP", fast: 2, slow: 5, qty: "0.1" }, { as: "second" }),
-    ];
-    const made = await traded(strategies, path);
-    expect(made.trades.count).toBeGreaterThan(5);
-    const read = await reportOf(path);
-    expect(moneyOf(read)).toEqual(moneyOf(made));
-    expect(read.quota.requests).toBeGreaterThan(0);
-    // What is held counts at the last price stored, so profit may differ by that price alone.
-    expect(heldOf(read)).toEqual(heldOf(made));
-  });
-
-  it("stores many resting orders as they end, and every event but those that are skipped", async () => {
-    const [path, log] = [fresh(), join(folder, "events.ndjson")];
-    await runBacktest({
-      service: backtest({ fixture: "test/fixtures/demo" }),
-      strategies: [ladder({ instId: "BTC-USDT-SWAP" })],
-      plugins: [journalFile({ path: log }), sqlite({ path, skip: ["action.held"], batchMax: 7 })],
-    });
-    const events = readFileSync(log, "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as { seq: number; type: string; clOrdId?: string; phase?: string });
-    expect(rowsOf(path, "SELECT seq, type FROM events ORDER BY seq")).toEqual(
-      events.filter(({ type }) => type !== "action.held").map(({ seq, type }) => ({ seq, type })),
-    );
-    const phases = new Map(events.flatMap(({ type, clOrdId, phase }) => (type === "order.changed" ? [[clOrdId, phase] as const] : [])));
-    const orders = rowsOf(path, "SELECT clOrdId, phase FROM orders");
-    expect(orders.length).toBe(phases.size);
-    for (const { clOrdId, phase } of orders) expect(phase).toBe(phases.get(clOrdId as string));
-  });
-
-  it("keeps runs of one file apart, and reports a span of one", async () => {
-    const path = fresh();
-    const strategies = [averageCross({ instId: "BTC-USDT-SWAP", fast: 3, slow: 7 })];
-    await traded(strategies, path);
-    const whole = await reportOf(path);
-    const fills = rowsOf(path, "SELECT at, cost, position FROM fills ORDER BY at") as readonly {
-      at: number;
-      cost: string;
-      position: string;
-    }[];
-    const from = (fills[4]?.at ?? 0) + 1;
-    const part = await reportOf(path, "--from", `${from}`);
-    // What was held counts as bought at the beginning, without a fee.
-    expect(part.fills).toBe(whole.fills - 5 + 1);
-    expect(Number(part.fees)).toBeCloseTo(
-      fills.slice(5).reduce((sum, { cost }) => sum + Number(cost), 0),
-      9,
-    );
-    expect(part.assumptions.join()).toContain("1 positions were held at the beginning");
-    await traded(strategies, path);
-    expect(rowsOf(path, "SELECT run FROM runs")).toEqual([{ run: 1 }, { run: 2 }]);
-  });
-
-  it("answers the questions of its page", async () => {
-    const path = fresh();
-    await traded([averageCross({ instId: "BTC-USDT-SWAP", fast: 3, slow: 7 })], path);
-    const queries = [...readFileSync("docs/guides/database.md", "utf8").matchAll(/\| `(SELECT [^`]+)` \|/g)].map(([, query = ""]) => query);
-    expect(queries).toHaveLength(4);
-    const [fees, last, refused, open] = queries.map((query) => rowsOf(path, query));
-    const report = await reportOf(path);
-    expect(fees).toEqual([{ strategy: "average-cross", currency: "USDT", fees: expect.closeTo(Number(report.fees), 9) as number }]);
-    expect([last?.length, refused, open]).toEqual([Math.min(10, report.fills), [], []]);
-  });
-
-  it("writes a page, trades and text", async () => {
-    const path = fresh();
-    await traded([averageCross({ instId: "BTC-USDT-SWAP", fast: 3, slow: 7 })], path);
-    const [html, trades] = [join(folder, "deep/report.html"), join(folder, "deep/trades.csv")];
-    const io = capturedIo();
-    expect(await main(["report", "--db", path, "--html", html, "--trades", trades], io, {})).toBe(0);
-    expect(readFileSync(html, "utf8")).toContain("<!doctype html>");
-    const report = await reportOf(path);
-    expect(readFileSync(trades, "utf8").trim().split("\n")).toHaveLength(1 + report.trades.count + report.trades.held);
-    expect(io.outText).toContain("result");
-  });
-
-  it("writes in batches and never more than may wait; what is lost is said", async () => {
-    const path = fresh();
-    const t = await testPlugin(sqlite({ path, queueMax: 100, flushMs: 60_000 }));
-    for (let round = 0; round < 100; round++) {
-      t.engine.halt("round").subscribe();
-      t.engine.resume("go on");
-    }
-    await t.stop();
-    const lost = Number(/(\d+) entries were not written/.exec(t.printed.at(-1) ?? "")?.[1]);
-    expect(t.printed[0]).toBe("sqlite: 100 entries wait to be written: what comes now is lost");
-    const stored = rowsOf(path, "SELECT count(*) AS count FROM events")[0]?.["count"] as number;
-    expect(stored + lost).toBe(t.events.length - 1 - t.events.findIndex(({ type }) => type === "engine.started"));
-  });
-
-  it("goes on when the file is locked for a while, and loses nothing", async () => {
-    const path = fresh();
-    const t = await testPlugin(sqlite({ path }));
-    const other = new Sqlite(path);
-    other.exec("BEGIN IMMEDIATE");
-    t.engine.halt("locked").subscribe();
-    await t.advance(300);
-    other.exec("COMMIT");
-    other.close();
-    await t.advance(300);
-    await t.stop();
-    expect(t.printed.map((line) => line.replace(path, "FILE"))).toEqual([
-      expect.stringMatching(/^sqlite: FILE cannot be written \(.*locked.*\); it is tried again$/),
-      "sqlite: FILE is written again",
-    ]);
-    expect(rowsOf(path, "SELECT type FROM events WHERE type = 'mode.changed' AND body LIKE '%locked%'")).toHaveLength(1);
-  });
-
-  it("removes old events a part at a time, and goes on when the file is locked then", async () => {
-    const path = fresh();
-    const t = await testPlugin(sqlite({ path, eventsMax: 1_000 }));
-    const filling = new Sqlite(path);
-    filling.exec(
-      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) INSERT INTO events SELECT 0, i, i, 'x', '{}' FROM n`,
-    );
-    const old = (): number => rowsOf(path, "SELECT count(*) AS count FROM events WHERE run = 0")[0]?.["count"] as number;
-    await t.advance(599_000);
-    const second = new Sqlite(path);
-    second.exec("BEGIN IMMEDIATE");
-    await t.advance(1_500);
-    second.exec("COMMIT");
-    second.close();
-    expect(t.printed.filter((line) => line.includes("old events"))).toEqual([
-      expect.stringMatching(/^sqlite: old events cannot be removed \(.*locked.*\); it is tried again$/),
-    ]);
-    expect(old()).toBe(6_000);
-    await t.advance(598_000);
-    const counts = new Set<number>();
-    for (let turn = 0; turn < 20; turn++) {
-      await t.advance(250);
-      counts.add(old());
-    }
-    expect([...counts].slice(0, 3)).toEqual([6_000, 4_000, 2_000]);
-    expect(counts.size).toBe(4);
-    filling.close();
-    await t.stop();
-  });
-
-  it.skipIf(process.platform === "win32")(
-    "keeps what it makes for its owner, whatever the umask: the folder, the file and those beside it",
-    async () => {
-      const inside = join(folder, `own-${count++}`);
-      const path = join(inside, "runs.db");
-      const before = process.umask(0);
-      try {
-        const t = await testPlugin(sqlite({ path }));
-        await t.advance(1_000);
-        const modes = [inside, path, `${path}-wal`, `${path}-shm`].map((one) => (statSync(one).mode & 0o777).toString(8));
-        expect(modes).toEqual(["700", "600", "600", "600"]);
-        await t.stop();
-      } finally {
-        process.umask(before);
-      }
-    },
+  Object.fromEntries(
+    positions.map(({ strategy, instId, qty, averagePx }) => [`${strategy} ${instId}`, [qty, averagePx]]),
   );
 
-  it.each([
-    ["a file of another program", (path: string) => new Sqlite(path).exec("CREATE TABLE t (x)"), /database of another program/],
-    [
-      "a file of a later version",
-      (path: string) => {
-        new RunStore(path, { name: "x", startedAt: 0 }).close();
-        new Sqlite(path).exec("PRAGMA user_version = 99");
+describe.skipIf(!hasSqlite())(
+  "The sqlite plugin (skipped where Node has no SQLite and better-sqlite3 is not installed)",
+  () => {
+    it("stores what a report needs: its figures are those of the backtest, to the last digit", async () => {
+      const path = fresh();
+      const strategies = [
+        averageCross({ instId: "BTC-USDT-SWAP", fast: 3, slow: 7 }),
+        averageCross({ instId: "ETH-USDT-SWAP", fast: 2, slow: 5, qty: "0.1" }, { as: "second" }),
+      ];
+      const made = await traded(strategies, path);
+      expect(made.trades.count).toBeGreaterThan(5);
+      const read = await reportOf(path);
+      expect(moneyOf(read)).toEqual(moneyOf(made));
+      expect(read.quota.requests).toBeGreaterThan(0);
+      // What is held counts at the last price stored, so profit may differ by that price alone.
+      expect(heldOf(read)).toEqual(heldOf(made));
+    });
+
+    it("stores many resting orders as they end, and every event but those that are skipped", async () => {
+      const [path, log] = [fresh(), join(folder, "events.ndjson")];
+      await runBacktest({
+        service: backtest({ fixture: "test/fixtures/demo" }),
+        strategies: [ladder({ instId: "BTC-USDT-SWAP" })],
+        plugins: [journalFile({ path: log }), sqlite({ path, skip: ["action.held"], batchMax: 7 })],
+      });
+      const events = readFileSync(log, "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { seq: number; type: string; clOrdId?: string; phase?: string });
+      expect(rowsOf(path, "SELECT seq, type FROM events ORDER BY seq")).toEqual(
+        events.filter(({ type }) => type !== "action.held").map(({ seq, type }) => ({ seq, type })),
+      );
+      const phases = new Map(
+        events.flatMap(({ type, clOrdId, phase }) => (type === "order.changed" ? [[clOrdId, phase] as const] : [])),
+      );
+      const orders = rowsOf(path, "SELECT clOrdId, phase FROM orders");
+      expect(orders.length).toBe(phases.size);
+      for (const { clOrdId, phase } of orders) expect(phase).toBe(phases.get(clOrdId as string));
+    });
+
+    it("keeps runs of one file apart, and reports a span of one", async () => {
+      const path = fresh();
+      const strategies = [averageCross({ instId: "BTC-USDT-SWAP", fast: 3, slow: 7 })];
+      await traded(strategies, path);
+      const whole = await reportOf(path);
+      const fills = rowsOf(path, "SELECT at, cost, position FROM fills ORDER BY at") as readonly {
+        at: number;
+        cost: string;
+        position: string;
+      }[];
+      const from = (fills[4]?.at ?? 0) + 1;
+      const part = await reportOf(path, "--from", `${from}`);
+      // What was held counts as bought at the beginning, without a fee.
+      expect(part.fills).toBe(whole.fills - 5 + 1);
+      expect(Number(part.fees)).toBeCloseTo(
+        fills.slice(5).reduce((sum, { cost }) => sum + Number(cost), 0),
+        9,
+      );
+      expect(part.assumptions.join()).toContain("1 positions were held at the beginning");
+      await traded(strategies, path);
+      expect(rowsOf(path, "SELECT run FROM runs")).toEqual([{ run: 1 }, { run: 2 }]);
+    });
+
+    it("answers the questions of its page", async () => {
+      const path = fresh();
+      await traded([averageCross({ instId: "BTC-USDT-SWAP", fast: 3, slow: 7 })], path);
+      const queries = [...readFileSync("docs/guides/database.md", "utf8").matchAll(/\| `(SELECT [^`]+)` \|/g)].map(
+        ([, query = ""]) => query,
+      );
+      expect(queries).toHaveLength(4);
+      const [fees, last, refused, open] = queries.map((query) => rowsOf(path, query));
+      const report = await reportOf(path);
+      expect(fees).toEqual([
+        { strategy: "average-cross", currency: "USDT", fees: expect.closeTo(Number(report.fees), 9) as number },
+      ]);
+      expect([last?.length, refused, open]).toEqual([Math.min(10, report.fills), [], []]);
+    });
+
+    it("writes a page, trades and text", async () => {
+      const path = fresh();
+      await traded([averageCross({ instId: "BTC-USDT-SWAP", fast: 3, slow: 7 })], path);
+      const [html, trades] = [join(folder, "deep/report.html"), join(folder, "deep/trades.csv")];
+      const io = capturedIo();
+      expect(await main(["report", "--db", path, "--html", html, "--trades", trades], io, {})).toBe(0);
+      expect(readFileSync(html, "utf8")).toContain("<!doctype html>");
+      const report = await reportOf(path);
+      expect(readFileSync(trades, "utf8").trim().split("\n")).toHaveLength(
+        1 + report.trades.count + report.trades.held,
+      );
+      expect(io.outText).toContain("result");
+    });
+
+    it("writes in batches and never more than may wait; what is lost is said", async () => {
+      const path = fresh();
+      const t = await testPlugin(sqlite({ path, queueMax: 100, flushMs: 60_000 }));
+      for (let round = 0; round < 100; round++) {
+        t.engine.halt("round").subscribe();
+        t.engine.resume("go on");
+      }
+      await t.stop();
+      const lost = Number(/(\d+) entries were not written/.exec(t.printed.at(-1) ?? "")?.[1]);
+      expect(t.printed[0]).toBe("sqlite: 100 entries wait to be written: what comes now is lost");
+      const stored = rowsOf(path, "SELECT count(*) AS count FROM events")[0]?.["count"] as number;
+      expect(stored + lost).toBe(t.events.length - 1 - t.events.findIndex(({ type }) => type === "engine.started"));
+    });
+
+    it("goes on when the file is locked for a while, and loses nothing", async () => {
+      const path = fresh();
+      const t = await testPlugin(sqlite({ path }));
+      const other = new Sqlite(path);
+      other.exec("BEGIN IMMEDIATE");
+      t.engine.halt("locked").subscribe();
+      await t.advance(300);
+      other.exec("COMMIT");
+      other.close();
+      await t.advance(300);
+      await t.stop();
+      expect(t.printed.map((line) => line.replace(path, "FILE"))).toEqual([
+        expect.stringMatching(/^sqlite: FILE cannot be written \(.*locked.*\); it is tried again$/),
+        "sqlite: FILE is written again",
+      ]);
+      expect(rowsOf(path, "SELECT type FROM events WHERE type = 'mode.changed' AND body LIKE '%locked%'")).toHaveLength(
+        1,
+      );
+    });
+
+    it("removes old events a part at a time, and goes on when the file is locked then", async () => {
+      const path = fresh();
+      const t = await testPlugin(sqlite({ path, eventsMax: 1_000 }));
+      const filling = new Sqlite(path);
+      filling.exec(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) INSERT INTO events SELECT 0, i, i, 'x', '{}' FROM n`,
+      );
+      const old = (): number =>
+        rowsOf(path, "SELECT count(*) AS count FROM events WHERE run = 0")[0]?.["count"] as number;
+      await t.advance(599_000);
+      const second = new Sqlite(path);
+      second.exec("BEGIN IMMEDIATE");
+      await t.advance(1_500);
+      second.exec("COMMIT");
+      second.close();
+      expect(t.printed.filter((line) => line.includes("old events"))).toEqual([
+        expect.stringMatching(/^sqlite: old events cannot be removed \(.*locked.*\); it is tried again$/),
+      ]);
+      expect(old()).toBe(6_000);
+      await t.advance(598_000);
+      const counts = new Set<number>();
+      for (let turn = 0; turn < 20; turn++) {
+        await t.advance(250);
+        counts.add(old());
+      }
+      expect([...counts].slice(0, 3)).toEqual([6_000, 4_000, 2_000]);
+      expect(counts.size).toBe(4);
+      filling.close();
+      await t.stop();
+    });
+
+    it.skipIf(process.platform === "win32")(
+      "keeps what it makes for its owner, whatever the umask: the folder, the file and those beside it",
+      async () => {
+        const inside = join(folder, `own-${count++}`);
+        const path = join(inside, "runs.db");
+        const before = process.umask(0);
+        try {
+          const t = await testPlugin(sqlite({ path }));
+          await t.advance(1_000);
+          const modes = [inside, path, `${path}-wal`, `${path}-shm`].map((one) =>
+            (statSync(one).mode & 0o777).toString(8),
+          );
+          expect(modes).toEqual(["700", "600", "600", "600"]);
+          await t.stop();
+        } finally {
+          process.umask(before);
+        }
       },
-      /has version 99, and this program knows 2/,
-    ],
-  ] as const)("refuses %s, and leaves it as it is", async (_, make, message) => {
-    const path = fresh();
-    make(path);
-    const t = await testPlugin(sqlite({ path }), { failures: "record" });
-    expect(t.events.flatMap((event) => (event.type === "plugin.failed" ? [event.message] : []))).toEqual([expect.stringMatching(message)]);
-    await t.stop();
-  });
-});
+    );
+
+    it.each([
+      [
+        "a file of another program",
+        (path: string) => new Sqlite(path).exec("CREATE TABLE t (x)"),
+        /database of another program/,
+      ],
+      [
+        "a file of a later version",
+        (path: string) => {
+          new RunStore(path, { name: "x", startedAt: 0 }).close();
+          new Sqlite(path).exec("PRAGMA user_version = 99");
+        },
+        /has version 99, and this program knows 2/,
+      ],
+    ] as const)("refuses %s, and leaves it as it is", async (_, make, message) => {
+      const path = fresh();
+      make(path);
+      const t = await testPlugin(sqlite({ path }), { failures: "record" });
+      expect(t.events.flatMap((event) => (event.type === "plugin.failed" ? [event.message] : []))).toEqual([
+        expect.stringMatching(message),
+      ]);
+      await t.stop();
+    });
+  },
+);
 
 type Fill = Parameters<RunStore["write"]>[0][number] & { readonly kind: "fill" };
 const fill = (seq: number, qty: string, more: Partial<Fill["fill"]> = {}, total?: string): Fill => ({
   kind: "fill",
   ...(total !== undefined && { total }),
   fill: {
-    ...{ type: "fill", seq, at: 1_000 + seq, strategy: "s", slot: "a", instId: "BTC-USDT-SWAP", clOrdId: "c1", ordId: "1" },
-    ...{ side: "buy", px: "100", qty, fee: "-0.1", cost: "0.1", currency: "USDT", liquidity: undefined, position: qty, recovered: false },
+    ...{
+      type: "fill",
+      seq,
+      at: 1_000 + seq,
+      strategy: "s",
+      slot: "a",
+      instId: "BTC-USDT-SWAP",
+      clOrdId: "c1",
+      ordId: "1",
+    },
+    ...{
+      side: "buy",
+      px: "100",
+      qty,
+      fee: "-0.1",
+      cost: "0.1",
+      currency: "USDT",
+      liquidity: undefined,
+      position: qty,
+      recovered: false,
+    },
     ...more,
   },
 });
@@ -269,7 +316,11 @@ describe("Entries that wait", () => {
       if (isBroken) throw new Error("disk full");
       written.push(entries);
     };
-    const queue = new Queue({ write } as unknown as RunStore, { path: "x.db", batchMax: 20, queueMax: 100 }, () => undefined);
+    const queue = new Queue(
+      { write } as unknown as RunStore,
+      { path: "x.db", batchMax: 20, queueMax: 100 },
+      () => undefined,
+    );
     let looks = 0;
     const totals = new Map<string, string>();
     totals.get = (clOrdId) => {
@@ -303,7 +354,10 @@ describe.skipIf(!hasSqlite())("A database over restarts", () => {
     name: "buy-once",
     options: { type: "object", additionalProperties: false, properties: {} },
     desired: () =>
-      concat(of([{ slot: "a", instId: "BTC-USDT-SWAP", side: "buy" as const, ordType: "market" as const, qty: "0.002" }]), NEVER),
+      concat(
+        of([{ slot: "a", instId: "BTC-USDT-SWAP", side: "buy" as const, ordType: "market" as const, qty: "0.002" }]),
+        NEVER,
+      ),
   });
 
   /** One run on a journal in real time until it holds so much; what was printed. */
@@ -319,7 +373,9 @@ describe.skipIf(!hasSqlite())("A database over restarts", () => {
       { print: (line) => printed.push(line) },
     );
     await engine.start();
-    await expect.poll(() => engine.strategies()[0]?.positions.get("BTC-USDT-SWAP")?.qty, { timeout: 20_000 }).toBe(held);
+    await expect
+      .poll(() => engine.strategies()[0]?.positions.get("BTC-USDT-SWAP")?.qty, { timeout: 20_000 })
+      .toBe(held);
     await engine.stop();
     return printed;
   };
@@ -337,12 +393,15 @@ describe.skipIf(!hasSqlite())("A database over restarts", () => {
     database.exec("UPDATE fills SET qty = '0.5' WHERE seq = (SELECT min(seq) FROM fills)");
     database.close();
     const printed = await runOn(path, dir, "0.006");
-    expect(printed[0]).toMatch(/^sqlite: buy-once holds 0\.\d+ of BTC-USDT-SWAP, and its stored fills make [\d.]+: some are not stored$/);
+    expect(printed[0]).toMatch(
+      /^sqlite: buy-once holds 0\.\d+ of BTC-USDT-SWAP, and its stored fills make [\d.]+: some are not stored$/,
+    );
   });
 });
 
 describe.skipIf(!hasSqlite())("A fill in the database", () => {
-  const stored = (path: string) => rowsOf(path, "SELECT filledQty, qty, px, cost, fee, run FROM fills ORDER BY run, seq");
+  const stored = (path: string) =>
+    rowsOf(path, "SELECT filledQty, qty, px, cost, fee, run FROM fills ORDER BY run, seq");
 
   it("is stored once when a later run meets its order again, and only what is missing is added", () => {
     const path = fresh();
@@ -374,7 +433,11 @@ describe.skipIf(!hasSqlite())("A fill in the database", () => {
   it("of a batch that fails is not there, and neither is the rest of it", () => {
     const path = fresh();
     const store = new RunStore(path, { name: "x", startedAt: 0 });
-    const broken = { kind: "order", at: 1, order: { clOrdId: "x", spec: { instId: undefined } } as unknown as OrderUpdate } as const;
+    const broken = {
+      kind: "order",
+      at: 1,
+      order: { clOrdId: "x", spec: { instId: undefined } } as unknown as OrderUpdate,
+    } as const;
     expect(() => store.write([fill(1, "1"), broken])).toThrow();
     expect(stored(path)).toEqual([]);
     store.write([fill(1, "1")]);

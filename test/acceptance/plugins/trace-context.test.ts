@@ -3,7 +3,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createServer, request as forward, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
-import { BasicTracerProvider, InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
 import { concatWith, first, map, NEVER, Observable } from "rxjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import opentelemetry from "../../../plugins/opentelemetry.ts";
@@ -18,7 +23,12 @@ class Contexts implements ContextManager {
   active(): Context {
     return this.#storage.getStore() ?? ROOT_CONTEXT;
   }
-  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(given: Context, run: F, self?: ThisParameterType<F>, ...args: A) {
+  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    given: Context,
+    run: F,
+    self?: ThisParameterType<F>,
+    ...args: A
+  ) {
     return this.#storage.run(given, () => run.call(self, ...args) as ReturnType<F>);
   }
   bind<T>(_: Context, target: T): T {
@@ -139,7 +149,9 @@ describe("Trace context of requests", () => {
       },
       { timeout: 60_000, interval: 50 },
     );
-    await vi.waitFor(() => expect(engine?.openOrders().map(({ phase }) => phase)).toEqual(["live", "live"]), { timeout: 60_000 });
+    await vi.waitFor(() => expect(engine?.openOrders().map(({ phase }) => phase)).toEqual(["live", "live"]), {
+      timeout: 60_000,
+    });
     engine.halt("enough").subscribe();
     await vi.waitFor(() => expect(engine?.openOrders()).toEqual([]), { timeout: 60_000 });
     expect(failures).toEqual([]);
@@ -156,7 +168,9 @@ describe("Trace context of requests", () => {
     expect(new Set(traced.map(({ headers }) => parse(headers["traceparent"]).spanId)).size).toBe(traced.length);
     for (const { path, status, headers } of traced) {
       expect([path, status]).toEqual([path, 200]);
-      await expect.poll(() => spanOf(parse(headers["traceparent"]).spanId)?.attributes["http.response.status_code"]).toBe(200);
+      await expect
+        .poll(() => spanOf(parse(headers["traceparent"]).spanId)?.attributes["http.response.status_code"])
+        .toBe(200);
     }
     // Before plugins begin the service's state is read, by requests that nobody follows; they are signed alike.
     const signed = heard.filter(({ headers }) => Object.keys(headers).some((name) => name.endsWith("-sign")));

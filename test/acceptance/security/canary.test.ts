@@ -29,7 +29,11 @@ const say = (who: string, text: string): void => {
   written.set(who, `${written.get(who) ?? ""}${text}`);
 };
 /** Runs a command as a function, and keeps what it says. */
-const sluice = async (who: string, argv: readonly string[], io = capturedIo({ env: { SLUICE_DEBUG: "1" } })): Promise<number> => {
+const sluice = async (
+  who: string,
+  argv: readonly string[],
+  io = capturedIo({ env: { SLUICE_DEBUG: "1" } }),
+): Promise<number> => {
   asked.add(argv[0] ?? "");
   const code = await main(argv, io);
   say(`${who}: stdout`, io.outText);
@@ -90,7 +94,11 @@ export default defineConfig({
   return path;
 };
 const setEnv = (prefix: string, { apiKey, secretKey, passphrase }: typeof odd): void => {
-  Object.assign(process.env, { [`${prefix}_API_KEY`]: apiKey, [`${prefix}_SECRET_KEY`]: secretKey, [`${prefix}_PASSPHRASE`]: passphrase });
+  Object.assign(process.env, {
+    [`${prefix}_API_KEY`]: apiKey,
+    [`${prefix}_SECRET_KEY`]: secretKey,
+    [`${prefix}_PASSPHRASE`]: passphrase,
+  });
 };
 
 beforeAll(async () => {
@@ -144,7 +152,9 @@ describe("No output of Sluice names a secret: it", () => {
   it("trades, records, examines and fails without a word of what it holds", async () => {
     const trades = config("trades");
     const session = join(dir, "session");
-    const watched = config("watched", { rest: `Object.assign(config, { watchdog: { dir: ${JSON.stringify(join(dir, "meet"))} } });` });
+    const watched = config("watched", {
+      rest: `Object.assign(config, { watchdog: { dir: ${JSON.stringify(join(dir, "meet"))} } });`,
+    });
     /** Until it has said what it is to say, however slow the machine. */
     const untilSaid = async (words: string, who: string, argv: readonly string[]): Promise<number> => {
       const io = capturedIo({ env: { SLUICE_DEBUG: "1" } });
@@ -166,8 +176,20 @@ describe("No output of Sluice names a secret: it", () => {
         () => untilSaid("proved", "watchdog", ["watchdog", watched, "--json"]),
       ],
       [
-        () => untilSaid('"phase":"live"', "record", ["record", config("recorded", { prefix: "CANARY_TWO" }), "--json", "--out", session]),
-        () => sluice("doctor", ["doctor", config("examined", { prefix: "CANARY_TWO" }), "--quick", "--json"], capturedIo({ isTty: true })),
+        () =>
+          untilSaid('"phase":"live"', "record", [
+            "record",
+            config("recorded", { prefix: "CANARY_TWO" }),
+            "--json",
+            "--out",
+            session,
+          ]),
+        () =>
+          sluice(
+            "doctor",
+            ["doctor", config("examined", { prefix: "CANARY_TWO" }), "--quick", "--json"],
+            capturedIo({ isTty: true }),
+          ),
         () => sluice("recorder", ["recorder", config("recorder", { prefix: "CANARY_TWO" }), ...recorderFlags]),
       ],
       [
@@ -215,8 +237,14 @@ describe("No output of Sluice names a secret: it", () => {
       key = token,
       init: { method?: string; body?: string; headers?: Record<string, string> } = {},
     ): Promise<string> => {
-      const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
-      const [name, headers] = [`${init.method ?? "GET"} ${path} ${response.status}`, JSON.stringify([...response.headers])];
+      const response = await fetch(`${url}${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${key}`, ...init.headers },
+      });
+      const [name, headers] = [
+        `${init.method ?? "GET"} ${path} ${response.status}`,
+        JSON.stringify([...response.headers]),
+      ];
       const text = path.endsWith("/stream") ? await beginningOf(response) : await response.text();
       answers.set(name, `${answers.get(name) ?? ""}${headers}${text}`);
       return text;
@@ -225,10 +253,24 @@ describe("No output of Sluice names a secret: it", () => {
     const source = `/api/v1/sources/${sources[0]?.id}`;
     const snapshot = JSON.parse(await get(source)) as { rows: [string, string][] };
     const clOrdId = snapshot.rows.find(([section]) => section === "orders")?.[1] ?? "";
-    await Promise.all([get(`${source}/stream`), get(`${source}/orders/${clOrdId}`), get("/"), get("/assets/page.css"), get("/nowhere")]);
-    await Promise.all([get("/api/v1/openapi.json"), get("/api/v1/asyncapi.json"), get(source, encodeURIComponent(odd.secretKey))]);
+    await Promise.all([
+      get(`${source}/stream`),
+      get(`${source}/orders/${clOrdId}`),
+      get("/"),
+      get("/assets/page.css"),
+      get("/nowhere"),
+    ]);
+    await Promise.all([
+      get("/api/v1/openapi.json"),
+      get("/api/v1/asyncapi.json"),
+      get(source, encodeURIComponent(odd.secretKey)),
+    ]);
     const act = (body: object): Promise<string> =>
-      get(`${source}/actions`, token, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+      get(`${source}/actions`, token, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      });
     await act({ type: "halt", strategy: "nobody" });
     await act({ type: "eval", ...odd });
     await act({ type: "options", strategy: "join-best", changes: { colour: 1 } });
@@ -259,7 +301,10 @@ describe("No output of Sluice names a secret: it", () => {
     const login = JSON.stringify({ op: "login", args: [{ ...odd, sign: odd.secretKey }] });
     const trade = (at: number): string =>
       `${at}000000 {"data":{"e":"trade","E":${at},"T":${at},"s":"BTCUSDT","t":${at},"p":"100.5","q":"0.01","m":true,"X":"MARKET"}}`;
-    writeFileSync(recording, [trade(1_700_000_000_000), `1700000000001000000 ${login}`, trade(1_700_000_000_002)].join("\n"));
+    writeFileSync(
+      recording,
+      [trade(1_700_000_000_000), `1700000000001000000 ${login}`, trade(1_700_000_000_002)].join("\n"),
+    );
     const [keys, strangers] = [join(configs, "keys.json"), join(configs, "strangers.json")];
     writeFileSync(keys, venueIo.outText.split("\n")[0] ?? "", { mode: 0o600 });
     writeFileSync(strangers, JSON.stringify({ odd }), { mode: 0o600 });
@@ -307,7 +352,11 @@ describe("No output of Sluice names a secret: it", () => {
       [["import", recording, "--out", to("never"), "--terms", strangers, ...swap], [1], "strangers.json"],
       [["exchanges"], [0], "okx"],
       [["ui", to("project")], [2], "holds no session"],
-      [["quota", "redis:/desk:canary-store-password@127.0.0.1", "--group", "desk"], [2], "is not the address of a store"],
+      [
+        ["quota", "redis:/desk:canary-store-password@127.0.0.1", "--group", "desk"],
+        [2],
+        "is not the address of a store",
+      ],
       [["worker", "--queue", "redis:/desk:canary-store-password@127.0.0.1"], [2], "is not the address of a queue"],
       [["halt", "--everywhere", "env:SLUICE_NO_STORE", "--group", "desk"], [2], "is not set"],
       [["report", "--db", strangers], [1, 2], "SQLite"],
@@ -331,7 +380,8 @@ describe("No output of Sluice names a secret: it", () => {
   });
 
   it("a process that crashes with its config in hand shows none", async () => {
-    const rest = 'setTimeout(() => { throw Object.assign(new Error("crash"), { config, cause: config.service, env: undefined }); }, 10);';
+    const rest =
+      'setTimeout(() => { throw Object.assign(new Error("crash"), { config, cause: config.service, env: undefined }); }, 10);';
     const child = spawn(process.execPath, [join(root, "src/cli/sluice.mjs"), "run", config("crashes", { rest })], {
       cwd: dir,
       env: { ...process.env, SLUICE_DEBUG: "1" },
@@ -362,7 +412,9 @@ describe("No output of Sluice names a secret: it", () => {
   it("is every command there is", async () => {
     const io = capturedIo();
     expect(await main(["--help"], io)).toBe(0);
-    const commands = [...io.outText.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = ""]) => name).filter((name) => name !== "help");
+    const commands = [...io.outText.matchAll(/^ {2}([a-z]+) /gm)]
+      .map(([, name = ""]) => name)
+      .filter((name) => name !== "help");
     expect(commands).toContain("check");
     // A new command is run above with secrets in hand, and what it says and writes is searched.
     expect([...asked].sort()).toEqual([...commands].sort());

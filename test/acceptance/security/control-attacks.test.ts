@@ -5,13 +5,25 @@ import { concat, map, NEVER, of, timer } from "rxjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { judge, tokenHash } from "../../../src/engine/control/server/request-guard.ts";
 import { far, strategy } from "../../support/harness/backtest.ts";
-import { type Answered, type Asked, type Controlled, readAnswer, startControlled, written } from "../../support/harness/control.ts";
+import {
+  type Answered,
+  type Asked,
+  type Controlled,
+  readAnswer,
+  startControlled,
+  written,
+} from "../../support/harness/control.ts";
 
 const resting = () => strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) });
 const actions = "/api/v1/sources/main/actions";
 const halt = JSON.stringify({ type: "halt", reason: "attack" });
 const json = { "Content-Type": "application/json" };
-const post = (headers: Asked["headers"] = {}, body = halt, path = actions): Asked => ({ method: "POST", path, headers, body });
+const post = (headers: Asked["headers"] = {}, body = halt, path = actions): Asked => ({
+  method: "POST",
+  path,
+  headers,
+  body,
+});
 
 let room: Controlled;
 beforeAll(async () => {
@@ -37,20 +49,50 @@ describe("The control port refuses what does not come from its own page or its o
   it.each<[attack: string, status: number, code: string, request: (port: number) => Asked]>([
     ["a rebound name", 421, "HOST_FOREIGN", () => post({ Host: "attacker.example" })],
     ["a rebound name with our port", 421, "HOST_FOREIGN", (port) => post({ Host: `attacker.example:${port}` })],
-    ["our address as the beginning of a name", 421, "HOST_FOREIGN", (port) => post({ Host: `127.0.0.1.attacker.example:${port}` })],
-    ["localhost as the beginning of a name", 421, "HOST_FOREIGN", (port) => post({ Host: `localhost.attacker.example:${port}` })],
-    ["our address as the end of a name", 421, "HOST_FOREIGN", (port) => post({ Host: `attacker.example@127.0.0.1:${port}` })],
+    [
+      "our address as the beginning of a name",
+      421,
+      "HOST_FOREIGN",
+      (port) => post({ Host: `127.0.0.1.attacker.example:${port}` }),
+    ],
+    [
+      "localhost as the beginning of a name",
+      421,
+      "HOST_FOREIGN",
+      (port) => post({ Host: `localhost.attacker.example:${port}` }),
+    ],
+    [
+      "our address as the end of a name",
+      421,
+      "HOST_FOREIGN",
+      (port) => post({ Host: `attacker.example@127.0.0.1:${port}` }),
+    ],
     ["our address at another port", 421, "HOST_FOREIGN", (port) => post({ Host: `127.0.0.1:${port + 1}` })],
     ["our address without a port", 421, "HOST_FOREIGN", () => post({ Host: "127.0.0.1" })],
     ["another spelling of our address", 421, "HOST_FOREIGN", (port) => post({ Host: `2130706433:${port}` })],
     ["0.0.0.0", 421, "HOST_FOREIGN", (port) => post({ Host: `0.0.0.0:${port}` })],
     ["no Host", 421, "HOST_FOREIGN", () => post({ Host: undefined })],
     ["a page of another site", 403, "ORIGIN_FOREIGN", () => post({ Origin: "https://attacker.example" })],
-    ["a page of another port of this machine", 403, "ORIGIN_FOREIGN", (port) => post({ Origin: `http://127.0.0.1:${port + 1}` })],
-    ["a page whose name begins like ours", 403, "ORIGIN_FOREIGN", (port) => post({ Origin: `http://127.0.0.1:${port}.attacker.example` })],
+    [
+      "a page of another port of this machine",
+      403,
+      "ORIGIN_FOREIGN",
+      (port) => post({ Origin: `http://127.0.0.1:${port + 1}` }),
+    ],
+    [
+      "a page whose name begins like ours",
+      403,
+      "ORIGIN_FOREIGN",
+      (port) => post({ Origin: `http://127.0.0.1:${port}.attacker.example` }),
+    ],
     ["a page of another name of ours", 403, "ORIGIN_FOREIGN", (port) => post({ Origin: `http://localhost:${port}` })],
     ["a page without an origin", 403, "ORIGIN_FOREIGN", () => post({ Origin: "null" })],
-    ["a request of another site that hides its origin", 403, "ORIGIN_FOREIGN", () => post({ "Sec-Fetch-Site": "cross-site" })],
+    [
+      "a request of another site that hides its origin",
+      403,
+      "ORIGIN_FOREIGN",
+      () => post({ "Sec-Fetch-Site": "cross-site" }),
+    ],
     ["a request of a neighbour site", 403, "ORIGIN_FOREIGN", () => post({ "Sec-Fetch-Site": "same-site" })],
     [
       "a stream for another site",
@@ -58,33 +100,78 @@ describe("The control port refuses what does not come from its own page or its o
       "ORIGIN_FOREIGN",
       () => ({ path: "/api/v1/sources/main/stream", headers: { "Sec-Fetch-Site": "cross-site" } }),
     ],
-    ["a preflight", 401, "TOKEN_WRONG", () => ({ method: "OPTIONS", path: actions, headers: { Authorization: undefined } })],
+    [
+      "a preflight",
+      401,
+      "TOKEN_WRONG",
+      () => ({ method: "OPTIONS", path: actions, headers: { Authorization: undefined } }),
+    ],
     [
       "a form without a token",
       401,
       "TOKEN_WRONG",
       () => post({ Authorization: undefined, "Content-Type": "application/x-www-form-urlencoded" }),
     ],
-    ["text without a token", 401, "TOKEN_WRONG", () => post({ Authorization: undefined, "Content-Type": "text/plain" })],
-    ["a token in the address", 401, "TOKEN_WRONG", () => post({ Authorization: undefined }, halt, `${actions}?token=${room.token}`)],
-    ["a token in a cookie", 401, "TOKEN_WRONG", () => post({ Authorization: undefined, Cookie: `token=${room.token}` })],
+    [
+      "text without a token",
+      401,
+      "TOKEN_WRONG",
+      () => post({ Authorization: undefined, "Content-Type": "text/plain" }),
+    ],
+    [
+      "a token in the address",
+      401,
+      "TOKEN_WRONG",
+      () => post({ Authorization: undefined }, halt, `${actions}?token=${room.token}`),
+    ],
+    [
+      "a token in a cookie",
+      401,
+      "TOKEN_WRONG",
+      () => post({ Authorization: undefined, Cookie: `token=${room.token}` }),
+    ],
     ["a token as a password", 401, "TOKEN_WRONG", () => post({ Authorization: `Basic ${btoa(`a:${room.token}`)}` })],
     ["a wrong token", 401, "TOKEN_WRONG", () => post({ Authorization: `Bearer ${"a".repeat(43)}` })],
-    ["the beginning of the token", 401, "TOKEN_WRONG", () => post({ Authorization: `Bearer ${room.token.slice(0, 42)}` })],
+    [
+      "the beginning of the token",
+      401,
+      "TOKEN_WRONG",
+      () => post({ Authorization: `Bearer ${room.token.slice(0, 42)}` }),
+    ],
     ["more than the token", 401, "TOKEN_WRONG", () => post({ Authorization: `Bearer ${room.token}a` })],
-    ["a token of a megabyte's beginning", 401, "TOKEN_WRONG", () => post({ Authorization: `Bearer ${"a".repeat(6_000)}` })],
+    [
+      "a token of a megabyte's beginning",
+      401,
+      "TOKEN_WRONG",
+      () => post({ Authorization: `Bearer ${"a".repeat(6_000)}` }),
+    ],
     ["an empty token", 401, "TOKEN_WRONG", () => post({ Authorization: "Bearer " })],
     ["the hash of the token", 401, "TOKEN_WRONG", () => post({ Authorization: `Bearer ${tokenHash(room.token)}` })],
-    ["another method by a header", 400, "REQUEST_MALFORMED", () => ({ path: actions, headers: { "X-HTTP-Method-Override": "POST" } })],
+    [
+      "another method by a header",
+      400,
+      "REQUEST_MALFORMED",
+      () => ({ path: actions, headers: { "X-HTTP-Method-Override": "POST" } }),
+    ],
     ["acting by GET", 405, "METHOD_WRONG", () => ({ path: actions })],
     ["acting by PUT", 405, "METHOD_WRONG", () => ({ ...post(), method: "PUT" })],
     ["a body of text", 415, "CONTENT_TYPE", () => post({ "Content-Type": "text/plain" })],
     ["a form", 415, "CONTENT_TYPE", () => post({ "Content-Type": "multipart/form-data; boundary=a" })],
-    ["JSON under a type that begins like it", 415, "CONTENT_TYPE", () => post({ "Content-Type": "application/json-patch" })],
+    [
+      "JSON under a type that begins like it",
+      415,
+      "CONTENT_TYPE",
+      () => post({ "Content-Type": "application/json-patch" }),
+    ],
     ["a huge body", 413, "BODY_LARGE", () => post({ "Content-Length": "100000000" }, "")],
     ["a body where none belongs", 413, "BODY_LARGE", () => ({ path: "/api/v1/sources", headers: json, body: halt })],
     ["HTTP/1.0", 505, "HTTP_VERSION", () => ({ ...post(), version: "1.0" })],
-    ["an address of another server", 400, "REQUEST_MALFORMED", () => post({}, halt, `http://attacker.example${actions}`)],
+    [
+      "an address of another server",
+      400,
+      "REQUEST_MALFORMED",
+      () => post({}, halt, `http://attacker.example${actions}`),
+    ],
     ["two hosts", 400, "REQUEST_MALFORMED", (port) => post({ host: `127.0.0.1:${port}` })],
     ["two tokens", 400, "REQUEST_MALFORMED", () => post({ authorization: "Bearer other" })],
     ["a prototype", 400, "ACTION_INVALID", () => post({}, '{"type":"halt","__proto__":{"strategy":"resting"}}')],
@@ -100,7 +187,8 @@ describe("The control port refuses what does not come from its own page or its o
       "JSON as deep as it gets",
       400,
       "ACTION_INVALID",
-      () => post({}, `{"type":"options","strategy":"resting","changes":{"a":${"[".repeat(7_000)}${"]".repeat(7_000)}}}`),
+      () =>
+        post({}, `{"type":"options","strategy":"resting","changes":{"a":${"[".repeat(7_000)}${"]".repeat(7_000)}}}`),
     ],
     ["broken JSON", 400, "REQUEST_MALFORMED", () => post({}, '{"type":"halt"')],
     ["bytes that are no text", 400, "REQUEST_MALFORMED", () => post({}, "\u0000\ufffd{")],
@@ -110,14 +198,39 @@ describe("The control port refuses what does not come from its own page or its o
       "ACTION_INVALID",
       () => post({}, JSON.stringify({ type: "cancel", where: { clOrdId: `${"a".repeat(5_000)}(a+)+$` } })),
     ],
-    ["a line break in a name", 400, "ACTION_INVALID", () => post({}, JSON.stringify({ type: "halt", strategy: "a\r\nb" }))],
-    ["an id that is too long", 404, "ORDER_UNKNOWN", () => ({ path: `/api/v1/sources/main/orders/${"(a+)+".repeat(200)}` })],
-    ["an encoded line break as an id", 404, "ORDER_UNKNOWN", () => ({ path: "/api/v1/sources/main/orders/a%0d%0aSet-Cookie:%20a" })],
+    [
+      "a line break in a name",
+      400,
+      "ACTION_INVALID",
+      () => post({}, JSON.stringify({ type: "halt", strategy: "a\r\nb" })),
+    ],
+    [
+      "an id that is too long",
+      404,
+      "ORDER_UNKNOWN",
+      () => ({ path: `/api/v1/sources/main/orders/${"(a+)+".repeat(200)}` }),
+    ],
+    [
+      "an encoded line break as an id",
+      404,
+      "ORDER_UNKNOWN",
+      () => ({ path: "/api/v1/sources/main/orders/a%0d%0aSet-Cookie:%20a" }),
+    ],
     ["an engine that there is not", 404, "SOURCE_UNKNOWN", () => post({}, halt, "/api/v1/sources/__proto__/actions")],
     ["files above the page", 404, "PATH_UNKNOWN", () => ({ path: "/assets/../../../../etc/passwd" })],
     ["files above the page, encoded", 404, "PATH_UNKNOWN", () => ({ path: "/assets/%2e%2e/%2e%2e/%2e%2e/etc/passwd" })],
-    ["files above the page, encoded twice", 404, "PATH_UNKNOWN", () => ({ path: "/assets/..%252f..%252fetc%252fpasswd" })],
-    ["files above the page with a zero byte", 404, "PATH_UNKNOWN", () => ({ path: "/assets/engine/control/page/client/%00" })],
+    [
+      "files above the page, encoded twice",
+      404,
+      "PATH_UNKNOWN",
+      () => ({ path: "/assets/..%252f..%252fetc%252fpasswd" }),
+    ],
+    [
+      "files above the page with a zero byte",
+      404,
+      "PATH_UNKNOWN",
+      () => ({ path: "/assets/engine/control/page/client/%00" }),
+    ],
     ["the sources of the package", 404, "PATH_UNKNOWN", () => ({ path: "/assets/engine/control/port-file.ts" })],
     ["anything else", 404, "PATH_UNKNOWN", () => ({ path: "/package.json" })],
   ])("%s: %i %s", async (_, status, code, request) => {
@@ -129,9 +242,17 @@ describe("The control port refuses what does not come from its own page or its o
 
   const broken = (answer: Answered): void => expect([0, 400, 431]).toContain(answer.status);
   it.each<[attack: string, bytes: (request: string) => string, check: (answer: Answered) => void]>([
-    ["a header of a megabyte", (request) => request.replace("\r\n\r\n", `\r\nX: ${"a".repeat(1_000_000)}\r\n\r\n`), broken],
+    [
+      "a header of a megabyte",
+      (request) => request.replace("\r\n\r\n", `\r\nX: ${"a".repeat(1_000_000)}\r\n\r\n`),
+      broken,
+    ],
     ["ten thousand headers", (request) => request.replace("\r\n\r\n", `\r\n${"X: a\r\n".repeat(10_000)}\r\n`), broken],
-    ["a length and chunks at once", (request) => request.replace("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n"), broken],
+    [
+      "a length and chunks at once",
+      (request) => request.replace("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n"),
+      broken,
+    ],
     [
       "a header that is folded",
       (request) => request.replace("\r\n\r\n", "\r\nX: a\r\n b\r\n\r\n"),
@@ -140,7 +261,11 @@ describe("The control port refuses what does not come from its own page or its o
     ["a line that ends without a return", (request) => request.replaceAll("\r\n", "\n"), broken],
     ["a method of its own", (request) => request.replace("POST", "HALT"), broken],
     ["a tunnel", (request) => request.replace(`POST ${actions}`, "CONNECT attacker.example:443"), broken],
-    ["another protocol", (request) => request.replace("Connection: close", "Connection: Upgrade\r\nUpgrade: websocket"), broken],
+    [
+      "another protocol",
+      (request) => request.replace("Connection: close", "Connection: Upgrade\r\nUpgrade: websocket"),
+      broken,
+    ],
     ["a wait for permission", (request) => request.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n"), broken],
     ["no HTTP at all", () => "\u0016\u0003\u0001\u0002\u0000\u0001\u0000", broken],
   ])("%s", async (_, bytes, check) => {
@@ -169,7 +294,12 @@ describe("The control port bounds what a connection may cost", () => {
     socket.on("data", (chunk) => {
       text += chunk.toString();
     });
-    socket.write(written(room.port, room.token, { ...post({ "Content-Length": undefined, "Transfer-Encoding": "chunked" }), body: "" }));
+    socket.write(
+      written(room.port, room.token, {
+        ...post({ "Content-Length": undefined, "Transfer-Encoding": "chunked" }),
+        body: "",
+      }),
+    );
     const chunk = `1000\r\n${"a".repeat(0x1000)}\r\n`;
     let sent = 0;
     while (!text.includes("413") && sent < 200 && !socket.destroyed) {
@@ -214,7 +344,9 @@ describe("The control port bounds what a connection may cost", () => {
       // Fewer at a time than the system keeps for a port: of what it drops beyond that, one that says nothing never learns.
       const some = Array.from({ length: 250 }, () => room.connect().resume());
       sockets.push(...some);
-      await Promise.all(some.map((socket) => new Promise((resolve) => socket.once("connect", resolve).once("close", resolve))));
+      await Promise.all(
+        some.map((socket) => new Promise((resolve) => socket.once("connect", resolve).once("close", resolve))),
+      );
     }
     // Those that the system has taken and the port has not met yet count as open here.
     const left = (): number => sockets.filter(({ destroyed }) => !destroyed).length;
@@ -225,7 +357,9 @@ describe("The control port bounds what a connection may cost", () => {
   });
 
   it("wrong tokens are answered late, and do not keep the right one out", async () => {
-    const wrong = Array.from({ length: 40 }, () => room.ask({ headers: { Authorization: `Bearer ${"b".repeat(43)}` } }));
+    const wrong = Array.from({ length: 40 }, () =>
+      room.ask({ headers: { Authorization: `Bearer ${"b".repeat(43)}` } }),
+    );
     const began = performance.now();
     expect((await room.ask({})).status).toBe(200);
     const own = performance.now() - began;
@@ -240,7 +374,9 @@ describe("The control port lets its user act only so often", () => {
   it("more than ten actions at once are too many", async () => {
     const mine = await startControlled([resting()], { name: "busy", port: 0, names: ["busy.example"] });
     const resume = { method: "POST", path: "/api/v1/sources/busy/actions", body: '{"type":"resume"}' };
-    const statuses = (await Promise.all(Array.from({ length: 30 }, () => mine.ask(resume)))).map(({ status }) => status);
+    const statuses = (await Promise.all(Array.from({ length: 30 }, () => mine.ask(resume)))).map(
+      ({ status }) => status,
+    );
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(8);
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(10);
     await mine.stop();
@@ -258,7 +394,9 @@ describe("A halt gets into the control port whatever else is asked for", () => {
   afterAll(async () => mine.stop());
 
   it("halts and cancels of everything are answered while ordinary actions of the same token are too many", async () => {
-    const flood = Array.from({ length: 60 }, () => mine.ask(asking({ type: "options", strategy: "resting", changes: { a: 1 } })));
+    const flood = Array.from({ length: 60 }, () =>
+      mine.ask(asking({ type: "options", strategy: "resting", changes: { a: 1 } })),
+    );
     const halts = ["flood", "flood", "flood"].map((reason) => mine.ask(asking({ type: "halt", reason })));
     const cancels = [0, 1].map(() => mine.ask(asking({ type: "cancel", where: {} })));
     const one = mine.ask(asking({ type: "halt", strategy: "resting" }));
@@ -290,7 +428,10 @@ describe("A halt gets into the control port whatever else is asked for", () => {
   });
 
   it("without the token it does not get in, and its body is not waited for", async () => {
-    const strange = { ...asking({ type: "halt" }), headers: { Authorization: `Bearer ${"c".repeat(43)}`, "Content-Length": "16000" } };
+    const strange = {
+      ...asking({ type: "halt" }),
+      headers: { Authorization: `Bearer ${"c".repeat(43)}`, "Content-Length": "16000" },
+    };
     const began = performance.now();
     expect((await mine.ask(strange)).status).toBe(401);
     expect(performance.now() - began).toBeLessThan(4_000);
@@ -335,17 +476,29 @@ describe("A token of the control port", () => {
     }
   });
 
-  it.each(["10.0.0.7", "192.168.1.4", "::ffff:10.0.0.7", "127.0.0.1.attacker", ""])("is not asked for from another machine: %s", (peer) => {
-    const rules = { isOpen: false, scheme: "http", hosts: new Set(["127.0.0.1:1"]), tokens: { read: tokenHash("r") } } as const;
-    expect(judge({ peer, httpVersion: "1.1", method: "GET", url: "/", rawHeaders: ["Host", "127.0.0.1:1"] }, rules)).toMatchObject({
-      code: "PEER_FOREIGN",
-    });
-  });
+  it.each(["10.0.0.7", "192.168.1.4", "::ffff:10.0.0.7", "127.0.0.1.attacker", ""])(
+    "is not asked for from another machine: %s",
+    (peer) => {
+      const rules = {
+        isOpen: false,
+        scheme: "http",
+        hosts: new Set(["127.0.0.1:1"]),
+        tokens: { read: tokenHash("r") },
+      } as const;
+      expect(
+        judge({ peer, httpVersion: "1.1", method: "GET", url: "/", rawHeaders: ["Host", "127.0.0.1:1"] }, rules),
+      ).toMatchObject({
+        code: "PEER_FOREIGN",
+      });
+    },
+  );
 });
 
 describe("Under attack", () => {
   it("an engine places and cancels as before", async () => {
-    const moving = strategy("moving", { desired: () => timer(0, 300).pipe(map((round) => [{ ...far("m", `${30_000 + round}`), round }])) });
+    const moving = strategy("moving", {
+      desired: () => timer(0, 300).pipe(map((round) => [{ ...far("m", `${30_000 + round}`), round }])),
+    });
     const mine = await startControlled([moving], { name: "moving", names: ["moving.example"] });
     const placed = new Set<string>();
     mine.engine.on("order.live", ({ clOrdId }) => placed.add(clOrdId));

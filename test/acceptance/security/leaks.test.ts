@@ -17,7 +17,10 @@ describe("The search for leaked secrets", () => {
     ["plain text", secret],
     ["JSON", JSON.stringify({ secret })],
     ["JSON in JSON", JSON.stringify(JSON.stringify({ secret }))],
-    ["JSON escapes", Array.from(secret, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}`).join("")],
+    [
+      "JSON escapes",
+      Array.from(secret, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}`).join(""),
+    ],
     ["a URL", encodeURIComponent(secret).toLowerCase()],
     ["a form", new URLSearchParams({ secret }).toString()],
     ["percent signs", Buffer.from(secret).toString("hex").replace(/../g, "%$&").toUpperCase()],

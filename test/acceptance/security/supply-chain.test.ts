@@ -54,7 +54,8 @@ const reviewed: Readonly<Record<string, readonly [version: string, licence: stri
 /** Packages that run something when they are installed, in the whole tree, and why that is borne. */
 const scripted: Readonly<Record<string, string>> = {
   esbuild: "checks its binary, which comes as a package of its own; everything works with --ignore-scripts",
-  "msgpackr-extract": "of bullmq, optional, for development alone: looks for its binary, without which strings are decoded in JavaScript",
+  "msgpackr-extract":
+    "of bullmq, optional, for development alone: looks for its binary, without which strings are decoded in JavaScript",
 };
 
 /** Where a package finds another, from the innermost folder outwards. */
@@ -106,11 +107,15 @@ describe("The production dependency tree", () => {
     const named = Object.keys(packages["node_modules/esbuild"]?.optionalDependencies ?? {});
     const binaries = tree.map(nameOf).filter(isBinary);
     expect(binaries.sort()).toEqual(named.sort());
-    for (const place of tree.filter((one) => isBinary(nameOf(one)))) expect(packages[place]?.version, place).toBe(reviewed["esbuild"]?.[0]);
+    for (const place of tree.filter((one) => isBinary(nameOf(one))))
+      expect(packages[place]?.version, place).toBe(reviewed["esbuild"]?.[0]);
   });
 
   it("is asked for by exact versions", () => {
-    for (const [name, asked] of [...Object.entries(manifest.dependencies), ...Object.entries(manifest.devDependencies)]) {
+    for (const [name, asked] of [
+      ...Object.entries(manifest.dependencies),
+      ...Object.entries(manifest.devDependencies),
+    ]) {
       const version = asked.replace(/^npm:[\w-]+@/, "");
       expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
       expect(packages[`node_modules/${name}`]?.version, name).toBe(version);
@@ -147,7 +152,8 @@ describe("The production dependency tree", () => {
       for (const file of files(folder)) {
         for (const name of imported(readFileSync(file, "utf8"))) {
           const isKnown =
-            name.startsWith("node:") || [...known, ...more, ...inThread(file)].some((one) => name === one || name.startsWith(`${one}/`));
+            name.startsWith("node:") ||
+            [...known, ...more, ...inThread(file)].some((one) => name === one || name.startsWith(`${one}/`));
           expect(isKnown, `${file} imports ${name}`).toBe(true);
         }
       }

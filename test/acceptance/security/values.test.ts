@@ -53,11 +53,17 @@ describe("Secrets held in memory:", () => {
       );
     }
     // The key by itself is the name under which it is known, to whoever asks for it by name.
-    const quiet = shown.map((text) => text.replaceAll(JSON.stringify(credentials.apiKey), "").replaceAll(inspect(credentials.apiKey), ""));
-    expect(leaksIn([odd.secretKey, odd.passphrase], new Map(shown.map((text, index) => [`value ${index}`, text])))).toEqual([]);
+    const quiet = shown.map((text) =>
+      text.replaceAll(JSON.stringify(credentials.apiKey), "").replaceAll(inspect(credentials.apiKey), ""),
+    );
+    expect(
+      leaksIn([odd.secretKey, odd.passphrase], new Map(shown.map((text, index) => [`value ${index}`, text]))),
+    ).toEqual([]);
     expect(leaksIn(oddTexts, new Map(quiet.map((text, index) => [`value ${index}`, text])))).toEqual([]);
     expect(() => structuredClone(credentials)).not.toThrow();
-    expect(leaksIn(oddTexts, new Map([["a copy", inspect(structuredClone(credentials), { showHidden: true })]]))).toEqual([]);
+    expect(
+      leaksIn(oddTexts, new Map([["a copy", inspect(structuredClone(credentials), { showHidden: true })]])),
+    ).toEqual([]);
   });
 
   it("what is wrong with them is told by place", () => {
@@ -88,10 +94,14 @@ describe("Secrets held in memory:", () => {
     fails(() => live({ environment: "testnet", baseUrl: "https://x", keys: [odd as never] }));
     fails(() => live({ environment: "testnet", baseUrl: "https://x", keys: odd as never }));
     fails(() => live({ environment: "testnet", baseUrl: "https://x", ...odd } as never));
-    fails(() => live({ environment: "testnet", baseUrl: "https://x", users: { [odd.apiKey]: odd.secretKey } as never }));
+    fails(() =>
+      live({ environment: "testnet", baseUrl: "https://x", users: { [odd.apiKey]: odd.secretKey } as never }),
+    );
     expect(said).not.toContain("NOT REFUSED");
     const named = said.map((text) => text.replaceAll(odd.apiKey, ""));
-    expect(leaksIn([odd.secretKey, odd.passphrase], new Map(said.map((text, index) => [`failure ${index}`, text])))).toEqual([]);
+    expect(
+      leaksIn([odd.secretKey, odd.passphrase], new Map(said.map((text, index) => [`failure ${index}`, text]))),
+    ).toEqual([]);
     expect(leaksIn(oddTexts, new Map(named.map((text, index) => [`failure ${index}`, text])))).toEqual([]);
   });
 });

@@ -23,7 +23,12 @@ const liveOrders = async (closes: readonly number[], options: Parameters<typeof 
 describe("The bands strategy", () => {
   it("offers at the mean less and plus so many deviations once there are enough bars, outward to the tick", async () => {
     // Closes 60000, 60100, 60200: mean 60100, deviation of the population 81.6497, so 59936.7 and 60263.3.
-    const orders = await liveOrders([600_000, 601_000, 602_000, 602_000], { instId: swap, bars: 3, width: 2, notional: "90" });
+    const orders = await liveOrders([600_000, 601_000, 602_000, 602_000], {
+      instId: swap,
+      bars: 3,
+      width: 2,
+      notional: "90",
+    });
     expect(orders.slice(0, 2)).toEqual([
       ["buy", "buy", 59_936.7, "post_only", "90"],
       ["sell", "sell", 60_263.3, "post_only", "90"],

@@ -27,7 +27,8 @@ describe("The join-best strategy", () => {
       00:00:31 quote ${swap} 60004 / 60005
       00:00:33 quote ${swap} 60006 / 60007
     `);
-    const bids = (): readonly (readonly string[])[] => t.orders.flatMap(({ slot, px, phase }) => (slot === "buy" ? [[px, phase]] : []));
+    const bids = (): readonly (readonly string[])[] =>
+      t.orders.flatMap(({ slot, px, phase }) => (slot === "buy" ? [[px, phase]] : []));
     await t.advanceTo("00:00:32");
     expect(bids()).toEqual([["60000", "live"]]);
     await t.advanceTo("00:00:34");
@@ -103,10 +104,19 @@ describe("The average-cross strategy", () => {
   it("opens at the first crossing and turns the whole position at the next, once each", async () => {
     const t = await testStrategy(averageCross({ fast: 2, slow: 3, qty: "0.01" }));
     t.quote(swap, { bidPx: "60000", askPx: "60000.1" });
-    for (const close of [100, 100, 100, 110, 120, 130, 120, 100, 80, 70, 60, 60]) t.candle(swap, { close: String(close) });
+    for (const close of [100, 100, 100, 110, 120, 130, 120, 100, 80, 70, 60, 60])
+      t.candle(swap, { close: String(close) });
     await t.advanceTo("00:12:01");
     // By hand: the means cross up with the close of the fourth minute, down with that of the eighth.
-    expect(t.orders.map(({ side, ordType, sentAt, phase, filledQty }) => [side, ordType, sentAt - testStartAt, phase, filledQty])).toEqual([
+    expect(
+      t.orders.map(({ side, ordType, sentAt, phase, filledQty }) => [
+        side,
+        ordType,
+        sentAt - testStartAt,
+        phase,
+        filledQty,
+      ]),
+    ).toEqual([
       ["buy", "market", 4 * 60_000, "filled", "0.01"],
       ["sell", "market", 8 * 60_000, "filled", "0.02"],
     ]);
@@ -123,7 +133,11 @@ describe("Journals of the shipped strategies are as reviewed", () => {
     ["average-cross", averageCross({ barMs: 5_000, fast: 2, slow: 5, qty: "0.01" })],
   ])("%s", async (name, strategy) => {
     const { events, plugin } = recorder();
-    const report = await run(tape, [strategy], { plugins: [plugin], latency: lognormal({ medianMs: 25 }), balances: { USDT: "10000" } });
+    const report = await run(tape, [strategy], {
+      plugins: [plugin],
+      latency: lognormal({ medianMs: 25 }),
+      balances: { USDT: "10000" },
+    });
     expect(report.fills).toBeGreaterThan(0);
     const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
     expect(text.length).toBeLessThan(60_000);

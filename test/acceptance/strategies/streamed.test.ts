@@ -16,7 +16,9 @@ const mean = (length: number): Indicator<number, number> => {
 
 const results = (source: Observable<unknown>): unknown[] => {
   const seen: unknown[] = [];
-  source.pipe(toArray()).subscribe({ next: (all) => seen.push(...(all as unknown[])), error: (error: unknown) => seen.push(error) });
+  source
+    .pipe(toArray())
+    .subscribe({ next: (all) => seen.push(...(all as unknown[])), error: (error: unknown) => seen.push(error) });
   return seen;
 };
 
@@ -44,7 +46,9 @@ describe("An indicator made a stream", () => {
 
   it("passes an end and an error on, and lets go of its source", () => {
     const failed = new Error("no more");
-    expect(results(new Observable((subscriber) => subscriber.error(failed)).pipe(streamed(() => mean(1) as never)))).toEqual([failed]);
+    expect(
+      results(new Observable((subscriber) => subscriber.error(failed)).pipe(streamed(() => mean(1) as never))),
+    ).toEqual([failed]);
     const values$ = new Subject<number>();
     const watching = values$.pipe(streamed(() => mean(1))).subscribe();
     watching.unsubscribe();

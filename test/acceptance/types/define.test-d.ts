@@ -47,7 +47,11 @@ describe("options in a config", () => {
   it("of a plugin likewise", () => {
     const bell = definePlugin({
       name: "bell",
-      options: { type: "object", additionalProperties: false, properties: { loud: { type: "boolean", default: false } } },
+      options: {
+        type: "object",
+        additionalProperties: false,
+        properties: { loud: { type: "boolean", default: false } },
+      },
       setup: ({ options, on }) => {
         expectTypeOf(options.loud).toEqualTypeOf<boolean>();
         on("order.filled", (event) => {

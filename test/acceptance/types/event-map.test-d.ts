@@ -53,7 +53,9 @@ describe("A listener", () => {
 describe("A name", () => {
   it("is an event type, an order phase, or all", () => {
     expectTypeOf<EventType>().toExtend<keyof EventMap>();
-    expectTypeOf<Exclude<keyof EventMap, EventType>>().toExtend<"event" | `order.${EventMap["order.changed"]["phase"]}`>();
+    expectTypeOf<Exclude<keyof EventMap, EventType>>().toExtend<
+      "event" | `order.${EventMap["order.changed"]["phase"]}`
+    >();
   });
 
   it("that is misspelt does not compile", () => {

@@ -18,8 +18,13 @@ const compiled = async (member: string, line: string): Promise<readonly string[]
     cpSync(join(root, "src", name), join(folder, "src", name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "junction");
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8")) as { readonly compilerOptions: object };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["src/journal/event-emitter.ts", "listener.ts"] }));
+  const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8")) as {
+    readonly compilerOptions: object;
+  };
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, files: ["src/journal/event-emitter.ts", "listener.ts"] }),
+  );
   for (const [file, place, added] of [
     ["events.ts", union, member],
     ["event-map.ts", table, line],

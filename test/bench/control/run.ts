@@ -114,7 +114,12 @@ const percentile = (side: readonly Measured[], part: number): number => {
 };
 const row = (part: number) => {
   const [alone, watched] = [percentile(sides.alone, part), percentile(sides.watched, part)];
-  return { alone, watched, ratio: watched / alone, isMet: watched / alone <= targets.ratio || watched - alone <= targets.extraMs };
+  return {
+    alone,
+    watched,
+    ratio: watched / alone,
+    isMet: watched / alone <= targets.ratio || watched - alone <= targets.extraMs,
+  };
 };
 const rss = (side: readonly Measured[]): number => (side.at(-1)?.rss ?? 0) / 1e6;
 const first = (sides.alone[0]?.rss ?? 0) / 1e6;

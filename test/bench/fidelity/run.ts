@@ -94,7 +94,9 @@ const maker = defineStrategy({
     const keepWithin = mul(String(within), tickSize);
     return combineLatest([market.quotes(instId), ahead$]).pipe(
       map(([{ bidPx, askPx }, ahead]) => [
-        ...(ahead < most ? [{ slot: "buy", side: "buy" as const, px: bidPx, instId, ordType: "post_only" as const, qty, keepWithin }] : []),
+        ...(ahead < most
+          ? [{ slot: "buy", side: "buy" as const, px: bidPx, instId, ordType: "post_only" as const, qty, keepWithin }]
+          : []),
         ...(ahead > -most
           ? [{ slot: "sell", side: "sell" as const, px: askPx, instId, ordType: "post_only" as const, qty, keepWithin }]
           : []),
@@ -105,7 +107,11 @@ const maker = defineStrategy({
 
 const microseconds = (ms: number): number => Math.round(ms * 1_000);
 
-const sluice = async (name: string, profile: ProfileOverrides, limits: boolean): Promise<Result & { readonly report: RunReport }> => {
+const sluice = async (
+  name: string,
+  profile: ProfileOverrides,
+  limits: boolean,
+): Promise<Result & { readonly report: RunReport }> => {
   const market: ReadMarket = { tape, facts: { name: "recording", contentHash: hashOfRows(tape) } };
   let told: RunDetails | undefined;
   const service = backtest({
@@ -141,8 +147,12 @@ const rowsOf = ({ series, order }: Tape): Float64Array => {
     const one = series[order.series[index] as number];
     const at = microseconds(one?.at[row] as number);
     if (one?.kind === "quote")
-      rows.set([0, at, one.bidPx[row] ?? 0, one.bidQty[row] ?? 0, one.askPx[row] ?? 0, one.askQty[row] ?? 0], 6 * index);
-    else if (one?.kind === "trade") rows.set([1, at, one.side[row] ?? 0, one.px[row] ?? 0, one.qty[row] ?? 0, 0], 6 * index);
+      rows.set(
+        [0, at, one.bidPx[row] ?? 0, one.bidQty[row] ?? 0, one.askPx[row] ?? 0, one.askQty[row] ?? 0],
+        6 * index,
+      );
+    else if (one?.kind === "trade")
+      rows.set([1, at, one.side[row] ?? 0, one.px[row] ?? 0, one.qty[row] ?? 0, 0], 6 * index);
     else if (one?.kind === "level")
       rows.set([2, at, one.side[row] ?? 0, one.px[row] ?? 0, one.qty[row] ?? 0, one.snapshot[row] ?? 0], 6 * index);
     else throw new Error(`a recording with a ${one?.kind} series is not compared`);
@@ -163,9 +173,16 @@ const hftbacktest = (
     writeFileSync(rows, new Uint8Array(rowsOf(tape).buffer));
     const [tick, lot] = [approximate(tickSize), approximate(lotSize)];
     const rates = { makerRate: Number(makerBps) / 10_000, takerRate: Number(takerBps) / 10_000 };
-    writeFileSync(settings, JSON.stringify({ tick, lot, lots, most, withinTicks: within, wayNs: wayMs * 1_000_000, otherSide, ...rates }));
+    writeFileSync(
+      settings,
+      JSON.stringify({ tick, lot, lots, most, withinTicks: within, wayNs: wayMs * 1_000_000, otherSide, ...rates }),
+    );
     const peer = fileURLToPath(new URL("./peer.py", import.meta.url));
-    const text = execFileSync(values.python, [peer, rows, settings], { encoding: "utf8", stdio: ["ignore", "pipe", 2], timeout: 600_000 });
+    const text = execFileSync(values.python, [peer, rows, settings], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", 2],
+      timeout: 600_000,
+    });
     const { orders, fills, account } = JSON.parse(text) as {
       orders: Row[];
       fills: Row[];
@@ -183,7 +200,9 @@ const hftbacktest = (
 };
 
 /** What fills made: money, fees, and the position at the last middle of the best prices. */
-const moneyOf = (fills: readonly Deal[]): { readonly fees: string; readonly profit: string; readonly position: string } => {
+const moneyOf = (
+  fills: readonly Deal[],
+): { readonly fees: string; readonly profit: string; readonly position: string } => {
   let [cash, fees, position] = ["0", "0", "0"];
   for (const { side, px } of fills) {
     const value = mul(px, qty);
@@ -214,7 +233,8 @@ const missing = (from: readonly Deal[], other: readonly Deal[]): readonly Deal[]
 const out = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
-const timeText = (at: number): string => `${new Date(at / 1_000).toISOString().slice(11, 23)}${String(at % 1_000).padStart(3, "0")}`;
+const timeText = (at: number): string =>
+  `${new Date(at / 1_000).toISOString().slice(11, 23)}${String(at % 1_000).padStart(3, "0")}`;
 
 const compare = (one: Result, other: Result): void => {
   for (const what of ["orders", "fills"] as const) {
@@ -222,9 +242,13 @@ const compare = (one: Result, other: Result): void => {
     out(
       `${one.name} beside ${other.name}, ${what} by microsecond, side and price: ${one[what].length - only.length} the same, ${only.length} and ${others.length} not`,
     );
-    const lines = [...only.map((deal) => ({ deal, name: one.name })), ...others.map((deal) => ({ deal, name: other.name }))];
+    const lines = [
+      ...only.map((deal) => ({ deal, name: one.name })),
+      ...others.map((deal) => ({ deal, name: other.name })),
+    ];
     lines.sort((a, b) => a.deal.at - b.deal.at);
-    for (const { deal, name } of lines.slice(0, differencesMax)) out(`  ${timeText(deal.at)} ${deal.side} ${deal.px} only in ${name}`);
+    for (const { deal, name } of lines.slice(0, differencesMax))
+      out(`  ${timeText(deal.at)} ${deal.side} ${deal.px} only in ${name}`);
   }
 };
 

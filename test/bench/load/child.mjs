@@ -37,12 +37,17 @@ const madeTrades = async (rows) => {
     side[row] = draw() < 0.5 ? 1 : -1;
     qty[row] = 1 + Math.floor(draw() * draw() * 500);
   }
-  return createTape([{ instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" }], [seriesOf("trade", 0, at, [side, px, qty])]);
+  return createTape(
+    [{ instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" }],
+    [seriesOf("trade", 0, at, [side, px, qty])],
+  );
 };
 
 const write = async (folder, rows) => {
   const tape = await madeTrades(Number(rows));
-  const { value, cpu } = await timed(async () => writeFixture(join(folder, "trades"), tape, { source: "made for a bench" }));
+  const { value, cpu } = await timed(async () =>
+    writeFixture(join(folder, "trades"), tape, { source: "made for a bench" }),
+  );
   return { bytes: value.series[0].bytes, seconds: cpu };
 };
 
@@ -63,7 +68,14 @@ const read = async (folder) => {
     best = Math.min(best, again.cpu);
     others.push(again.others);
   }
-  return { first: first.cpu, best, peak, kept, others: others[Math.floor(others.length / 2)], rows: first.value.tape.length };
+  return {
+    first: first.cpu,
+    best,
+    peak,
+    kept,
+    others: others[Math.floor(others.length / 2)],
+    rows: first.value.tape.length,
+  };
 };
 
 const report = async (recording, folder, which) => {
@@ -75,8 +87,12 @@ const report = async (recording, folder, which) => {
   const config = await loadConfigFile("config/backtest.ts", { command: "backtest" });
   const strategies = config.strategies.filter(({ name }) => which.startsWith("the demo") || name === which);
   const fixture = join(folder, "recording");
-  const imported = await timed(async () => importRecording({ file: recording, instrument: "BTC-USDT-SWAP", out: fixture }));
-  const ran = await timed(async () => runBacktest({ ...config, strategies, plugins: [] }, { fixture, print: () => undefined }));
+  const imported = await timed(async () =>
+    importRecording({ file: recording, instrument: "BTC-USDT-SWAP", out: fixture }),
+  );
+  const ran = await timed(async () =>
+    runBacktest({ ...config, strategies, plugins: [] }, { fixture, print: () => undefined }),
+  );
   const brief = ({ cpu, seconds }) => ({ cpu, wall: seconds });
   return { imported: brief(imported), ran: brief(ran), rows: imported.value.rows, placed: ran.value.orders.placed };
 };

@@ -22,7 +22,9 @@ const rows = given("--rows", 5_000_000);
 const rounds = given("--rounds", 3);
 
 const child = (...args) =>
-  JSON.parse(execFileSync(process.execPath, ["--expose-gc", here("./child.mjs"), ...args.map(String)], { encoding: "utf8" }));
+  JSON.parse(
+    execFileSync(process.execPath, ["--expose-gc", here("./child.mjs"), ...args.map(String)], { encoding: "utf8" }),
+  );
 const shown = (values, digits = 1) => values.map((value) => value.toFixed(digits)).join(", ");
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-bench-load-"));
@@ -31,7 +33,9 @@ try {
   const reads = Array.from({ length: rounds }, () => child("read", folder));
   const of = (pick) => reads.map(pick);
   console.log(`${(rows / 1e6).toFixed(1)} M trades: ${machineLine(of(({ others }) => others))}`);
-  console.log(`  on disk       ${(bytes / rows).toFixed(2)} bytes a row, written at ${(rows / seconds / 1e6).toFixed(1)} M rows/s`);
+  console.log(
+    `  on disk       ${(bytes / rows).toFixed(2)} bytes a row, written at ${(rows / seconds / 1e6).toFixed(1)} M rows/s`,
+  );
   console.log(
     `  read          ${shown(of(({ first }) => rows / first / 1e6))} M rows/s the first time, ${shown(of(({ best }) => rows / best / 1e6))} then`,
   );
@@ -39,10 +43,14 @@ try {
     `  memory        ${shown(of(({ kept }) => kept / rows))} bytes a row kept, ${shown(of(({ peak }) => peak / rows))} at the worst moment`,
   );
   const recordings = process.env.SLUICE_RECORDINGS ?? here("../../../../shared/data");
-  const name = existsSync(recordings) ? readdirSync(recordings).find((file) => /perp_\d+\.txt\.gz$/.test(file)) : undefined;
+  const name = existsSync(recordings)
+    ? readdirSync(recordings).find((file) => /perp_\d+\.txt\.gz$/.test(file))
+    : undefined;
   if (name === undefined) console.log("\nNo recording of a perpetual was found; name its folder in SLUICE_RECORDINGS.");
   else {
-    console.log(`\n${name}, from gzip to a report, each in a fresh process; seconds of processor time (and of the clock)`);
+    console.log(
+      `\n${name}, from gzip to a report, each in a fresh process; seconds of processor time (and of the clock)`,
+    );
     for (const strategies of ["average-cross", "join-best", "the demo's three"]) {
       const runs = Array.from({ length: rounds }, () => child("report", join(recordings, name), folder, strategies));
       const cell = (part) =>

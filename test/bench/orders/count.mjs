@@ -39,7 +39,11 @@ const coverage = async (orders) => {
   );
 };
 
-const sampling = { samplingInterval: 4_096, includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true };
+const sampling = {
+  samplingInterval: 4_096,
+  includeObjectsCollectedByMajorGC: true,
+  includeObjectsCollectedByMinorGC: true,
+};
 const allocation = async (orders) => {
   await run(many);
   await session.post("HeapProfiler.enable");

@@ -80,7 +80,9 @@ const undiciWithWrite = () => {
   const lines = Buffer.alloc(420, "x");
   const both = undici();
   return async () => {
-    await new Promise((resolve, reject) => write(file, lines, 0, lines.length, null, (error) => (error ? reject(error) : resolve())));
+    await new Promise((resolve, reject) =>
+      write(file, lines, 0, lines.length, null, (error) => (error ? reject(error) : resolve())),
+    );
     await both();
   };
 };
@@ -104,7 +106,9 @@ const nodeHttp = () => {
 };
 
 const closed = { type: "object", additionalProperties: false, properties: {} };
-const unlimited = [{ name: "uid", scope: "uid", unit: "weight", capacity: 1e9, windowMs: 60_000, anchor: "wall_clock", banMs: 0 }];
+const unlimited = [
+  { name: "uid", scope: "uid", unit: "weight", capacity: 1e9, windowMs: 60_000, anchor: "wall_clock", banMs: 0 },
+];
 
 /** An engine whose one strategy places and cancels by hand when it is told to. */
 const sluice = (journal) => async () => {

@@ -14,7 +14,8 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Compiles the baseline into `dir`; where its modules are, or undefined with a word on stderr where the commit is not at hand. */
 export const compileBaseline = (dir) => {
-  const git = (...args) => execFileSync("git", args, { cwd: root, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
+  const git = (...args) =>
+    execFileSync("git", args, { cwd: root, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
   let archive;
   try {
     archive = git("archive", "--format=tar", baseline, "src", "tsconfig.json", "tsconfig.build.json", "package.json");
@@ -29,6 +30,9 @@ export const compileBaseline = (dir) => {
   symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
   process.stderr.write(`compiling ${baseline}\n`);
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", "dist"], { cwd: dir, stdio: ["ignore", 2, 2] });
+  execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", "dist"], {
+    cwd: dir,
+    stdio: ["ignore", 2, 2],
+  });
   return join(dir, "dist");
 };

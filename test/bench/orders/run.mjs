@@ -30,7 +30,12 @@ const { values } = parseArgs({
 const chosen = values.only.split(",");
 const names = values.scenario.split(",");
 const [top, rounds] = [Number(values.top), Number(values.rounds)];
-if (chosen.some((part) => !parts.includes(part)) || names.some((name) => !(name in scenarios)) || !(top >= 0) || !(rounds >= 1)) {
+if (
+  chosen.some((part) => !parts.includes(part)) ||
+  names.some((name) => !(name in scenarios)) ||
+  !(top >= 0) ||
+  !(rounds >= 1)
+) {
   process.stderr.write(
     `--only knows ${parts.join(", ")}; --scenario knows ${Object.keys(scenarios).join(", ")}; --top and --rounds are numbers.\n`,
   );
@@ -55,7 +60,8 @@ const packages = { now, ...(old === undefined ? {} : { [baseline]: old }) };
 const results = [];
 /** A line of the result: what was measured, before and now, against what is wanted of `judged`. */
 const tell = (row) => {
-  const met = row.judged === undefined ? undefined : row.atLeast === true ? row.judged >= row.target : row.judged <= row.target;
+  const met =
+    row.judged === undefined ? undefined : row.atLeast === true ? row.judged >= row.target : row.judged <= row.target;
   results.push({ ...row, met });
 };
 const progress = (text) => process.stderr.write(`${text}\n`);
@@ -100,7 +106,14 @@ for (const part of Object.keys(timed).filter((one) => chosen.includes(one))) {
     const found = await measured(packages, name, rounds);
     const ratio = found[baseline] && median(found.now.map((value, round) => value / found[baseline][round]));
     const before = found[baseline] && median(found[baseline]);
-    tell({ what: `${unit}, ${scenarios[name].text}`, old: before, now: median(found.now), ratio, judged: ratio, target: targets[part] });
+    tell({
+      what: `${unit}, ${scenarios[name].text}`,
+      old: before,
+      now: median(found.now),
+      ratio,
+      judged: ratio,
+      target: targets[part],
+    });
   }
 }
 
@@ -123,7 +136,12 @@ if (chosen.includes("requotes")) {
 if (chosen.includes("live")) {
   progress("live");
   const floor = "undici";
-  const found = await liveActions(now, [floor, "undici and a bare write", "node:http", "sluice without journal", "sluice"], rounds, 500);
+  const found = await liveActions(
+    now,
+    [floor, "undici and a bare write", "node:http", "sluice without journal", "sluice"],
+    rounds,
+    500,
+  );
   const before = old && (await liveActions(old, [floor, "sluice"], rounds, 500));
   for (const [subject, times] of Object.entries(found)) {
     const ratio = median(times.map((value, round) => value / found[floor][round]));
@@ -148,7 +166,13 @@ const table = [
   line(["an order's", baseline, "now", "ratio", "target"]),
   line(["---", "---:", "---:", "---:", "---"]),
   ...results.map((row) =>
-    line([row.what, figure(row.old), figure(row.now), row.ratio === undefined ? "" : row.ratio.toFixed(2), verdict(row)]),
+    line([
+      row.what,
+      figure(row.old),
+      figure(row.now),
+      row.ratio === undefined ? "" : row.ratio.toFixed(2),
+      verdict(row),
+    ]),
   ),
 ];
 const detailText = ({ title, rooms, functions }) => [
@@ -157,7 +181,10 @@ const detailText = ({ title, rooms, functions }) => [
   ...functions.map(({ each, file, name }) => `  ${figure(each).padStart(8)}  ${file}: ${name}`),
 ];
 const missed = results.filter(({ met }) => met === false);
-const ending = missed.length === 0 ? "Every target that was measured is met." : `Missed: ${missed.map(({ what }) => what).join("; ")}.`;
+const ending =
+  missed.length === 0
+    ? "Every target that was measured is met."
+    : `Missed: ${missed.map(({ what }) => what).join("; ")}.`;
 process.stdout.write(
   values.json
     ? `${JSON.stringify({ results, details }, undefined, 2)}\n`

@@ -19,7 +19,12 @@ const fileOf = (name) => fileURLToPath(new URL(`./${name}`, import.meta.url));
 
 /** Counts of one scenario by function. */
 export const counted = (compiled, scenario, measure) =>
-  JSON.parse(execFileSync(process.execPath, [fileOf("count.mjs"), compiled, scenario, measure], { encoding: "utf8", maxBuffer: 1 << 26 }));
+  JSON.parse(
+    execFileSync(process.execPath, [fileOf("count.mjs"), compiled, scenario, measure], {
+      encoding: "utf8",
+      maxBuffer: 1 << 26,
+    }),
+  );
 
 /** A process that answers each message with one. */
 const started = async (file, args) => {

@@ -28,7 +28,14 @@ export const day = 1_767_600_000_000;
 const secondsMax = 3_600;
 const latencyMs = 20;
 const account = { uid: "user", ip: "home", keys: ["key"] };
-export const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };
+export const request: WireRequest = {
+  endpoint: "getOrder",
+  method: "GET",
+  path: "",
+  query: {},
+  body: undefined,
+  key: "key",
+};
 const build = (): WireRequest => request;
 let ended = 0;
 const action = (owner: string, endpoint: EndpointName, kind: ActionClass, weight: number): Action => ({
@@ -70,7 +77,10 @@ export const transportOn = (clock: VirtualClock): Transport => {
  */
 export const costsOf = (calls: number, perSecond: number, waves: number, collect: () => void): readonly Costs[] => {
   const clock = createVirtualClock(day);
-  const layers = layersOf(createContract()).map((layer) => ({ ...layer, capacity: layer.scope === "key" ? perSecond : 1e9 }));
+  const layers = layersOf(createContract()).map((layer) => ({
+    ...layer,
+    capacity: layer.scope === "key" ? perSecond : 1e9,
+  }));
   const ledger = createLedger({ layers, startedAt: clock.now() });
   const journal = new EventLog(() => clock.now());
   const scheduler = createScheduler({ clock, ledger, transport: transportOn(clock), journal, queueMax: calls });

@@ -47,8 +47,14 @@ export const charging = (calls: number, collect: () => void): Spent => {
   const layers = layersOf(createContract()).map((layer) => ({ ...layer, capacity: 1e9 }));
   const ledger = createLedger({ layers, startedAt: day, quietMs: 0 });
   const caller = { elements: 1, elementWeight: 0, ip: "home", uid: "user", key: "key" };
-  const asked = kinds.map(({ endpoint, weight, rank }) => ({ charge: { endpoint, weight, ...caller } satisfies Charge, rank }));
-  const answerAt = (at: number) => ({ status: 200, headers: { date: new Date(at).toUTCString(), "x-ratelimit-uid-weight-used": "0" } });
+  const asked = kinds.map(({ endpoint, weight, rank }) => ({
+    charge: { endpoint, weight, ...caller } satisfies Charge,
+    rank,
+  }));
+  const answerAt = (at: number) => ({
+    status: 200,
+    headers: { date: new Date(at).toUTCString(), "x-ratelimit-uid-weight-used": "0" },
+  });
   const [{ charge: first }] = asked as [(typeof asked)[0]];
   ledger.settle(ledger.spend(first, day + 2_000), answerAt(day + 2_010), day + 2_020);
   const tickets: Ticket[] = [];

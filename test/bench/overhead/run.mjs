@@ -11,7 +11,11 @@ import { installPeers } from "../install.mjs";
 import { subjects } from "./subjects.mjs";
 
 const { values } = parseArgs({
-  options: { calls: { type: "string", default: "100000" }, only: { type: "string" }, json: { type: "boolean", default: false } },
+  options: {
+    calls: { type: "string", default: "100000" },
+    only: { type: "string" },
+    json: { type: "boolean", default: false },
+  },
 });
 const calls = Number(values.calls);
 const names = values.only === undefined ? Object.keys(subjects) : values.only.split(",");
@@ -26,7 +30,10 @@ const measure = (name, what, count) => {
   process.stderr.write(`${name}: ${what} of ${count}\n`);
   const file = fileURLToPath(new URL("./measure.mjs", import.meta.url));
   return JSON.parse(
-    execFileSync(process.execPath, ["--expose-gc", file, name, what, String(count)], { encoding: "utf8", stdio: ["ignore", "pipe", 2] }),
+    execFileSync(process.execPath, ["--expose-gc", file, name, what, String(count)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", 2],
+    }),
   );
 };
 
@@ -45,7 +52,9 @@ const rows = names.map((name) => {
 
 const urgentText = ({ urgentMs, overtakenBy }) => {
   if (urgentMs === undefined) return "behind all";
-  return urgentMs === null ? `over 30 s, ${overtakenBy} before it` : `${urgentMs.toFixed(0)} ms, ${overtakenBy} before it`;
+  return urgentMs === null
+    ? `over 30 s, ${overtakenBy} before it`
+    : `${urgentMs.toFixed(0)} ms, ${overtakenBy} before it`;
 };
 const columns = [
   ["limiter", (row) => row.name],

@@ -23,7 +23,10 @@ const account = { uid: "user", ip: "home", keys: ["key"] };
 export const createTurn = (weightPerMinute: number, callsPerSecond: number): Turn => {
   const clock = createSystemClock();
   const capacities: Readonly<Record<string, number>> = { ip: 1e9, uid: weightPerMinute, key: callsPerSecond };
-  const layers = layersOf(createContract()).map((layer) => ({ ...layer, capacity: capacities[layer.name] ?? layer.capacity }));
+  const layers = layersOf(createContract()).map((layer) => ({
+    ...layer,
+    capacity: capacities[layer.name] ?? layer.capacity,
+  }));
   const ledger = createLedger({ layers, startedAt: clock.now() });
   const sends = new WeakMap<WireRequest, () => Promise<unknown>>();
   // The window's use is told as nothing at all, so the ledger's own count stands, as in a burst whose answers are under way.
@@ -38,7 +41,14 @@ export const createTurn = (weightPerMinute: number, callsPerSecond: number): Tur
   const scheduler = createScheduler({ clock, ledger, transport, journal: new EventLog(() => clock.now()) });
   return ({ weight, urgent }, send) =>
     new Promise((resolve) => {
-      const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };
+      const request: WireRequest = {
+        endpoint: "getOrder",
+        method: "GET",
+        path: "",
+        query: {},
+        body: undefined,
+        key: "key",
+      };
       const build = (): WireRequest => {
         sends.set(request, send);
         return request;

@@ -88,7 +88,9 @@ interface TraceEvent {
 const longestTask = (trace: Buffer): number => {
   const { traceEvents } = JSON.parse(trace.toString("utf8")) as { readonly traceEvents: readonly TraceEvent[] };
   const threads = new Set(
-    traceEvents.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(({ tid }) => tid),
+    traceEvents
+      .filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain")
+      .map(({ tid }) => tid),
   );
   const tasks = traceEvents.filter(({ name, ph, tid }) => ph === "X" && name.endsWith("RunTask") && threads.has(tid));
   return Math.max(0, ...tasks.map(({ tdur = 0 }) => tdur)) / 1_000;
@@ -171,11 +173,14 @@ const measureHour = async (browser: Browser): Promise<boolean> => {
     engine.change(100, stepMs);
     port.send("measured");
     if (count % 5 === 0) await pause(2);
-    if (count % 9_000 === 0) process.stdout.write(`after ${count / 600} min: ${((await heap()) / 1e6).toFixed(1)} MB\n`);
+    if (count % 9_000 === 0)
+      process.stdout.write(`after ${count / 600} min: ${((await heap()) / 1e6).toFixed(1)} MB\n`);
   }
   await pause(2_000);
   const last = await heap();
-  process.stdout.write(`heap at the start ${(first / 1e6).toFixed(1)} MB, after an hour ${(last / 1e6).toFixed(1)} MB\n`);
+  process.stdout.write(
+    `heap at the start ${(first / 1e6).toFixed(1)} MB, after an hour ${(last / 1e6).toFixed(1)} MB\n`,
+  );
   await page.close();
   await port.close();
   return last < 2 * first + 20e6;
@@ -185,7 +190,8 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] }
 const met: boolean[] = [];
 for (const width of values.widths.split(",").map(Number)) {
   for (const scheme of values.schemes.split(",") as Look["scheme"][]) {
-    for (const rate of values.rates.split(",").map(Number)) met.push(await measureRate(browser, rate, { width, scheme }));
+    for (const rate of values.rates.split(",").map(Number))
+      met.push(await measureRate(browser, rate, { width, scheme }));
   }
 }
 if (values.hour) met.push(await measureHour(browser));

@@ -17,7 +17,9 @@ export const makeBars = (rows) => {
     state ^= state << 5;
     return (state >>> 0) % limit;
   };
-  const columns = Object.fromEntries(["open", "high", "low", "close", "volume"].map((name) => [name, new Float64Array(rows)]));
+  const columns = Object.fromEntries(
+    ["open", "high", "low", "close", "volume"].map((name) => [name, new Float64Array(rows)]),
+  );
   let close = 600_000;
   for (let row = 0; row < rows; row++) {
     const open = close;

@@ -51,7 +51,14 @@ const turning = (rxjs, { defineStrategy }) =>
     desired: ({ market }) =>
       sidesOf(rxjs, market.candles(instId, barMs)).pipe(
         rxjs.map((up, round) => [
-          { slot: "position", instId, side: up ? "buy" : "sell", ordType: "market", qty: round === 0 ? "0.01" : "0.02", round },
+          {
+            slot: "position",
+            instId,
+            side: up ? "buy" : "sell",
+            ordType: "market",
+            qty: round === 0 ? "0.01" : "0.02",
+            round,
+          },
         ]),
       ),
   })({});
@@ -75,8 +82,15 @@ const sluiceWith = (strategyOf, figuresOf) => async (columns, compiled) => {
   const [sluice, rxjs] = await Promise.all([loadPackage(compiled), import("rxjs")]);
   const { backtest, constant, createTape, defineConfig, runBacktest } = sluice;
   const at = Float64Array.from(columns.close, (_, row) => startAt + (row + 1) * barMs);
-  const tape = createTape([{ instId, tickSize: "1", lotSize: "0.001" }], [{ kind: "candle", instrument: 0, barMs, at, ...columns }]);
-  const service = backtest({ latency: constant(25), balances: { USDT: "100000000" }, fees: { makerBps: "2", takerBps: String(takerBps) } });
+  const tape = createTape(
+    [{ instId, tickSize: "1", lotSize: "0.001" }],
+    [{ kind: "candle", instrument: 0, barMs, at, ...columns }],
+  );
+  const service = backtest({
+    latency: constant(25),
+    balances: { USDT: "100000000" },
+    fees: { makerBps: "2", takerBps: String(takerBps) },
+  });
   return async () => {
     const seen = { count: 0 };
     const config = defineConfig({ service, strategies: [strategyOf(rxjs, sluice, seen)] });
@@ -111,7 +125,10 @@ const grademark = async (columns) => {
     const [quick, calm] = [mean(fast), mean(slow)];
     const series = new DataFrame(rows.map((row) => ({ ...row, fast: quick(row.close), slow: calm(row.close) })));
     const trades = backtest(strategy, series);
-    return { trades: trades.length, profit: String(trades.reduce((sum, { entryPrice, exitPrice }) => sum + exitPrice - entryPrice, 0)) };
+    return {
+      trades: trades.length,
+      profit: String(trades.reduce((sum, { entryPrice, exitPrice }) => sum + exitPrice - entryPrice, 0)),
+    };
   };
 };
 
@@ -127,7 +144,11 @@ if ta.crossunder(quick, calm)
 
 const pinets = async (columns) => {
   const { PineTS } = await import("pinets");
-  const rows = rowsOf(columns).map(({ time, ...bar }) => ({ openTime: time.getTime(), closeTime: time.getTime() + barMs, ...bar }));
+  const rows = rowsOf(columns).map(({ time, ...bar }) => ({
+    openTime: time.getTime(),
+    closeTime: time.getTime() + barMs,
+    ...bar,
+  }));
   return async () => {
     const { strategy } = await new PineTS(rows, "BTCUSDT", "1", rows.length).run(script);
     return { trades: strategy.closedtrades.length };

@@ -24,7 +24,11 @@ import { machineLine, timed } from "../machine.mjs";
 import { engines } from "./engines.mjs";
 
 const { values } = parseArgs({
-  options: { rounds: { type: "string", default: "2" }, full: { type: "boolean", default: false }, only: { type: "string" } },
+  options: {
+    rounds: { type: "string", default: "2" },
+    full: { type: "boolean", default: false },
+    only: { type: "string" },
+  },
 });
 /** By the first word of their names. */
 const only = values.only?.split(",");
@@ -61,16 +65,22 @@ try {
 }
 
 const ours = Object.keys(engines);
-const best = Object.fromEntries(names.map((name) => [name, runs[name].reduce((least, run) => (run.cpu < least.cpu ? run : least))]));
+const best = Object.fromEntries(
+  names.map((name) => [name, runs[name].reduce((least, run) => (run.cpu < least.cpu ? run : least))]),
+);
 const rateOf = (name) => best[name].rows / best[name].cpu;
-console.log("| engine | bars | bars a second | Sluice's rate by it | signals alone by it | memory | trades and money |");
+console.log(
+  "| engine | bars | bars a second | Sluice's rate by it | signals alone by it | memory | trades and money |",
+);
 console.log("| --- | ---: | ---: | ---: | ---: | ---: | --- |");
 for (const name of names) {
   const { rows, found, expected, rssMb } = best[name];
   const { counts } = engines[name];
   const by = (one) => (best[one] === undefined ? "" : (rateOf(one) / rateOf(name)).toPrecision(2));
   const wrong = Object.keys(expected).filter((figure) => String(found[figure]) !== String(expected[figure]));
-  const told = Object.entries(found).map(([figure, value]) => (figure === "trades" ? `${value} ${counts}` : `${figure} ${value}`));
+  const told = Object.entries(found).map(([figure, value]) =>
+    figure === "trades" ? `${value} ${counts}` : `${figure} ${value}`,
+  );
   const agreed =
     wrong.length === 0
       ? `${told.join(", ")}: as counted by hand`

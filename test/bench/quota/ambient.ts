@@ -33,7 +33,8 @@ const delayOf = (ms: unknown): number => {
 
 const datesFrom = (wallNow: () => number): DateConstructor =>
   new Proxy(Date, {
-    construct: (target, args: [number?]) => (args.length === 0 ? new target(wallNow()) : Reflect.construct(target, args)),
+    construct: (target, args: [number?]) =>
+      args.length === 0 ? new target(wallNow()) : Reflect.construct(target, args),
     get: (target, name) => (name === "now" ? wallNow : Reflect.get(target, name)),
   });
 
@@ -66,7 +67,10 @@ export const installAmbient = (): Ambient => {
     clearInterval: clear,
     Date: datesFrom(() => current().wallNow()),
   });
-  Object.defineProperty(globalThis, "performance", { configurable: true, value: { timeOrigin: 0, now: () => current().now() - openedAt } });
+  Object.defineProperty(globalThis, "performance", {
+    configurable: true,
+    value: { timeOrigin: 0, now: () => current().now() - openedAt },
+  });
   return {
     use: (next) => {
       clock = next;

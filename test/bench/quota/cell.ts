@@ -74,7 +74,8 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
   const owner = scenario.userEach ? name : "user";
   const users = Array.from({ length: scenario.users }, (_, index) => (index === 0 ? owner : `${owner}-${index}`));
   const callerOf = (user: string): Caller => ({ ip: "home", key: user === owner ? name : `${name} ${user}`, user });
-  const dateOffMs = scenario.dateOffMsOf?.[name] ?? between(stage.random.fork("date"), -scenario.dateOffMsMax, scenario.dateOffMsMax);
+  const dateOffMs =
+    scenario.dateOffMsOf?.[name] ?? between(stage.random.fork("date"), -scenario.dateOffMsMax, scenario.dateOffMsMax);
   const wire = createWire({
     truth,
     machine,
@@ -188,7 +189,9 @@ export const runCell = async ({ scenario, seed, minutes, createLimiter, onClock 
   onClock?.(machine.clock);
   const meter = countedMeter({ truth, meter: createMeter(scenario.faults, truth.now()), counter });
   const stage: Stage = { scenario, truth, machine, machines: new Set([machine]), meter, counter, random };
-  const loads = Array.from({ length: scenario.engines }, (_, index) => engineOf(stage, scenario, `engine-${index}`, createLimiter));
+  const loads = Array.from({ length: scenario.engines }, (_, index) =>
+    engineOf(stage, scenario, `engine-${index}`, createLimiter),
+  );
   const { beside } = scenario;
   for (let index = 0; index < besides(scenario); index++)
     loads.push(engineOf(stage, { ...scenario, ...beside }, index === 0 ? "beside" : `beside-${index}`, createLimiter));

@@ -22,7 +22,9 @@ export const groups: Readonly<Record<string, Scenario>> = {
     title: "one saturated engine beside three light ones with one quota",
     beside: { mix: weightBound.mix, load: { kind: "bursts", size: 3, everyMs: 20_000 }, many: 3 },
   }),
-  "group-3to1": groupOf("two engines with shares of 3 to 1", 2, { sharing: { shareOf: (member) => (member === "engine-0" ? 3 : 1) } }),
+  "group-3to1": groupOf("two engines with shares of 3 to 1", 2, {
+    sharing: { shareOf: (member) => (member === "engine-0" ? 3 : 1) },
+  }),
   "group-address": groupOf("three users behind one address", 3, {
     userEach: true,
     binding: "ip",
@@ -34,6 +36,11 @@ export const groups: Readonly<Record<string, Scenario>> = {
   "group-lost": groupOf("four engines whose store is away for 18 s and forgets everything", 4, {
     sharing: { away: [[5.2 * minuteMs, 5.5 * minuteMs]] },
   }),
-  "group-asleep": groupOf("two engines on machines that sleep and whose calendars step", 2, { upsets: true, skewMsMax: 120_000 }),
-  "group-astray": groupOf("three engines of which one misreads where minutes begin by 40 s", 3, { dateOffMsOf: { "engine-1": 40_000 } }),
+  "group-asleep": groupOf("two engines on machines that sleep and whose calendars step", 2, {
+    upsets: true,
+    skewMsMax: 120_000,
+  }),
+  "group-astray": groupOf("three engines of which one misreads where minutes begin by 40 s", 3, {
+    dateOffMsOf: { "engine-1": 40_000 },
+  }),
 };

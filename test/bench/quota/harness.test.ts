@@ -38,7 +38,10 @@ describe("The bench meter", () => {
     const meter = createMeter();
     for (let second = 0; second < 12; second++) for (let i = 0; i < 10; i++) meter.judge(second * 1_000, home, 10);
     expect(meter.judge(20_000, home, 1)).toMatchObject({ accepted: false, blocksForMs: 40_000 });
-    expect(meter.judge(59_999, { ...home, ip: "elsewhere", key: "b" }, 1)).toMatchObject({ accepted: false, blocksForMs: 0 });
+    expect(meter.judge(59_999, { ...home, ip: "elsewhere", key: "b" }, 1)).toMatchObject({
+      accepted: false,
+      blocksForMs: 0,
+    });
     expect(meter.judge(60_000, home, 1)).toMatchObject({ accepted: true, uidUsed: 1 });
   });
 
@@ -52,7 +55,12 @@ describe("The bench meter", () => {
   it("charges a refused call to its address and to nothing else", () => {
     const meter = createMeter();
     for (let i = 0; i < 11; i++) meter.judge(0, home, 1);
-    expect(meter.judge(1_000, home, 1)).toMatchObject({ accepted: true, ipRemaining: 1188, keyRemaining: 9, uidUsed: 11 });
+    expect(meter.judge(1_000, home, 1)).toMatchObject({
+      accepted: true,
+      ipRemaining: 1188,
+      keyRemaining: 9,
+      uidUsed: 11,
+    });
     for (let i = 12; i < 1200; i++) meter.judge(1_000, home, 1);
     expect(meter.judge(2_000, home, 1).accepted).toBe(false);
     expect(meter.judge(2_000, { ...home, ip: "elsewhere" }, 1).accepted).toBe(true);
@@ -240,7 +248,12 @@ describe("A bench worker", () => {
   });
 
   it("names the cell that failed", async () => {
-    const contender = { label: "nobody / at all", module: "./nobody.mjs", configuration: "at all", role: "peer" } as const;
+    const contender = {
+      label: "nobody / at all",
+      module: "./nobody.mjs",
+      configuration: "at all",
+      role: "peer",
+    } as const;
     const run = runAll([{ contender, scenario: "A", seeds: [7], minutes: 1 }], 1, () => undefined);
     await expect(run).rejects.toThrow(/nobody \/ at all, scenario A, seed 7: .*nobody\.mjs/);
   });
@@ -249,7 +262,11 @@ describe("A bench worker", () => {
 describe("The bench command line", () => {
   it("shares minutes out among seeds and puts ours first", () => {
     const options = optionsFrom(["--scenario", "B,sweep", "--minutes", "20", "--seeds", "4", "--peers", "p-queue"]);
-    expect(options).toMatchObject({ seeds: 4, minutesPerSeed: 5, scenarios: ["B", "S55", "S250", "S500", "S900", "S1500"] });
+    expect(options).toMatchObject({
+      seeds: 4,
+      minutesPerSeed: 5,
+      scenarios: ["B", "S55", "S250", "S500", "S900", "S1500"],
+    });
     expect(options.contenders[0]?.role).toBe("ours");
     expect(options.contenders.filter(({ role }) => role === "peer").map(({ label }) => label)).toEqual([
       "p-queue / nominal",

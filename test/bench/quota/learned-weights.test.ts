@@ -23,9 +23,16 @@ describe("Engines on one user, unaware of each other", () => {
   ])("%i of them charge no call more than it weighs, seed %i", async (engines, seed) => {
     const ledgers: Ledger[] = [];
     const scenario: Scenario = { ...(scenarios["L"] as Scenario), engines };
-    await runCell({ scenario, seed, minutes: 15, createLimiter: createSluice({}, undefined, (ledger) => ledgers.push(ledger)) });
+    await runCell({
+      scenario,
+      seed,
+      minutes: 15,
+      createLimiter: createSluice({}, undefined, (ledger) => ledgers.push(ledger)),
+    });
     expect(ledgers).toHaveLength(engines);
-    const tooHeavy = ledgers.flatMap(({ learned }) => [...learned].filter(([endpoint, weight]) => weight > (stated[endpoint] ?? 0)));
+    const tooHeavy = ledgers.flatMap(({ learned }) =>
+      [...learned].filter(([endpoint, weight]) => weight > (stated[endpoint] ?? 0)),
+    );
     expect(tooHeavy).toEqual([]);
   });
 });

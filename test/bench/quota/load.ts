@@ -58,7 +58,16 @@ const drawCall = (mix: readonly Share[], random: Random): Share => {
   return mix[0] as Share;
 };
 
-export const createLoad = ({ scenario, truth, machine, random, counter, createLimiter, send, users }: LoadOptions): Load => {
+export const createLoad = ({
+  scenario,
+  truth,
+  machine,
+  random,
+  counter,
+  createLimiter,
+  send,
+  users,
+}: LoadOptions): Load => {
   const mixes = random.fork("mix");
   const urgents = random.fork("urgent");
   const open = new Set<Call>();
@@ -74,9 +83,11 @@ export const createLoad = ({ scenario, truth, machine, random, counter, createLi
     }
     if (call.state === "accepted") return;
     call.state = "accepted";
-    if (call.urgent) counter.urgent(call.submittedAt, truth.now() - call.submittedAt - (machine.slept() - call.sleptBefore));
+    if (call.urgent)
+      counter.urgent(call.submittedAt, truth.now() - call.submittedAt - (machine.slept() - call.sleptBefore));
     if (call.burst !== undefined) counter.placed(call.submittedAt, truth.now() - call.submittedAt);
-    if (call.burst !== undefined && --call.burst.left === 0) counter.burst(call.burst.startedAt, truth.now() - call.burst.startedAt);
+    if (call.burst !== undefined && --call.burst.left === 0)
+      counter.burst(call.burst.startedAt, truth.now() - call.burst.startedAt);
   };
   const submit = (call: Call): void => {
     open.add(call);
@@ -109,7 +120,8 @@ export const createLoad = ({ scenario, truth, machine, random, counter, createLi
   });
   const more = (): void => submit(callOf(drawCall(scenario.mix, mixes), false, undefined));
   const urgent = (): void => {
-    for (let i = 0; i < scenario.urgentAtOnce; i++) submit(callOf({ share: 1, kind: "cancel", weight: 15 }, true, undefined));
+    for (let i = 0; i < scenario.urgentAtOnce; i++)
+      submit(callOf({ share: 1, kind: "cancel", weight: 15 }, true, undefined));
   };
 
   /** Runs client code at random or regular instants of true time, whatever the client's process goes through meanwhile. */

@@ -82,7 +82,8 @@ const slidingCount = (windowMs: number): Count => {
   let used = 0;
   return {
     used: (at) => {
-      while (calls.length > 0 && (calls[0] as { at: number }).at <= at - windowMs) used -= (calls.shift() as { units: number }).units;
+      while (calls.length > 0 && (calls[0] as { at: number }).at <= at - windowMs)
+        used -= (calls.shift() as { units: number }).units;
       return used;
     },
     add: (at, units) => {

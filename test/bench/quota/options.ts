@@ -24,7 +24,8 @@ const usage = (message: string): SluiceError => new SluiceError("USAGE", message
 
 const wholeOf = (name: string, text: string): number => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw usage(`--${name} "${text}" is not a whole number above zero; write --${name} 5.`);
+  if (!Number.isInteger(value) || value < 1)
+    throw usage(`--${name} "${text}" is not a whole number above zero; write --${name} 5.`);
   return value;
 };
 
@@ -39,7 +40,9 @@ const scenariosOf = (text: string): string[] => {
   const ids = text.split(",").flatMap((id) => sets[id] ?? [id]);
   for (const id of ids) {
     if (scenarios[id] === undefined) {
-      throw usage(`--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, groups and all.`);
+      throw usage(
+        `--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, groups and all.`,
+      );
     }
   }
   return ids;
@@ -54,14 +57,24 @@ const entrantsOf = (text: string): Contender[] => {
   const picked = text.split(",").flatMap((name) => {
     const found = known.filter(({ label }) => label === name || label.startsWith(`${name} / `));
     if (found.length === 0)
-      throw usage(`--peers "${name}" is not compared here; there are ${roster.map((entrant) => entrant.name).join(", ")}.`);
+      throw usage(
+        `--peers "${name}" is not compared here; there are ${roster.map((entrant) => entrant.name).join(", ")}.`,
+      );
     return found;
   });
   return [...ours, ...picked.filter(({ role }) => role !== "ours")];
 };
 
 export const optionsFrom = (args: readonly string[]): Options => {
-  let values: { scenario: string; minutes: string; seeds: string; peers: string; jobs: string; json: boolean; "without-ours": boolean };
+  let values: {
+    scenario: string;
+    minutes: string;
+    seeds: string;
+    peers: string;
+    jobs: string;
+    json: boolean;
+    "without-ours": boolean;
+  };
   try {
     ({ values } = parseArgs({
       args: [...args],
@@ -80,7 +93,8 @@ export const optionsFrom = (args: readonly string[]): Options => {
   }
   const seeds = wholeOf("seeds", values.seeds);
   const minutes = wholeOf("minutes", values.minutes);
-  if (minutes % seeds !== 0) throw usage(`--minutes ${minutes} cannot be shared out among ${seeds} seeds; make it a multiple.`);
+  if (minutes % seeds !== 0)
+    throw usage(`--minutes ${minutes} cannot be shared out among ${seeds} seeds; make it a multiple.`);
   return {
     scenarios: scenariosOf(values.scenario),
     contenders: entrantsOf(values.peers).filter(({ role }) => role !== "ours" || !values["without-ours"]),

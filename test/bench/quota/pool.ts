@@ -48,7 +48,8 @@ export const runAll = async (
 ): Promise<void> => {
   const waiting = [...all];
   const work = async (): Promise<void> => {
-    for (let series = waiting.shift(); series !== undefined; series = waiting.shift()) finished(series, await runSeries(series));
+    for (let series = waiting.shift(); series !== undefined; series = waiting.shift())
+      finished(series, await runSeries(series));
   };
   await Promise.all(Array.from({ length: jobs }, work));
 };

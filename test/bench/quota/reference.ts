@@ -22,7 +22,8 @@ const createOracle = ({ clock, truth }: Bench): Limiter => {
   const weightIn = new Map<number, number>();
   const callsIn = new Map<number, number>();
   const fits = (at: number, weight: number): boolean =>
-    (callsIn.get(Math.floor(at / secondMs)) ?? 0) < 10 && (weightIn.get(Math.floor(at / minuteMs)) ?? 0) + weight <= 1200;
+    (callsIn.get(Math.floor(at / secondMs)) ?? 0) < 10 &&
+    (weightIn.get(Math.floor(at / minuteMs)) ?? 0) + weight <= 1200;
   const charge = (at: number, weight: number): void => {
     const second = Math.floor(at / secondMs);
     const minute = Math.floor(at / minuteMs);

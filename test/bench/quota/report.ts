@@ -38,7 +38,12 @@ const resultOf = async (id: string, options: Options): Promise<Result> => {
   const rows = contenders.map(({ label }) => ({ label, figures: figuresOf(addTallies(tallies.get(label) ?? [])) }));
   const ours = contenders.findIndex(({ role }) => role === "ours");
   const mine = rows[ours];
-  return { scenario: id, title: scenarios[id]?.title ?? id, rows, checks: mine === undefined ? [] : checksOf(id, mine.figures) };
+  return {
+    scenario: id,
+    title: scenarios[id]?.title ?? id,
+    rows,
+    checks: mine === undefined ? [] : checksOf(id, mine.figures),
+  };
 };
 
 const textOf = ({ scenario, rows, checks }: Result): string => {

@@ -34,7 +34,12 @@ export const roster: readonly Entrant[] = [
   { name: "p-queue", module: "./peers/p-queue.mjs", configurations: ["nominal", "careful"], role: "peer" },
   { name: "p-throttle", module: "./peers/p-throttle.mjs", configurations: ["nominal", "careful"], role: "peer" },
   { name: "limiter", module: "./peers/limiter.mjs", configurations: ["nominal", "careful"], role: "peer" },
-  { name: "rate-limiter-flexible", module: "./peers/rate-limiter-flexible.mjs", configurations: ["nominal", "careful"], role: "peer" },
+  {
+    name: "rate-limiter-flexible",
+    module: "./peers/rate-limiter-flexible.mjs",
+    configurations: ["nominal", "careful"],
+    role: "peer",
+  },
   { name: "hand-written", module: "./peers/hand-written.mjs", configurations: ["nominal", "careful"], role: "peer" },
   { name: "reference", module: "./reference.ts", configurations: ["oracle", "greedy"], role: "reference" },
 ];

@@ -101,7 +101,11 @@ const sweepOf = (jitterMs: number): Scenario => ({
 export const comparison: Readonly<Record<string, Scenario>> = {
   A: weightBound,
   B: keyBound,
-  C: { ...weightBound, title: "A and a stranger on the same user, 24 calls of weight 10 a minute", strangerPerMinute: 24 },
+  C: {
+    ...weightBound,
+    title: "A and a stranger on the same user, 24 calls of weight 10 a minute",
+    strangerPerMinute: 24,
+  },
   D: { ...weightBound, title: "A and a restart of the client every 95 s", restartEveryMs: 95_000 },
   E: { ...keyBound, title: "B and one leg in a hundred 0.2 to 2 s late", legMs: { kind: "tails" } },
   F: {
@@ -112,8 +116,17 @@ export const comparison: Readonly<Record<string, Scenario>> = {
   },
   G: { ...weightBound, title: "A and one leg in a hundred 0.2 to 2 s late", legMs: { kind: "tails" } },
   J: { ...keyBound, title: "B and Date stamped up to 120 ms off the limiting clock", dateOffMsMax: 120 },
-  K: { ...weightBound, title: "A and sleeps, calendar steps of an hour, a calendar up to 120 s wrong", skewMsMax: 120_000, upsets: true },
-  L: { ...weightBound, title: "A twice: two engines on one user, each with its own key, unaware of each other", engines: 2 },
+  K: {
+    ...weightBound,
+    title: "A and sleeps, calendar steps of an hour, a calendar up to 120 s wrong",
+    skewMsMax: 120_000,
+    upsets: true,
+  },
+  L: {
+    ...weightBound,
+    title: "A twice: two engines on one user, each with its own key, unaware of each other",
+    engines: 2,
+  },
   S55: sweepOf(55),
   S250: sweepOf(250),
   S500: sweepOf(500),

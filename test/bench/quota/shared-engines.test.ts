@@ -37,7 +37,12 @@ describe("Engines that divide one quota", () => {
     ["two on machines that sleep and whose calendars step", { engines: 2, upsets: true, skewMsMax: 120_000 }, {}, 97],
     ["four on clocks two minutes off that drift", { engines: 4, skewMsMax: 120_000, driftPpm: 100 }, {}, 99],
     ["four whose store hangs for half a minute", { engines: 4 }, { hangs: [[2.2 * minute, 2.7 * minute]] }, 90],
-    ["four whose store hangs for two minutes and a half", { engines: 4 }, { hangs: [[1.2 * minute, 3.7 * minute]] }, 45],
+    [
+      "four whose store hangs for two minutes and a half",
+      { engines: 4 },
+      { hangs: [[1.2 * minute, 3.7 * minute]] },
+      45,
+    ],
     ["four whose store is restarted without its memory", { engines: 4 }, { away: [[2.2 * minute, 2.3 * minute]] }, 97],
   ])("%s: no refusal, exits within a second and most of the quota used", async (_, scenario, troubles, least) => {
     const { refused, utilisationPct, urgentMsP99 } = await run(scenario, troubles);
@@ -47,7 +52,11 @@ describe("Engines that divide one quota", () => {
   });
 
   it("four whose store hangs for four minutes: exits go on at once, on what each of them has left for them", async () => {
-    const { refused, utilisationPct, urgentMsP99 } = await run({ engines: 4 }, { hangs: [[5.2 * minute, 9.2 * minute]] }, 12);
+    const { refused, utilisationPct, urgentMsP99 } = await run(
+      { engines: 4 },
+      { hangs: [[5.2 * minute, 9.2 * minute]] },
+      12,
+    );
     expect(refused).toBe(0);
     expect(utilisationPct).toBeGreaterThanOrEqual(88);
     expect(urgentMsP99).toBeLessThanOrEqual(5_000);
@@ -55,7 +64,11 @@ describe("Engines that divide one quota", () => {
 
   it("three that are not busy hold nothing in a minute's last second that nothing of theirs waits for", async () => {
     const scenario = { ...saturated, engines: 1, beside: light };
-    const together = await runSeeds([1, 2, 3], { scenario, minutes: 20, createLimiter: createSluice({}, sharedQuotaOf()) });
+    const together = await runSeeds([1, 2, 3], {
+      scenario,
+      minutes: 20,
+      createLimiter: createSluice({}, sharedQuotaOf()),
+    });
     const { utilisationPct, urgentMsP99 } = figuresOf(together);
     expect(together.refused).toBe(0);
     expect(utilisationPct).toBeGreaterThanOrEqual(98.9);
@@ -68,7 +81,11 @@ describe("Engines that divide one quota", () => {
       const told: string[] = [];
       const onAnomaly = (member: string, what: string): void => void told.push(`${member} ${what}`);
       const scenario = { ...saturated, engines: 3, dateOffMsOf: { "engine-1": off } };
-      const tally = await runSeeds([1, 2, 3], { scenario, minutes: 6, createLimiter: createSluice({}, sharedQuotaOf({ onAnomaly })) });
+      const tally = await runSeeds([1, 2, 3], {
+        scenario,
+        minutes: 6,
+        createLimiter: createSluice({}, sharedQuotaOf({ onAnomaly })),
+      });
       const { utilisationPct, urgentMsP99 } = figuresOf(tally);
       expect(tally.refused).toBe(0);
       expect(utilisationPct).toBeGreaterThanOrEqual(95);
@@ -83,7 +100,10 @@ describe("Engines that divide one quota", () => {
     [64, 4],
     [74, 7],
   ])("four, one of which stands still for 80 s from second %i and another for 15 s: no refusal", async (from, seed) => {
-    const stops = { "engine-1": [[from * 1_000, (from + 80) * 1_000]], "engine-2": [[(from + 30) * 1_000, (from + 45) * 1_000]] } as const;
+    const stops = {
+      "engine-1": [[from * 1_000, (from + 80) * 1_000]],
+      "engine-2": [[(from + 30) * 1_000, (from + 45) * 1_000]],
+    } as const;
     const scenario: Scenario = { ...saturated, engines: 4, stopsOf: stops };
     const tally = await runCell({ scenario, seed, minutes: 5, createLimiter: createSluice({}, sharedQuotaOf()) });
     expect(tally.refused).toBe(0);
@@ -93,16 +113,19 @@ describe("Engines that divide one quota", () => {
   });
 
   // They ask before they know when minutes begin, so that first answers may be of two: each of these seeds was refused when one was misplaced.
-  it.each([13, 65, 88, 97])("four whose first calls are answered about the edge of a minute (seed %i): no refusal", async (seed) => {
-    const tally = await runCell({
-      scenario: { ...saturated, engines: 4 },
-      seed,
-      minutes: 2,
-      createLimiter: createSluice({}, sharedQuotaOf()),
-    });
-    expect(tally.refused).toBe(0);
-    expect(figuresOf(tally).utilisationPct).toBeGreaterThanOrEqual(98.5);
-  });
+  it.each([13, 65, 88, 97])(
+    "four whose first calls are answered about the edge of a minute (seed %i): no refusal",
+    async (seed) => {
+      const tally = await runCell({
+        scenario: { ...saturated, engines: 4 },
+        seed,
+        minutes: 2,
+        createLimiter: createSluice({}, sharedQuotaOf()),
+      });
+      expect(tally.refused).toBe(0);
+      expect(figuresOf(tally).utilisationPct).toBeGreaterThanOrEqual(98.5);
+    },
+  );
 
   it("four, one of which reaches the store late: it goes by its part until then, and divides from then on", async () => {
     const told: string[] = [];

@@ -51,7 +51,10 @@ export const sharedQuotaOf = (given?: SharingTroubles): ((bench: Bench) => Share
       store: farStore(known, bench, troubles),
       member: group.member,
       share: shareOf(group.member),
-      of: Array.from({ length: group.engines }, (_, index) => shareOf(`engine-${index}`)).reduce((sum, share) => sum + share, 0),
+      of: Array.from({ length: group.engines }, (_, index) => shareOf(`engine-${index}`)).reduce(
+        (sum, share) => sum + share,
+        0,
+      ),
       address: "home",
       gone: true,
       onHalt: (reason) => onHalt?.(group.member, reason),

@@ -25,11 +25,16 @@ const accountOf = (user: string): Account => {
   return account;
 };
 
-const classOf = ({ urgent, kind }: Task): ActionClass => (urgent ? "emergency" : kind === "place" || kind === "cancel" ? "place" : "read");
+const classOf = ({ urgent, kind }: Task): ActionClass =>
+  urgent ? "emergency" : kind === "place" || kind === "cancel" ? "place" : "read";
 
 /** `sharing` makes an engine's part of a quota that several divide; `made` is given each engine's ledger. */
 export const createSluice =
-  (reserve: Partial<ReservePolicy>, sharing?: (bench: Bench) => SharedQuota, made?: (ledger: Ledger) => void): CreateLimiter =>
+  (
+    reserve: Partial<ReservePolicy>,
+    sharing?: (bench: Bench) => SharedQuota,
+    made?: (ledger: Ledger) => void,
+  ): CreateLimiter =>
   (bench: Bench) => {
     const { clock, sliding, group } = bench;
     const shared = sharing?.(bench);
@@ -63,14 +68,29 @@ export const createSluice =
       new Promise((resolve, reject) => {
         const account = accountOf(task.user);
         const [key = ""] = account.keys;
-        const request = { endpoint: endpoints[task.kind], method: "GET", path: "", query: {}, body: undefined, key } as const;
+        const request = {
+          endpoint: endpoints[task.kind],
+          method: "GET",
+          path: "",
+          query: {},
+          body: undefined,
+          key,
+        } as const;
         tasks.set(request, task);
         const { endpoint } = request;
         const done = (ending: Ending): void => {
           if (ending.kind === "answered" && ending.response.status === 429) submit(task).then(resolve, reject);
           else resolve();
         };
-        scheduler.submit({ endpoint, class: classOf(task), owner: "bench", weight: task.weight, account, build: () => request, done });
+        scheduler.submit({
+          endpoint,
+          class: classOf(task),
+          owner: "bench",
+          weight: task.weight,
+          account,
+          build: () => request,
+          done,
+        });
       });
     return { submit };
   };

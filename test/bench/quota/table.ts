@@ -21,10 +21,16 @@ interface Column {
 }
 
 const columnsOf = (scenario: Scenario): readonly Column[] => [
-  { head: "429 per hour", cell: (row) => row.refusedPerHour.toFixed(row.refusedPerHour > 0 && row.refusedPerHour < 10 ? 1 : 0) },
+  {
+    head: "429 per hour",
+    cell: (row) => row.refusedPerHour.toFixed(row.refusedPerHour > 0 && row.refusedPerHour < 10 ? 1 : 0),
+  },
   { head: "minutes blocked", cell: (row) => percent(row.minutesBlockedPct, 0) },
   { head: "time blocked", cell: (row) => percent(row.timeBlockedPct, 1) },
-  { head: { uid: "weight used", key: "key used", ip: "address used" }[scenario.binding], cell: (row) => percent(row.utilisationPct, 1) },
+  {
+    head: { uid: "weight used", key: "key used", ip: "address used" }[scenario.binding],
+    cell: (row) => percent(row.utilisationPct, 1),
+  },
   ...(scenario.beside === undefined ? [] : [{ head: "placed p99", cell: (row: Figures) => ms(row.placedMsP99) }]),
   ...(scenario.load.kind === "bursts"
     ? [

@@ -58,7 +58,13 @@ export const createCounter = (
   changes: Scenario["faults"]["changes"] = [],
 ): Counter => {
   const from = Math.ceil(startAt / minuteMs) * minuteMs;
-  const rows: Minute[] = Array.from({ length: minutes }, () => ({ own: 0, foreign: 0, refused: 0, blockedMs: 0, awake: true }));
+  const rows: Minute[] = Array.from({ length: minutes }, () => ({
+    own: 0,
+    foreign: 0,
+    refused: 0,
+    blockedMs: 0,
+    awake: true,
+  }));
   const urgentMs: number[] = [];
   const burstMs: number[] = [];
   const placedMs: number[] = [];

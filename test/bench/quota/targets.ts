@@ -42,7 +42,10 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
     ["anchor", "anchor-odd", "date-up", "date-late", "date-edges", "date-steps", "date-first", "date-some", "dateless"],
     refusals(2),
   ),
-  ...misreadable(["anchor-odd-key", "date-up-key", "date-edges-key", "date-steps-key", "date-first-key", "dateless-key"], noRefusals),
+  ...misreadable(
+    ["anchor-odd-key", "date-up-key", "date-edges-key", "date-steps-key", "date-first-key", "dateless-key"],
+    noRefusals,
+  ),
   "date-late-key": [noRefusals, utilisation(97), urgentP99(1_000)],
   "date-some-key": [noRefusals, utilisation(97), urgentP99(1_000)],
   bare: [noRefusals, utilisation(99), urgentP99(1_200)],
@@ -90,7 +93,8 @@ export interface Check {
   readonly passed: boolean;
 }
 
-const rounded = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3))));
+const rounded = (value: number): string =>
+  Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 
 export const checksOf = (scenario: string, figures: Figures): Check[] =>
   (targets[scenario] ?? []).map(({ figure, atMost, atLeast }) => {

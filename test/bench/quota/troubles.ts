@@ -29,10 +29,14 @@ const stretch = (from: number, to: number): Partial<Scenario> => ({ legMs: { kin
 
 export const troubles: Readonly<Record<string, Scenario>> = {
   anchor: weight("minutes that begin at second 37", { faults: { minuteFromMs: 37_000 } }),
-  ...both("anchor-odd", "minutes that begin at 37.42 s and seconds at .42", { faults: { minuteFromMs: 37_420, secondFromMs: 420 } }),
+  ...both("anchor-odd", "minutes that begin at 37.42 s and seconds at .42", {
+    faults: { minuteFromMs: 37_420, secondFromMs: 420 },
+  }),
   ...both("date-up", "Date rounded up", { faults: { date: { kind: "rounded-up" } } }),
   ...both("date-late", "Date late by a second", { faults: { date: { kind: "off", ms: -1_000 } } }),
-  ...both("date-edges", "Date stamped by two edges, 400 ms early and late", { faults: { date: { kind: "edges", ms: 400 } } }),
+  ...both("date-edges", "Date stamped by two edges, 400 ms early and late", {
+    faults: { date: { kind: "edges", ms: 400 } },
+  }),
   ...both("date-steps", "Date steps by 3 s every ten minutes", { faults: { date: { kind: "steps", ms: 3_000 } } }),
   ...both("date-first", "a first answer without Date", { faults: { date: { kind: "missing-first" } } }),
   ...both("date-some", "one answer in twenty without Date", { faults: { date: { kind: "missing", share: 0.05 } } }),
@@ -45,13 +49,22 @@ export const troubles: Readonly<Record<string, Scenario>> = {
     ...addressBound,
     faults: { changes: [{ atMs: 5 * minuteMs, layer: "ip", max: 400 }] },
   }),
-  "address-engines": key("three engines, each with a user of its own", { binding: "ip", engines: 3, userEach: true, urgentPerMinute: 2 }),
+  "address-engines": key("three engines, each with a user of its own", {
+    binding: "ip",
+    engines: 3,
+    userEach: true,
+    urgentPerMinute: 2,
+  }),
   "address-neighbour": key("three users, and 300 requests a minute by another program at the address", {
     ...addressBound,
     neighbourPerMinute: 300,
   }),
-  "key-cut": key("the key cut to 5 after five minutes", { faults: { changes: [{ atMs: 5.3 * minuteMs, layer: "key", max: 5 }] } }),
-  "key-small": key("the key at 5 from the first answer on", { faults: { changes: [{ atMs: 0, layer: "key", max: 5 }] } }),
+  "key-cut": key("the key cut to 5 after five minutes", {
+    faults: { changes: [{ atMs: 5.3 * minuteMs, layer: "key", max: 5 }] },
+  }),
+  "key-small": key("the key at 5 from the first answer on", {
+    faults: { changes: [{ atMs: 0, layer: "key", max: 5 }] },
+  }),
   "key-back": key("the key cut to 5 and raised again after five minutes", {
     faults: {
       changes: [
@@ -60,7 +73,9 @@ export const troubles: Readonly<Record<string, Scenario>> = {
       ],
     },
   }),
-  "user-cut": weight("the user cut to 600 after five minutes", { faults: { changes: [{ atMs: 5.3 * minuteMs, layer: "uid", max: 600 }] } }),
+  "user-cut": weight("the user cut to 600 after five minutes", {
+    faults: { changes: [{ atMs: 5.3 * minuteMs, layer: "uid", max: 600 }] },
+  }),
   "user-back": weight("the user cut to 600, and raised again after ten minutes", {
     faults: {
       changes: [
@@ -73,7 +88,9 @@ export const troubles: Readonly<Record<string, Scenario>> = {
   "path-400": key("a way there and back of 400 ms", stretch(195, 205)),
   "path-long": weight("ways of 0.6 s, give or take half", stretch(150, 450)),
   ...both("lost", "2 % of the answers lost", { faults: { lostShare: 0.02 } }),
-  ...both("pareto", "latency after Pareto, at least 10 ms, shape 1.2", { legMs: { kind: "pareto", least: 10, shape: 1.2 } }),
+  ...both("pareto", "latency after Pareto, at least 10 ms, shape 1.2", {
+    legMs: { kind: "pareto", least: 10, shape: 1.2 },
+  }),
   ...both("copies", "one request in a hundred arrives twice", { faults: { copiedShare: 0.01 } }),
   ...both("drift", "a clock fast by 500 ppm", { driftPpm: 500 }),
   ...both("drift-slow", "a clock slow by 500 ppm", { driftPpm: -500 }),

@@ -86,7 +86,9 @@ export const createWire = ({ truth, machine, meter, legMs, dateOffMs, faults, ra
           return;
         }
         if (faults.copiedShare > 0 && luck.next() < faults.copiedShare) {
-          truth.setTimer(sentAt + drawLeg(legMs, luck), () => meter.judge(truth.now(), { ...caller, copy: true }, weight));
+          truth.setTimer(sentAt + drawLeg(legMs, luck), () =>
+            meter.judge(truth.now(), { ...caller, copy: true }, weight),
+          );
         }
         truth.setTimer(sentAt + takeLeg(), () => {
           const verdict = meter.judge(truth.now(), caller, weight);

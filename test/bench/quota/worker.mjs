@@ -15,7 +15,13 @@ const { configurations } = await import(workerData.module);
 const createLimiter = configurations[workerData.configuration];
 
 const answer = async ({ scenario, seed, minutes }) => {
-  const tally = await runCell({ scenario: scenarios[scenario], seed, minutes, createLimiter, onClock: (clock) => ambient.use(clock) });
+  const tally = await runCell({
+    scenario: scenarios[scenario],
+    seed,
+    minutes,
+    createLimiter,
+    onClock: (clock) => ambient.use(clock),
+  });
   parentPort.postMessage(tally);
 };
 

@@ -78,5 +78,7 @@ const median = figures[figures.length >> 1];
 // Last, so that the engine does not find RxJS prepared for other receivers than its own.
 if (part.bare !== undefined) extra.bare = bareNs(part);
 const cpu = Math.min(...processor);
-process.stdout.write(`${JSON.stringify({ name, unit: part.unit, runs: figures.length, least: figures[0], median, cpu, raw, ...extra })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ name, unit: part.unit, runs: figures.length, least: figures[0], median, cpu, raw, ...extra })}\n`,
+);
 process.exit(0);

@@ -45,7 +45,9 @@ const counted = (rows, instruments, strategyCount, take, several = counting) => 
   const ids = instrumentsOf(instruments).map(({ instId }) => instId);
   const mine = (index) => Array.from({ length: take }, (_, offset) => ids[(index * take + offset) % ids.length]);
   const make = (sluice, index, seen) =>
-    take === 1 ? countingOne(sluice, `s${index}`, mine(index)[0], seen) : several(sluice, `s${index}`, mine(index), seen);
+    take === 1
+      ? countingOne(sluice, `s${index}`, mine(index)[0], seen)
+      : several(sluice, `s${index}`, mine(index), seen);
   const strategiesOf = (sluice, seen) => Array.from({ length: strategyCount }, (_, index) => make(sluice, index, seen));
   const deliveries = (rows / instruments) * take * strategyCount;
   return {
@@ -89,7 +91,13 @@ const traded = (bars, barMs, ordType) => ({
   unit: "bars",
   prepare: (sluice) => stored(sluice, barTape(sluice, bars)),
   run: async (sluice, fixture, clocked, extra) => {
-    const { orders, quota } = await replay(sluice, fixture, [trading(sluice, { count: 0 }, barMs, ordType)], {}, clocked);
+    const { orders, quota } = await replay(
+      sluice,
+      fixture,
+      [trading(sluice, { count: 0 }, barMs, ordType)],
+      {},
+      clocked,
+    );
     if (orders.placed === 0) throw new Error("nothing was traded");
     extra.placed = orders.placed;
     extra.requests = quota.requests;
@@ -143,7 +151,9 @@ export const parts = {
       const columns = [...tape.series.flatMap((series) => Object.values(series)), tape.order.series, tape.order.row];
       const bytesOf = (values) => values.reduce((sum, value) => sum + value, 0) / tape.length;
       extra.bytesOnDisk = bytesOf(readdirSync(fixture).map((file) => statSync(join(fixture, file)).size));
-      extra.bytesInMemory = bytesOf(columns.filter((column) => ArrayBuffer.isView(column)).map(({ byteLength }) => byteLength));
+      extra.bytesInMemory = bytesOf(
+        columns.filter((column) => ArrayBuffer.isView(column)).map(({ byteLength }) => byteLength),
+      );
       return tape.length;
     },
   },

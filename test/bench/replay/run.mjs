@@ -47,7 +47,9 @@ const measure = (name, share) => {
   const file = fileURLToPath(new URL("./measure.mjs", import.meta.url));
   try {
     const args = [file, name, compiled, share.toFixed(1)];
-    return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", 2], timeout: 60_000 }));
+    return JSON.parse(
+      execFileSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", 2], timeout: 60_000 }),
+    );
   } catch (error) {
     return { name, failed: error.code === "ETIMEDOUT" ? "stopped after a minute" : "failed, see above" };
   }
@@ -62,7 +64,9 @@ const rows = names.map((name, index) => {
 const millions = (ns) => (1_000 / ns).toPrecision(3);
 const extraText = ({ bytesOnDisk, bytesInMemory, placed, requests }) =>
   [
-    ...(bytesOnDisk === undefined ? [] : [`${bytesOnDisk.toFixed(2)} bytes a row on disk, ${bytesInMemory.toFixed(1)} in memory`]),
+    ...(bytesOnDisk === undefined
+      ? []
+      : [`${bytesOnDisk.toFixed(2)} bytes a row on disk, ${bytesInMemory.toFixed(1)} in memory`]),
     ...(placed === undefined ? [] : [`${placed} orders placed`]),
     ...(requests === undefined ? [] : [`${requests} requests`]),
   ].join(", ");

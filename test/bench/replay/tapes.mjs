@@ -119,13 +119,16 @@ export const bookTape = ({ createTape }, messages) => {
       for (let change = 0; change < 15; change++)
         show(side, 1 + roll(roll(2) === 0 ? 20 : levelsAside), roll(4) === 0 ? 0 : 1 + roll(5_000));
     }
-    for (let quote = 0; quote < 10; quote++) push(quotes, at + quote * 4, bid, 1 + roll(5_000), bid + 1, 1 + roll(5_000));
+    for (let quote = 0; quote < 10; quote++)
+      push(quotes, at + quote * 4, bid, 1 + roll(5_000), bid + 1, 1 + roll(5_000));
     const side = roll(2) === 0 ? 1 : -1;
     push(trades, at + 10, side, side === 1 ? bid + 1 : bid, 1 + roll(500));
   }
   const kinds = { side: Int8Array, snapshot: Uint8Array };
   const typed = (columns) =>
-    Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, (kinds[name] ?? Float64Array).from(values)]));
+    Object.fromEntries(
+      Object.entries(columns).map(([name, values]) => [name, (kinds[name] ?? Float64Array).from(values)]),
+    );
   return createTape(instrumentsOf(1), [
     { kind: "level", instrument: 0, ...typed(levels) },
     { kind: "quote", instrument: 0, ...typed(quotes) },

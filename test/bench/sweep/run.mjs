@@ -68,7 +68,9 @@ const asked = (loner, facts) =>
     loner.send(facts);
   });
 const started = () => {
-  const loner = fork(fileURLToPath(new URL("./alone.mjs", import.meta.url)), [dist], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const loner = fork(fileURLToPath(new URL("./alone.mjs", import.meta.url)), [dist], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   loner.once("exit", (code) => {
     if (code !== 0) throw new Error("a process of the bench died");
   });
@@ -99,7 +101,9 @@ const compare = async (name, jobs, run, ceilingOf) => {
       `  ${size === 1 ? "one thread " : "two threads"}  ${shown(seconds)} s, processor ${shown(cpu)} s, ${each.toFixed(0)} ms a run`,
     );
   }
-  console.log(`  ratio        ${shown(ratios)}, median ${median(ratios).toFixed(2)}; results ${same ? "are the same bytes" : "DIFFER"}`);
+  console.log(
+    `  ratio        ${shown(ratios)}, median ${median(ratios).toFixed(2)}; results ${same ? "are the same bytes" : "DIFFER"}`,
+  );
   if (ceilingOf !== undefined) {
     const share = median(ratios) / median(ceilings);
     console.log(
@@ -138,7 +142,8 @@ for (const [title, [configPath, variations]] of Object.entries(sweeps)) {
   const loners = [started(), started()];
   await Promise.all(loners.map((loner) => asked(loner, { configPath, fixture: plan.fixture, jobs })));
   /** Each of them runs all jobs, so that two do twice the work. */
-  const alone = async (size) => Math.max(...(await Promise.all(loners.slice(0, size).map((loner) => asked(loner, "run")))));
+  const alone = async (size) =>
+    Math.max(...(await Promise.all(loners.slice(0, size).map((loner) => asked(loner, "run")))));
   await compare("Threads kept alive", jobs, keptAlive, alone);
   for (const loner of loners) loner.disconnect();
   await Promise.all(threads.map((thread) => thread.close()));

@@ -5,7 +5,11 @@
  */
 import { createServer } from "node:http";
 
-const body = JSON.stringify({ code: "0", msg: "", data: [{ ordId: "1234567890123456789", clOrdId: "c1", sCode: "0", sMsg: "" }] });
+const body = JSON.stringify({
+  code: "0",
+  msg: "",
+  data: [{ ordId: "1234567890123456789", clOrdId: "c1", sCode: "0", sMsg: "" }],
+});
 const headers = {
   "content-type": "application/json",
   "content-length": Buffer.byteLength(body),

@@ -24,15 +24,33 @@ export interface Path {
   readonly events: () => number;
 }
 
-const input = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "post_only", sz: "1000", px: "64123.4", clOrdId: "s1a2b3c4d5e6f7" };
+const input = {
+  instId: "BTC-USDT-SWAP",
+  side: "buy",
+  ordType: "post_only",
+  sz: "1000",
+  px: "64123.4",
+  clOrdId: "s1a2b3c4d5e6f7",
+};
 
 export const openPath = (baseUrl: string): Path => {
   const clock = createSystemClock();
   const contract = createContract();
   const { profile } = contract;
-  const credentials = createCredentials({ apiKey: "bench-key-0001", secretKey: "bench-secret", passphrase: "bench-pass" });
+  const credentials = createCredentials({
+    apiKey: "bench-key-0001",
+    secretKey: "bench-secret",
+    passphrase: "bench-pass",
+  });
   const signers = new Map([["k1", createSigner(profile, credentials)]]);
-  const http = new HttpTransport({ baseUrl, profile, dialect: wholeDialect(), signers, clock, time: createServiceTime(clock) });
+  const http = new HttpTransport({
+    baseUrl,
+    profile,
+    dialect: wholeDialect(),
+    signers,
+    clock,
+    time: createServiceTime(clock),
+  });
   const layers = layersOf(contract).map((layer) => ({ ...layer, capacity: 900_000_000 }));
   const ledger = createLedger({ layers, startedAt: clock.now(), quietMs: 0 });
   const journal = new EventLog(() => clock.now());

@@ -13,7 +13,9 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { register } from "tsx/esm/api";
 
-const { values } = parseArgs({ options: { seconds: { type: "string", default: "8" }, json: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { seconds: { type: "string", default: "8" }, json: { type: "boolean", default: false } },
+});
 register();
 const { openPath } = await import("./client-path.ts");
 
@@ -58,11 +60,14 @@ const headers = {
 const agent = new Agent({ keepAlive: true });
 const bare = () =>
   new Promise((resolve, reject) => {
-    const sent = request({ agent, host: "127.0.0.1", port, method: "POST", path: "/api/v1/trade/order", headers }, (answer) => {
-      const chunks = [];
-      answer.on("data", (chunk) => chunks.push(chunk));
-      answer.on("end", () => resolve(Buffer.concat(chunks)));
-    });
+    const sent = request(
+      { agent, host: "127.0.0.1", port, method: "POST", path: "/api/v1/trade/order", headers },
+      (answer) => {
+        const chunks = [];
+        answer.on("data", (chunk) => chunks.push(chunk));
+        answer.on("end", () => resolve(Buffer.concat(chunks)));
+      },
+    );
     sent.on("error", reject);
     sent.end(body);
   });

@@ -31,7 +31,12 @@ process.once("message", ({ url, key, instId, seconds, connections }) => {
     return `${head.join("\r\n")}\r\n\r\n${body}`;
   };
   const place = (ordType, px) =>
-    signed("POST", "/api/v1/trade/order", "", JSON.stringify({ instId, side: "buy", ordType, px, sz: "100", clOrdId: `c${orders++}` }));
+    signed(
+      "POST",
+      "/api/v1/trade/order",
+      "",
+      JSON.stringify({ instId, side: "buy", ordType, px, sz: "100", clOrdId: `c${orders++}` }),
+    );
   const next = (turn) => {
     if (turn % 3 === 0) return place("ioc", "50000");
     if (turn % 3 === 1) return signed("GET", "/api/v1/trade/order", `ordId=${ordId}&instId=${instId}`, "");

@@ -46,7 +46,9 @@ const clock = createSystemClock();
 const venue = createVenue({
   contract,
   instruments: [{ instId, tickSize: "0.1", lotSize: "0.001" }],
-  users: [{ uid: key.uid, keys: [{ name: key.apiKey, permissions: key.permissions }], balances: { USDT: "100000000" } }],
+  users: [
+    { uid: key.uid, keys: [{ name: key.apiKey, permissions: key.permissions }], balances: { USDT: "100000000" } },
+  ],
   fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
   enforceLimits: false,
 });
@@ -73,7 +75,14 @@ async function* on(child) {
 function report({ answered, wrong, p50Ms, p99Ms }, { user, system }, tookMs) {
   const rate = Math.round((answered / tookMs) * 1_000);
   const cpu = (user + system) / 1_000 / tookMs;
-  const row = { requestsPerSecond: rate, serverCpu: Number(cpu.toFixed(2)), perCpuSecond: Math.round(rate / cpu), p50Ms, p99Ms, wrong };
+  const row = {
+    requestsPerSecond: rate,
+    serverCpu: Number(cpu.toFixed(2)),
+    perCpuSecond: Math.round(rate / cpu),
+    p50Ms,
+    p99Ms,
+    wrong,
+  };
   process.stdout.write(
     values.json
       ? `${JSON.stringify(row)}\n`

@@ -70,6 +70,7 @@ const { user, system } = process.cpuUsage(cpu);
 const clientCpu = (user + system) / 1_000 / (now() - beganAt);
 delays.sort((a, b) => a - b);
 const at = (share) => Number((delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? 0).toFixed(3));
-process.send({ read, wrong, p50Ms: at(0.5), p99Ms: at(0.99), worstMs: at(1), clientCpu: Number(clientCpu.toFixed(2)) }, () =>
-  process.exit(0),
+process.send(
+  { read, wrong, p50Ms: at(0.5), p99Ms: at(0.99), worstMs: at(1), clientCpu: Number(clientCpu.toFixed(2)) },
+  () => process.exit(0),
 );

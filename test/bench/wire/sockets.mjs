@@ -24,7 +24,15 @@ const { values } = parseArgs({
 });
 const [seconds, rate, connections] = [values.seconds, values.rate, values.connections].map(Number);
 if (
-  !(seconds > 0 && seconds <= 30 && rate > 0 && rate <= 200_000 && Number.isInteger(connections) && connections > 0 && connections <= 30)
+  !(
+    seconds > 0 &&
+    seconds <= 30 &&
+    rate > 0 &&
+    rate <= 200_000 &&
+    Number.isInteger(connections) &&
+    connections > 0 &&
+    connections <= 30
+  )
 ) {
   process.stderr.write("--seconds is a number up to 30; --rate up to 200000; --connections a whole number up to 30.\n");
   process.exit(2);
@@ -56,7 +64,9 @@ const watchdog = setTimeout(
   },
   (seconds + 20) * 1_000,
 );
-const clients = fork(fileURLToPath(new URL("./sockets-clients.mjs", import.meta.url)), [], { stdio: ["ignore", 2, 2, "ipc"] });
+const clients = fork(fileURLToPath(new URL("./sockets-clients.mjs", import.meta.url)), [], {
+  stdio: ["ignore", 2, 2, "ipc"],
+});
 const answer = async () => (await once(clients, "message"))[0];
 clients.send({ url: server.wsUrl, products, connections });
 await answer();

@@ -36,7 +36,9 @@ interface Use {
 const redis = await startRedis();
 const watch = new Redis(redis.url);
 const children: ChildProcess[] = Array.from({ length: workers }, () =>
-  fork(fileURLToPath(new URL("./worker.ts", import.meta.url)), [redis.url, "4"], { execArgv: ["--expose-gc", "--import", "tsx"] }),
+  fork(fileURLToPath(new URL("./worker.ts", import.meta.url)), [redis.url, "4"], {
+    execArgv: ["--expose-gc", "--import", "tsx"],
+  }),
 );
 
 const useOf = async (child: ChildProcess): Promise<Use> => {
@@ -46,7 +48,8 @@ const useOf = async (child: ChildProcess): Promise<Use> => {
 };
 const infoOf = async (section: string, name: string): Promise<number> =>
   Number(new RegExp(`^${name}:([\\d.]+)`, "m").exec(await watch.info(section))?.[1]);
-const redisCpuMs = async (): Promise<number> => 1_000 * ((await infoOf("cpu", "used_cpu_user")) + (await infoOf("cpu", "used_cpu_sys")));
+const redisCpuMs = async (): Promise<number> =>
+  1_000 * ((await infoOf("cpu", "used_cpu_user")) + (await infoOf("cpu", "used_cpu_sys")));
 /** What is still needed; without the flag, what has not been collected yet as well. */
 const collect = (): void => (globalThis as { gc?: () => void }).gc?.();
 const own = (): Use => {
@@ -63,11 +66,20 @@ const used = async () => ({
 });
 
 const hash = "0".repeat(64);
-const sheet: WorkSheet = { kind: "sweep", version: packageVersion(), config: { path: "none.ts", sources: hash, hash }, settings: {} };
+const sheet: WorkSheet = {
+  kind: "sweep",
+  version: packageVersion(),
+  config: { path: "none.ts", sources: hash, hash },
+  settings: {},
+};
 const answers = { failed: (reason: string): unknown => ({ reason }), again: () => false };
 const options = { url: redis.url, clock: createSystemClock(), durable: true, onNotice: () => undefined };
 const submitter = await QueueSubmitter.open<{ readonly index: number }, unknown>(sheet, answers, options);
-const jobs = Array.from({ length: count }, (_, index) => ({ index, overrides: { ladder: { levels: index, step: "0.0005" } }, market: 0 }));
+const jobs = Array.from({ length: count }, (_, index) => ({
+  index,
+  overrides: { ladder: { levels: index, step: "0.0005" } },
+  market: 0,
+}));
 const answered = new Uint8Array(count);
 // Begun when all are there, so that their start is not counted.
 while (
@@ -101,10 +113,14 @@ const figures = {
   redisBytesAJob: ((after.redisMb - before.redisMb) * 2 ** 20) / count,
   redisMb: [before.redisMb, early.redisMb, after.redisMb],
   submitterHeapMb: [early.submitter.heapMb, after.submitter.heapMb],
-  workerHeapMb: [Math.max(...early.workers.map(({ heapMb }) => heapMb)), Math.max(...after.workers.map(({ heapMb }) => heapMb))],
+  workerHeapMb: [
+    Math.max(...early.workers.map(({ heapMb }) => heapMb)),
+    Math.max(...after.workers.map(({ heapMb }) => heapMb)),
+  ],
 };
 const overheadMs = figures.submitterMs + figures.workerMs + figures.redisMs;
-const rounded = (_: string, value: unknown): unknown => (typeof value === "number" ? Number(value.toPrecision(4)) : value);
+const rounded = (_: string, value: unknown): unknown =>
+  typeof value === "number" ? Number(value.toPrecision(4)) : value;
 if (values.json) process.stdout.write(`${JSON.stringify({ ...figures, overheadMs }, rounded)}\n`);
 else
   process.stdout.write(
@@ -119,8 +135,12 @@ const grown = ([first = 0, last = 0]: readonly number[]): number => last - first
 const misses = [
   ...(answered.every((times) => times === 1) ? [] : ["a run was not answered once"]),
   ...(overheadMs > targets.msAJob ? [`${overheadMs.toFixed(2)} ms a run`] : []),
-  ...(figures.redisBytesAJob > targets.redisBytesAJob ? [`${figures.redisBytesAJob.toFixed(0)} bytes of Redis a run`] : []),
-  ...(grown(figures.submitterHeapMb) > targets.heapMb || grown(figures.workerHeapMb) > targets.heapMb ? ["a heap that grows"] : []),
+  ...(figures.redisBytesAJob > targets.redisBytesAJob
+    ? [`${figures.redisBytesAJob.toFixed(0)} bytes of Redis a run`]
+    : []),
+  ...(grown(figures.submitterHeapMb) > targets.heapMb || grown(figures.workerHeapMb) > targets.heapMb
+    ? ["a heap that grows"]
+    : []),
 ];
 for (const miss of misses) process.stderr.write(`missed: ${miss}\n`);
 process.exit(misses.length === 0 ? 0 : 1);

@@ -11,7 +11,8 @@ const worker = await QueueWorker.open({
     sweep: () =>
       Promise.resolve({
         title: "nothing",
-        run: (data) => Promise.resolve({ kind: "answer" as const, answer: { status: "done", of: data, figures: "x".repeat(400) } }),
+        run: (data) =>
+          Promise.resolve({ kind: "answer" as const, answer: { status: "done", of: data, figures: "x".repeat(400) } }),
         close: () => Promise.resolve(),
       }),
   },

@@ -19,13 +19,19 @@ const layerOf = (index: number, given: Partial<ExtraLayer> = {}): fc.Arbitrary<E
       unit: fc.constantFrom("elements" as const, "elements" as const, "requests" as const, "weight" as const),
       windowMs: fc.constantFrom(...windows),
       anchor: fc.constantFrom("wall_clock" as const, "sliding" as const, "first_request" as const),
-      endpoints: fc.constantFrom<(readonly string[])[]>([], ["cancelBatch"], ["placeOrder"], ["cancelBatch", "placeOrder"]),
+      endpoints: fc.constantFrom<(readonly string[])[]>(
+        [],
+        ["cancelBatch"],
+        ["placeOrder"],
+        ["cancelBatch", "placeOrder"],
+      ),
       banMs: fc.constantFrom(0, 0, 3_000, 120_000),
       ease: fc.double({ min: 0, max: 1, noNaN: true }),
     })
     .map(({ endpoints, ease, ...rest }) => {
       const layer = { ...rest, ...given };
-      const least = layer.unit === "weight" ? Math.max(60, layer.windowMs / 200) : Math.max(1, Math.ceil(layer.windowMs / 500));
+      const least =
+        layer.unit === "weight" ? Math.max(60, layer.windowMs / 200) : Math.max(1, Math.ceil(layer.windowMs / 500));
       const capacity = given.capacity ?? Math.round(least * (1 + 5 * ease));
       return { name: `extra ${index}`, ...layer, capacity, ...(endpoints.length === 0 ? {} : { endpoints }), ...given };
     });
@@ -46,7 +52,9 @@ const planOf = (given: Partial<ExtraLayer> = {}): fc.Arbitrary<ExtraPlan> =>
 
 const faultsOf = (plan: ExtraPlan, port?: Port): string[] => {
   const { refusals, passed, waiting, left } = playExtra(plan, port);
-  const over = plan.layers.filter((layer) => mostIn(layer, passed) > layer.capacity).map(({ name }) => `${name} held more than it may`);
+  const over = plan.layers
+    .filter((layer) => mostIn(layer, passed) > layer.capacity)
+    .map(({ name }) => `${name} held more than it may`);
   return [
     ...over,
     ...(refusals.length > 0 ? [`${refusals.length} refused`] : []),

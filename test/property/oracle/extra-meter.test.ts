@@ -5,7 +5,15 @@ import type { ExtraLayer, ProfileOverrides } from "../../../src/contract/profile
 import { RateLimiter } from "../../../src/venue/rate-limiter.ts";
 
 const noon = 1_767_600_000_000;
-const plain: ExtraLayer = { name: "extra", scope: "uid", unit: "requests", capacity: 2, windowMs: 10_000, anchor: "wall_clock", banMs: 0 };
+const plain: ExtraLayer = {
+  name: "extra",
+  scope: "uid",
+  unit: "requests",
+  capacity: 2,
+  windowMs: 10_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 const caller = { ip: "home", key: "k", uid: "u" };
 
 const meterOf = (given: Partial<ExtraLayer>, limits: ProfileOverrides["limits"] = {}) => {
@@ -13,7 +21,8 @@ const meterOf = (given: Partial<ExtraLayer>, limits: ProfileOverrides["limits"] 
   return {
     meter,
     call: (at: number, { endpoint = "getOrder", elements = 1, weight = 5, who = caller } = {}): boolean =>
-      meter.arrive(who.ip, who, weight, noon + at, { endpoint, elements }) && meter.spend(who, weight, noon + at, { endpoint, elements }),
+      meter.arrive(who.ip, who, weight, noon + at, { endpoint, elements }) &&
+      meter.spend(who, weight, noon + at, { endpoint, elements }),
   };
 };
 

@@ -114,7 +114,16 @@ export const playExtra = (plan: ExtraPlan, portOf: Port = (ledger) => ledger): E
       return { endpoint: "cancelBatch" as const, method, path, query: {}, body, key };
     };
     const elementsNow = (): number => Math.min(pool, elementsMax);
-    scheduler.submit({ endpoint: "cancelBatch", class: "cancel", owner: "test", weight, account, build, elementsNow, done });
+    scheduler.submit({
+      endpoint: "cancelBatch",
+      class: "cancel",
+      owner: "test",
+      weight,
+      account,
+      build,
+      elementsNow,
+      done,
+    });
   };
   for (let burst = 0; burst < bursts; burst++) {
     clock.setTimer(startedAt + 40_000 * random.next(), () => {
@@ -132,7 +141,10 @@ export const playExtra = (plan: ExtraPlan, portOf: Port = (ledger) => ledger): E
 export const mostIn = ({ unit, windowMs, anchor, endpoints }: ExtraLayer, passed: readonly Passed[]): number => {
   const counted = passed
     .filter(({ endpoint }) => endpoints === undefined || endpoints.includes(endpoint))
-    .map(({ at, weight, elements }) => ({ at, units: unit === "requests" ? 1 : unit === "weight" ? weight : elements }));
+    .map(({ at, weight, elements }) => ({
+      at,
+      units: unit === "requests" ? 1 : unit === "weight" ? weight : elements,
+    }));
   const sums = counted.map(({ at }) => {
     const windowOf = (instant: number): number => Math.floor(instant / windowMs);
     const together = counted.filter((other) =>

@@ -22,11 +22,19 @@ const cases: readonly (readonly [string, Strange, number])[] = [
   ["two calls instead of three", lower, 1],
   ["two calls instead of three, in windows that begin later", { ...lower, shiftMs: 1 }, 1],
   ["windows that begin later, and answers at once", { ...prompt, shiftMs: 1 }, 1],
-  ["windows that begin later, answers at once, and every other one without a count", { ...prompt, shiftMs: 1, counts: "every other" }, 1],
+  [
+    "windows that begin later, answers at once, and every other one without a count",
+    { ...prompt, shiftMs: 1, counts: "every other" },
+    1,
+  ],
   ["counts of the call before, and answers at once", { ...prompt, counts: "call before" }, 1],
   ["one call instead of two, and answers at once", { ...prompt, limit: 1 }, 0],
   ["two calls instead of four, and answers at once", { ...prompt, capacity: 4 }, 0],
-  ["three calls instead of four, windows that begin later, and answers at once", { ...prompt, capacity: 4, limit: 3, shiftMs: 1 }, 1],
+  [
+    "three calls instead of four, windows that begin later, and answers at once",
+    { ...prompt, capacity: 4, limit: 3, shiftMs: 1 },
+    1,
+  ],
 ];
 
 describe("In every order of a few calls, a service with", () => {
@@ -57,7 +65,11 @@ describe("The model finds a window that", () => {
 
   it("waits for ever once something is missing of the limit", () => {
     const stuck = class extends FixedWindow {
-      override blockedUntil(units: number, now: number, ceiling: Parameters<FixedWindow["blockedUntil"]>[2]): number | undefined {
+      override blockedUntil(
+        units: number,
+        now: number,
+        ceiling: Parameters<FixedWindow["blockedUntil"]>[2],
+      ): number | undefined {
         return this.missing > 0 ? now + 1 : super.blockedUntil(units, now, ceiling);
       }
     };

@@ -63,7 +63,16 @@ class Play {
     this.#strange = strange;
     const { capacity, windowMs } = strange;
     const header = { name: "x-remaining", kind: "remaining" } as const;
-    const spec = { name: "key", scope: "key", unit: "requests", capacity, windowMs, anchor: "wall_clock", banMs: 0, header } as const;
+    const spec = {
+      name: "key",
+      scope: "key",
+      unit: "requests",
+      capacity,
+      windowMs,
+      anchor: "wall_clock",
+      banMs: 0,
+      header,
+    } as const;
     this.#gauge = make(spec, fixedClock(0, 0));
   }
 
@@ -112,7 +121,10 @@ class Play {
   #mayLeave(): boolean {
     if (this.#now < this.#heldUntil || (!this.#isWarm && this.#calls.some(({ over }) => !over))) return false;
     // Whatever is missing, one ordinary call may always ask.
-    return this.#gauge.blockedUntil(1, this.#now, () => Math.max(1 + this.#gauge.missing, this.#gauge.capacity)) === undefined;
+    return (
+      this.#gauge.blockedUntil(1, this.#now, () => Math.max(1 + this.#gauge.missing, this.#gauge.capacity)) ===
+      undefined
+    );
   }
 
   #leave(): void {
@@ -153,7 +165,10 @@ class Play {
 }
 
 /** Plays every schedule, in the order of an odometer. */
-export const surveyStrange = (strange: Strange, make: MakeWindow = (spec, clock) => new FixedWindow(spec, "k", clock)): Found => {
+export const surveyStrange = (
+  strange: Strange,
+  make: MakeWindow = (spec, clock) => new FixedWindow(spec, "k", clock),
+): Found => {
   const choices: number[] = [];
   const found = { schedules: 0, refusals: 0, granted: 0, restWindows: 0 };
   for (;;) {
@@ -172,7 +187,8 @@ export const surveyStrange = (strange: Strange, make: MakeWindow = (spec, clock)
     found.granted = Math.max(found.granted, play.granted);
     found.restWindows = Math.max(found.restWindows, play.rest());
     choices.length = widths.length;
-    while (choices.length > 0 && (choices[choices.length - 1] ?? 0) + 1 >= (widths[choices.length - 1] ?? 0)) choices.pop();
+    while (choices.length > 0 && (choices[choices.length - 1] ?? 0) + 1 >= (widths[choices.length - 1] ?? 0))
+      choices.pop();
     if (choices.length === 0) return found;
     const turn = choices.length - 1;
     choices[turn] = (choices[turn] ?? 0) + 1;

@@ -33,10 +33,13 @@ describe("The quota oracle finds a ledger that", () => {
   });
 
   it("keeps nothing for exits", () => {
-    const plans = fc.sample(planOf({ users: 1, network: "usual", outstanding: 15, lostShare: 0, strangerPerMinute: 0, spentBefore: 0 }), {
-      seed: 23,
-      numRuns: 30,
-    });
+    const plans = fc.sample(
+      planOf({ users: 1, network: "usual", outstanding: 15, lostShare: 0, strangerPerMinute: 0, spentBefore: 0 }),
+      {
+        seed: 23,
+        numRuns: 30,
+      },
+    );
     expect(slowExits(plans, withoutReserve, 1_100)).toBeGreaterThan(0.2);
   });
 });

@@ -58,7 +58,9 @@ const withCharge = (change: (charge: Charge) => Charge): Alter =>
   }));
 
 const withAnswer = (change: (answer: Answer, receivedAt: number) => Answer): Alter =>
-  wrap((real) => ({ settle: (ticket, answer, receivedAt) => real.settle(ticket, change(answer, receivedAt), receivedAt) }));
+  wrap((real) => ({
+    settle: (ticket, answer, receivedAt) => real.settle(ticket, change(answer, receivedAt), receivedAt),
+  }));
 
 /** Charges a call where its sending falls and never again; the clock still learns from the answer. */
 const sendWindowOnly: Alter = wrap((real) => {
@@ -107,7 +109,14 @@ const forgetsUnanswered: Alter = wrap((real) => {
 const startsWarm: Alter = (options, plan) => {
   const real = createLedger({ ...options, quietMs: 0 });
   for (let user = 0; user < plan.users; user++) {
-    const charge: Charge = { endpoint: "instruments", weight: 0, elements: 1, ip: "home", uid: `user-${user}`, key: undefined };
+    const charge: Charge = {
+      endpoint: "instruments",
+      weight: 0,
+      elements: 1,
+      ip: "home",
+      uid: `user-${user}`,
+      key: undefined,
+    };
     const serviceAt = options.startedAt + plan.skewMs;
     real.settle(
       real.spend(charge, options.startedAt),
@@ -118,12 +127,16 @@ const startsWarm: Alter = (options, plan) => {
   return real;
 };
 
-const withoutUse = (headers: Answer["headers"]): Answer["headers"] => (headers["date"] === undefined ? {} : { date: headers["date"] });
+const withoutUse = (headers: Answer["headers"]): Answer["headers"] =>
+  headers["date"] === undefined ? {} : { date: headers["date"] };
 
 export const mutants: Readonly<Record<string, Alter>> = {
   "charges only the window of sending": sendWindowOnly,
   "forgets calls until they are answered": forgetsUnanswered,
-  "trusts the local clock": withAnswer((answer, at) => ({ ...answer, headers: { ...answer.headers, date: new Date(at).toUTCString() } })),
+  "trusts the local clock": withAnswer((answer, at) => ({
+    ...answer,
+    headers: { ...answer.headers, date: new Date(at).toUTCString() },
+  })),
   "ignores what the service says is used": withAnswer((answer) => ({ ...answer, headers: withoutUse(answer.headers) })),
   "takes a refusal for a success": withAnswer(({ headers }) => ({ status: 200, headers: withoutUse(headers) })),
   "starts warm": startsWarm,
@@ -140,4 +153,6 @@ export const mutants: Readonly<Record<string, Alter>> = {
 };
 
 /** Everything may use the whole window, so nothing is kept for exits. */
-export const withoutReserve: Alter = wrap((real) => ({ ask: (charge, _rank, now) => real.ask(charge, "emergency", now) }));
+export const withoutReserve: Alter = wrap((real) => ({
+  ask: (charge, _rank, now) => real.ask(charge, "emergency", now),
+}));

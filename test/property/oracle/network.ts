@@ -39,7 +39,10 @@ export const legsOf = (kind: NetworkKind, random: Random, serviceAt: number): Le
     case "wild":
       return { thereMs: 1_500 * random.next(), backMs: 1_500 * random.next() };
     case "edges":
-      return { thereMs: chance < 0.7 ? toEdge(random, serviceAt) : 60 * random.next(), backMs: chance < 0.3 ? 0 : 120 * random.next() };
+      return {
+        thereMs: chance < 0.7 ? toEdge(random, serviceAt) : 60 * random.next(),
+        backMs: chance < 0.3 ? 0 : 120 * random.next(),
+      };
     case "windows":
       if (chance < 0.01) return { thereMs: 58_000 + 3_000 * random.next(), backMs: 50 * random.next() };
       if (chance < 0.02) return { thereMs: usual(random), backMs: 58_000 + 3_000 * random.next() };

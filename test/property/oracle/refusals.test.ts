@@ -45,10 +45,13 @@ describe("The ledger causes no 429 and starves nothing", () => {
 
 describe("An exit finds quota", () => {
   it("in all but a few of the seconds of a saturated client", () => {
-    const plans = fc.sample(planOf({ users: 1, network: "usual", outstanding: 15, lostShare: 0, strangerPerMinute: 0, spentBefore: 0 }), {
-      seed: 23,
-      numRuns: 30,
-    });
+    const plans = fc.sample(
+      planOf({ users: 1, network: "usual", outstanding: 15, lostShare: 0, strangerPerMinute: 0, spentBefore: 0 }),
+      {
+        seed: 23,
+        numRuns: 30,
+      },
+    );
     expect(slowExits(plans, faithful, 1_100)).toBeLessThan(0.05);
   });
 });

@@ -122,7 +122,8 @@ describe("The exhaustive model finds a limit window that", () => {
     [
       "holds one call too many",
       faulty((real) => ({
-        blockedUntil: (units, now, ceiling) => real.blockedUntil(units, now, (end, start, at) => ceiling(end, start, at) + 1),
+        blockedUntil: (units, now, ceiling) =>
+          real.blockedUntil(units, now, (end, start, at) => ceiling(end, start, at) + 1),
       })),
     ],
     [
@@ -131,7 +132,10 @@ describe("The exhaustive model finds a limit window that", () => {
         end: (ticket, sentAt, _receivedAt, _used, counted) => real.end(ticket, sentAt, sentAt - 2, undefined, counted),
       })),
     ],
-    ["takes a lost call for one that never landed early", faulty((real) => ({ lose: (ticket) => real.lose(ticket, -10) }))],
+    [
+      "takes a lost call for one that never landed early",
+      faulty((real) => ({ lose: (ticket) => real.lose(ticket, -10) })),
+    ],
   ])("%s", (_, make) => {
     expect([-1, 0, 1].some((offset) => survey({ ...model, offset }, make).overrun)).toBe(true);
   });

@@ -62,7 +62,12 @@ const learnLosses = (gauge: LimitWindow): void => {
 };
 
 /** Plays one schedule; `choices` is extended by zeros to its end, and `widths` told how many ways each step had. */
-const playSchedule = (model: Model, make: Make, choices: number[], widths: number[]): { overrun: boolean; granted: number } => {
+const playSchedule = (
+  model: Model,
+  make: Make,
+  choices: number[],
+  widths: number[],
+): { overrun: boolean; granted: number } => {
   const spec: LayerSpec = {
     name: "key",
     scope: "key",
@@ -105,7 +110,8 @@ const playSchedule = (model: Model, make: Make, choices: number[], widths: numbe
   const startedAt = now;
   const movesNow = (): (() => void)[] => {
     const moves: (() => void)[] = [];
-    if (calls.length < model.callsMax && gauge.blockedUntil(1, now, () => model.capacity) === undefined) moves.push(leave);
+    if (calls.length < model.callsMax && gauge.blockedUntil(1, now, () => model.capacity) === undefined)
+      moves.push(leave);
     if (now < startedAt + windows * windowMs) moves.push(() => now++);
     const seen = new Set<string>();
     for (const call of calls) {
@@ -133,7 +139,10 @@ const playSchedule = (model: Model, make: Make, choices: number[], widths: numbe
 };
 
 /** Tries every schedule of the model, in the order of an odometer, up to the first that overruns a window. */
-export const survey = (model: Model, make: Make = (spec, scope, clock) => new FixedWindow(spec, scope, clock)): Survey => {
+export const survey = (
+  model: Model,
+  make: Make = (spec, scope, clock) => new FixedWindow(spec, scope, clock),
+): Survey => {
   const choices: number[] = [];
   let schedules = 0;
   let granted = 0;
@@ -144,7 +153,8 @@ export const survey = (model: Model, make: Make = (spec, scope, clock) => new Fi
     granted = Math.max(granted, end.granted);
     if (end.overrun) return { schedules, overrun: true, granted };
     choices.length = widths.length;
-    while (choices.length > 0 && (choices[choices.length - 1] ?? 0) + 1 >= (widths[choices.length - 1] ?? 0)) choices.pop();
+    while (choices.length > 0 && (choices[choices.length - 1] ?? 0) + 1 >= (widths[choices.length - 1] ?? 0))
+      choices.pop();
     if (choices.length === 0) return { schedules, overrun: false, granted };
     const turn = choices.length - 1;
     choices[turn] = (choices[turn] ?? 0) + 1;

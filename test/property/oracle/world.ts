@@ -76,7 +76,13 @@ const callerOf = ({ query, key }: WireRequest): Caller => ({
   key,
 });
 
-const noteRefusal = (stage: Stage, caller: Caller, sentAt: number, weight: number, { refusedBy, ownBefore }: Judgement): void => {
+const noteRefusal = (
+  stage: Stage,
+  caller: Caller,
+  sentAt: number,
+  weight: number,
+  { refusedBy, ownBefore }: Judgement,
+): void => {
   if (refusedBy === undefined) return;
   const serviceAt = stage.serviceNow();
   const read = stage.readAt.get(`${caller.uid} ${Math.floor(serviceAt / 60_000)}`) ?? Number.POSITIVE_INFINITY;
@@ -84,14 +90,21 @@ const noteRefusal = (stage: Stage, caller: Caller, sentAt: number, weight: numbe
   stage.refusals.push({ by: refusedBy, at: serviceAt, ours, warned: read < sentAt });
 };
 
-const responseOf = (stage: Stage, { refusedBy, ipUsed, keyUsed, uidUsed }: Judgement, caller: Caller): WireResponse => ({
+const responseOf = (
+  stage: Stage,
+  { refusedBy, ipUsed, keyUsed, uidUsed }: Judgement,
+  caller: Caller,
+): WireResponse => ({
   status: refusedBy === undefined ? 200 : 429,
   headers: {
     date: new Date(stage.serviceNow() + stage.plan.dateOffMs).toUTCString(),
     "x-ratelimit-ip-remaining": String(Math.max(0, documentedLimits.ip - ipUsed)),
     ...(caller.key === undefined
       ? {}
-      : { "x-ratelimit-key-remaining": String(documentedLimits.key - keyUsed), "x-ratelimit-uid-weight-used": String(uidUsed) }),
+      : {
+          "x-ratelimit-key-remaining": String(documentedLimits.key - keyUsed),
+          "x-ratelimit-uid-weight-used": String(uidUsed),
+        }),
   },
   body: undefined,
 });
@@ -196,7 +209,8 @@ const loadOn = (stage: Stage, scheduler: Scheduler, account: Account, exitWaitsM
   for (let i = 0; i < plan.outstanding; i++) keepAsking();
   for (const at of crowdsOf(stage)) {
     clock.setTimer(at, () => {
-      for (let i = random.whole(1, 12); i > 0; i--) ask(kinds[random.whole(0, kinds.length - 1)] as Kind, () => undefined);
+      for (let i = random.whole(1, 12); i > 0; i--)
+        ask(kinds[random.whole(0, kinds.length - 1)] as Kind, () => undefined);
       // Exits come alone now and then, and as a crowd seldom.
       const urgent = random.next();
       for (let i = urgent < 0.05 ? 12 : urgent < 0.5 ? 1 : 0; i > 0; i--) ask(exit, () => undefined);
@@ -223,15 +237,22 @@ export const play = (plan: Plan, alter: Alter = faithful): Story => {
   const clock = createVirtualClock(day + plan.phaseMs);
   const startedAt = clock.now();
   let sleptMs = 0;
-  const serviceNow = (): number => clock.now() + plan.skewMs + sleptMs + (clock.now() - startedAt) * plan.driftPpm * 1e-6;
+  const serviceNow = (): number =>
+    clock.now() + plan.skewMs + sleptMs + (clock.now() - startedAt) * plan.driftPpm * 1e-6;
   const random = createRandom(`oracle ${plan.seed}`);
   const stage: Stage = { plan, clock, random, meter: createOracleMeter(), refusals: [], readAt: new Map(), serviceNow };
   const accounts = accountsOf(plan);
   if (plan.spentBefore > 0) {
-    for (const { uid } of accounts) stage.meter.judge(serviceNow(), { ip: "home", uid, key: undefined }, plan.spentBefore, false);
+    for (const { uid } of accounts)
+      stage.meter.judge(serviceNow(), { ip: "home", uid, key: undefined }, plan.spentBefore, false);
   }
   const ledger = alter({ layers: layersOf(createContract()), startedAt }, plan);
-  const scheduler = createScheduler({ clock, ledger, transport: transportOf(stage), journal: new EventLog(() => clock.now()) });
+  const scheduler = createScheduler({
+    clock,
+    ledger,
+    transport: transportOf(stage),
+    journal: new EventLog(() => clock.now()),
+  });
   const exitWaitsMs: number[] = [];
   for (const account of accounts) loadOn(stage, scheduler, account, exitWaitsMs);
   strangersOn(stage, accounts);

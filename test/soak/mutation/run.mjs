@@ -23,7 +23,10 @@ const install = () => {
   if (existsSync(join(here, "node_modules"))) return;
   process.stderr.write("Installing Stryker, once.\n");
   const flags = ["--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel=error"];
-  execFileSync("npm", ["ci", "--prefix", here, ...flags], { stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
+  execFileSync("npm", ["ci", "--prefix", here, ...flags], {
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
 };
 
 const isNoticed = ({ status }) => status === "Killed" || status === "Timeout";
@@ -67,12 +70,17 @@ const mutate = (name, files, tests) => {
   const [config, report] = ["stryker.config.json", "report.json"].map((file) => join(scratch, file));
   try {
     writeFileSync(config, JSON.stringify(settingsOf(files, scratch, report)));
-    const run = spawnSync(process.execPath, [join(here, "node_modules/@stryker-mutator/core/bin/stryker.js"), "run", config], {
-      cwd: root,
-      env: { ...process.env, SLUICE_MUTATION_TESTS: tests.join(",") },
-      stdio: ["ignore", verbose ? 2 : "ignore", 2],
-    });
-    if (run.status !== 0 || !existsSync(report)) throw new Error(`${name}: Stryker ended with ${run.status}; --verbose shows why`);
+    const run = spawnSync(
+      process.execPath,
+      [join(here, "node_modules/@stryker-mutator/core/bin/stryker.js"), "run", config],
+      {
+        cwd: root,
+        env: { ...process.env, SLUICE_MUTATION_TESTS: tests.join(",") },
+        stdio: ["ignore", verbose ? 2 : "ignore", 2],
+      },
+    );
+    if (run.status !== 0 || !existsSync(report))
+      throw new Error(`${name}: Stryker ended with ${run.status}; --verbose shows why`);
     return rowsOf(JSON.parse(readFileSync(report, "utf8")));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -96,7 +104,8 @@ for (const [name, part] of Object.entries(parts)) {
   const noticed = rows.reduce((sum, row) => sum + row.noticed, 0);
   const missed = rows.flatMap((row) => row.missed);
   process.stdout.write(`${line(name, noticed, missed.length)}, ${seconds} s\n`);
-  if (rows.length > 1) for (const row of rows) process.stdout.write(`  ${line(row.file, row.noticed, row.missed.length)}\n`);
+  if (rows.length > 1)
+    for (const row of rows) process.stdout.write(`  ${line(row.file, row.noticed, row.missed.length)}\n`);
   for (const change of missed) process.stdout.write(`  not noticed: ${change}\n`);
   low ||= percent(noticed, missed.length) < floor;
 }

@@ -19,7 +19,10 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^sluice$/, replacement: fileURLToPath(new URL("../../../src/index.ts", import.meta.url)) },
-      { find: /^sluice\/(strategies|plugins)\/(.*)$/, replacement: `${fileURLToPath(new URL("../../../", import.meta.url))}$1/$2.ts` },
+      {
+        find: /^sluice\/(strategies|plugins)\/(.*)$/,
+        replacement: `${fileURLToPath(new URL("../../../", import.meta.url))}$1/$2.ts`,
+      },
       { find: /^sluice\/(\w+)$/, replacement: `${fileURLToPath(new URL("../../../src/", import.meta.url))}$1.ts` },
     ],
   },

@@ -19,7 +19,9 @@ const saturate = defineStrategy({
   run: ({ orders }) =>
     range(0, waiting).pipe(
       mergeMap((lane) =>
-        defer(() => orders.place({ instId, side: "buy", ordType: "ioc", px: String(90_000 + lane), notional: "100" })).pipe(
+        defer(() =>
+          orders.place({ instId, side: "buy", ordType: "ioc", px: String(90_000 + lane), notional: "100" }),
+        ).pipe(
           catchError(() => EMPTY),
           repeat({ delay: 50 }),
         ),
@@ -35,9 +37,9 @@ const bursts = defineStrategy({
     interval(20_000).pipe(
       switchMap(() => range(0, 3)),
       mergeMap((lane) =>
-        defer(() => orders.place({ instId, side: "buy", ordType: "ioc", px: String(90_000 + lane), notional: "100" })).pipe(
-          catchError(() => EMPTY),
-        ),
+        defer(() =>
+          orders.place({ instId, side: "buy", ordType: "ioc", px: String(90_000 + lane), notional: "100" }),
+        ).pipe(catchError(() => EMPTY)),
       ),
     ),
 });
@@ -47,8 +49,12 @@ const comeAndGo = defineStrategy({
   name: "come-and-go",
   options: { type: "object", additionalProperties: false, properties: {} },
   run: ({ orders }) =>
-    defer(() => orders.place({ instId, side: "buy", ordType: "post_only", px: "89000", notional: "100", tag: "rests" })).pipe(
-      switchMap(({ phase }) => (phase === "live" ? timer(5_000).pipe(switchMap(() => orders.cancel({ tag: "rests" }))) : EMPTY)),
+    defer(() =>
+      orders.place({ instId, side: "buy", ordType: "post_only", px: "89000", notional: "100", tag: "rests" }),
+    ).pipe(
+      switchMap(({ phase }) =>
+        phase === "live" ? timer(5_000).pipe(switchMap(() => orders.cancel({ tag: "rests" }))) : EMPTY,
+      ),
       catchError(() => EMPTY),
       repeat({ delay: 5_000 }),
     ),

@@ -30,7 +30,8 @@ export const fakeTimeLibrary = [
   "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
 ].find((path) => existsSync(path));
 const waited = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const needsSentinel = (): string | undefined => (spawnSync("redis-sentinel", ["--version"]).status === 0 ? undefined : "redis-sentinel");
+const needsSentinel = (): string | undefined =>
+  spawnSync("redis-sentinel", ["--version"]).status === 0 ? undefined : "redis-sentinel";
 const needsFakeTime = (): string | undefined => (fakeTimeLibrary === undefined ? "libfaketime" : undefined);
 
 /** For seven minutes something happens to an engine or to the store every 5 to 25 s, at moments that the seed decides, and is over after at most 20 s. */
@@ -63,8 +64,19 @@ export const faults: Readonly<Record<string, Scenario>> = {
     engines: [{}, { load: "bursts" }, { load: "bursts" }, { load: "bursts" }],
     faults: [],
   },
-  shares: { title: "two engines with shares of 3 to 1", seconds: 250, engines: [{ share: 3 }, { share: 1 }], faults: [] },
-  address: { title: "three users behind one address", seconds: 250, engines: [{}, {}, {}], addressRequests: 300, faults: [] },
+  shares: {
+    title: "two engines with shares of 3 to 1",
+    seconds: 250,
+    engines: [{ share: 3 }, { share: 1 }],
+    faults: [],
+  },
+  address: {
+    title: "three users behind one address",
+    seconds: 250,
+    engines: [{}, {}, {}],
+    addressRequests: 300,
+    faults: [],
+  },
   kill: {
     title: "engine killed for 60 s, another for 2 s",
     seconds: 200,

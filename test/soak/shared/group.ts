@@ -96,7 +96,8 @@ export class Group {
   /** Every engine has placed an order. */
   async trading(): Promise<void> {
     for (let waited = 0; this.#trading.size < this.#size; waited++) {
-      if (waited > 1_200) throw new Error(`only ${this.#trading.size} of ${this.#size} engines trade after two minutes`);
+      if (waited > 1_200)
+        throw new Error(`only ${this.#trading.size} of ${this.#size} engines trade after two minutes`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
@@ -129,7 +130,8 @@ export class Group {
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    if (process.env["SOAK_DEBUG"] !== undefined) child.stdout.pipe(createWriteStream(`${process.env["SOAK_DEBUG"]}-${index}.ndjson`));
+    if (process.env["SOAK_DEBUG"] !== undefined)
+      child.stdout.pipe(createWriteStream(`${process.env["SOAK_DEBUG"]}-${index}.ndjson`));
     let said = "";
     child.stderr.on("data", (part: Buffer) => (said = `${said}${part.toString()}`.slice(-2_000)));
     createInterface({ input: child.stdout }).on("line", (line) => this.#hear(index, line));
@@ -176,7 +178,9 @@ export class Group {
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    const all = [...this.#engines.values(), ...this.#others].filter((child) => child.exitCode === null && child.signalCode === null);
+    const all = [...this.#engines.values(), ...this.#others].filter(
+      (child) => child.exitCode === null && child.signalCode === null,
+    );
     const ended = all.map((child) => once(child, "exit"));
     for (const child of all) {
       child.kill("SIGCONT");
@@ -189,7 +193,11 @@ export class Group {
 
   #hear(index: number, line: string): void {
     if (line.includes('"action.sent"')) {
-      const event = JSON.parse(line) as { readonly class: string; readonly waitedMs: number; readonly endpoint: string };
+      const event = JSON.parse(line) as {
+        readonly class: string;
+        readonly waitedMs: number;
+        readonly endpoint: string;
+      };
       if (urgentClasses.has(event.class)) this.urgentMs.push(event.waitedMs);
       if (event.endpoint !== "placeOrder") return;
       this.#trading.add(index);

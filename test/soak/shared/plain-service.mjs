@@ -83,7 +83,9 @@ const done = (data) => ({ code: "0", msg: "", data });
 const page = (list, query) => {
   const { after, before, limit = "20", state: wanted } = query;
   const fits = ({ ordId, state: is }) =>
-    (after === undefined || ordId < after) && (before === undefined || ordId > before) && (wanted === undefined || is === wanted);
+    (after === undefined || ordId < after) &&
+    (before === undefined || ordId > before) &&
+    (wanted === undefined || is === wanted);
   return done(list.filter(fits).reverse().slice(0, Number(limit)));
 };
 const isOpen = ({ state: is }) => is === "live";
@@ -135,7 +137,8 @@ const instrument = {
 };
 const acts = {
   "GET /api/v1/common/instruments": () => done([instrument]),
-  "GET /api/v1/asset/spot": () => done([{ currency: "USDT", balance: "100000000", available: "100000000", frozen: "0" }]),
+  "GET /api/v1/asset/spot": () =>
+    done([{ currency: "USDT", balance: "100000000", available: "100000000", frozen: "0" }]),
   "GET /api/v1/account/positions": () => done([]),
   "GET /api/v1/trade/order": ({ uid }, query) => {
     const record = find(uid, query);
@@ -155,7 +158,11 @@ const acts = {
 const keyOf = ({ method, headers }, path, body) => {
   const key = keys.find(({ apiKey }) => apiKey === headers["x-api-key"]);
   const at = headers["x-api-timestamp"] ?? "";
-  if (key === undefined || Math.abs(Date.parse(at) - clock()) > toleranceMs || headers["x-api-passphrase"] !== key.passphrase)
+  if (
+    key === undefined ||
+    Math.abs(Date.parse(at) - clock()) > toleranceMs ||
+    headers["x-api-passphrase"] !== key.passphrase
+  )
     return undefined;
   const sign = createHmac("sha256", key.secretKey).update(`${at}${method}${path}${body}`).digest("base64");
   return sign === headers["x-api-sign"] ? key : undefined;

@@ -68,10 +68,13 @@ const play = async (scenario: Scenario): Promise<Outcome> => {
     const first = Math.floor(startedAt / 60_000) + 1;
     const last = Math.floor(Date.now() / 60_000) - 1;
     const minutes = group.minutes.filter(({ minute }) => minute >= first && minute <= last);
-    const used = minutes.map(({ weight, requests }) => 100 * (addressRequests === undefined ? weight / 1_200 : requests / addressRequests));
+    const used = minutes.map(
+      ({ weight, requests }) => 100 * (addressRequests === undefined ? weight / 1_200 : requests / addressRequests),
+    );
     const refused: Record<string, number> = {};
     for (const one of group.minutes)
-      for (const [layer, many] of Object.entries(one.refused)) if (many > 0) refused[layer] = (refused[layer] ?? 0) + many;
+      for (const [layer, many] of Object.entries(one.refused))
+        if (many > 0) refused[layer] = (refused[layer] ?? 0) + many;
     const urgent = group.urgentMs.toSorted((a, b) => a - b);
     return {
       scenario: scenario.title,
@@ -79,8 +82,12 @@ const play = async (scenario: Scenario): Promise<Outcome> => {
       usedPct: used.reduce((sum, one) => sum + one, 0) / Math.max(1, used.length),
       leastPct: Math.min(...used),
       refused,
-      refusedIn: group.minutes.filter((one) => Object.values(one.refused).some((many) => many > 0)).map(({ minute }) => minute - first),
-      orders: Array.from({ length: size }, (_, index) => minutes.reduce((sum, { orders }) => sum + (orders[`key-${index}`] ?? 0), 0)),
+      refusedIn: group.minutes
+        .filter((one) => Object.values(one.refused).some((many) => many > 0))
+        .map(({ minute }) => minute - first),
+      orders: Array.from({ length: size }, (_, index) =>
+        minutes.reduce((sum, { orders }) => sum + (orders[`key-${index}`] ?? 0), 0),
+      ),
       twice: group.minutes.reduce((sum, one) => sum + one.twice, 0),
       haltMs: group.haltMs,
       sentHalted: group.sentHalted,
@@ -105,10 +112,12 @@ const haltOf = ({ haltMs, sentHalted }: Outcome): string =>
 const rowOf = (one: Outcome): string =>
   `| ${one.scenario} | ${one.minutes} | ${one.usedPct.toFixed(1)} % | ${one.leastPct.toFixed(1)} % | ${counts(one.refused)} | ${one.orders.join(" ")} | ${one.twice} | ${seconds(one.urgentMsP50)} / ${seconds(one.urgentMsP99)} | ${one.urgent} | ${counts(one.anomalies)}${haltOf(one)} | ${one.load.toFixed(1)} |`;
 
-if (redisServer === undefined) throw new Error("redis-server is not installed. Install it (apt-get install redis-server) and start again.");
+if (redisServer === undefined)
+  throw new Error("redis-server is not installed. Install it (apt-get install redis-server) and start again.");
 const wanted = values.only?.split(",");
 const unknown = wanted?.filter((name) => !(name in faults)) ?? [];
-if (unknown.length > 0) throw new Error(`There is no scenario ${unknown.join(", ")}. Use: ${Object.keys(faults).join(", ")}.`);
+if (unknown.length > 0)
+  throw new Error(`There is no scenario ${unknown.join(", ")}. Use: ${Object.keys(faults).join(", ")}.`);
 let isRefused = false;
 process.stdout.write(
   "| scenario | whole minutes | used | least minute | refused | orders by engine | ids twice | urgent waited p50 / p99 | urgent | anomalies | load |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|\n",

@@ -53,7 +53,11 @@ const turn = (now: number): void => {
       requests: after.requests - before.requests,
       orders,
       twice,
-      refused: { ip: refused.ip - before.refused.ip, key: refused.key - before.refused.key, uid: refused.uid - before.refused.uid },
+      refused: {
+        ip: refused.ip - before.refused.ip,
+        key: refused.key - before.refused.key,
+        uid: refused.uid - before.refused.uid,
+      },
     });
   minute = current;
   before = after;

@@ -43,7 +43,10 @@ const planned = (name: string, plan: Plan) => {
       round,
       ...(behind === "market"
         ? { ordType: "market" as const }
-        : { px: (side === "buy" ? sub : add)(px, mul(tick[instId] ?? "1", String(behind))), keepWithin: mul(tick[instId] ?? "1", "20") }),
+        : {
+            px: (side === "buy" ? sub : add)(px, mul(tick[instId] ?? "1", String(behind))),
+            keepWithin: mul(tick[instId] ?? "1", "20"),
+          }),
       ...(whole === undefined && { protect }),
     }));
   const exit = (held: string, round: number): Wanted => ({
@@ -59,7 +62,8 @@ const planned = (name: string, plan: Plan) => {
     if (held === "0" && state.heldSince !== undefined) {
       return { round: now, from: now + pauseMs, heldSince: undefined, wanted: protections };
     }
-    if (held === "0") return now < state.from ? state : { ...state, wanted: [...entriesAt(px, state.round), ...protections] };
+    if (held === "0")
+      return now < state.from ? state : { ...state, wanted: [...entriesAt(px, state.round), ...protections] };
     const heldSince = state.heldSince ?? now;
     if (now - heldSince < exitAfterMs) return { ...state, heldSince };
     return { ...state, heldSince, wanted: [exit(held, state.round), ...protections] };
@@ -70,7 +74,10 @@ const planned = (name: string, plan: Plan) => {
     desired: ({ market, position, position$, now }) => {
       const begin: State = { round: now(), from: now(), heldSince: undefined, wanted: protections };
       return combineLatest([market.quotes(instId), position$]).pipe(
-        scan((state, [{ bidPx, askPx }]) => next(state, side === "buy" ? bidPx : askPx, position(instId), now()), begin),
+        scan(
+          (state, [{ bidPx, askPx }]) => next(state, side === "buy" ? bidPx : askPx, position(instId), now()),
+          begin,
+        ),
         map(({ wanted }) => wanted),
       );
     },

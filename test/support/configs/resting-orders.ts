@@ -3,4 +3,8 @@ import { defineConfig } from "sluice";
 import testnet from "../../../config/testnet.ts";
 import ladder from "../../../strategies/ladder.ts";
 
-export default defineConfig({ ...testnet, plugins: [], strategies: [ladder({ instId: "BTC-USDT-SWAP", levels: 1, step: "0.05" })] });
+export default defineConfig({
+  ...testnet,
+  plugins: [],
+  strategies: [ladder({ instId: "BTC-USDT-SWAP", levels: 1, step: "0.05" })],
+});

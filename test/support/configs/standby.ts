@@ -44,21 +44,30 @@ const report = definePlugin({
       const [view] = strategies();
       const { qty = "0", realised = "0", fees = "0" } = view?.positions.get(instId) ?? {};
       const open = openOrders().map(({ clOrdId, phase }) => ({ clOrdId, phase }));
-      print(`REPORT ${JSON.stringify({ qty, realised, fees, open, mode: view?.mode, standbys: health().standby.standbys })}`);
+      print(
+        `REPORT ${JSON.stringify({ qty, realised, fees, open, mode: view?.mode, standbys: health().standby.standbys })}`,
+      );
     });
   },
 });
 
 const shared = env("TRIAL_SHARED") === "" ? {} : { shared: { store: env("TRIAL_STORE"), group: "trial", of: 1 } };
 /** Wide enough never to be in the way, unless the quota is what is tried. */
-const layers = [{ name: "uid", scope: "uid", unit: "weight", capacity: 60_000, windowMs: 60_000, anchor: "wall_clock", banMs: 0 }] as const;
+const layers = [
+  { name: "uid", scope: "uid", unit: "weight", capacity: 60_000, windowMs: 60_000, anchor: "wall_clock", banMs: 0 },
+] as const;
 
 export default defineConfig({
   service: live({ environment: "testnet", baseUrl: env("TRIAL_URL"), keys: [fromEnv("TRIAL")], timeoutMs: 2_000 }),
   profile: { auth: { toleranceMs: Number(env("TRIAL_TOLERANCE_MS")) } },
   quota: env("TRIAL_SHARED") === "" ? { layers } : shared,
   journal: { dir: env("TRIAL_DIR") },
-  standby: { store: env("TRIAL_STORE"), group: "trial", name: env("TRIAL_NAME"), leaseMs: Number(env("TRIAL_LEASE_MS")) },
+  standby: {
+    store: env("TRIAL_STORE"),
+    group: "trial",
+    name: env("TRIAL_NAME"),
+    leaseMs: Number(env("TRIAL_LEASE_MS")),
+  },
   strategies: [trader({})],
   plugins: [report({})],
 });

@@ -120,7 +120,11 @@ export const testTransport = (name: string, make: (respond: Respond) => Promise<
     });
 
     it("requests under way together get their own answers", async () => {
-      const { transport, settle } = await facing(({ query }) => ({ status: 200, headers: {}, body: { told: query["n"] } }));
+      const { transport, settle } = await facing(({ query }) => ({
+        status: 200,
+        headers: {},
+        body: { told: query["n"] },
+      }));
       const heard = Array.from({ length: 20 }, (_, n) => listen(transport, { ...reading, query: { n: String(n) } }));
       await settle();
       expect(heard).toEqual(heard.map((__, n) => [`200 {"told":"${n}"}`]));

@@ -26,7 +26,14 @@ export const minute: LayerSpec = {
   banMs: 0,
   header: { name: "used", kind: "used" },
 };
-export const second: LayerSpec = { ...minute, name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000 };
+export const second: LayerSpec = {
+  ...minute,
+  name: "key",
+  scope: "key",
+  unit: "requests",
+  capacity: 10,
+  windowMs: 1_000,
+};
 export const charge: Charge = { endpoint: "getOrder", weight: 10, elements: 1, ip: "home", uid: "u", key: "k" };
 
 export interface Use {

@@ -98,16 +98,23 @@ export const recorder = () => {
 type Parts = Pick<StrategyDefinition<typeof closed, object>, "desired" | "run">;
 
 /** A strategy without options. */
-export const strategy = (name: string, parts: Parts): Strategy => defineStrategy({ name, options: closed, ...parts })({});
+export const strategy = (name: string, parts: Parts): Strategy =>
+  defineStrategy({ name, options: closed, ...parts })({});
 
 export type Context = StrategyContext<object>;
 
-export interface ArenaOptions extends RunOptions, Pick<EmbeddedOptions, "latency" | "balances" | "push" | "fees" | "skewMs"> {
+export interface ArenaOptions
+  extends RunOptions,
+    Pick<EmbeddedOptions, "latency" | "balances" | "push" | "fees" | "skewMs"> {
   readonly plugins?: readonly Plugin[];
   readonly orders?: { readonly allowUncancellable?: boolean };
 }
 
-export const configOf = (dir: string, strategies: readonly Strategy[], { plugins = [], orders = {}, ...rest }: ArenaOptions = {}) => ({
+export const configOf = (
+  dir: string,
+  strategies: readonly Strategy[],
+  { plugins = [], orders = {}, ...rest }: ArenaOptions = {},
+) => ({
   service: backtest({
     fixture: dir,
     latency: rest.latency ?? constant(10),
@@ -121,7 +128,11 @@ export const configOf = (dir: string, strategies: readonly Strategy[], { plugins
   orders,
 });
 
-export const run = (tape: Tape | string, strategies: readonly Strategy[], options: ArenaOptions = {}): Promise<RunReport> => {
+export const run = (
+  tape: Tape | string,
+  strategies: readonly Strategy[],
+  options: ArenaOptions = {},
+): Promise<RunReport> => {
   const { fixture, seed, limits, onProgress, print } = options;
   return runBacktest(configOf(typeof tape === "string" ? tape : stored(tape), strategies, options), {
     ...(fixture === undefined ? {} : { fixture }),

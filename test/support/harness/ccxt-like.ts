@@ -3,7 +3,14 @@
  *
  * Not here: ccxt itself.
  */
-import type { CcxtBar, CcxtBook, CcxtExchange, CcxtMarket, CcxtTicker, CcxtTrade } from "../../../src/market/ccxt/ccxt-exchange.ts";
+import type {
+  CcxtBar,
+  CcxtBook,
+  CcxtExchange,
+  CcxtMarket,
+  CcxtTicker,
+  CcxtTrade,
+} from "../../../src/market/ccxt/ccxt-exchange.ts";
 
 export class RateLimitExceeded extends Error {}
 export class OperationFailed extends Error {}
@@ -30,7 +37,18 @@ export const spot = (symbol: string, more: Partial<CcxtMarket> = {}): CcxtMarket
 
 export const swap = (symbol: string, more: Partial<CcxtMarket> = {}): CcxtMarket => {
   const [pair = "", settle = ""] = symbol.split(":");
-  return { ...spot(pair), symbol, spot: false, swap: true, inverse: false, settle, contractSize: 1, maker: 0.0002, taker: 0.0005, ...more };
+  return {
+    ...spot(pair),
+    symbol,
+    spot: false,
+    swap: true,
+    inverse: false,
+    settle,
+    contractSize: 1,
+    maker: 0.0002,
+    taker: 0.0005,
+    ...more,
+  };
 };
 
 export interface Quirks {
@@ -81,7 +99,11 @@ export class CcxtLike implements CcxtExchange {
   }
 
   fetch2 = async (path: unknown, _api?: unknown, _method?: unknown, params?: unknown): Promise<unknown> => {
-    this.asked.push({ method: path as string, since: (params as { since?: number } | undefined)?.since, at: this.#now() });
+    this.asked.push({
+      method: path as string,
+      since: (params as { since?: number } | undefined)?.since,
+      at: this.#now(),
+    });
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
     return undefined;
@@ -154,7 +176,13 @@ export class CcxtLike implements CcxtExchange {
     return first as T;
   }
 
-  #shown<T>(all: readonly T[], atOf: (row: T) => number, since: number, limit: number, until = Number.POSITIVE_INFINITY): readonly T[] {
+  #shown<T>(
+    all: readonly T[],
+    atOf: (row: T) => number,
+    since: number,
+    limit: number,
+    until = Number.POSITIVE_INFINITY,
+  ): readonly T[] {
     const { cap = Number.POSITIVE_INFINITY, newest, exclusive, reachMs = Number.POSITIVE_INFINITY } = this.quirks;
     const found = all.filter(
       (row) => (exclusive ? atOf(row) > since : atOf(row) >= since) && atOf(row) <= Math.min(until, since + reachMs),

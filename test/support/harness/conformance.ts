@@ -2,7 +2,13 @@ import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtua
 import { type Contract, createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import type { Transport } from "../../../src/contract/transport.ts";
-import { createVenue, type Venue, type VenueOptions, type VenueRequest, type VenueResponse } from "../../../src/venue/venue.ts";
+import {
+  createVenue,
+  type Venue,
+  type VenueOptions,
+  type VenueRequest,
+  type VenueResponse,
+} from "../../../src/venue/venue.ts";
 import { checkService, type SuiteOptions, type SuiteResult } from "../../../src/verify/conformance/suite.ts";
 import { everything, instruments } from "./venue.ts";
 

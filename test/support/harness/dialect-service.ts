@@ -32,7 +32,11 @@ export const dialectService = async (
 ) => {
   const { served, client } = bothSides[name] as (typeof bothSides)[string];
   const contract = servedContract(served);
-  const permissions: Readonly<Record<string, readonly string[]>> = { "ann-1": everything, "ann-2": everything, "ann-read": ["read"] };
+  const permissions: Readonly<Record<string, readonly string[]>> = {
+    "ann-1": everything,
+    "ann-2": everything,
+    "ann-read": ["read"],
+  };
   const keys = Object.entries(permissions).map(([apiKey, granted]) => {
     const secrets = { apiKey, secretKey: `${apiKey} secret`, passphrase: `${apiKey} phrase` };
     return { ...secrets, uid: "ann", permissions: granted };
@@ -41,13 +45,25 @@ export const dialectService = async (
     contract,
     instruments: contracts,
     users: [
-      { uid: "ann", keys: keys.map(({ apiKey, permissions: of }) => ({ name: apiKey, permissions: of })), balances: { USDT: "100000" } },
+      {
+        uid: "ann",
+        keys: keys.map(({ apiKey, permissions: of }) => ({ name: apiKey, permissions: of })),
+        balances: { USDT: "100000" },
+      },
     ],
     fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
     enforceLimits: true,
   });
   const clock = hastyClock(times);
-  const server = await startVenueServer({ venue, contract, clock, random: createRandom("server"), dialect: served, keys, faults });
+  const server = await startVenueServer({
+    venue,
+    contract,
+    clock,
+    random: createRandom("server"),
+    dialect: served,
+    keys,
+    faults,
+  });
   onTestFinished(() => server.close());
   venue.quote("BTC-USDT-SWAP", 599_990, 100_000, 600_010, 100_000, clock.now());
   venue.quote("BTC-USDT", 599_990, 100_000, 600_010, 100_000, clock.now());

@@ -61,7 +61,10 @@ export const traded = async (
   faults: FaultPlan = {},
   profile?: ProfileOverrides,
 ) => {
-  const variant: Variant = { ...(variants[name] as Variant), ...(profile && { profile: { ...variants[name]?.profile, ...profile } }) };
+  const variant: Variant = {
+    ...(variants[name] as Variant),
+    ...(profile && { profile: { ...variants[name]?.profile, ...profile } }),
+  };
   const { contract, venue } = venueFor(variant);
   const key = { apiKey: "ann-1", secretKey: "ann-1 secret", passphrase: "ann-1 phrase" };
   const clock = createSystemClock();
@@ -88,7 +91,11 @@ export const traded = async (
       ),
   });
   const engine = createEngine({
-    service: variant.service({ environment: "testnet", baseUrl: server.url, keys: [{ credentials: createCredentials(key) }] }),
+    service: variant.service({
+      environment: "testnet",
+      baseUrl: server.url,
+      keys: [{ credentials: createCredentials(key) }],
+    }),
     ...(variant.profile !== undefined && { profile: variant.profile }),
     strategies: [strategy({})],
   });
@@ -124,7 +131,13 @@ export const traded = async (
       }),
     /** What the engine made of them: how each order ended. */
     endings: () =>
-      updates.filter(({ isFinal }) => isFinal).map(({ phase, filledQty, avgPx }) => ({ phase, filledQty, avgPx: avgPx ?? "" })),
-    money: () => ({ balances: venue.truth("ann").balances, equity: venue.equity("ann"), positions: venue.truth("ann").positions.length }),
+      updates
+        .filter(({ isFinal }) => isFinal)
+        .map(({ phase, filledQty, avgPx }) => ({ phase, filledQty, avgPx: avgPx ?? "" })),
+    money: () => ({
+      balances: venue.truth("ann").balances,
+      equity: venue.equity("ann"),
+      positions: venue.truth("ann").positions.length,
+    }),
   };
 };

@@ -28,7 +28,8 @@ interface Spoken {
 export const spoken = (given: Dialect): Spoken => {
   const contract = createContract(given.profile);
   const dialect = wholeDialect(given);
-  const requestOf = <E extends EndpointName>(endpoint: E, input: InputOf<E>): WireRequest => encode(contract, endpoint, input, "k1");
+  const requestOf = <E extends EndpointName>(endpoint: E, input: InputOf<E>): WireRequest =>
+    encode(contract, endpoint, input, "k1");
   const answer: Spoken["answer"] = (endpoint, body, status = 200) =>
     dialect.answer(requestOf(endpoint, {} as never), { status, headers: {}, body });
   return {

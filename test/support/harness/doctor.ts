@@ -101,7 +101,8 @@ export const createWard = (options: WardOptions = {}) => {
     enforceLimits: true,
   });
   const earlier = clock.now() - 600_000;
-  for (const { instId } of options.instruments ?? instruments) venue.quote(instId, 599_990, 1_000_000, 600_000, 1_000_000, earlier);
+  for (const { instId } of options.instruments ?? instruments)
+    venue.quote(instId, 599_990, 1_000_000, 600_000, 1_000_000, earlier);
   if (options.orders ?? true) populate(venue, contract, earlier);
   const furnished = venue.meterReport().weight;
   const requests: WireRequest[] = [];
@@ -115,7 +116,9 @@ export const createWard = (options: WardOptions = {}) => {
       const { key, ...rest } = request;
       const asAgreed = signatureOf(ours.profile, request, at) === signatureOf(contract.profile, request, at);
       const signed = key === undefined || (asAgreed && !key.includes("!")) || options.checksSignatures === false;
-      const response = signed ? venue.handle({ ...rest, key: key?.split("!")[0], ip: "here" }, at + skewMs) : refusal(contract.profile);
+      const response = signed
+        ? venue.handle({ ...rest, key: key?.split("!")[0], ip: "here" }, at + skewMs)
+        : refusal(contract.profile);
       return options.spoil === undefined ? response : options.spoil(response, request, count);
     };
     const latency = { name: "constant", entryMs: () => 10, responseMs: () => 10, feedMs: () => 0 };

@@ -8,7 +8,8 @@ export const resolved = (document: Node, value: unknown): unknown => {
   if (Array.isArray(value)) return value.map((item) => resolved(document, item));
   if (value === null || typeof value !== "object") return value;
   const { $ref } = value as { $ref?: string };
-  if ($ref === undefined) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(document, item)]));
+  if ($ref === undefined)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(document, item)]));
   const target = $ref
     .slice(2)
     .split("/")

@@ -123,7 +123,13 @@ const shownMarket = () => {
   return {
     tell: (bidPx: number, at: number): void => {
       const askPx = bidPx + 0.1;
-      const amounts = { bidPx: String(bidPx), bidQty: "1", askPx: String(askPx), askQty: "1", mid: String(bidPx + 0.05) };
+      const amounts = {
+        bidPx: String(bidPx),
+        bidQty: "1",
+        askPx: String(askPx),
+        askQty: "1",
+        mid: String(bidPx + 0.05),
+      };
       last = { instId: swap, at, ...amounts, bidFloat: bidPx, askFloat: askPx, midFloat: bidPx + 0.05 };
       quoted$.next(last);
     },
@@ -205,7 +211,13 @@ export const lifeOf = (world: World) => {
     open: () => ({
       clock,
       transport,
-      market: { trades: () => NEVER, quotes: () => world.quotes$, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+      market: {
+        trades: () => NEVER,
+        quotes: () => world.quotes$,
+        books: () => NEVER,
+        candles: () => NEVER,
+        lastPx: () => undefined,
+      },
       users: [{ uid: "main", ip: "local", keys, pushes$: world.pushes$, pushing$: world.pushing$ }],
       assumptions: [],
       watchful: world.watchful,
@@ -217,7 +229,8 @@ export const lifeOf = (world: World) => {
   world.disk.onStep = doing;
   const events: Event[] = [];
   const { second$ } = world;
-  const second = second$ === undefined ? [] : [defineStrategy({ name: "two", options: noOptions, desired: () => second$ })({})];
+  const second =
+    second$ === undefined ? [] : [defineStrategy({ name: "two", options: noOptions, desired: () => second$ })({})];
   const engine = createEngine(
     {
       service,

@@ -16,8 +16,21 @@ const { header: _told, ...untold } = minute;
 /** A user's minute whose answers tell nothing. */
 export const silent: LayerSpec = untold;
 export const user: LayerSpec = minute;
-export const address: LayerSpec = { ...user, name: "ip", scope: "ip", capacity: 1_000, header: { kind: "remaining", name: "left" } };
-export const second: LayerSpec = { ...address, name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000 };
+export const address: LayerSpec = {
+  ...user,
+  name: "ip",
+  scope: "ip",
+  capacity: 1_000,
+  header: { kind: "remaining", name: "left" },
+};
+export const second: LayerSpec = {
+  ...address,
+  name: "key",
+  scope: "key",
+  unit: "requests",
+  capacity: 10,
+  windowMs: 1_000,
+};
 
 /** Keeps what it is told of stale counts. */
 class NotedCounts extends StaleCounts {
@@ -30,10 +43,16 @@ class NotedCounts extends StaleCounts {
 }
 
 /** All that takes part in the evidence of one scope, with what it says. The calendar stands at `lo..hi`; others of ours hold `held` of window 8. */
-export const stage = (spec: LayerSpec, { held = 0, lo = 0, hi = lo }: { held?: number; lo?: number; hi?: number } = {}) => {
+export const stage = (
+  spec: LayerSpec,
+  { held = 0, lo = 0, hi = lo }: { held?: number; lo?: number; hi?: number } = {},
+) => {
   const boundaries: (readonly [number, number, number])[] = [];
   const misread: string[] = [];
-  const clock = { ...fixedClock(lo, hi), observeBoundary: (...proof: readonly [number, number, number]) => boundaries.push(proof) > 0 };
+  const clock = {
+    ...fixedClock(lo, hi),
+    observeBoundary: (...proof: readonly [number, number, number]) => boundaries.push(proof) > 0,
+  };
   const lag = new CountLag();
   const of = {
     spec,

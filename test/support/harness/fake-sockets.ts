@@ -56,7 +56,15 @@ export class FakeSocket {
     const name = JSON.stringify(arg);
     const prevSeqId = (this.#sequences.get(name) ?? -1) + skip;
     this.#sequences.set(name, prevSeqId + 1);
-    this.say({ event: channel, arg, data, ts: 0, seqId: prevSeqId + 1, prevSeqId, ...(action === undefined ? {} : { action }) });
+    this.say({
+      event: channel,
+      arg,
+      data,
+      ts: 0,
+      seqId: prevSeqId + 1,
+      prevSeqId,
+      ...(action === undefined ? {} : { action }),
+    });
   }
 
   restart(channel: string, instId?: string): void {
@@ -85,7 +93,9 @@ export class FakeSocket {
   /** Requests of one kind, each as the list of its channels. */
   asked(op: string): readonly string[][] {
     return this.sent.flatMap((request) =>
-      typeof request !== "string" && request.op === op ? [(request.args ?? []).map((arg) => Object.values(arg).join(" "))] : [],
+      typeof request !== "string" && request.op === op
+        ? [(request.args ?? []).map((arg) => Object.values(arg).join(" "))]
+        : [],
     );
   }
 }
@@ -100,7 +110,8 @@ export const obedient = (request: Request | string, socket: FakeSocket): void =>
       socket.restart(arg["channel"] ?? "", arg["instId"]);
       socket.say({ event: "subscribe", arg, ts: 0 });
     }
-  } else if (request.op === "unsubscribe") for (const arg of request.args ?? []) socket.say({ event: "unsubscribe", arg, ts: 0 });
+  } else if (request.op === "unsubscribe")
+    for (const arg of request.args ?? []) socket.say({ event: "unsubscribe", arg, ts: 0 });
 };
 
 export interface Network {
@@ -149,7 +160,9 @@ export interface Heard {
 export interface RigOptions {
   readonly prepare?: (socket: FakeSocket, clock: VirtualClock) => void;
   readonly leave?: (clock: VirtualClock) => number | undefined;
-  readonly limits?: typeof websocketLimits | { readonly connectionsPerIp: number; readonly subscriptionsPerConnection: number };
+  readonly limits?:
+    | typeof websocketLimits
+    | { readonly connectionsPerIp: number; readonly subscriptionsPerConnection: number };
   readonly random?: Random;
   readonly sequenced?: boolean;
 }
@@ -157,11 +170,18 @@ export interface RigOptions {
 export const url = "ws://127.0.0.1/ws/v1";
 
 export const createRig = (options: RigOptions = {}): Rig => {
-  const { prepare = () => undefined, leave = () => undefined, limits = websocketLimits, random = createRandom("sockets") } = options;
+  const {
+    prepare = () => undefined,
+    leave = () => undefined,
+    limits = websocketLimits,
+    random = createRandom("sockets"),
+  } = options;
   const clock = createVirtualClock(1_000_000);
   const network = createNetwork((socket) => prepare(socket, clock));
   const anomalies: string[] = [];
-  const { websocket } = createContract(options.sequenced === undefined ? {} : { websocket: { sequenced: options.sequenced } }).profile;
+  const { websocket } = createContract(
+    options.sequenced === undefined ? {} : { websocket: { sequenced: options.sequenced } },
+  ).profile;
   const pool = new SocketPool({
     url: () => url,
     open: network.open,

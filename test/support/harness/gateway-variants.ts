@@ -29,7 +29,13 @@ const cancelSingly = (gateway: Gateway, call: Call<"cancelBatch">): (() => void)
       const [head, ...rest] = call.input(Number.POSITIVE_INFINITY, now) ?? [];
       for (const element of rest) {
         const index = outcomes.push(undefined) - 1;
-        gateway.submit({ endpoint: "cancelBatch", class: call.class, owner: call.owner, input: () => [element], done: note(index) });
+        gateway.submit({
+          endpoint: "cancelBatch",
+          class: call.class,
+          owner: call.owner,
+          input: () => [element],
+          done: note(index),
+        });
       }
       return head === undefined ? undefined : [head];
     },
@@ -49,14 +55,20 @@ const withDoor = (gateway: Gateway, door: Partial<Gateway>): Gateway => ({
 /** Every cancel is a call of its own. */
 export const singly = (gateway: Gateway): Gateway => {
   const submit = (call: Call<EndpointName>): (() => void) =>
-    call.endpoint === "cancelBatch" ? cancelSingly(gateway, call as unknown as Call<"cancelBatch">) : gateway.submit(call);
+    call.endpoint === "cancelBatch"
+      ? cancelSingly(gateway, call as unknown as Call<"cancelBatch">)
+      : gateway.submit(call);
   return withDoor(gateway, { submit: submit as Gateway["submit"] });
 };
 
 /** Reads that share nothing: what they cost does not depend on how long they waited. */
 export const unshared = (gateway: Gateway): Gateway =>
-  withDoor(gateway, { read: (endpoint, input, { class: kind, owner }) => gateway.call(endpoint, input, { class: kind, owner }) });
+  withDoor(gateway, {
+    read: (endpoint, input, { class: kind, owner }) => gateway.call(endpoint, input, { class: kind, owner }),
+  });
 
 /** Reads are sent whether anybody still needs them or not. */
 export const unconditional = (gateway: Gateway): Gateway =>
-  withDoor(gateway, { read: (endpoint, input, options) => gateway.read(endpoint, input, { ...options, needed: () => true }) });
+  withDoor(gateway, {
+    read: (endpoint, input, options) => gateway.read(endpoint, input, { ...options, needed: () => true }),
+  });

@@ -36,7 +36,14 @@ export class LeaseProcess {
   wallOffset = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(name: string, session: string, clock: VirtualClock, store: MemoryLeaseStore, network: Network, random: Random) {
+  constructor(
+    name: string,
+    session: string,
+    clock: VirtualClock,
+    store: MemoryLeaseStore,
+    network: Network,
+    random: Random,
+  ) {
     this.name = name;
     this.clock = {
       now: () => clock.now(),

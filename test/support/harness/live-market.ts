@@ -42,7 +42,13 @@ export interface StageOptions {
 }
 
 export const createStage = (options: StageOptions = {}): Stage => {
-  const { szUnit = "base", contractValue, channels = ["trades", "tickers", "books", "candle1m"], live = true, aheadMs = 0 } = options;
+  const {
+    szUnit = "base",
+    contractValue,
+    channels = ["trades", "tickers", "books", "candle1m"],
+    live = true,
+    aheadMs = 0,
+  } = options;
   const clock = createVirtualClock(options.startAt ?? 6_000_000);
   const anomalies: string[] = [];
   const errors: unknown[] = [];

@@ -31,7 +31,11 @@ const instIds = ["BTC-USDT-SWAP", "ETH-USDT-SWAP", "SOL-USDT-SWAP"];
 const names = ["ladder", "maker", longId];
 
 /** A document in which every section has rows. */
-export const madeEngine = (id: string, engine: Partial<EngineRow> = {}, startAt = Date.UTC(2026, 0, 5, 9)): MadeEngine => {
+export const madeEngine = (
+  id: string,
+  engine: Partial<EngineRow> = {},
+  startAt = Date.UTC(2026, 0, 5, 9),
+): MadeEngine => {
   const document = new ControlDocument(id);
   const random = chance(7);
   const prices = [64_000, 3_100, 148];
@@ -39,18 +43,38 @@ export const madeEngine = (id: string, engine: Partial<EngineRow> = {}, startAt 
   const open: string[] = [];
   const px = (place: number, away = 0): string => ((prices[place] as number) * (1 + away)).toFixed(2);
   const row: EngineRow = {
-    ...{ name: id, kind: "live", environment: "mainnet", version: "0.2.0", startedAt: startAt - 6 * 3_600_000, mode: "active", reason: "" },
+    ...{
+      name: id,
+      kind: "live",
+      environment: "mainnet",
+      version: "0.2.0",
+      startedAt: startAt - 6 * 3_600_000,
+      mode: "active",
+      reason: "",
+    },
     ...{ run: 14, state: "running" },
     ...engine,
   };
   const placeOrder = (): void => {
-    const [place, owner, side] = [Math.floor(random() * 3), Math.floor(random() * 3), random() < 0.5 ? "buy" : "sell"] as const;
+    const [place, owner, side] = [
+      Math.floor(random() * 3),
+      Math.floor(random() * 3),
+      random() < 0.5 ? "buy" : "sell",
+    ] as const;
     const clOrdId =
-      serial % 40 === 0 ? `${longId.slice(0, 74)}${String(serial).padStart(6, "0")}` : `s14m${String(serial).padStart(8, "0")}x`;
+      serial % 40 === 0
+        ? `${longId.slice(0, 74)}${String(serial).padStart(6, "0")}`
+        : `s14m${String(serial).padStart(8, "0")}x`;
     serial++;
     open.push(clOrdId);
     const order: OrderRow = {
-      ...{ clOrdId, strategy: names[owner] as string, slot: `rung ${Math.floor(random() * 8)}`, instId: instIds[place] as string, side },
+      ...{
+        clOrdId,
+        strategy: names[owner] as string,
+        slot: `rung ${Math.floor(random() * 8)}`,
+        instId: instIds[place] as string,
+        side,
+      },
       ...{
         ordType: "limit",
         px: px(place, (side === "buy" ? -1 : 1) * random() * 0.004),
@@ -100,7 +124,13 @@ export const madeEngine = (id: string, engine: Partial<EngineRow> = {}, startAt 
         : severity === "warn"
           ? "a placement waits for quota"
           : `ladder bought 0.05 BTC at ${px(0)}`;
-    document.put("events", `${seq}`, { seq, at: now, type: severity === "info" ? "fill" : "action.held", text, severity });
+    document.put("events", `${seq}`, {
+      seq,
+      at: now,
+      type: severity === "info" ? "fill" : "action.held",
+      text,
+      severity,
+    });
   };
   const sample = (): void => {
     const gain = (share: number): string => ((serial / 40) * share + random() * 12 - 4).toFixed(8);
@@ -211,15 +241,17 @@ export const madeEngine = (id: string, engine: Partial<EngineRow> = {}, startAt 
       prices[place] = (prices[place] as number) * (1 + (random() - 0.498) * 0.0006);
       document.put("markets", instId, { instId, bid: px(place), ask: px(place, 0.0001), last: px(place), at: now });
       const levels = (way: number) =>
-        Array.from({ length: 10 }, (_, level) => [px(place, way * (0.00005 + level * 0.0001)), (random() * 4).toFixed(3)] as const);
+        Array.from(
+          { length: 10 },
+          (_, level) => [px(place, way * (0.00005 + level * 0.0001)), (random() * 4).toFixed(3)] as const,
+        );
       document.put("book", instId, { instId, at: now, bids: levels(-1), asks: levels(1) });
       const at = (Math.floor(now / barMs) + 1) * barMs;
       const before = document.row("candles", `${instId}|${at}`);
       const c = px(place);
-      const [h, l] = [Math.max(Number(c), Number(before?.h ?? c)), Math.min(Number(c), Number(before?.l ?? c))].map(String) as [
-        string,
-        string,
-      ];
+      const [h, l] = [Math.max(Number(c), Number(before?.h ?? c)), Math.min(Number(c), Number(before?.l ?? c))].map(
+        String,
+      ) as [string, string];
       document.put("candles", `${instId}|${at}`, { instId, at, o: before?.o ?? c, h, l, c });
     }
   };
@@ -253,7 +285,10 @@ export interface MadePort {
 }
 
 /** The port of part 4: snapshot, stream, story, actions. */
-export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access: "read" | "act" = "act"): Promise<MadePort> => {
+export const madePort = async (
+  engines: ReadonlyMap<string, MadeEngine>,
+  access: "read" | "act" = "act",
+): Promise<MadePort> => {
   const assets = pageFiles();
   const acts: { source: string; action: Readonly<Record<string, unknown>> }[] = [];
   const readers = new Map<ServerResponse, string>();
@@ -270,14 +305,17 @@ export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access:
       const { pathname } = new URL(request.url ?? "/", "http://localhost");
       const file = assets.get(pathname);
       if (file !== undefined)
-        return response.writeHead(200, { "content-type": file.type, "content-security-policy": "default-src 'self'" }).end(file.bytes);
+        return response
+          .writeHead(200, { "content-type": file.type, "content-security-policy": "default-src 'self'" })
+          .end(file.bytes);
       if (request.headers.authorization !== "Bearer secret")
         return json(response, 401, { ok: false, code: "TOKEN_WRONG", text: "The token is wrong." });
       const [, , , , id = "", what = ""] = pathname.split("/").map(decodeURIComponent);
       const engine = engines.get(id);
       if (pathname === "/api/v1/sources")
         return json(response, 200, { access, sources: [...engines.keys()].map((source) => ({ id: source })) });
-      if (engine === undefined) return json(response, 404, { ok: false, code: "SOURCE_UNKNOWN", text: "No engine of this id is here." });
+      if (engine === undefined)
+        return json(response, 404, { ok: false, code: "SOURCE_UNKNOWN", text: "No engine of this id is here." });
       if (what === "") return json(response, 200, engine.document.snapshot());
       if (what === "stream") {
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -316,7 +354,8 @@ export const madePort = async (engines: ReadonlyMap<string, MadeEngine>, access:
     acts,
     send: (source) => {
       const update: ControlUpdate | undefined = engines.get(source)?.document.take(engines.get(source)?.now() ?? 0);
-      if (update !== undefined) for (const [response, id] of readers) if (id === source) tell(response, "update", update);
+      if (update !== undefined)
+        for (const [response, id] of readers) if (id === source) tell(response, "update", update);
     },
     freeze: () => {
       isFrozen = true;

@@ -100,7 +100,11 @@ export const mailServer = async ({
         letter.login = Buffer.from(rest.replace(/^PLAIN /i, ""), "base64")
           .toString("utf8")
           .replaceAll("\0", "|");
-        return say(passing !== "" && !letter.login.endsWith(passing) ? `535 5.7.8 wrong password: ${letter.login}` : "235 2.7.0 welcome");
+        return say(
+          passing !== "" && !letter.login.endsWith(passing)
+            ? `535 5.7.8 wrong password: ${letter.login}`
+            : "235 2.7.0 welcome",
+        );
       }
       if (verb === "MAIL") letter.from = /<(.*)>/.exec(rest)?.[1] ?? "";
       if (verb === "RCPT") {

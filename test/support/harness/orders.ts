@@ -53,7 +53,10 @@ export interface Fault {
 
 export const lostAnswer: Fault = { answer: () => undefined };
 export const lostRequest: Fault = { lost: true, answer: () => undefined };
-export const reply = (status: number, body?: unknown): Fault => ({ lost: true, answer: () => ({ status, headers: {}, body }) });
+export const reply = (status: number, body?: unknown): Fault => ({
+  lost: true,
+  answer: () => ({ status, headers: {}, body }),
+});
 /** The service acts, and something else is read. */
 export const garbled = (status: number, body?: unknown): Fault => ({ answer: () => ({ status, headers: {}, body }) });
 
@@ -87,7 +90,12 @@ const uid = "ann";
 const timeoutMs = 10_000;
 
 export const createRig = (options: RigOptions = {}) => {
-  const { latencyMs = 20, push = true, limits = false, permissions = ["read", "trade_futures", "trade_spot"] } = options;
+  const {
+    latencyMs = 20,
+    push = true,
+    limits = false,
+    permissions = ["read", "trade_futures", "trade_spot"],
+  } = options;
   const clock = createVirtualClock(options.startAt ?? (options.earlier?.clock.now() ?? 1_700_000_010_000) + 1);
   const contract = createContract(options.profile);
   const keys = [{ name: "k1", permissions }];
@@ -254,7 +262,8 @@ export const createRig = (options: RigOptions = {}) => {
       );
     },
     places: () => bodiesOf("placeOrder") as (PlaceBody & { readonly clOrdId: string })[],
-    cancels: () => bodiesOf("cancelBatch") as { readonly instId: string; readonly ordId?: string; readonly clOrdId?: string }[][],
+    cancels: () =>
+      bodiesOf("cancelBatch") as { readonly instId: string; readonly ordId?: string; readonly clOrdId?: string }[][],
     count: (endpoint: EndpointName): number => bodiesOf(endpoint).length,
     /** What rests at the service, in truth: side and price, newest first. */
     resting: (): string[] =>

@@ -16,7 +16,8 @@ const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) -
 const programs = versions.map((version) => join(root, version, "bin")).find((bin) => existsSync(join(bin, "initdb")));
 
 /** It refuses to run as root: the user that its package has made. */
-const idOf = (flag: string): number => Number(spawnSync("id", [flag, "postgres"]).stdout.toString().trim() || Number.NaN);
+const idOf = (flag: string): number =>
+  Number(spawnSync("id", [flag, "postgres"]).stdout.toString().trim() || Number.NaN);
 const isRoot = process.getuid?.() === 0;
 const owner = isRoot ? { uid: idOf("-u"), gid: idOf("-g") } : {};
 const canRun = !isRoot || Number.isInteger(owner.uid);
@@ -40,7 +41,11 @@ export const startPostgres = async (onPort?: number, data: string = newData()): 
   const port = onPort ?? (await freePort());
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_connections=40"];
   const flags = ["-D", data, "-p", String(port), ...settings.flatMap((one) => ["-c", one])];
-  const child = spawn(join(programs as string, "postgres"), flags, { stdio: ["ignore", "ignore", "pipe"], cwd: data, ...owner });
+  const child = spawn(join(programs as string, "postgres"), flags, {
+    stdio: ["ignore", "ignore", "pipe"],
+    cwd: data,
+    ...owner,
+  });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   await new Promise<void>((resolve, reject) => {
     let text = "";
@@ -85,7 +90,19 @@ const madeData = (data: string): string => {
   writeFileSync(secret, postgresPassword);
   for (const path of [data, secret]) ownFolder(path);
   const folder = join(data, "cluster");
-  const flags = ["-D", folder, "-U", "sluice", "-A", "scram-sha-256", `--pwfile=${secret}`, "-E", "UTF8", "--locale=C", "--no-sync"];
+  const flags = [
+    "-D",
+    folder,
+    "-U",
+    "sluice",
+    "-A",
+    "scram-sha-256",
+    `--pwfile=${secret}`,
+    "-E",
+    "UTF8",
+    "--locale=C",
+    "--no-sync",
+  ];
   const { status, stderr } = spawnSync(join(programs as string, "initdb"), flags, { cwd: data, ...owner });
   if (status !== 0) throw new Error(`initdb: ${stderr.toString()}`);
   return folder;

@@ -103,7 +103,9 @@ class WatchedPostgres implements WatchedQueue {
   }
 
   async answers(sheet: string): Promise<readonly string[]> {
-    const { rows } = await this.#pool.query<{ answer: string }>("SELECT answer FROM sluice.result WHERE sheet = $1", [sheet]);
+    const { rows } = await this.#pool.query<{ answer: string }>("SELECT answer FROM sluice.result WHERE sheet = $1", [
+      sheet,
+    ]);
     return rows.map(({ answer }) => answer);
   }
 
@@ -120,12 +122,17 @@ class WatchedPostgres implements WatchedQueue {
   }
 
   async noteMs(sheet: string): Promise<number> {
-    const text = "SELECT extract(epoch FROM min(kept_until) - now()) * 1000 AS ms FROM sluice.finished WHERE sheet = $1";
+    const text =
+      "SELECT extract(epoch FROM min(kept_until) - now()) * 1000 AS ms FROM sluice.finished WHERE sheet = $1";
     return Number((await this.#pool.query<{ ms: string }>(text, [sheet])).rows[0]?.ms);
   }
 
   async holdElsewhere(sheet: string, holder: string, ms: number): Promise<void> {
-    await this.#pool.query("INSERT INTO sluice.submitter VALUES ($1, $2, now() + $3 * interval '1 millisecond')", [sheet, holder, ms]);
+    await this.#pool.query("INSERT INTO sluice.submitter VALUES ($1, $2, now() + $3 * interval '1 millisecond')", [
+      sheet,
+      holder,
+      ms,
+    ]);
   }
 
   /** The tables stay: they are found missing by who comes first only. */

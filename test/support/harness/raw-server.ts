@@ -40,7 +40,10 @@ const readHeaders = (lines: readonly string[]): Record<string, string> =>
     }),
   );
 
-export const startRawServer = async (answer: Answer, connected: (socket: Socket) => void = () => undefined): Promise<RawServer> => {
+export const startRawServer = async (
+  answer: Answer,
+  connected: (socket: Socket) => void = () => undefined,
+): Promise<RawServer> => {
   const requests: RawRequest[] = [];
   const connections: Socket[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
@@ -86,7 +89,11 @@ export const startRawServer = async (answer: Answer, connected: (socket: Socket)
 };
 
 /** A whole answer: status line, headers, a length that is right unless `headers` brings its own. */
-export const httpText = (status: number | string, body: string | Buffer = "", headers: Readonly<Record<string, string>> = {}): Buffer => {
+export const httpText = (
+  status: number | string,
+  body: string | Buffer = "",
+  headers: Readonly<Record<string, string>> = {},
+): Buffer => {
   const bytes = Buffer.from(body as string);
   const own = Object.keys(headers).some((name) => /^(content-length|transfer-encoding)$/i.test(name));
   const lines = Object.entries({ ...(own ? {} : { "content-length": String(bytes.length) }), ...headers }).map(

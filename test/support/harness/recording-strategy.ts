@@ -7,7 +7,9 @@ import { strategy, swap } from "./backtest.ts";
 export const witness = (log: string[]): Strategy =>
   strategy("witness", {
     desired: ({ market }) =>
-      market.quotes(swap).pipe(map(({ bidPx }) => [{ slot: "bid", instId: swap, side: "buy" as const, px: bidPx, qty: "0.001" }])),
+      market
+        .quotes(swap)
+        .pipe(map(({ bidPx }) => [{ slot: "bid", instId: swap, side: "buy" as const, px: bidPx, qty: "0.001" }])),
     run: ({ market, orders }) => {
       let bid = "";
       return merge(

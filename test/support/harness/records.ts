@@ -54,7 +54,10 @@ export const ownPosition = (given: Partial<Position> = {}): Position => ({
   ...given,
 });
 
-export const strategyView = (positions: readonly Position[] = [ownPosition()], given: Partial<StrategyView> = {}): StrategyView => ({
+export const strategyView = (
+  positions: readonly Position[] = [ownPosition()],
+  given: Partial<StrategyView> = {},
+): StrategyView => ({
   name: "ladder",
   user: "main",
   state: "running",

@@ -8,7 +8,9 @@ import { tmpdir } from "node:os";
 import { freePort } from "./free-port.ts";
 
 /** Where the server's program is, or undefined. */
-export const redisServer = ["redis-server", "valkey-server"].find((name) => spawnSync(name, ["--version"]).status === 0);
+export const redisServer = ["redis-server", "valkey-server"].find(
+  (name) => spawnSync(name, ["--version"]).status === 0,
+);
 
 export interface OwnRedis {
   readonly url: string;

@@ -39,7 +39,15 @@ export const makerFill = (
 /** Tells a report that these orders are of a strategy. */
 export const tellSent = (tally: TradeStatistics, strategy: string, orders: readonly string[]): void => {
   for (const clOrdId of orders) {
-    tally.onEvent({ seq: 1, at: 0, type: "order.changed", strategy, slot: "s", phase: "sent", clOrdId } as unknown as Event);
+    tally.onEvent({
+      seq: 1,
+      at: 0,
+      type: "order.changed",
+      strategy,
+      slot: "s",
+      phase: "sent",
+      clOrdId,
+    } as unknown as Event);
   }
 };
 

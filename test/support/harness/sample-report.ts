@@ -6,7 +6,10 @@ const startAt = Date.UTC(2026, 0, 5);
 /** A line with a rise, a fall and a recovery, from whole numbers only. */
 const equity = Array.from({ length: 200 }, (_, i) => ({
   at: startAt + i * 18_090,
-  equity: ((1_000_000 + ((i * 7_919) % 613) * 9 + (i < 60 ? i * 90 : i < 140 ? 10_800 - i * 90 : i * 70 - 11_600)) / 100).toFixed(2),
+  equity: (
+    (1_000_000 + ((i * 7_919) % 613) * 9 + (i < 60 ? i * 90 : i < 140 ? 10_800 - i * 90 : i * 70 - 11_600)) /
+    100
+  ).toFixed(2),
 }));
 
 export const sampleReport = (): RunReport => ({
@@ -57,7 +60,16 @@ export const sampleReport = (): RunReport => ({
     inMarketMs: 2_700_000,
     inMarketPercent: "75",
   },
-  positions: [{ strategy: "ladder", instId: "BTC-USDT-SWAP", qty: "0.05", averagePx: "60010.5", markPx: "60420.5", unrealised: "20.5" }],
+  positions: [
+    {
+      strategy: "ladder",
+      instId: "BTC-USDT-SWAP",
+      qty: "0.05",
+      averagePx: "60010.5",
+      markPx: "60420.5",
+      unrealised: "20.5",
+    },
+  ],
   currency: "USDT",
   quota: {
     limits: true,
@@ -71,10 +83,32 @@ export const sampleReport = (): RunReport => ({
     waitedMs: { uid: 3_900_500, key: 20_000, ip: 0, other: 0, turn: 0 },
     overTime: { spanMs: 60_000, spans: Array.from({ length: 60 }, (_, minute) => span(minute)) },
   },
-  latency: { p50: 24.2, p99: 81, cancel: { count: 611, p50: 24.2, p99: 81 }, place: { count: 2_204, p50: 25.3, p99: 1_312 } },
+  latency: {
+    p50: 24.2,
+    p99: 81,
+    cancel: { count: 611, p50: 24.2, p99: 81 },
+    place: { count: 2_204, p50: 25.3, p99: 1_312 },
+  },
   perStrategy: {
-    ladder: strategy({ placed: 1_402, canceled: 1_001, filled: 401, rejected: 1, fills: 470, pnl: "150.2", fees: "30.11", weight: 38_000 }),
-    "market-maker": strategy({ placed: 800, canceled: 587, filled: 210, refused: 12, pnl: "-21.7988", fees: "12.1", heldMs: 3_920_000 }),
+    ladder: strategy({
+      placed: 1_402,
+      canceled: 1_001,
+      filled: 401,
+      rejected: 1,
+      fills: 470,
+      pnl: "150.2",
+      fees: "30.11",
+      weight: 38_000,
+    }),
+    "market-maker": strategy({
+      placed: 800,
+      canceled: 587,
+      filled: 210,
+      refused: 12,
+      pnl: "-21.7988",
+      fees: "12.1",
+      heldMs: 3_920_000,
+    }),
   },
   perInstrument: {
     "BTC-USDT-SWAP": {
@@ -139,7 +173,11 @@ export const sampleReport = (): RunReport => ({
   assumptions: ["Sizes are amounts of quote currency (H3).", "Entry latency is lognormal with a median of 25 ms."],
 });
 
-const downOf = (reason: string) => ({ reason, strategies: ["ladder"], example: { strategy: "ladder", slot: "bid 1", reason } });
+const downOf = (reason: string) => ({
+  reason,
+  strategies: ["ladder"],
+  example: { strategy: "ladder", slot: "bid 1", reason },
+});
 
 const span = (minute: number) => ({
   at: startAt + minute * 60_000,
@@ -164,7 +202,18 @@ export const strategy = (given: Partial<RunReport["perStrategy"][string]> = {}):
   volume: "0",
   realised: "0",
   unrealised: "0",
-  trades: { count: 0, won: 0, lost: 0, net: "0", profit: "0", loss: "0", held: 0, open: "0", inMarketMs: 0, inMarketPercent: "0" },
+  trades: {
+    count: 0,
+    won: 0,
+    lost: 0,
+    net: "0",
+    profit: "0",
+    loss: "0",
+    held: 0,
+    open: "0",
+    inMarketMs: 0,
+    inMarketPercent: "0",
+  },
   open: { count: 0, notional: "0" },
   weight: 0,
   heldMs: 0,

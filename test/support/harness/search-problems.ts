@@ -20,7 +20,8 @@ const axis = (name: string, size: number, ordered = true): Space[number] => {
   return { name, strategy: "s", option: name, values, ordered };
 };
 
-const along = (point: Point, at: number, from: number, to: number): number => from + ((to - from) * (point[at] ?? 0)) / (fine - 1);
+const along = (point: Point, at: number, from: number, to: number): number =>
+  from + ((to - from) * (point[at] ?? 0)) / (fine - 1);
 
 const branin = (point: Point): number => {
   const [x, y] = [along(point, 0, -5, 10), along(point, 1, 0, 15)];
@@ -38,7 +39,10 @@ const hills = [
 
 const hartmann = (point: Point): number =>
   -hills.reduce((sum, [weight, widths, centre]) => {
-    const away = point.reduce((total, _, at) => total + (widths[at] ?? 0) * (along(point, at, 0, 1) - (centre[at] ?? 0) / 10_000) ** 2, 0);
+    const away = point.reduce(
+      (total, _, at) => total + (widths[at] ?? 0) * (along(point, at, 0, 1) - (centre[at] ?? 0) / 10_000) ** 2,
+      0,
+    );
     return sum + weight * Math.exp(-away);
   }, 0);
 
@@ -54,12 +58,21 @@ const plane = [axis("x", fine), axis("y", fine)];
 export const problems: Readonly<Record<string, Problem>> = {
   branin: { space: plane, value: branin },
   hartmann6: { space: Array.from({ length: 6 }, (_, index) => axis(`x${index}`, fine)), value: hartmann },
-  "rosenbrock, mixed": { space: [axis("x", fine), axis("y", 41), axis("ratio", fine), axis("name", 4, false)], value: rosenbrock },
+  "rosenbrock, mixed": {
+    space: [axis("x", fine), axis("y", 41), axis("ratio", fine), axis("name", 4, false)],
+    value: rosenbrock,
+  },
   "branin, noisy": { space: plane, value: branin, noise: 5 },
 };
 
 /** The true value at the best of `trials` trials, as they appeared. */
-export const found = ({ space, value, noise = 0 }: Problem, kind: "random" | "tpe", seed: number, trials: number, batch = 8): number => {
+export const found = (
+  { space, value, noise = 0 }: Problem,
+  kind: "random" | "tpe",
+  seed: number,
+  trials: number,
+  batch = 8,
+): number => {
   const choice: Choice = { kind, count: trials, seed: String(seed), batch };
   const sample = createSampler({ space, choice, points: choose(space, choice, trials), possible: () => true }, "");
   const chance = createRandom(seed).fork("noise");

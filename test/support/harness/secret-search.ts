@@ -12,7 +12,11 @@ export interface Leak {
 }
 
 /** A key with every kind of character that some encoding treats in its own way. */
-export const odd = { apiKey: "cnry-key+0/1=2 3&4", secretKey: 'cnry"secret\\é%+/=?&\t{ü}', passphrase: "cnry'pass<phrase>~;:#" };
+export const odd = {
+  apiKey: "cnry-key+0/1=2 3&4",
+  secretKey: 'cnry"secret\\é%+/=?&\t{ü}',
+  passphrase: "cnry'pass<phrase>~;:#",
+};
 
 /** Of so many bytes all spellings are told apart from chance. */
 const least = 8;
@@ -28,7 +32,8 @@ const base64Of = (text: string): readonly string[] =>
   });
 const urlSafe = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
 const percent = (text: string): string => hex(text).replace(/../g, (byte) => `%${byte}`);
-const unicode = (text: string): string => Array.from(text, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+const unicode = (text: string): string =>
+  Array.from(text, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
 const spellings = (secret: string): ReadonlyMap<string, string> =>
   new Map([
@@ -44,7 +49,13 @@ const spellings = (secret: string): ReadonlyMap<string, string> =>
   ]);
 
 /** Spellings in which the case of letters says nothing are looked for in lower case. */
-const caseless: ReadonlySet<string> = new Set(["hexadecimal", "percent encoding", "URL encoding", "form encoding", "JSON escapes"]);
+const caseless: ReadonlySet<string> = new Set([
+  "hexadecimal",
+  "percent encoding",
+  "URL encoding",
+  "form encoding",
+  "JSON escapes",
+]);
 
 export const leaksIn = (secrets: readonly string[], written: ReadonlyMap<string, string>): readonly Leak[] => {
   const leaks: Leak[] = [];

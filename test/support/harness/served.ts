@@ -39,7 +39,12 @@ const digest = (secret: string, text: string) => createHmac("sha256", secret).up
 export const logins = {
   okx: ({ apiKey, secretKey, passphrase }: ServerKey, at: number) => {
     const timestamp = String(Math.floor(at / 1_000));
-    return { apiKey, passphrase, timestamp, sign: digest(secretKey, `${timestamp}GET/users/self/verify`).digest("base64") };
+    return {
+      apiKey,
+      passphrase,
+      timestamp,
+      sign: digest(secretKey, `${timestamp}GET/users/self/verify`).digest("base64"),
+    };
   },
   blofin: ({ apiKey, secretKey, passphrase }: ServerKey, at: number) => {
     const [timestamp, nonce] = [String(at), "n-3"];

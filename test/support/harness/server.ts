@@ -59,7 +59,11 @@ export interface Heard {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** Undefined when the text is no JSON. */
-  readonly body: { readonly code: string; readonly msg: string; readonly data: readonly Readonly<Record<string, unknown>>[] };
+  readonly body: {
+    readonly code: string;
+    readonly msg: string;
+    readonly data: readonly Readonly<Record<string, unknown>>[];
+  };
 }
 
 export const signatureOf = (
@@ -73,7 +77,15 @@ export const signatureOf = (
   return hmac.digest(style.digest ?? "base64");
 };
 
-export const signedHeaders = (key: ServerKey, style: Style, at: number, method: string, path: string, query: string, body: string) => {
+export const signedHeaders = (
+  key: ServerKey,
+  style: Style,
+  at: number,
+  method: string,
+  path: string,
+  query: string,
+  body: string,
+) => {
   const { prefix = "X-API-" } = style;
   const timestamp = (style.timestamp ?? ((when) => new Date(when).toISOString()))(at);
   return {
@@ -84,7 +96,8 @@ export const signedHeaders = (key: ServerKey, style: Style, at: number, method: 
   };
 };
 
-const bodyText = (body: unknown): string => (body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body));
+const bodyText = (body: unknown): string =>
+  body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
 
 const parsed = (text: string): Heard["body"] => {
   try {
@@ -105,14 +118,21 @@ const read = (response: IncomingMessage): Promise<Heard> =>
     });
   });
 
-export interface SettingOptions extends Partial<Omit<VenueServerOptions, "venue" | "contract" | "clock" | "keys" | "faults">> {
+export interface SettingOptions
+  extends Partial<Omit<VenueServerOptions, "venue" | "contract" | "clock" | "keys" | "faults">> {
   readonly profile?: ProfileOverrides;
   readonly limits?: boolean;
   readonly listed?: readonly VenueInstrument[];
   readonly faults?: FaultPlan;
 }
 
-export const serverSetting = async ({ profile = {}, limits = false, faults = {}, listed = instruments, ...rest }: SettingOptions = {}) => {
+export const serverSetting = async ({
+  profile = {},
+  limits = false,
+  faults = {},
+  listed = instruments,
+  ...rest
+}: SettingOptions = {}) => {
   const clock = createVirtualClock(startAt);
   const contract = servedContract(rest.dialect ?? describedService, profile);
   const venue = createVenue({
@@ -158,7 +178,8 @@ export const serverSetting = async ({ profile = {}, limits = false, faults = {},
       sent.on("error", reject);
       sent.end(body);
     });
-  const call = async (method: string, path: string, options: Call = {}): Promise<Heard> => read(await open(method, path, options));
+  const call = async (method: string, path: string, options: Call = {}): Promise<Heard> =>
+    read(await open(method, path, options));
   return {
     server,
     venue,

@@ -38,7 +38,8 @@ export const withBody = (response: VenueResponse, change: Raw): VenueResponse =>
   ...response,
   body: { ...(response.body as Raw), ...change },
 });
-export const withData = (response: VenueResponse, data: readonly unknown[]): VenueResponse => withBody(response, { data });
+export const withData = (response: VenueResponse, data: readonly unknown[]): VenueResponse =>
+  withBody(response, { data });
 
 type Change = (response: VenueResponse, request: VenueRequest, now: number) => VenueResponse;
 
@@ -47,9 +48,16 @@ export const answers = (change: Change): Defect => ({
 });
 
 /** Changes successes of one endpoint, where `where` holds of the query. */
-export const successesOf = (method: string, at: string, change: Change, where: (query: Raw) => boolean = () => true): Defect =>
+export const successesOf = (
+  method: string,
+  at: string,
+  change: Change,
+  where: (query: Raw) => boolean = () => true,
+): Defect =>
   answers((response, request, now) =>
-    request.method === method && request.path === at && isOk(response) && where(request.query) ? change(response, request, now) : response,
+    request.method === method && request.path === at && isOk(response) && where(request.query)
+      ? change(response, request, now)
+      : response,
   );
 
 export const recordsAt = (at: string, change: (record: Raw) => Raw, where?: (query: Raw) => boolean): Defect =>
@@ -69,10 +77,16 @@ export const ignoring = (at: string, ...names: readonly string[]): Defect =>
 /** Lets one key in under another's name. */
 export const posing = (method: string, at: string, who: string | undefined, as: string | undefined): Defect => ({
   wrap: (handle) => (request, now) =>
-    handle(request.method === method && request.path === at && request.key === who ? { ...request, key: as } : request, now),
+    handle(
+      request.method === method && request.path === at && request.key === who ? { ...request, key: as } : request,
+      now,
+    ),
 });
 
-export const header = (name: keyof typeof limitHeaders, change: (value: number, request: VenueRequest) => number | undefined): Defect =>
+export const header = (
+  name: keyof typeof limitHeaders,
+  change: (value: number, request: VenueRequest) => number | undefined,
+): Defect =>
   answers((response, request) => {
     const text = response.headers[limitHeaders[name]];
     if (text === undefined) return response;
@@ -91,7 +105,9 @@ export const both = (inner: Defect, outer: Defect): Defect => ({
   },
 });
 
-export const builtWith = (profile: ProfileOverrides): Defect => ({ venue: () => ({ contract: createContract(profile) }) });
+export const builtWith = (profile: ProfileOverrides): Defect => ({
+  venue: () => ({ contract: createContract(profile) }),
+});
 
 export const weighing = (endpoint: string, weight: number): Defect => ({
   venue: ({ contract }) => {
@@ -102,7 +118,9 @@ export const weighing = (endpoint: string, weight: number): Defect => ({
 });
 
 export const holding = (layer: keyof typeof layers, capacity: number): Defect => ({
-  venue: ({ contract }) => ({ contract: { ...contract, layers: { ...contract.layers, [layer]: { ...layers[layer], capacity } } } }),
+  venue: ({ contract }) => ({
+    contract: { ...contract, layers: { ...contract.layers, [layer]: { ...layers[layer], capacity } } },
+  }),
 });
 
 /** A success that was never earned. */
@@ -112,7 +130,11 @@ export const invented = (): VenueResponse => ({
   body: { code: "0", msg: "", data: [] },
 });
 
-export const tooMany = (): VenueResponse => ({ status: 429, headers: {}, body: { code: "50011", msg: "Too Many Requests", data: [] } });
+export const tooMany = (): VenueResponse => ({
+  status: 429,
+  headers: {},
+  body: { code: "50011", msg: "Too Many Requests", data: [] },
+});
 
 /** An order of somebody's, for lists it does not belong to. */
 export const strayOrder = (state: string, instId = "ETH-USDT-SWAP"): Raw => ({
@@ -137,7 +159,8 @@ export const adding = (at: string, record: Raw, where: (query: Raw) => boolean =
   successesOf(
     "GET",
     at,
-    (response) => withData(response, recordsOf(response).length < 20 ? [...recordsOf(response), record] : recordsOf(response)),
+    (response) =>
+      withData(response, recordsOf(response).length < 20 ? [...recordsOf(response), record] : recordsOf(response)),
     where,
   );
 
@@ -147,4 +170,9 @@ export const only =
     Object.keys(query).sort().join() === [...names].sort().join();
 
 export const mutant = (name: string, defect: Defect, ...fails: readonly string[]): Mutant => ({ name, defect, fails });
-export const slow = (name: string, defect: Defect, ...fails: readonly string[]): Mutant => ({ name, defect, fails, slow: true });
+export const slow = (name: string, defect: Defect, ...fails: readonly string[]): Mutant => ({
+  name,
+  defect,
+  fails,
+  slow: true,
+});

@@ -20,8 +20,10 @@ export const newFolder = (): string => join(temporaryFolder("session"), `session
 export const closed = { type: "object", additionalProperties: false, properties: {} } as const;
 
 /** A strategy without options. */
-export const strategy = (name: string, parts: Pick<StrategyDefinition<typeof closed, object>, "desired" | "run">): Strategy =>
-  defineStrategy({ name, options: closed, ...parts })({});
+export const strategy = (
+  name: string,
+  parts: Pick<StrategyDefinition<typeof closed, object>, "desired" | "run">,
+): Strategy => defineStrategy({ name, options: closed, ...parts })({});
 
 export interface Take extends Partial<Omit<Config, "service" | "strategies">> {
   readonly ms?: number;

@@ -76,7 +76,10 @@ export const clientOf = (socket: WebSocket): Client => {
   });
   const take: Client["take"] = (fits = () => true) =>
     new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`nothing fits; heard ${JSON.stringify(heard).slice(0, 2_000)}`)), waitMsMax);
+      const late = setTimeout(
+        () => reject(new Error(`nothing fits; heard ${JSON.stringify(heard).slice(0, 2_000)}`)),
+        waitMsMax,
+      );
       const look = (): void => {
         while (taken < heard.length) {
           const message = heard[taken++];
@@ -113,7 +116,12 @@ export interface RigOptions {
   readonly backlogBytesMax?: number;
 }
 
-export const rig = async ({ profile = {}, venue: venueOptions = {}, faults: plan, backlogBytesMax }: RigOptions = {}) => {
+export const rig = async ({
+  profile = {},
+  venue: venueOptions = {},
+  faults: plan,
+  backlogBytesMax,
+}: RigOptions = {}) => {
   const contract = createContract(profile);
   const clock = createVirtualClock(startAt);
   const service = setting(profile, venueOptions);
@@ -205,7 +213,10 @@ export const rig = async ({ profile = {}, venue: venueOptions = {}, faults: plan
 };
 
 /** One subscription, acknowledged. */
-export const subscribed = async (client: Client, ...args: readonly { channel: string; instId?: string }[]): Promise<void> => {
+export const subscribed = async (
+  client: Client,
+  ...args: readonly { channel: string; instId?: string }[]
+): Promise<void> => {
   client.say({ op: "subscribe", args });
   for (const _ of args) await client.takeEvent("subscribe");
 };

@@ -81,7 +81,11 @@ class Place {
 
   constructor(name: string, env: NodeJS.ProcessEnv, dir: string) {
     this.key = `key-${name}`;
-    const credentials = { TRIAL_API_KEY: this.key, TRIAL_SECRET_KEY: `${this.key} secret`, TRIAL_PASSPHRASE: `${this.key} phrase` };
+    const credentials = {
+      TRIAL_API_KEY: this.key,
+      TRIAL_SECRET_KEY: `${this.key} secret`,
+      TRIAL_PASSPHRASE: `${this.key} phrase`,
+    };
     this.#env = { ...process.env, NO_COLOR: "1", ...env, ...credentials, TRIAL_NAME: name, TRIAL_DIR: join(dir, name) };
   }
 
@@ -164,7 +168,13 @@ export class StandbyTrial {
       contract,
       clock,
       random: createRandom(options.seed),
-      keys: keys.map(({ name }) => ({ apiKey: name, secretKey: `${name} secret`, passphrase: `${name} phrase`, uid: "ann", permissions })),
+      keys: keys.map(({ name }) => ({
+        apiKey: name,
+        secretKey: `${name} secret`,
+        passphrase: `${name} phrase`,
+        uid: "ann",
+        permissions,
+      })),
       ipOf: () => "home",
       faults: {
         http: [
@@ -278,12 +288,15 @@ export class StandbyTrial {
   /** From the moment on at which another one led nothing of it may reach the service. */
   #checkMute(key: string, since: number, ending: LeaderEnding): void {
     for (const { path, clOrdId, at } of this.#writes.filter((one) => one.key === key && one.at > since))
-      this.problems.push(`${key} sent ${path} ${clOrdId} ${Math.round(at - since)} ms after another one led (${ending})`);
+      this.problems.push(
+        `${key} sent ${path} ${clOrdId} ${Math.round(at - since)} ms after another one led (${ending})`,
+      );
   }
 
   #checkIds(): void {
     const counts = new Map<string, number>();
-    for (const { path, clOrdId } of this.#writes) if (path.endsWith("/trade/order")) counts.set(clOrdId, (counts.get(clOrdId) ?? 0) + 1);
+    for (const { path, clOrdId } of this.#writes)
+      if (path.endsWith("/trade/order")) counts.set(clOrdId, (counts.get(clOrdId) ?? 0) + 1);
     for (const [clOrdId, count] of counts) if (count > 1) this.problems.push(`${clOrdId} was placed ${count} times`);
   }
 
@@ -304,7 +317,9 @@ export class StandbyTrial {
   #difference(report: Report | undefined): string {
     if (report === undefined) return "nothing was reported";
     const { orders, positions, balances } = this.#venue.truth("ann");
-    const open = orders.filter(({ state }) => state === "live" || state === "partially_filled").map(({ clOrdId }) => clOrdId);
+    const open = orders
+      .filter(({ state }) => state === "live" || state === "partially_filled")
+      .map(({ clOrdId }) => clOrdId);
     // One whose placement was lost on the way stays in question for half a minute and more, and counts as neither.
     const isLost = ({ clOrdId, phase }: Report["open"][number]): boolean =>
       phase === "unknown" && !orders.some((one) => one.clOrdId === clOrdId);
@@ -316,7 +331,9 @@ export class StandbyTrial {
     const { balance = "0" } = balances.find(({ currency }) => currency === "USDT") ?? {};
     const known$ = sub(report.realised, report.fees);
     const made = sub(balance, money);
-    return compare(made, known$) === 0 ? "" : `made ${made}, known ${known$} (difference ${sub(made, add(known$, "0"))})`;
+    return compare(made, known$) === 0
+      ? ""
+      : `made ${made}, known ${known$} (difference ${sub(made, add(known$, "0"))})`;
   }
 
   async #until<T>(what: string, look: () => T | undefined): Promise<T | undefined> {

@@ -19,7 +19,10 @@ export const marketOf = (minutes: number, seed = "test"): string => {
   return dir;
 };
 
-export const planOf = async (vary: readonly string[], options: Partial<SweepOptions> & { readonly fixture: string }): Promise<SweepPlan> =>
+export const planOf = async (
+  vary: readonly string[],
+  options: Partial<SweepOptions> & { readonly fixture: string },
+): Promise<SweepPlan> =>
   planSweep(stand, await loadConfigFile(stand), {
     variations: vary.map(readVariation),
     choice: { kind: "grid" },

@@ -22,13 +22,25 @@ import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 
 export const startedAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-export const canary = { apiKey: "key-CANARY-0001", secretKey: "secret-CANARY/0002+x", passphrase: "pass CANARY 0003" } as const;
+export const canary = {
+  apiKey: "key-CANARY-0001",
+  secretKey: "secret-CANARY/0002+x",
+  passphrase: "pass CANARY 0003",
+} as const;
 export const contract = createContract();
 export const swap = "BTC-USDT-SWAP";
 
 export const requestOf = (endpoint: EndpointName, part: Partial<WireRequest> = {}): WireRequest => {
   const { method, path } = contract.endpoints[endpoint];
-  return { endpoint, method, path, query: {}, body: method === "POST" ? { instId: swap } : undefined, key: "k1", ...part };
+  return {
+    endpoint,
+    method,
+    path,
+    query: {},
+    body: method === "POST" ? { instId: swap } : undefined,
+    key: "k1",
+    ...part,
+  };
 };
 
 export type HttpOptions = ConstructorParameters<typeof HttpTransport>[0];
@@ -76,7 +88,13 @@ export const createDoor = ({ clock, transport }: Client): Gateway => {
   const journal = new EventLog(() => clock.now());
   const scheduler = createScheduler({ clock, ledger, transport, journal });
   const permissions = ["read", "trade_spot", "trade_futures"];
-  return createGateway({ clock, contract, scheduler, journal, user: { uid: "ann", ip: "home", keys: [{ name: "k1", permissions }] } });
+  return createGateway({
+    clock,
+    contract,
+    scheduler,
+    journal,
+    user: { uid: "ann", ip: "home", keys: [{ name: "k1", permissions }] },
+  });
 };
 
 export const spell = (outcome: Outcome<unknown>): string => {

@@ -4,7 +4,13 @@
 import { createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import type { BalanceRecord, ElementResult, OrderRecord, PositionRecord } from "../../../src/contract/schemas.ts";
-import { createVenue, type Fill, type VenueInstrument, type VenueOptions, type VenueResponse } from "../../../src/venue/venue.ts";
+import {
+  createVenue,
+  type Fill,
+  type VenueInstrument,
+  type VenueOptions,
+  type VenueResponse,
+} from "../../../src/venue/venue.ts";
 
 export const swap = "BTC-USDT-SWAP";
 export const spot = "BTC-USDT";
@@ -70,7 +76,8 @@ export const setting = (profile: ProfileOverrides = {}, options: Partial<VenueOp
     const key = "key" in call ? call.key : "ann-1";
     return venue.handle({ method, path: `/api/v1/${path}`, query, body, key, ip }, now) as Reply;
   };
-  const read = (path: string, query: Record<string, string> = {}, call: CallOptions = {}): Reply => send("GET", path, query, call);
+  const read = (path: string, query: Record<string, string> = {}, call: CallOptions = {}): Reply =>
+    send("GET", path, query, call);
   const write = (path: string, body: unknown, call: CallOptions = {}): Reply => send("POST", path, body, call);
   const place = (order: Record<string, unknown>, call: CallOptions = {}): Reply =>
     write("trade/order", { instId: swap, side: "buy", ordType: "limit", px: "60000", sz: "600", ...order }, call);

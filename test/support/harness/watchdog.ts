@@ -143,7 +143,12 @@ export const watchdogOn = ({ makeProcess }: World, silenceMs = 15_000) => {
 };
 
 /** An engine's process with nothing in it but its heart. */
-export const engineOn = ({ makeProcess }: World, dialFrom: (caller: Process) => Dial, session = "one", beatMs = 1_000) => {
+export const engineOn = (
+  { makeProcess }: World,
+  dialFrom: (caller: Process) => Dial,
+  session = "one",
+  beatMs = 1_000,
+) => {
   const process = makeProcess();
   const events: EventBody[] = [];
   const halts: string[] = [];

@@ -58,7 +58,12 @@ export const crashStory = async ({ fate, stopAt, seed, amends = false }: CrashCa
   await pass(world, rough ? Math.round(10 * 3_000 ** chance.next()) : 0);
   // A calendar may be set while nobody looks.
   if (rough) world.wallOffsetMs = [0, 0, 3_600_000, -3_600_000][chance.whole(0, 3)] ?? 0;
-  Object.assign(world, { step: () => undefined, lose: () => undefined, placementMs: 20, wanted$: concat(of(late), NEVER) });
+  Object.assign(world, {
+    step: () => undefined,
+    lose: () => undefined,
+    placementMs: 20,
+    wanted$: concat(of(late), NEVER),
+  });
   const second = await begun(world);
   await pass(world, 150_000);
   const problems: string[] = [];

@@ -60,7 +60,10 @@ export interface Restless {
 const quietMs = 300_000;
 
 /** `lost` is told of each answer that will not arrive, `segment` of each segment of the journal. */
-export const restless = async ({ lost = () => undefined, segment = () => undefined }: Partial<Record<"lost" | "segment", () => void>>) => {
+export const restless = async ({
+  lost = () => undefined,
+  segment = () => undefined,
+}: Partial<Record<"lost" | "segment", () => void>>) => {
   const world = worldOf();
   Object.assign(world.disk, forgetfulDisk(segment));
   world.orders = { openNotionalInAll: "100000", positionInAll: "100000", lossInAll: "50000", changesPerSecond: 50 };

@@ -51,11 +51,13 @@ export interface Story {
 const level = fc.integer({ min: 0, max: 5 });
 const slot = fc.integer({ min: 0, max: slotCount - 1 });
 const pause = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 60 }), fc.integer({ min: 100, max: 3_000 }));
-const perSlot = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<readonly T[]> => fc.array(one, { minLength: slotCount, maxLength: slotCount });
+const perSlot = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<readonly T[]> =>
+  fc.array(one, { minLength: slotCount, maxLength: slotCount });
 const someLevels: fc.Arbitrary<Levels> = perSlot(fc.option(level, { nil: undefined, freq: 2 }));
 const allLevels: fc.Arbitrary<Levels> = perSlot(level);
 
-const want = (levels: fc.Arbitrary<Levels>) => fc.record({ kind: fc.constant("want" as const), levels, afterMs: pause });
+const want = (levels: fc.Arbitrary<Levels>) =>
+  fc.record({ kind: fc.constant("want" as const), levels, afterMs: pause });
 const place = fc.record({ kind: fc.constant("place" as const), level, afterMs: pause });
 const withdraw = fc.record({ kind: fc.constant("withdraw" as const), back: fc.nat(2), afterMs: pause });
 const cancel = fc.record({ kind: fc.constant("cancel" as const), slot, afterMs: pause });
@@ -111,7 +113,8 @@ const smooth = {
   faults: fc.constant([]),
   pushMs: fc.constant(undefined),
 };
-const steps = (one: fc.Arbitrary<Step>): fc.Arbitrary<readonly Step[]> => fc.array(one, { minLength: 3, maxLength: 22 });
+const steps = (one: fc.Arbitrary<Step>): fc.Arbitrary<readonly Step[]> =>
+  fc.array(one, { minLength: 3, maxLength: 22 });
 
 export const stories: fc.Arbitrary<Story> = fc.record({ ...smooth, steps: steps(anything), last: someLevels });
 
@@ -165,7 +168,8 @@ export const roughStories: fc.Arbitrary<Story> = fc.record({
   pushMs: fc.array(pushedLate, { minLength: 1, maxLength: 8 }),
 });
 
-const pxOf = (index: number, at: number): string => String(index % 2 === 0 ? 50_000 + index * 100 + at : 70_000 + index * 100 + at);
+const pxOf = (index: number, at: number): string =>
+  String(index % 2 === 0 ? 50_000 + index * 100 + at : 70_000 + index * 100 + at);
 const wishOf = (index: number, at: number, round: string): WantedOrder => ({
   slot: `d${index}`,
   instId: swap,
@@ -226,7 +230,8 @@ const waiting = (orders: readonly TrackedOrder[], { cancelClass, ordId }: Tracke
       (order.ordId === "") === (ordId === ""),
   );
 
-const idOf = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): string => ordId ?? clOrdId ?? "";
+const idOf = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): string =>
+  ordId ?? clOrdId ?? "";
 
 /** Notes what leaves, while the desk still is as it was when it decided. */
 const createWitness = (wanted: ReadonlyMap<string, WantedOrder>) => {
@@ -244,7 +249,9 @@ const createWitness = (wanted: ReadonlyMap<string, WantedOrder>) => {
       }
       if (endpoint !== "cancelBatch") return;
       const batch = body as readonly { readonly ordId?: string; readonly clOrdId?: string }[];
-      const first = orders.find(({ ordId, clOrdId }) => batch.some((element) => idOf(element) === ordId || idOf(element) === clOrdId));
+      const first = orders.find(({ ordId, clOrdId }) =>
+        batch.some((element) => idOf(element) === ordId || idOf(element) === clOrdId),
+      );
       const max = rig.contract.profile.cancelBatch.elementsMax;
       const left = first === undefined || batch.length >= max ? 0 : waiting(orders, first).length;
       cancels.push({ taken: batch.length, left });
@@ -346,7 +353,9 @@ const createTeller = (rig: Rig, wishes: Wishes, wanted: Map<string, WantedOrder>
         return;
       case "rush":
         for (let i = 0; i < next.calls; i++)
-          rig.gateway.call("instruments", {}, { class: next.exits ? "cancel" : "resolve", owner: "others" }).subscribe();
+          rig.gateway
+            .call("instruments", {}, { class: next.exits ? "cancel" : "resolve", owner: "others" })
+            .subscribe();
     }
   };
   return { tell, want, cancelSlot, answers };

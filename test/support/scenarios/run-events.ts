@@ -41,7 +41,17 @@ export const eventsOf = (stories: readonly OrderStory[], endMs = 100_000, startA
 };
 
 const lifeOf = (story: OrderStory, index: number): readonly (readonly [number, object])[] => {
-  const { strategy = "s", slot = "bid", at, waits = 0, layer = "uid", ackAfter = 20, side = "buy", px = "100", sz = "10" } = story;
+  const {
+    strategy = "s",
+    slot = "bid",
+    at,
+    waits = 0,
+    layer = "uid",
+    ackAfter = 20,
+    side = "buy",
+    px = "100",
+    sz = "10",
+  } = story;
   if (story.refused !== undefined) return [[at, { type: "order.refused", strategy, slot, reason: story.refused }]];
   const sentAt = at + waits;
   const clOrdId = `${strategy}-${slot}-${index}`;
@@ -82,7 +92,19 @@ const lifeOf = (story: OrderStory, index: number): readonly (readonly [number, o
   };
   return [
     ...(waits > 0
-      ? [[at, { type: "action.held", action: index, endpoint: "placeOrder", class: "place", layer, until: epoch + sentAt }] as const]
+      ? [
+          [
+            at,
+            {
+              type: "action.held",
+              action: index,
+              endpoint: "placeOrder",
+              class: "place",
+              layer,
+              until: epoch + sentAt,
+            },
+          ] as const,
+        ]
       : []),
     [sentAt, changed("sent", "placed")],
     [sentAt, sent],

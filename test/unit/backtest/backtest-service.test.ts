@@ -21,7 +21,10 @@ describe("The paper service", () => {
         return NEVER;
       },
     });
-    const engine = createEngine({ service: paper({ clock, fixture: stored(calm(10)), latency: constant(5) }), strategies: [eyes] });
+    const engine = createEngine({
+      service: paper({ clock, fixture: stored(calm(10)), latency: constant(5) }),
+      strategies: [eyes],
+    });
     const start = engine.start();
     const until = clock.now() + 20_000;
     await letPromisesSettle();

@@ -20,7 +20,15 @@ const never = (): void => expect.unreachable();
 
 const open = (
   tape: Tape,
-  { feedMs = 0, skewMs = 0, pessimistic = false, volume = "unlimited" as FillVolume, mixed = false, dense = false, usdt = "1000000" } = {},
+  {
+    feedMs = 0,
+    skewMs = 0,
+    pessimistic = false,
+    volume = "unlimited" as FillVolume,
+    mixed = false,
+    dense = false,
+    usdt = "1000000",
+  } = {},
 ) => {
   const clock = createVirtualClock(startAt - 1_000);
   const simulated = createSimulated(
@@ -31,7 +39,10 @@ const open = (
       fees: { SPOT: fees, SWAP: fees },
       users: [userOf("u", { USDT: usdt, BTC: "1", ETH: "1" })],
       // Without one each product is filled by the finest it has.
-      ...(!mixed && !dense && { fills: { from: "candles", queue: "touch", volume, path: pessimistic ? "pessimistic" : "shortest" } }),
+      ...(!mixed &&
+        !dense && {
+          fills: { from: "candles", queue: "touch", volume, path: pessimistic ? "pessimistic" : "shortest" },
+        }),
       limits: false,
       push: true,
       skewMs,
@@ -53,7 +64,10 @@ const bars = fc.array(
   { minLength: 2, maxLength: 30 },
 );
 
-const seriesOf = (instrument: number, rows: readonly { readonly bar: readonly number[]; readonly gap: number }[]): CandleSeries => {
+const seriesOf = (
+  instrument: number,
+  rows: readonly { readonly bar: readonly number[]; readonly gap: number }[],
+): CandleSeries => {
   let at = startAt;
   const column = (index: number) => Float64Array.from(rows, ({ bar }) => bar[index] as number);
   return {
@@ -94,7 +108,11 @@ const denseOf = (instrument: number, { at, open: opens, close }: CandleSeries): 
   const rows = [...at].flatMap((time, bar) =>
     Array.from({ length: perBar }, (_, index) => {
       const [from, to] = [opens[bar] as number, close[bar] as number];
-      return { time: time - barMs + index * 170, index, px: Math.round(from + ((to - from) * index) / (perBar - 1)) + ((index * 7) % 3) };
+      return {
+        time: time - barMs + index * 170,
+        index,
+        px: Math.round(from + ((to - from) * index) / (perBar - 1)) + ((index * 7) % 3),
+      };
     }),
   );
   return {
@@ -172,8 +190,8 @@ describe("Batched rows of an idle service", () => {
             let seen = 0;
             const send = (path: string, body: object): void => {
               const request = { method: "POST", path: `/api/v1/${path}`, query: {}, body, key: "u-1", ip: "local" };
-              responsesOf(simulated.transport, { ...request, endpoint: "placeOrder" } as never).subscribe(({ body: said }) =>
-                tell(JSON.stringify(said)),
+              responsesOf(simulated.transport, { ...request, endpoint: "placeOrder" } as never).subscribe(
+                ({ body: said }) => tell(JSON.stringify(said)),
               );
             };
             const trade = (count: number): void => {
@@ -189,9 +207,14 @@ describe("Batched rows of an idle service", () => {
                   sz: instId === swap || instId === ether ? "200" : "20",
                   clOrdId: `c${count}`,
                 });
-              if (count % 3 === 1) send("account/set-leverage", { instId: swap, lever: count % 2 === 0 ? "100" : "20" });
+              if (count % 3 === 1)
+                send("account/set-leverage", { instId: swap, lever: count % 2 === 0 ? "100" : "20" });
             };
-            send("account/set-leverage", { instId: swap, lever: "50", mgnMode: options.isolated ? "isolated" : "cross" });
+            send("account/set-leverage", {
+              instId: swap,
+              lever: "50",
+              mgnMode: options.isolated ? "isolated" : "cross",
+            });
             for (const coin of coins) {
               merge(feed.candles(coin, barMs), feed.trades(coin)).subscribe((value) => {
                 const count = seen++;

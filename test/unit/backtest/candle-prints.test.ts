@@ -113,7 +113,14 @@ describe("A backtest on bars", () => {
           .candles(swap, barMs)
           .pipe(
             map(({ close }, round) => [
-              { slot: "x", instId: swap, side: round % 2 === 0 ? ("buy" as const) : ("sell" as const), px: close, qty: "0.01", round },
+              {
+                slot: "x",
+                instId: swap,
+                side: round % 2 === 0 ? ("buy" as const) : ("sell" as const),
+                px: close,
+                qty: "0.01",
+                round,
+              },
             ]),
           );
       },

@@ -22,16 +22,22 @@ const marketOf = (shown: readonly (typeof products)[number][]): Tape =>
     shown.map(([instId, tickSize]) => ({ instId, tickSize, lotSize: "0.001" })),
     shown.map(([, , first, then], instrument) => {
       const rows = [first, first, then, then];
-      const columns: Column[] = [(px: number) => px - 1, () => 9_000_000, (px: number) => px + 1, () => 9_000_000].map((cell) =>
-        Float64Array.from(rows.map(cell)),
+      const columns: Column[] = [(px: number) => px - 1, () => 9_000_000, (px: number) => px + 1, () => 9_000_000].map(
+        (cell) => Float64Array.from(rows.map(cell)),
       );
-      return seriesOf("quote", instrument, Float64Array.from([0, 1_000, 30_000, 60_000].map((ms) => startAt + ms)), columns);
+      return seriesOf(
+        "quote",
+        instrument,
+        Float64Array.from([0, 1_000, 30_000, 60_000].map((ms) => startAt + ms)),
+        columns,
+      );
     }),
   );
 
 const buyer = (name: string, instId: string, qty: string) =>
   strategy(name, {
-    desired: () => timer(10_000).pipe(map(() => [{ slot: "x", instId, side: "buy" as const, ordType: "market" as const, qty }])),
+    desired: () =>
+      timer(10_000).pipe(map(() => [{ slot: "x", instId, side: "buy" as const, ordType: "market" as const, qty }])),
   });
 
 const run = async (market: Tape, currency?: string): Promise<{ report: RunReport; details: RunDetails }> => {
@@ -65,7 +71,12 @@ describe("Money of several quote currencies", () => {
     // 10,000 + (1 - 0.5001 - 0.0005001) × 44,000 + 10 ETH × 2,420 + (1,000 - 500.1 - 0.5001) × 1.1 + 1,000 XRP × 0.6 × 1.1.
     expect(details.equity.at(-1)?.equity).toBe("57382.93549");
     // Bought at 0.05001 × 40,000 = 2,000.4, a fee of 0.0005001 BTC, valued at 0.055 × 44,000.
-    expect(report.perStrategy["eth"]).toMatchObject({ volume: "20004", fees: "20.004", unrealised: "4196", pnl: "4175.996" });
+    expect(report.perStrategy["eth"]).toMatchObject({
+      volume: "20004",
+      fees: "20.004",
+      unrealised: "4196",
+      pnl: "4175.996",
+    });
     // Bought at 0.5001 × 1.1111… = 0.5556…, valued at 0.6 × 1.1 = 0.66.
     expect(report.perStrategy["xrp"]?.pnl).toBe("103.777666666666667334");
     // What BTC and EUR that were kept have become: 0.4993999 × 4,000 - 499.3999 × 0.0111….
@@ -91,7 +102,9 @@ describe("Money of several quote currencies", () => {
 
   it("is refused by name where nothing connects a currency", async () => {
     const islands = marketOf(products.filter(([instId]) => instId !== "BTC-EUR"));
-    await expect(run(islands, "USDT")).rejects.toThrow(/backtest options\.currency: nothing in the recording connects EUR with "USDT"/);
+    await expect(run(islands, "USDT")).rejects.toThrow(
+      /backtest options\.currency: nothing in the recording connects EUR with "USDT"/,
+    );
     await expect(run(islands, "DOGE")).rejects.toThrow(/connects USDT with "DOGE"/);
     const { report } = await run(islands);
     expect(report.perStrategy["xrp"]).toMatchObject({ fills: 1, volume: "0", pnl: "0" });

@@ -9,7 +9,11 @@ const root = new URL("../../..", import.meta.url).pathname;
 
 describe("The demo backtest", () => {
   it("gives the same hash again, in this process, beside another run, and in a process of its own; another seed gives another", async () => {
-    const [one, two, other] = await Promise.all([runBacktest(config), runBacktest(config), runBacktest(config, { seed: 2 })]);
+    const [one, two, other] = await Promise.all([
+      runBacktest(config),
+      runBacktest(config),
+      runBacktest(config, { seed: 2 }),
+    ]);
     expect(two.resultHash).toBe(one.resultHash);
     expect({ ...two, wallMs: 0 }).toEqual({ ...one, wallMs: 0 });
     expect(other.resultHash).not.toBe(one.resultHash);

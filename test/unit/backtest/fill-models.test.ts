@@ -22,7 +22,13 @@ import {
   withDetails,
 } from "../../../src/backtest.ts";
 import type { Strategy } from "../../../src/index.ts";
-import { type Column, type Series, type SeriesKind, seriesOf, type TradeSeries } from "../../../src/market/tape/tape.ts";
+import {
+  type Column,
+  type Series,
+  type SeriesKind,
+  seriesOf,
+  type TradeSeries,
+} from "../../../src/market/tape/tape.ts";
 import type { Venue } from "../../../src/venue/venue.ts";
 import { btc, candles, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
@@ -46,11 +52,27 @@ describe("A fill model chosen by name", () => {
   it.each<[string, Fills, object]>([
     ["a name has its defaults", "book", { from: "book", queue: "risk-averse", volume: "unlimited" }],
     ["trades know no queue", "trades", { from: "trades", queue: "through", volume: "unlimited" }],
-    ["candles have a path", "candles", { from: "candles", queue: "risk-averse", volume: "unlimited", path: "pessimistic" }],
+    [
+      "candles have a path",
+      "candles",
+      { from: "candles", queue: "risk-averse", volume: "unlimited", path: "pessimistic" },
+    ],
     ["a function is the same", bookFills(), { from: "book", queue: "risk-averse", volume: "unlimited" }],
-    ["with parameters", quoteFills({ queue: { power: 3 } }), { from: "quotes", queue: { power: 3 }, volume: "unlimited" }],
-    ["of each kind", tradeFills({ queue: "touch", volume: "traded" }), { from: "trades", queue: "touch", volume: "traded" }],
-    ["and their own", candleFills({ path: "shortest" }), { from: "candles", queue: "risk-averse", volume: "unlimited", path: "shortest" }],
+    [
+      "with parameters",
+      quoteFills({ queue: { power: 3 } }),
+      { from: "quotes", queue: { power: 3 }, volume: "unlimited" },
+    ],
+    [
+      "of each kind",
+      tradeFills({ queue: "touch", volume: "traded" }),
+      { from: "trades", queue: "touch", volume: "traded" },
+    ],
+    [
+      "and their own",
+      candleFills({ path: "shortest" }),
+      { from: "candles", queue: "risk-averse", volume: "unlimited", path: "shortest" },
+    ],
   ])("%s", (_, given, expected) => {
     const tape = createTape(
       [btc],
@@ -65,7 +87,10 @@ describe("A fill model chosen by name", () => {
       'backtest options.fills: fill model "boook" is not known; it is one of "book", "quotes", "trades", "candles". Did you mean "book"?',
     ],
     [{ from: "book", queue: "risk averse" }, 'queue "risk averse" is not known; it is one of "risk-averse", '],
-    [{ from: "book", queue: { power: 0.5 } }, 'queue {"power":0.5} is not known. Write { power: 2 }, a multiple of 0.5 from 1 to 16'],
+    [
+      { from: "book", queue: { power: 0.5 } },
+      'queue {"power":0.5} is not known. Write { power: 2 }, a multiple of 0.5 from 1 to 16',
+    ],
     [{ from: "book", queue: null }, "queue null is not known."],
     [{ from: "book", volume: "all" }, 'volume "all" is not known; it is one of "unlimited", "traded"'],
     [{ from: "book", que: 1 }, '"que" is not an option. Did you mean "queue"?'],
@@ -93,7 +118,11 @@ describe("The default fill model", () => {
   const hours = candles([[1, 1, 1, 1]], 3_600_000);
 
   it.each<[string, readonly Series[], string]>([
-    ["levels, quotes and trades", [levels([[0, 1, 1, 1, 1]]), quotes([[0, 1, 1, 2, 1]]), trades([[0, 1, 1, 1]])], "book"],
+    [
+      "levels, quotes and trades",
+      [levels([[0, 1, 1, 1, 1]]), quotes([[0, 1, 1, 2, 1]]), trades([[0, 1, 1, 1]])],
+      "book",
+    ],
     ["quotes and bars", [quotes([[0, 1, 1, 2, 1]]), bars], "quotes"],
     ["trades and bars", [trades([[0, 1, 1, 1]]), bars], "trades"],
     ["bars", [bars], "candles"],
@@ -102,7 +131,10 @@ describe("The default fill model", () => {
   });
 
   it("is made product by product, and none where nothing is recorded", () => {
-    const tape = createTape([btc, eth, { ...btc, instId: "SOL-USDT-SWAP" }], [trades([[0, 1, 1, 1]], 0), quotes([[0, 1, 1, 2, 1]], 1)]);
+    const tape = createTape(
+      [btc, eth, { ...btc, instId: "SOL-USDT-SWAP" }],
+      [trades([[0, 1, 1, 1]], 0), quotes([[0, 1, 1, 2, 1]], 1)],
+    );
     expect(sources(tape)).toEqual(["trades", "quotes", undefined]);
     expect(chooseFills(tape).sentences).toEqual([
       expect.stringContaining("fills of ETH-USDT-SWAP from quotes, the finest the recording holds"),
@@ -119,7 +151,12 @@ describe("The default fill model", () => {
     const series = [levels([[0, 1, 1, 1, 1]]), quotes([[0, 1, 1, 2, 1]]), trades([[0, 1, 1, 1]]), bars, hours];
     const tape = createTape([btc], series);
     const played = (fills: Fills) => series.map((one) => Number(chooseFills(tape, fills).plays(one))).join("");
-    expect(["book", "quotes", "trades", "candles"].map((fills) => played(fills as Fills))).toEqual(["11100", "01100", "00100", "00010"]);
+    expect(["book", "quotes", "trades", "candles"].map((fills) => played(fills as Fills))).toEqual([
+      "11100",
+      "01100",
+      "00100",
+      "00010",
+    ]);
   });
 
   it("that cannot be had names product, what there is and what to write", async () => {
@@ -135,7 +172,8 @@ const run = async (tape: Tape | string, strategies: readonly Strategy[], fills?:
   const told: string[] = [];
   const service = backtest({ fixture: dir, latency: constant(10), ...(fills === undefined ? {} : { fills }) });
   const config = withDetails({ service, strategies }, (details) => {
-    for (const { at, side, px, qty, liquidity } of details.fills) told.push(`${at - startAt} ${side} ${qty}@${px} ${liquidity}`);
+    for (const { at, side, px, qty, liquidity } of details.fills)
+      told.push(`${at - startAt} ${side} ${qty}@${px} ${liquidity}`);
   });
   const report = await runBacktest(config);
   return { report, told };
@@ -152,7 +190,9 @@ const once = (
   strategy(`${side} ${ms} ${ordType}`, {
     desired: ({ now }) =>
       concat(
-        timer(startAt + ms - now()).pipe(map(() => [{ slot: "x", instId: swap, side, qty, ordType, ...(px === undefined ? {} : { px }) }])),
+        timer(startAt + ms - now()).pipe(
+          map(() => [{ slot: "x", instId: swap, side, qty, ordType, ...(px === undefined ? {} : { px }) }]),
+        ),
         NEVER,
       ),
   });
@@ -207,33 +247,42 @@ describe("Best prices derived from prints", () => {
     });
     expect(shown.at(-1)).toEqual(expected);
     const [bid = 0, , ask = 0] = expected;
-    if (list.some(([side]) => side > 0) && list.some(([side]) => side < 0)) expect(doubleLastTrade(series)).toBe(bid + ask);
+    if (list.some(([side]) => side > 0) && list.some(([side]) => side < 0))
+      expect(doubleLastTrade(series)).toBe(bid + ask);
     else expect(doubleLastTrade(series)).toBeUndefined();
   });
 });
 
 describe("Prints applied in bulk", () => {
-  const print = fc.tuple(fc.constantFrom(1 as const, -1 as const), fc.integer({ min: 100, max: 106 }), fc.integer({ min: 1, max: 9 }));
+  const print = fc.tuple(
+    fc.constantFrom(1 as const, -1 as const),
+    fc.integer({ min: 100, max: 106 }),
+    fc.integer({ min: 1, max: 9 }),
+  );
 
   it("leave the same best prices as if each had been taken, wherever taking begins again", () => {
     fc.assert(
-      fc.property(fc.array(print, { minLength: 1, maxLength: 20 }), fc.array(fc.nat(19), { maxLength: 6 }), (list, taken) => {
-        const series = trades(list.map((row, index) => [index, ...row])) as TradeSeries;
-        const shownAt = (rows: readonly number[]): ReadonlyMap<number, readonly number[]> => {
-          const shown = new Map<number, readonly number[]>();
-          const quote = (_id: string, ...[bidPx, bidQty, askPx, askQty, row]: number[]): unknown =>
-            shown.set(row as number, [bidPx as number, bidQty as number, askPx as number, askQty as number]);
-          const take = tradeTaker(series, swap, { trade: () => undefined, quote } as unknown as Venue);
-          for (const row of rows) {
-            take.skipTo(row);
-            take(row, row);
-          }
-          return shown;
-        };
-        const all = shownAt(list.map((_, row) => row));
-        const some = [...new Set(taken)].filter((row) => row < list.length).sort((a, b) => a - b);
-        for (const [row, shown] of shownAt(some)) expect(shown).toEqual(all.get(row));
-      }),
+      fc.property(
+        fc.array(print, { minLength: 1, maxLength: 20 }),
+        fc.array(fc.nat(19), { maxLength: 6 }),
+        (list, taken) => {
+          const series = trades(list.map((row, index) => [index, ...row])) as TradeSeries;
+          const shownAt = (rows: readonly number[]): ReadonlyMap<number, readonly number[]> => {
+            const shown = new Map<number, readonly number[]>();
+            const quote = (_id: string, ...[bidPx, bidQty, askPx, askQty, row]: number[]): unknown =>
+              shown.set(row as number, [bidPx as number, bidQty as number, askPx as number, askQty as number]);
+            const take = tradeTaker(series, swap, { trade: () => undefined, quote } as unknown as Venue);
+            for (const row of rows) {
+              take.skipTo(row);
+              take(row, row);
+            }
+            return shown;
+          };
+          const all = shownAt(list.map((_, row) => row));
+          const some = [...new Set(taken)].filter((row) => row < list.length).sort((a, b) => a - b);
+          for (const [row, shown] of shownAt(some)) expect(shown).toEqual(all.get(row));
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -254,7 +303,10 @@ describe("Fills worked out by hand", () => {
         ]),
       ],
     );
-    const { told, report } = await run(tape, [once(1_000, "buy", undefined, "0.03", "market"), once(1_000, "buy", "60000", "0.03")]);
+    const { told, report } = await run(tape, [
+      once(1_000, "buy", undefined, "0.03", "market"),
+      once(1_000, "buy", "60000", "0.03"),
+    ]);
     expect(told).toEqual(["1010 buy 0.02@60001 taker", "3000 buy 0.01@60000 maker", "4000 buy 0.02@60000 maker"]);
     expect(report.assumptions[2]).toContain("sz counts");
     expect(report.assumptions.join("\n")).toContain("fills from quotes, the finest the recording holds");
@@ -314,7 +366,10 @@ describe("Fills worked out by hand", () => {
     ],
   );
   it("from trades: a taker pays what the last buyer paid, a print at the price fills nobody, one through it does", async () => {
-    const { told, report } = await run(prints, [once(1_000, "buy", undefined, "0.03", "market"), once(1_000, "buy", "60000", "0.03")]);
+    const { told, report } = await run(prints, [
+      once(1_000, "buy", undefined, "0.03", "market"),
+      once(1_000, "buy", "60000", "0.03"),
+    ]);
     expect(told).toEqual(["1010 buy 0.02@60001 taker", "3000 buy 0.03@60000 maker"]);
     // Worth 60000 each, the middle of 59999 and 60001 as they were seen last.
     expect(report.unrealised).toBe("-0.02");
@@ -327,7 +382,9 @@ describe("Fills worked out by hand", () => {
       desired: ({ now }) =>
         concat(
           timer(startAt + 1_000 - now()).pipe(
-            map(() => [{ slot: "x", instId: pair.instId, side: "buy" as const, qty: "0.01", ordType: "market" as const }]),
+            map(() => [
+              { slot: "x", instId: pair.instId, side: "buy" as const, qty: "0.01", ordType: "market" as const },
+            ]),
           ),
           NEVER,
         ),
@@ -380,7 +437,9 @@ describe("Fills worked out by hand", () => {
 
     it("the extreme that only buys meet comes second", async () => {
       expect((await run(bars, [bought], "candles")).told).toEqual(["100000 buy 0.01@59950 maker"]);
-      expect((await run(bars, [bought], candleFills({ path: "shortest" }))).told).toEqual(["80000 buy 0.01@59950 maker"]);
+      expect((await run(bars, [bought], candleFills({ path: "shortest" }))).told).toEqual([
+        "80000 buy 0.01@59950 maker",
+      ]);
     });
     it("the extreme that only sells meet comes second", async () => {
       const falling = createTape(
@@ -398,7 +457,9 @@ describe("Fills worked out by hand", () => {
       );
       const sold = once(61_000, "sell", "60050", "0.01");
       expect((await run(falling, [sold])).told).toEqual(["100000 sell 0.01@60050 maker"]);
-      expect((await run(falling, [sold], candleFills({ path: "shortest" }))).told).toEqual(["80000 sell 0.01@60050 maker"]);
+      expect((await run(falling, [sold], candleFills({ path: "shortest" }))).told).toEqual([
+        "80000 sell 0.01@60050 maker",
+      ]);
     });
     it("no more than the quarter of the volume that is behind a print, where volume counts", async () => {
       const large = once(61_000, "buy", "59950", "1.5");

@@ -22,7 +22,15 @@ it("A market order wanted before the first quote is sent with it", async () => {
       qty: Float64Array.of(1),
       side: Float64Array.of(1),
     },
-    { kind: "quote", instrument: 0, at, bidPx: column(600_000), bidQty: column(900), askPx: column(600_001), askQty: column(900) },
+    {
+      kind: "quote",
+      instrument: 0,
+      at,
+      bidPx: column(600_000),
+      bidQty: column(900),
+      askPx: column(600_001),
+      askQty: column(900),
+    },
   ] as unknown as Parameters<typeof createTape>[1]);
   const eager = defineStrategy({
     name: "eager",
@@ -30,6 +38,9 @@ it("A market order wanted before the first quote is sent with it", async () => {
     desired: () => NEVER.pipe(startWith([{ slot: "m", instId, side: "buy", ordType: "market", qty: "0.02" } as const])),
   });
   const config = defineConfig({ service: backtest({ latency: constant(10) }), strategies: [eager({})] });
-  const report = await runBacktest(config, { market: { tape, facts: { name: "quotes", contentHash: "" } }, print: () => undefined });
+  const report = await runBacktest(config, {
+    market: { tape, facts: { name: "quotes", contentHash: "" } },
+    print: () => undefined,
+  });
   expect(report.positions.map(({ qty }) => qty)).toEqual(["0.02"]);
 });

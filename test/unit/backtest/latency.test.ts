@@ -1,7 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { concat, map, NEVER, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { constant, empirical, type LatencyModel, lognormal, runBacktest, ways, withDetails } from "../../../src/backtest.ts";
+import {
+  constant,
+  empirical,
+  type LatencyModel,
+  lognormal,
+  runBacktest,
+  ways,
+  withDetails,
+} from "../../../src/backtest.ts";
 import { inProcess } from "../../../src/client/transport/in-process.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { WireRequest } from "../../../src/contract/transport.ts";
@@ -52,7 +60,9 @@ describe("Latency models", () => {
 
 describe("Latency models per direction", () => {
   it("takes of each model only that way", () => {
-    const latency = ways({ entry: constant(1), response: constant(2), feed: constant(3, { feedMs: 4 }) }).make(createRandom(1));
+    const latency = ways({ entry: constant(1), response: constant(2), feed: constant(3, { feedMs: 4 }) }).make(
+      createRandom(1),
+    );
     expect([latency.entryMs(), latency.responseMs(), latency.feedMs()]).toEqual([1, 2, 4]);
   });
 
@@ -60,7 +70,9 @@ describe("Latency models per direction", () => {
     expect(ways({ entry: constant(1), response: constant(2), feed: constant(3) }).name).toBe(
       "entry constant 1 ms each way, feed 1 ms; response constant 2 ms each way, feed 2 ms; feed constant 3 ms each way, feed 3 ms",
     );
-    expect(() => ways({ entry: constant(1), feed: constant(1) } as never)).toThrow("ways: response is undefined. Write a latency model");
+    expect(() => ways({ entry: constant(1), feed: constant(1) } as never)).toThrow(
+      "ways: response is undefined. Write a latency model",
+    );
   });
 });
 
@@ -68,7 +80,9 @@ describe("Recorded delays", () => {
   const delays = Array.from({ length: 20 }, (_, index) => (index + 1) * 10);
 
   it("are drawn evenly between their neighbours, never beyond them", () => {
-    const latency = empirical({ name: "test", roundTripMs: [...delays].reverse(), entryShare: 1 }).make(createRandom(1));
+    const latency = empirical({ name: "test", roundTripMs: [...delays].reverse(), entryShare: 1 }).make(
+      createRandom(1),
+    );
     const drawn = Array.from({ length: 4_001 }, () => latency.entryMs()).sort((a, b) => a - b);
     expect(drawn[0]).toBeGreaterThanOrEqual(10);
     expect(drawn[4_000]).toBeLessThanOrEqual(200);
@@ -94,28 +108,43 @@ describe("Recorded delays", () => {
   it("and take that time on the wire", () => {
     const clock = createVirtualClock(0);
     const roundTripMs = [...delays.slice(1), 400];
-    const latency = { ...empirical({ name: "test", roundTripMs }).make(createRandom(1)), trip: () => ({ entryMs: 30, responseMs: 70 }) };
+    const latency = {
+      ...empirical({ name: "test", roundTripMs }).make(createRandom(1)),
+      trip: () => ({ entryMs: 30, responseMs: 70 }),
+    };
     const told: number[] = [];
     const handle = (_: WireRequest, at: number) => {
       told.push(at);
       return { status: 200, headers: {}, body: "" };
     };
-    responsesOf(inProcess({ clock, latency, timeoutMs: 1_000, handle }), {} as WireRequest).subscribe(() => told.push(clock.now()));
+    responsesOf(inProcess({ clock, latency, timeoutMs: 1_000, handle }), {} as WireRequest).subscribe(() =>
+      told.push(clock.now()),
+    );
     clock.advanceTo(1_000);
     expect(told).toEqual([30, 100]);
   });
 
   it("of the feed are their own, or those of the way back", () => {
-    const own = empirical({ name: "test", roundTripMs: delays, feedMs: delays.map((ms) => ms + 1_000) }).make(createRandom(1));
+    const own = empirical({ name: "test", roundTripMs: delays, feedMs: delays.map((ms) => ms + 1_000) }).make(
+      createRandom(1),
+    );
     expect(own.feedMs()).toBeGreaterThan(1_000);
     const back = empirical({ name: "test", roundTripMs: delays, entryShare: 0.9 }).make(createRandom(1));
     for (let index = 0; index < 100; index++) expect(back.feedMs()).toBeLessThanOrEqual(20);
   });
 
   it.each<[string, Parameters<typeof empirical>[0], string]>([
-    ["too few", { name: "x", roundTripMs: [1, 2] }, "x: there are 2 round trips; 20 at least are needed to draw from. Record for longer."],
+    [
+      "too few",
+      { name: "x", roundTripMs: [1, 2] },
+      "x: there are 2 round trips; 20 at least are needed to draw from. Record for longer.",
+    ],
     ["a negative one", { name: "x", roundTripMs: [...delays, -1] }, "x: round trips 20 is -1."],
-    ["a share that is none", { name: "x", roundTripMs: delays, entryShare: 2 }, "x: entryShare is 2. Write a share from 0 to 1."],
+    [
+      "a share that is none",
+      { name: "x", roundTripMs: delays, entryShare: 2 },
+      "x: entryShare is 2. Write a share from 0 to 1.",
+    ],
   ])("%s are refused", (_, options, message) => {
     expect(() => empirical(options)).toThrow(message);
   });
@@ -165,11 +194,14 @@ describe("Delays taken from a session", () => {
     const push = lines.findLast((line) => line.includes('"in":"stream","stream":"pushes ')) as string;
     const answer = lines.findIndex((line) => line.includes('"in":"answer"'));
     const late = push.replace(/"now":([\d.]+)/, (_, now) => `"now":${Number(now) + 50}`);
-    const refused = lines.map((line, index) => (index === answer ? line.replace('"status":200', '"status":429') : line));
+    const refused = lines.map((line, index) =>
+      index === answer ? line.replace('"status":200', '"status":429') : line,
+    );
     const other = newFolder();
     mkdirSync(other);
     rewrite(other, [...refused, late]);
-    const count = (name: string): number[] => [...name.matchAll(/(\d+) (?=round|pushes)/g)].map(([, digits]) => Number(digits));
+    const count = (name: string): number[] =>
+      [...name.matchAll(/(\d+) (?=round|pushes)/g)].map(([, digits]) => Number(digits));
     const [trips = 0, pushes = 0] = count(before);
     expect(count(fromSession(other).name)).toEqual([trips - 1, pushes]);
   });
@@ -179,7 +211,9 @@ describe("Delays taken from a session", () => {
     const { dir, config } = await record([busy, eyes], { ms: 10_000 });
     const session = readSession(dir);
     const { notes, facts } = await backtestOfSession(session, runOfSession(session), config);
-    expect(notes).toEqual(["The config is of paper(…): the backtest has the latency of the session and the default fees and balances."]);
+    expect(notes).toEqual([
+      "The config is of paper(…): the backtest has the latency of the session and the default fees and balances.",
+    ]);
     expect(JSON.stringify(facts)).toContain("round trips of");
   });
 
@@ -200,7 +234,9 @@ describe("Higher latency", () => {
     const once = strategy("once", {
       desired: ({ now }) =>
         concat(
-          timer(tape.startAt + 20_000 - now()).pipe(map(() => [{ slot: "x", instId: swap, side: "buy" as const, px, qty: "0.01" }])),
+          timer(tape.startAt + 20_000 - now()).pipe(
+            map(() => [{ slot: "x", instId: swap, side: "buy" as const, px, qty: "0.01" }]),
+          ),
           NEVER,
         ),
     });

@@ -15,7 +15,14 @@ import type { Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { grid } from "../../../src/decimal.ts";
-import { type Config, createEngine, type Event, fromCcxt, type HistorySource, type Strategy } from "../../../src/index.ts";
+import {
+  type Config,
+  createEngine,
+  type Event,
+  fromCcxt,
+  type HistorySource,
+  type Strategy,
+} from "../../../src/index.ts";
 import type { CcxtMarket } from "../../../src/market/ccxt/ccxt-exchange.ts";
 import { readFixture } from "../../../src/market/tape/fixture.ts";
 import { generateTape, instrumentFor } from "../../../src/market/tape/generate.ts";
@@ -49,7 +56,10 @@ const playTo = (exchange: CcxtLike, clock: Clock, tape: Tape): void => {
         ]);
       } else if (series.kind === "quote") {
         const [bid, ask] = [tick.format(series.bidPx[row] as number), tick.format(series.askPx[row] as number)];
-        const [bidVolume, askVolume] = [lot.format(series.bidQty[row] as number), lot.format(series.askQty[row] as number)];
+        const [bidVolume, askVolume] = [
+          lot.format(series.bidQty[row] as number),
+          lot.format(series.askQty[row] as number),
+        ];
         exchange.tell(`best ${symbol}`, { [symbol]: { symbol, bid, bidVolume, ask, askVolume } });
       }
     });
@@ -62,7 +72,9 @@ class LiveLike extends CcxtLike {
 }
 
 /** An exchange that tells the made market on the clock of whoever opens it. */
-const played = (then: (exchange: LiveLike, clock: Clock) => void = (exchange, clock) => playTo(exchange, clock, made)) => {
+const played = (
+  then: (exchange: LiveLike, clock: Clock) => void = (exchange, clock) => playTo(exchange, clock, made),
+) => {
   const exchanges: LiveLike[] = [];
   const source: LivePrices = {
     name: "testex",
@@ -120,7 +132,9 @@ const run = async (source: LivePrices, strategies: readonly Strategy[], ms: numb
   const clock = createVirtualClock(1_767_575_000_000.25);
   const dir = newFolder();
   const service = paper({ market: source, latency: constant(7.5), clock });
-  const engine = recordEngine({ service, strategies, ...(history && { history }) }, (facts) => createSessionFile(dir, facts));
+  const engine = recordEngine({ service, strategies, ...(history && { history }) }, (facts) =>
+    createSessionFile(dir, facts),
+  );
   const drive = async (until: number): Promise<void> => {
     await letPromisesSettle();
     while (clock.step(until)) {
@@ -155,7 +169,10 @@ describe("Paper on live prices", () => {
     expect(since(tape.series[0]?.at as Float64Array)).toEqual(Array.from(quotes.at).filter((_, row) => isChanged(row)));
     expect(since(tape.series[1]?.at as Float64Array)).toEqual(Array.from(trades.at));
     const fees = { makerBps: "1.5", takerBps: "4.5" };
-    const config: Config = { service: backtest({ latency: constant(7.5, { feedMs: 0 }), fees }), strategies: [trader()] };
+    const config: Config = {
+      service: backtest({ latency: constant(7.5, { feedMs: 0 }), fees }),
+      strategies: [trader()],
+    };
     let details: RunDetails | undefined;
     const report = await runBacktest(
       withDetails(config, (told) => {
@@ -164,10 +181,18 @@ describe("Paper on live prices", () => {
       { fixture: dir },
     );
     const fillsOf = (fills: readonly object[]) =>
-      (fills as readonly Facts[]).map(({ at, side, px, qty, fee }) => [at, side, px, qty, String(fee).replace("-", "")]);
+      (fills as readonly Facts[]).map(({ at, side, px, qty, fee }) => [
+        at,
+        side,
+        px,
+        qty,
+        String(fee).replace("-", ""),
+      ]);
     const live = eventsOf(dir, "fill");
     expect(details?.fills.length).toBeGreaterThan(60);
-    expect(fillsOf(live).map(([, ...facts]) => facts)).toEqual(fillsOf(details?.fills ?? []).map(([, ...facts]) => facts));
+    expect(fillsOf(live).map(([, ...facts]) => facts)).toEqual(
+      fillsOf(details?.fills ?? []).map(([, ...facts]) => facts),
+    );
     expect(live.at(-1)?.["position"]).toBe(report.positions[0]?.qty);
     expect([exchanges[0]?.closed, clock.nextAt()]).toEqual([1, Number.POSITIVE_INFINITY]);
   });
@@ -226,7 +251,12 @@ describe("Paper on live prices", () => {
     expect(JSON.stringify(events.find((event) => JSON.stringify(event).includes("60 s")))).toContain(
       "no best price of BTC-USDT-SWAP has come for 60 s",
     );
-    expect(refusals).toEqual(["testex has told no price yet", undefined, "testex has told no price for 39 s", undefined]);
+    expect(refusals).toEqual([
+      "testex has told no price yet",
+      undefined,
+      "testex has told no price for 39 s",
+      undefined,
+    ]);
     expect(events.filter(({ type }) => type === "fill")).toMatchObject([{ side: "buy", px: "60000.1", qty: "0.01" }]);
     await engine.stop();
     expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY);
@@ -236,7 +266,14 @@ describe("Paper on live prices", () => {
     const minuteAt = Math.floor(1_767_575_000_000 / 60_000) * 60_000;
     const { source } = played((exchange, clock) => playTo(exchange, clock, made));
     const past = new LiveLike(() => 0, 0);
-    past.bars = Array.from({ length: 9 }, (_, index) => [minuteAt - (8 - index) * 60_000, 100, 110, 90, `${101 + index}.5`, 3]);
+    past.bars = Array.from({ length: 9 }, (_, index) => [
+      minuteAt - (8 - index) * 60_000,
+      100,
+      110,
+      90,
+      `${101 + index}.5`,
+      3,
+    ]);
     const seen: string[] = [];
     const watcher = strategy("watcher", {
       desired: ({ market: prices }) =>

@@ -13,7 +13,13 @@ const startAt = 1_767_575_000_000;
 
 const open = (options: PaperOptions) => {
   const clock = createVirtualClock(startAt);
-  const env = { contract: createContract(), random: createRandom(1), onError: never, onAnomaly: never, leave: () => undefined };
+  const env = {
+    contract: createContract(),
+    random: createRandom(1),
+    onError: never,
+    onAnomaly: never,
+    leave: () => undefined,
+  };
   return { clock, service: paper({ ...options, clock }).open(env) as OpenService };
 };
 
@@ -54,7 +60,10 @@ describe("The paper service on a generated market", () => {
     const whole = generateTape({ seed: "paper", instruments: [instrumentFor("BTC-USDT-SWAP")], minutes: 7 });
     const [quotes] = whole.series;
     if (quotes?.kind !== "quote") throw new Error("quotes come first");
-    const expected = Array.from(quotes.at, (at, row) => [at - whole.startAt + 1_503, (quotes.bidPx[row] as number) / 10]);
+    const expected = Array.from(quotes.at, (at, row) => [
+      at - whole.startAt + 1_503,
+      (quotes.bidPx[row] as number) / 10,
+    ]);
     expect(seen).toEqual(expected.filter(([at = 0]) => at <= 1_500 + 7 * 60_000).flat());
     void service.stop();
     expect(clock.pending).toBe(0);
@@ -63,7 +72,9 @@ describe("The paper service on a generated market", () => {
   it("holds only what is played: some kilobytes a product, however long it plays", () => {
     const products = 200;
     const before = process.memoryUsage().arrayBuffers;
-    const { clock, service } = open({ instruments: Array.from({ length: products }, (_, index) => `C${index}-USDT-SWAP`) });
+    const { clock, service } = open({
+      instruments: Array.from({ length: products }, (_, index) => `C${index}-USDT-SWAP`),
+    });
     service.start();
     clock.advanceTo(startAt + 5_000);
     // Four hours of one were 1.9 MB.

@@ -44,7 +44,13 @@ describe("Within one instant,", () => {
       ]),
       [witness(log)],
     );
-    expect(log.slice(0, 5)).toEqual(["quote 60000", "quote 59990", "trade 59999", "trade 59998", "filled at 60000 with the bid at 59990"]);
+    expect(log.slice(0, 5)).toEqual([
+      "quote 60000",
+      "quote 59990",
+      "trade 59999",
+      "trade 59998",
+      "filled at 60000 with the bid at 59990",
+    ]);
   });
 
   it("a delay decides before any rule: a slower feed shows the quote after the fill", async () => {
@@ -62,7 +68,9 @@ describe("Within one instant,", () => {
         });
         return market
           .quotes(swap)
-          .pipe(map(() => [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }]));
+          .pipe(
+            map(() => [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }]),
+          );
       },
     });
     // Seen at 10, sent at once, there at 20.

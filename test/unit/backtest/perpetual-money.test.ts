@@ -4,7 +4,15 @@ import { describe, expect, it } from "vitest";
 import { isPlayed } from "../../../src/backtest/candle-prints.ts";
 import { scheduleFunding } from "../../../src/backtest/funding-schedule.ts";
 import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
-import { backtest, constant, createTape, type RunReport, reportText, runBacktest, type Tape } from "../../../src/backtest.ts";
+import {
+  backtest,
+  constant,
+  createTape,
+  type RunReport,
+  reportText,
+  runBacktest,
+  type Tape,
+} from "../../../src/backtest.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { add, sub, sum } from "../../../src/decimal.ts";
 import { instrumentRefresh } from "../../../src/engine/initial-sync.ts";
@@ -25,14 +33,18 @@ const column = (rows: readonly (readonly number[])[], index: number) => floats(r
 const tapeOf = (quotes: readonly (readonly number[])[], terms: readonly ReturnType<typeof seriesOf>[] = []): Tape => {
   const bids = column(quotes, 1);
   const many = floats(quotes.map(() => 50_000));
-  return createTape([btc], [...terms, seriesOf("quote", 0, at(quotes), [bids, many, bids.map((bid) => bid + 1), many])]);
+  return createTape(
+    [btc],
+    [...terms, seriesOf("quote", 0, at(quotes), [bids, many, bids.map((bid) => bid + 1), many])],
+  );
 };
 const minutes = (count: number, bidAt: (minute: number) => number) =>
   tapeOf(Array.from({ length: count }, (_, minute) => [minute * 60_000, bidAt(minute)]));
 
 const holder = (name: string, side: "buy" | "sell", qty: string, px = side === "buy" ? "60100" : "1") =>
   strategy(name, {
-    run: ({ orders }) => timer(10_000).pipe(mergeMap(() => orders.place({ instId: swap, side, ordType: "ioc", px, qty }))),
+    run: ({ orders }) =>
+      timer(10_000).pipe(mergeMap(() => orders.place({ instId: swap, side, ordType: "ioc", px, qty }))),
   });
 
 const run = (
@@ -104,7 +116,11 @@ describe("Funding in a run", () => {
       [holder("long", "buy", "0.1")],
     );
     expect(report.assumptions).toContain("funding is not charged");
-    expect([report.funding, report.perStrategy["long"]?.funding, report.liquidations]).toEqual([undefined, undefined, undefined]);
+    expect([report.funding, report.perStrategy["long"]?.funding, report.liquidations]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("is not there either when nobody held anything", async () => {
@@ -113,7 +129,9 @@ describe("Funding in a run", () => {
       run: ({ orders }) =>
         timer(10_000, 10_000).pipe(
           take(2),
-          mergeMap((index) => orders.place({ instId: swap, side: sides[index] ?? "buy", ordType: "market", qty: "0.1" })),
+          mergeMap((index) =>
+            orders.place({ instId: swap, side: sides[index] ?? "buy", ordType: "market", qty: "0.1" }),
+          ),
         ),
     });
     const report = await run(
@@ -140,14 +158,19 @@ describe("Liquidation in a run", () => {
   it("is shared out among those who held the position, adds up, and is said loudly", async () => {
     const strategies = [holder("big", "buy", "0.5"), holder("small", "buy", "0.017"), holder("against", "sell", "0.1")];
     const report = await run(falling, strategies, { balances: { USDT: "5000" } });
-    expect(report.liquidations).toMatchObject({ count: 1, first: [{ uid: "paper", instId: swap, side: "sell", qty: "0.417" }] });
+    expect(report.liquidations).toMatchObject({
+      count: 1,
+      first: [{ uid: "paper", instId: swap, side: "sell", qty: "0.417" }],
+    });
     adds(report);
     expect(report.positions).toEqual([]);
     const costs = sub(report.liquidations?.fees ?? "", report.liquidations?.covered ?? "");
     expect(sum(parts(report).map(({ liquidation = "" }) => liquidation))).toBe(costs);
     expect(sum(parts(report).map(({ fees }) => fees))).toBe(report.fees);
     const text = reportText(report, { columns: 160, colour: false });
-    expect(text).toMatch(/! LIQUIDATED: the service closed 1 position for want of margin, the first long 0.417 of BTC-USDT-SWAP at 2024/);
+    expect(text).toMatch(
+      /! LIQUIDATED: the service closed 1 position for want of margin, the first long 0.417 of BTC-USDT-SWAP at 2024/,
+    );
     expect(text).toMatch(/LIQUIDATED +1 position/);
   });
 
@@ -157,7 +180,9 @@ describe("Liquidation in a run", () => {
     const wanting = strategy("wanting", {
       desired: () =>
         timer(0, 55 * 60_000).pipe(
-          map((round) => [{ slot: "far", instId: swap, side: "buy" as const, px: round === 0 ? "20000" : "10000", qty: "0.01" }]),
+          map((round) => [
+            { slot: "far", instId: swap, side: "buy" as const, px: round === 0 ? "20000" : "10000", qty: "0.01" },
+          ]),
         ),
     });
     const seen: string[] = [];
@@ -170,7 +195,13 @@ describe("Liquidation in a run", () => {
           }),
         ),
     });
-    const report = await run(falling, [holder("big", "buy", "0.5"), wanting, watching], { balances: { USDT: "5000" } }, {}, [plugin]);
+    const report = await run(
+      falling,
+      [holder("big", "buy", "0.5"), wanting, watching],
+      { balances: { USDT: "5000" } },
+      {},
+      [plugin],
+    );
     expect(report.liquidations?.count).toBe(1);
     expect(report.perStrategy["wanting"]).toMatchObject({ placed: 2, canceled: 1, rejected: 1, state: "running" });
     expect(seen).toContain("0.5");
@@ -180,15 +211,25 @@ describe("Liquidation in a run", () => {
   });
 
   it("does not happen where the profile says never, and the report says so", async () => {
-    const report = await run(falling, [holder("big", "buy", "0.5")], { balances: { USDT: "5000" } }, { margin: { liquidation: "never" } });
+    const report = await run(
+      falling,
+      [holder("big", "buy", "0.5")],
+      { balances: { USDT: "5000" } },
+      { margin: { liquidation: "never" } },
+    );
     expect(report.liquidations).toBeUndefined();
     expect(report.assumptions).toContain("positions are never liquidated, whatever they lose");
-    expect(reportText(report, { columns: 100, colour: false })).toContain("Nothing is left: equity ended at or below zero.");
+    expect(reportText(report, { columns: 100, colour: false })).toContain(
+      "Nothing is left: equity ended at or below zero.",
+    );
   });
 });
 
 describe("Funding on a clock of its own", () => {
-  const [instruments, fees] = [[btc], { SPOT: { makerBps: "0", takerBps: "0" }, SWAP: { makerBps: "0", takerBps: "0" } }] as const;
+  const [instruments, fees] = [
+    [btc],
+    { SPOT: { makerBps: "0", takerBps: "0" }, SWAP: { makerBps: "0", takerBps: "0" } },
+  ] as const;
   const contract = createContract();
   const opened = () => createVenue({ contract, instruments, users: [], fees, enforceLimits: false });
 
@@ -237,7 +278,10 @@ describe("Funding on a clock of its own", () => {
 
 describe("Recorded mark prices and instrument rules", () => {
   it("value positions at the mark, in the report too", async () => {
-    const mark = seriesOf("mark", 0, floats([startAt, startAt + 600_000]), [floats([600_000, 601_000]), floats([0, 500_000_000])]);
+    const mark = seriesOf("mark", 0, floats([startAt, startAt + 600_000]), [
+      floats([600_000, 601_000]),
+      floats([0, 500_000_000]),
+    ]);
     const report = await run(
       tapeOf(
         Array.from({ length: 20 }, (_, minute) => [minute * 60_000, 600_000]),
@@ -315,7 +359,11 @@ describe("Recorded terms of an instrument", () => {
 
   it("keep their place among prints while nobody trades: what is owned has the last price before its delisting", async () => {
     const spot = { ...btc, instId: "BTC-USDT" };
-    const prints = seriesOf("trade", 0, at([[0], [10_000]]), [Int8Array.of(1, 1), floats([600_000, 610_000]), floats([1, 1])]);
+    const prints = seriesOf("trade", 0, at([[0], [10_000]]), [
+      Int8Array.of(1, 1),
+      floats([600_000, 610_000]),
+      floats([1, 1]),
+    ]);
     const gone = seriesOf("change", 0, at([[10_050], [60_000]]), [floats([1, 1]), floats([1, 1]), Uint8Array.of(0, 0)]);
     const idle = strategy("idle", { desired: () => NEVER });
     const report = await run(createTape([spot], [gone, prints]), [idle], { balances: { USDT: "5", BTC: "2" } });

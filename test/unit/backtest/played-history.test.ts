@@ -3,9 +3,25 @@ import { concatMap, map, mergeMap, NEVER, type Observable, take, timer } from "r
 import { describe, expect, it } from "vitest";
 import { cutTape, rowsBeforeWindow } from "../../../src/backtest/sweep/cut.ts";
 import { createTape, runBacktest, type Tape } from "../../../src/backtest.ts";
-import { type Candle, fromFolder, type HistorySource, type Strategy, type StrategyContext } from "../../../src/index.ts";
+import {
+  type Candle,
+  fromFolder,
+  type HistorySource,
+  type Strategy,
+  type StrategyContext,
+} from "../../../src/index.ts";
 import { type Series, seriesOf } from "../../../src/market/tape/tape.ts";
-import { btc, candles, configOf, quoteTape, recorder, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import {
+  btc,
+  candles,
+  configOf,
+  quoteTape,
+  recorder,
+  startAt,
+  stored,
+  strategy,
+  swap,
+} from "../../support/harness/backtest.ts";
 
 const minute = 60_000;
 const closes = Array.from({ length: 60 }, (_, index) => 600_000 + ((index * 37) % 101));
@@ -41,14 +57,20 @@ interface Heard {
 const hear = async (
   dir: string,
   watch: (context: StrategyContext<object>) => Observable<string>,
-  { market, history }: { readonly market?: Parameters<typeof runBacktest>[1] & object; readonly history?: HistorySource } = {},
+  {
+    market,
+    history,
+  }: { readonly market?: Parameters<typeof runBacktest>[1] & object; readonly history?: HistorySource } = {},
 ): Promise<Heard> => {
   const seen: string[] = [];
   const ears: Strategy = strategy("ears", { run: (context) => watch(context).pipe(map((text) => seen.push(text))) });
   const { events, plugin } = recorder();
   const config = configOf(dir, [ears], { plugins: [plugin] });
   await runBacktest(history === undefined ? config : { ...config, history }, market ?? {});
-  return { seen, anomalies: events.flatMap((event) => (event.type === "anomaly" ? [`${event.what}: ${event.detail}`] : [])) };
+  return {
+    seen,
+    anomalies: events.flatMap((event) => (event.type === "anomaly" ? [`${event.what}: ${event.detail}`] : [])),
+  };
 };
 
 /** Listens from `afterMs` after the beginning of the recording on. */
@@ -158,8 +180,13 @@ describe("The window of a longer recording", () => {
     const { seen: all } = await hear(dir, fromTheStart(barMs));
     // In the middle of a bar of either length.
     const window = { fromAt: startAt + 31.5 * minute, toAt: startAt + 50 * minute };
-    const market = { tape: cutTape(whole, window), before: rowsBeforeWindow(whole, window), facts: { name: "cut", contentHash: "0" } };
-    const watch = ({ market: seenMarket }: StrategyContext<object>) => seenMarket.candles(swap, barMs, { history: 4 }).pipe(map(texts));
+    const market = {
+      tape: cutTape(whole, window),
+      before: rowsBeforeWindow(whole, window),
+      facts: { name: "cut", contentHash: "0" },
+    };
+    const watch = ({ market: seenMarket }: StrategyContext<object>) =>
+      seenMarket.candles(swap, barMs, { history: 4 }).pipe(map(texts));
     const { seen, anomalies } = await hear(dir, watch, { market: { market } });
     const place = all.indexOf(seen[0] as string);
     expect(seen.length).toBeGreaterThan(6);
@@ -178,7 +205,8 @@ describe("A history source in the config of a backtest", () => {
 
   it("lies before the recording", async () => {
     const dir = stored(createTape([btc], [bars()]));
-    const watch = ({ market }: StrategyContext<object>) => market.candles(swap, minute, { history: 3 }).pipe(take(5), map(texts));
+    const watch = ({ market }: StrategyContext<object>) =>
+      market.candles(swap, minute, { history: 3 }).pipe(take(5), map(texts));
     const { seen, anomalies } = await hear(dir, watch, { history: fromFolder(early()) });
     // The recording's first row is the close of its first bar.
     expect(seen.map((text) => text.split(" ")[0])).toEqual(["-2", "-1", "0", "1", "2"]);
@@ -189,18 +217,28 @@ describe("A history source in the config of a backtest", () => {
   it("is refused where it has to be waited for", async () => {
     const dir = stored(createTape([btc], [bars()]));
     const source: HistorySource = { name: "slow", candles: () => Promise.resolve([]) };
-    const { seen, anomalies } = await hear(dir, ({ market }) => market.candles(swap, minute, { history: 3 }).pipe(map(texts)), {
-      history: source,
-    });
+    const { seen, anomalies } = await hear(
+      dir,
+      ({ market }) => market.candles(swap, minute, { history: 3 }).pipe(map(texts)),
+      {
+        history: source,
+      },
+    );
     expect(seen).toHaveLength(60);
-    expect(anomalies).toEqual([expect.stringMatching(/^history\.failed: .*slow: its answer is a promise, and virtual time does not wait/)]);
+    expect(anomalies).toEqual([
+      expect.stringMatching(/^history\.failed: .*slow: its answer is a promise, and virtual time does not wait/),
+    ]);
   });
 
   it("that is missing is told by its folder, and the run goes on", async () => {
     const dir = stored(createTape([btc], [bars()]));
-    const { seen, anomalies } = await hear(dir, ({ market }) => market.candles(swap, minute, { history: 3 }).pipe(map(texts)), {
-      history: fromFolder("no/such/folder"),
-    });
+    const { seen, anomalies } = await hear(
+      dir,
+      ({ market }) => market.candles(swap, minute, { history: 3 }).pipe(map(texts)),
+      {
+        history: fromFolder("no/such/folder"),
+      },
+    );
     expect(seen).toHaveLength(60);
     expect(anomalies).toEqual([expect.stringMatching(/^history\.failed: .*fromFolder\("no\/such\/folder"\): /)]);
   });
@@ -208,7 +246,9 @@ describe("A history source in the config of a backtest", () => {
   it("that is no source is refused with what to write", async () => {
     const dir = stored(createTape([btc], [bars()]));
     const config = { ...configOf(dir, [strategy("idle", { desired: () => NEVER })]), history: "out/perp" };
-    await expect(runBacktest(config)).rejects.toThrow(/config\.history: "out\/perp" is no history source\. Write fromFolder/);
+    await expect(runBacktest(config)).rejects.toThrow(
+      /config\.history: "out\/perp" is no history source\. Write fromFolder/,
+    );
   });
 });
 

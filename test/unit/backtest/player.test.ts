@@ -96,7 +96,9 @@ describe("Player", () => {
           const end = at + 100;
           for (let until = 0; until < end; until += stepMs) while (player.play(startAt + until, rows));
           while (player.play(startAt + end, rows));
-          expect(log.filter((line) => line.includes("row"))).toEqual(times.map((time, index) => `${time} row ${index}`));
+          expect(log.filter((line) => line.includes("row"))).toEqual(
+            times.map((time, index) => `${time} row ${index}`),
+          );
           expect(due).toHaveLength(times.length);
           due.forEach((seen, index) => {
             expect(seen).toBeGreaterThanOrEqual((times[index] as number) + (delays[index % delays.length] as number));

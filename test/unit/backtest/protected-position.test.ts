@@ -1,13 +1,28 @@
 /** Stops of strategies in the engine: on quotes, on trades and on bars alone, with money counted by hand. */
 import { concat, NEVER, type Observable, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { definePlugin, defineStrategy, type Protect, stopLoss, type Wanted, type WantedOrder } from "../../../src/index.ts";
+import {
+  definePlugin,
+  defineStrategy,
+  type Protect,
+  stopLoss,
+  type Wanted,
+  type WantedOrder,
+} from "../../../src/index.ts";
 import { testPlugin, testStrategy } from "../../../src/testing.ts";
 
 const btc = "BTC-USDT-SWAP";
 const options = { type: "object", additionalProperties: false, properties: {} } as const;
-const wanting = (wanted$: Observable<readonly Wanted[]>, name = "s") => defineStrategy({ name, options, desired: () => wanted$ })({});
-const long = (protect: Protect): WantedOrder => ({ slot: "long", instId: btc, side: "buy", ordType: "market", qty: "0.1", protect });
+const wanting = (wanted$: Observable<readonly Wanted[]>, name = "s") =>
+  defineStrategy({ name, options, desired: () => wanted$ })({});
+const long = (protect: Protect): WantedOrder => ({
+  slot: "long",
+  instId: btc,
+  side: "buy",
+  ordType: "market",
+  qty: "0.1",
+  protect,
+});
 
 describe("A stop in the engine under test", () => {
   it("leaves with the quote that reaches it, and the money is what it should be", async () => {
@@ -23,7 +38,10 @@ describe("A stop in the engine under test", () => {
     t.feed(`00:00:03 quote ${btc} 59400.1 x 5 / 59400.2 x 5`);
     await t.advance(10);
     // The way to the exchange takes 10 ms.
-    expect(t.fills.map(({ side, px, qty }) => `${side} ${qty} at ${px}`)).toEqual(["buy 0.1 at 60000.1", "sell 0.1 at 59400.1"]);
+    expect(t.fills.map(({ side, px, qty }) => `${side} ${qty} at ${px}`)).toEqual([
+      "buy 0.1 at 60000.1",
+      "sell 0.1 at 59400.1",
+    ]);
     await t.advance(1_000);
     expect(t.position(btc)).toBe("0");
     // 0.1 × (59400.1 − 60000.1) = −60; 5 bps of 6000.01 and 5940.01 are 3.000005 and 2.970005.
@@ -64,7 +82,9 @@ describe("A stop in the engine under test", () => {
     t.feed(`00:04:00 candle ${btc} 1m 59900 60000 59500 59900 volume 1000`);
     await t.advanceTo("00:04:30");
     expect(t.position(btc)).toBe("0");
-    expect(t.events.filter(({ type }) => type === "protection.triggered")).toMatchObject([{ px: "59500", triggerPx: "59500" }]);
+    expect(t.events.filter(({ type }) => type === "protection.triggered")).toMatchObject([
+      { px: "59500", triggerPx: "59500" },
+    ]);
     await t.stop();
   });
 
@@ -72,7 +92,9 @@ describe("A stop in the engine under test", () => {
     const short: WantedOrder = { slot: "short", instId: btc, side: "sell", ordType: "market", qty: "0.3" };
     const other = wanting(concat(of([short, stopLoss(btc, { percent: "2" })]), NEVER), "other");
     const nothing = definePlugin({ name: "nothing", options, setup: () => undefined })({});
-    const t = await testPlugin(nothing, { strategies: [wanting(concat(of([long({ stopLoss: "59000" })]), NEVER)), other] });
+    const t = await testPlugin(nothing, {
+      strategies: [wanting(concat(of([long({ stopLoss: "59000" })]), NEVER)), other],
+    });
     t.feed(`00:00:01 quote ${btc} 60000 x 5 / 60000.1 x 5`);
     await t.advance(2_000);
     expect(t.position(btc)).toBe("-0.2");

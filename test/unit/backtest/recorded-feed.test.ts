@@ -8,7 +8,10 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const home = temporaryFolder("recorded-feed");
 const tape = quoteTape([[0, 1, 1, 2, 1]]);
 const told = join(home, "told");
-writeFixture(told, tape, { source: "test", feed: { clockBehindMs: 1_270, delaysMs: Array.from({ length: 41 }, (_, step) => step / 4) } });
+writeFixture(told, tape, {
+  source: "test",
+  feed: { clockBehindMs: 1_270, delaysMs: Array.from({ length: 41 }, (_, step) => step / 4) },
+});
 
 describe("The feed delay of a fixture", () => {
   it("takes as long as was recorded, alone or beside other ways", () => {
@@ -24,12 +27,15 @@ describe("The feed delay of a fixture", () => {
 
   it("can be made longer by what its quickest message took", () => {
     const latency = fromFixture(told, { baseMs: 20 }).make(createRandom(1));
-    for (const ms of [latency.feedMs(), latency.entryMs(), latency.responseMs()]) expect(ms >= 20 && ms <= 30).toBe(true);
+    for (const ms of [latency.feedMs(), latency.entryMs(), latency.responseMs()])
+      expect(ms >= 20 && ms <= 30).toBe(true);
   });
 
   it("is refused where none was recorded", () => {
     const silent = join(home, "silent");
     writeFixture(silent, tape, { source: "test" });
-    expect(() => fromFixture(silent)).toThrow(/does not tell how long messages took. Import the recording with --axis exchange/);
+    expect(() => fromFixture(silent)).toThrow(
+      /does not tell how long messages took. Import the recording with --axis exchange/,
+    );
   });
 });

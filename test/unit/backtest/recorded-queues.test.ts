@@ -16,7 +16,10 @@ import { leftOf } from "../../../src/venue/order.ts";
 import type { Venue } from "../../../src/venue/venue.ts";
 
 const folder = process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../../shared/data", import.meta.url));
-const file = folder === "" || !existsSync(folder) ? undefined : readdirSync(folder).find((name) => /perp_\d+\.txt\.gz$/.test(name));
+const file =
+  folder === "" || !existsSync(folder)
+    ? undefined
+    : readdirSync(folder).find((name) => /perp_\d+\.txt\.gz$/.test(name));
 if (file === undefined) console.log('skipped: no recording of kind "perpetual"; name its folder in SLUICE_RECORDINGS');
 
 type Pair = readonly [px: string, qty: string];

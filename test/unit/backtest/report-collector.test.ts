@@ -7,7 +7,17 @@ import { add, compare, isZero, neg, sub, sum } from "../../../src/decimal.ts";
 import type { Strategy } from "../../../src/index.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
 import { tearsheet } from "../../../src/report/html/tearsheet.ts";
-import { type ArenaOptions, calm, candleTape, configOf, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import {
+  type ArenaOptions,
+  calm,
+  candleTape,
+  configOf,
+  far,
+  run,
+  stored,
+  strategy,
+  swap,
+} from "../../support/harness/backtest.ts";
 import { generateTapeFor, type RunReport } from "../../support/harness/generated-market.ts";
 
 const lively = stored(generateTapeFor([swap], 10));
@@ -31,8 +41,24 @@ const maker = strategy("maker", {
   desired: ({ market }) =>
     market.quotes(swap).pipe(
       map(({ bidPx, askPx }) => [
-        { slot: "bid", instId: swap, side: "buy" as const, ordType: "post_only" as const, px: bidPx, qty: "0.02", keepWithin: "3" },
-        { slot: "ask", instId: swap, side: "sell" as const, ordType: "post_only" as const, px: askPx, qty: "0.02", keepWithin: "3" },
+        {
+          slot: "bid",
+          instId: swap,
+          side: "buy" as const,
+          ordType: "post_only" as const,
+          px: bidPx,
+          qty: "0.02",
+          keepWithin: "3",
+        },
+        {
+          slot: "ask",
+          instId: swap,
+          side: "sell" as const,
+          ordType: "post_only" as const,
+          px: askPx,
+          qty: "0.02",
+          keepWithin: "3",
+        },
       ]),
     ),
 });
@@ -55,7 +81,9 @@ describe("The report of three strategies", () => {
   it("tells what rests at the end, and whose it is", () => {
     expect(report.perStrategy["resting"]?.open).toEqual({ count: 2, notional: add("300", "310") });
     expect(sum(Object.values(report.perStrategy).map(({ open }) => open.notional))).toBe(report.open.notional);
-    expect(Object.values(report.perStrategy).reduce((total, { open }) => total + open.count, 0)).toBe(report.open.count);
+    expect(Object.values(report.perStrategy).reduce((total, { open }) => total + open.count, 0)).toBe(
+      report.open.count,
+    );
     const { placed, canceled, filled, rejected } = report.orders;
     expect(report.open.count).toBe(placed - canceled - filled - rejected);
   });
@@ -89,11 +117,11 @@ describe("The report of three strategies", () => {
     const { overTime, weight, requests, perLayerPeak, rejected429, heldMs } = report.quota;
     const total = (what: (minute: RunDetails["minutes"][number]) => number): number =>
       details.minutes.reduce((all, minute) => all + what(minute), 0);
-    expect([total((minute) => minute.weight), total((minute) => minute.requests), total(({ refused }) => refused)]).toEqual([
-      weight,
-      requests,
-      rejected429,
-    ]);
+    expect([
+      total((minute) => minute.weight),
+      total((minute) => minute.requests),
+      total(({ refused }) => refused),
+    ]).toEqual([weight, requests, rejected429]);
     expect(Math.max(...overTime.spans.map(({ peakWeight }) => peakWeight))).toBe(perLayerPeak.uid);
     expect(Math.max(...overTime.spans.map(({ peakKey }) => peakKey))).toBe(perLayerPeak.key);
     const waited = Object.values(report.quota.waitedMs).reduce((all, ms) => all + ms, 0);
@@ -102,10 +130,14 @@ describe("The report of three strategies", () => {
 
   it("keeps every fill and every order's life in its details", () => {
     expect(details.fills).toHaveLength(report.fills);
-    expect(details.orders.filter(({ phases }) => phases.some(({ phase }) => phase === "sent"))).toHaveLength(report.orders.placed);
+    expect(details.orders.filter(({ phases }) => phases.some(({ phase }) => phase === "sent"))).toHaveLength(
+      report.orders.placed,
+    );
     const ended = (last: string): number => details.orders.filter(({ phases }) => phases.at(-1)?.phase === last).length;
     expect([ended("filled"), ended("canceled")]).toEqual([report.orders.filled, report.orders.canceled]);
-    expect(details.orders.some(({ waitedMs }) => waitedMs > 0)).toBe(report.quota.waitedMs.turn + report.quota.waitedMs.key > 0);
+    expect(details.orders.some(({ waitedMs }) => waitedMs > 0)).toBe(
+      report.quota.waitedMs.turn + report.quota.waitedMs.key > 0,
+    );
     for (const { phases } of details.orders) {
       expect(phases.map(({ at }) => at)).toEqual(phases.map(({ at }) => at).sort((a, b) => a - b));
     }
@@ -144,7 +176,14 @@ describe("The report of three strategies", () => {
         expect([sum(own.map((trade) => trade.net)), sum(own.map((trade) => trade.fees))]).toEqual([pnl, fees]);
       }
     }
-    const { mfe, mae, entries, exits, openedAt, closedAt = 0 } = details.trades.position[0] as RunDetails["trades"]["position"][number];
+    const {
+      mfe,
+      mae,
+      entries,
+      exits,
+      openedAt,
+      closedAt = 0,
+    } = details.trades.position[0] as RunDetails["trades"]["position"][number];
     expect([compare(mfe, "0") >= 0, compare(mae, "0") <= 0, closedAt > openedAt]).toEqual([true, true, true]);
     const known = details.orders.map(({ clOrdId }) => clOrdId);
     expect(known).toEqual(expect.arrayContaining([...entries, ...exits]));
@@ -186,11 +225,15 @@ describe("The report of a run of days", () => {
   const bars = hours.map((open) => [open, open + 1_000, open, open + 1_000]);
   const holder = strategy("holder", {
     desired: () =>
-      timer(7_201_000).pipe(map(() => [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.1" }])),
+      timer(7_201_000).pipe(
+        map(() => [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.1" }]),
+      ),
   });
 
   it("has a return for each day in UTC, from close to close at the service's prices", async () => {
-    const { report, details } = await detailed(stored(candleTape(bars, 3_600_000)), [holder], { fees: { makerBps: "0", takerBps: "0" } });
+    const { report, details } = await detailed(stored(candleTape(bars, 3_600_000)), [holder], {
+      fees: { makerBps: "0", takerBps: "0" },
+    });
     expect(details.returns.map(({ day }) => day)).toEqual(Array.from({ length: 9 }, (_, day) => `2024-01-0${1 + day}`));
     const [first, ...later] = details.returns.map(({ equity }) => equity);
     // 24 hours of 100 for a tenth, from one close to the next; no bar opens after the last, whose high is an ask: a tick less.
@@ -199,7 +242,9 @@ describe("The report of a run of days", () => {
     expect(report.returns).toMatchObject({ per: "year", samples: 9, everyMs: 86_400_000, drawdowns: [] });
     expect(report.returns?.months).toEqual([{ month: "2024-01", percent: report.returns?.percent }]);
     expect(report.benchmark).toMatchObject({ instId: swap, drawdownPercent: "0" });
-    expect(details.equity.map(({ at }) => at)).toEqual(expect.arrayContaining(details.returns.slice(0, -1).map(({ at }) => at)));
+    expect(details.equity.map(({ at }) => at)).toEqual(
+      expect.arrayContaining(details.returns.slice(0, -1).map(({ at }) => at)),
+    );
   });
 });
 
@@ -207,7 +252,9 @@ describe("Market data requested but not available", () => {
   const dir = stored(calm(60));
   const asking = strategy("asking", {
     desired: ({ market }) =>
-      merge(market.quotes(swap), market.books(swap), market.trades(swap), market.candles(swap, 10_000)).pipe(ignoreElements()),
+      merge(market.quotes(swap), market.books(swap), market.trades(swap), market.candles(swap, 10_000)).pipe(
+        ignoreElements(),
+      ),
   });
 
   it("is told with who asked and what there is instead, and what was delivered is not", async () => {

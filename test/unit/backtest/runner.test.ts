@@ -48,8 +48,24 @@ const maker = (name = "maker") =>
     desired: ({ market }) =>
       market.quotes(swap).pipe(
         map(({ bidPx, askPx }) => [
-          { slot: "bid", instId: swap, side: "buy" as const, ordType: "post_only" as const, px: bidPx, qty: "0.02", keepWithin: "3" },
-          { slot: "ask", instId: swap, side: "sell" as const, ordType: "post_only" as const, px: askPx, qty: "0.02", keepWithin: "3" },
+          {
+            slot: "bid",
+            instId: swap,
+            side: "buy" as const,
+            ordType: "post_only" as const,
+            px: bidPx,
+            qty: "0.02",
+            keepWithin: "3",
+          },
+          {
+            slot: "ask",
+            instId: swap,
+            side: "sell" as const,
+            ordType: "post_only" as const,
+            px: askPx,
+            qty: "0.02",
+            keepWithin: "3",
+          },
         ]),
       ),
   });
@@ -75,7 +91,10 @@ describe("Money in a backtest", () => {
           of([{ slot: "in", instId: swap, side: "buy" as const, ordType: "market" as const, sz: "600.01" }]),
           timer(startAt + 5_000 - (startAt - 5_000)).pipe(map(() => [])),
         ),
-      run: ({ orders }) => timer(20_000).pipe(mergeMap(() => orders.place({ instId: swap, side: "sell", ordType: "market", sz: "600.5" }))),
+      run: ({ orders }) =>
+        timer(20_000).pipe(
+          mergeMap(() => orders.place({ instId: swap, side: "sell", ordType: "market", sz: "600.5" })),
+        ),
     });
     const report = await run(tape, [once]);
     // The first order comes before the recording, meets no price and is canceled; only the second one trades.
@@ -98,7 +117,11 @@ describe("Money in a backtest", () => {
           at,
           [0, 1, 2, 3].map((index) => Float64Array.of(quote[index] as number, quote[index] as number)),
         ),
-        seriesOf("trade", 0, Float64Array.of(startAt + 1), [Int8Array.of(1), Float64Array.of(599_000), Float64Array.of(1)]),
+        seriesOf("trade", 0, Float64Array.of(startAt + 1), [
+          Int8Array.of(1),
+          Float64Array.of(599_000),
+          Float64Array.of(1),
+        ]),
       ],
     );
     const last = strategy("last", {
@@ -107,7 +130,9 @@ describe("Money in a backtest", () => {
           .quotes(swap)
           .pipe(
             map(({ at: now }) =>
-              now < startAt + 10_000 ? [] : [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }],
+              now < startAt + 10_000
+                ? []
+                : [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }],
             ),
           ),
     });
@@ -128,7 +153,8 @@ describe("The backtest report", () => {
   it("counts what the journal holds", async () => {
     const { events, plugin } = recorder();
     const report = await run(lively, [maker(), swinger()], { plugins: [plugin] });
-    const phase = (name: string): number => events.filter((event) => event.type === "order.changed" && event.phase === name).length;
+    const phase = (name: string): number =>
+      events.filter((event) => event.type === "order.changed" && event.phase === name).length;
     const sent = events.flatMap((event) => (event.type === "action.sent" ? [event] : []));
     expect(report.orders).toEqual({
       placed: phase("sent"),
@@ -142,7 +168,9 @@ describe("The backtest report", () => {
     expect(report.quota.requests).toBe(3 + sent.length);
     expect(report.latency.place.count).toBe(report.orders.placed);
     for (const [name, own] of Object.entries(report.perStrategy)) {
-      expect(own.weight).toBe(sent.filter(({ owner }) => owner === name).reduce((weight, event) => weight + event.weight, 0));
+      expect(own.weight).toBe(
+        sent.filter(({ owner }) => owner === name).reduce((weight, event) => weight + event.weight, 0),
+      );
     }
     // Its own reading starts a few events later than the engine's.
     expect(report.events - events.length).toBeLessThan(20);
@@ -156,7 +184,12 @@ describe("The backtest report", () => {
   it("of a week says how years are counted, and of the week that was traded", async () => {
     const hour = 3_600_000;
     const bars = candleTape(
-      Array.from({ length: 8 * 24 }, (_, index) => [600_000 + index, 600_010 + index, 599_990 + index, 600_000 + index]),
+      Array.from({ length: 8 * 24 }, (_, index) => [
+        600_000 + index,
+        600_010 + index,
+        599_990 + index,
+        600_000 + index,
+      ]),
       hour,
     );
     const still = strategy("still", { run: () => EMPTY });
@@ -222,7 +255,11 @@ describe("Overrides of a backtest", () => {
       desired: () =>
         timer(0, 100).pipe(
           map((round) =>
-            Array.from({ length: 4 }, (_, index) => ({ ...far(`s${index}`), round, px: `${30_000 + ((round * 4 + index) % 100)}` })),
+            Array.from({ length: 4 }, (_, index) => ({
+              ...far(`s${index}`),
+              round,
+              px: `${30_000 + ((round * 4 + index) % 100)}`,
+            })),
           ),
         ),
     });
@@ -311,7 +348,11 @@ describe("An impossible backtest:", () => {
         ),
       "No recorded market is named",
     ],
-    ["a fixture that is not there", () => run("nowhere", [swinger()]), "nowhere: expected a fixture folder, found nothing"],
+    [
+      "a fixture that is not there",
+      () => run("nowhere", [swinger()]),
+      "nowhere: expected a fixture folder, found nothing",
+    ],
   ])("%s is refused in one sentence", async (_, work, message) => {
     await expect(work()).rejects.toThrow(message);
   });

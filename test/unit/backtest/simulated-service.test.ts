@@ -23,7 +23,10 @@ describe("Market data of the simulated service", () => {
   ]).sort(([a = 0], [b = 0]) => a - b);
   const dir = stored(quoteTape(rows));
   /** Milliseconds after the start at which each bid was seen. */
-  const sights = async (latency: ReturnType<typeof constant>, seed = 1): Promise<readonly (readonly [bid: number, at: number])[]> => {
+  const sights = async (
+    latency: ReturnType<typeof constant>,
+    seed = 1,
+  ): Promise<readonly (readonly [bid: number, at: number])[]> => {
     const seen: [number, number][] = [];
     const eyes = strategy("eyes", {
       run: ({ market, now }) =>
@@ -81,7 +84,9 @@ describe("Orders at the simulated service meet the market of their arrival:", ()
           .quotes(swap)
           .pipe(
             map(({ at }) =>
-              at < startAt + 1_000 ? [] : [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }],
+              at < startAt + 1_000
+                ? []
+                : [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }],
             ),
           );
       },
@@ -94,7 +99,9 @@ describe("Orders at the simulated service meet the market of their arrival:", ()
   it("reads its service's clock: a skew changes nothing but the records", async () => {
     const once = strategy("once", {
       desired: ({ market }) =>
-        market.quotes(swap).pipe(map(({ askPx }) => [{ slot: "x", instId: swap, side: "buy" as const, px: askPx, qty: "0.01" }])),
+        market
+          .quotes(swap)
+          .pipe(map(({ askPx }) => [{ slot: "x", instId: swap, side: "buy" as const, px: askPx, qty: "0.01" }])),
     });
     const tape = stored(
       quoteTape([
@@ -109,10 +116,14 @@ describe("Orders at the simulated service meet the market of their arrival:", ()
   });
 
   it("works without pushes: records are polled", async () => {
-    const tape = stored(quoteTape(Array.from({ length: 120 }, (_, index) => [index * 1_000, 600_000, 5_000, 600_010, 5_000])));
+    const tape = stored(
+      quoteTape(Array.from({ length: 120 }, (_, index) => [index * 1_000, 600_000, 5_000, 600_010, 5_000])),
+    );
     const buyer = strategy("buyer", {
       desired: ({ market }) =>
-        market.quotes(swap).pipe(map(({ askPx }) => [{ slot: "x", instId: swap, side: "buy" as const, px: askPx, qty: "0.01" }])),
+        market
+          .quotes(swap)
+          .pipe(map(({ askPx }) => [{ slot: "x", instId: swap, side: "buy" as const, px: askPx, qty: "0.01" }])),
     });
     const polled = await run(tape, [buyer], { push: false });
     expect(polled.orders).toMatchObject({ placed: 1, filled: 1 });
@@ -146,7 +157,8 @@ describe("The simulated service's rows without resting orders", () => {
     const row = fc.record({ series: fc.integer({ min: 0, max: 2 }), px: price, qty: fc.integer({ min: 0, max: 3 }) });
     fc.assert(
       fc.property(fc.array(row, { minLength: 3, maxLength: 40 }), fc.integer({ min: 1, max: 9 }), (rows, each) => {
-        const of = (which: number) => rows.flatMap((one, index) => (one.series === which ? [{ ...one, at: startAt + index }] : []));
+        const of = (which: number) =>
+          rows.flatMap((one, index) => (one.series === which ? [{ ...one, at: startAt + index }] : []));
         const trades = (instrument: number) => ({
           kind: "trade" as const,
           instrument,
@@ -183,7 +195,8 @@ describe("The simulated service's rows without resting orders", () => {
   };
   const bid = { instId: swap, side: "buy", ordType: "limit", px: "60000", sz: "600", clOrdId: "a" };
 
-  const bids = (...prices: readonly number[]) => quoteTape(prices.map((px, index) => [index * 2_000, px, 5_000_000, px + 10, 5_000_000]));
+  const bids = (...prices: readonly number[]) =>
+    quoteTape(prices.map((px, index) => [index * 2_000, px, 5_000_000, px + 10, 5_000_000]));
 
   it("are quiet while no order rests", () => {
     const service = open(bids(600_000, 600_000));
@@ -251,7 +264,8 @@ describe("Book rows at the simulated service:", () => {
     } as unknown as Venue;
     const tape = createTape([btc], all);
     const takers = rowTakers(tape, venue, createVirtualClock(startAt), 0);
-    for (let index = 0; index < tape.length; index++) takers[tape.order.series[index] ?? 0]?.(tape.order.row[index] ?? 0, 0);
+    for (let index = 0; index < tape.length; index++)
+      takers[tape.order.series[index] ?? 0]?.(tape.order.row[index] ?? 0, 0);
     return shown;
   };
 
@@ -265,7 +279,17 @@ describe("Book rows at the simulated service:", () => {
       [2, 1, 95, 5, 1],
       [2, -1, 98, 6, 0],
     ];
-    const shown = ["buy 95 1", "buy 94 2", "sell 97 3", "buy 94 0", "buy 93 4", "buy 93 0", "sell 97 0", "buy 95 5", "sell 98 6"];
+    const shown = [
+      "buy 95 1",
+      "buy 94 2",
+      "sell 97 3",
+      "buy 94 0",
+      "buy 93 4",
+      "buy 93 0",
+      "sell 97 0",
+      "buy 95 5",
+      "sell 98 6",
+    ];
     expect(levelsOf(series("level", rows))).toEqual(shown);
   });
 

@@ -65,7 +65,10 @@ describe("A stop on bars", () => {
   });
 
   it("is filled at the open of a bar that opens beyond it", async () => {
-    expect(await exits({ stopLoss: "950" }, [[940, 960, 930, 955], flat])).toEqual({ pnl: "-6.01", fills: ["0.1 at 940 after 0 min"] });
+    expect(await exits({ stopLoss: "950" }, [[940, 960, 930, 955], flat])).toEqual({
+      pnl: "-6.01",
+      fills: ["0.1 at 940 after 0 min"],
+    });
   });
 
   it("is left alone by a bar that turns a tick before it", async () => {
@@ -76,8 +79,14 @@ describe("A stop on bars", () => {
   it("comes first or second as the bar's path does, and a take-profit is filled at its level as well", async () => {
     const both: Protect = { stopLoss: "950", takeProfit: "1040" };
     // High first: 1050 after 20 minutes, of whose way 1040 is four fifths.
-    expect(await exits(both, [[1_000, 1_050, 900, 910], flat])).toEqual({ pnl: "3.99", fills: ["0.1 at 1040 after 16 min"] });
-    expect(await exits(both, [[1_000, 1_050, 900, 1_010], flat])).toEqual({ pnl: "-5.01", fills: ["0.1 at 950 after 10 min"] });
+    expect(await exits(both, [[1_000, 1_050, 900, 910], flat])).toEqual({
+      pnl: "3.99",
+      fills: ["0.1 at 1040 after 16 min"],
+    });
+    expect(await exits(both, [[1_000, 1_050, 900, 1_010], flat])).toEqual({
+      pnl: "-5.01",
+      fills: ["0.1 at 950 after 10 min"],
+    });
   });
 
   it("that trails follows the path, and is filled where it stands on the way back", async () => {

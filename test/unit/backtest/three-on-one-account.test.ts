@@ -22,7 +22,9 @@ const swinging = (
       of(context).pipe(
         scan(
           ({ now, last, round }, signal) =>
-            signal === now ? { now, last, round } : { now: signal, last: now === "flat" ? last : now, round: round + 1 },
+            signal === now
+              ? { now, last, round }
+              : { now: signal, last: now === "flat" ? last : now, round: round + 1 },
           { now: "flat" as Direction, last: "flat" as Direction, round: 0 },
         ),
         map(({ now, last, round }) =>
@@ -47,7 +49,8 @@ const swinging = (
 
 type Signal = (context: Context) => Observable<Direction>;
 
-const closes = ({ market }: Context, instId: string) => market.candles(instId, barMs).pipe(map(({ closeFloat }) => closeFloat));
+const closes = ({ market }: Context, instId: string) =>
+  market.candles(instId, barMs).pipe(map(({ closeFloat }) => closeFloat));
 const latest = (length: number) => (values: readonly number[], value: number) => [...values, value].slice(-length);
 
 /** Standard deviations of the newest value from the mean of all. */
@@ -95,7 +98,11 @@ const maker = strategy("maker", {
     ),
 });
 
-const qtyOf: Readonly<Record<string, string>> = { [`pairs ${swap}`]: "0.02", [`pairs ${eth}`]: "0.3", [`rsi ${swap}`]: "0.03" };
+const qtyOf: Readonly<Record<string, string>> = {
+  [`pairs ${swap}`]: "0.02",
+  [`pairs ${eth}`]: "0.3",
+  [`rsi ${swap}`]: "0.03",
+};
 
 describe("A pairs strategy beside one that follows momentum and a market maker", () => {
   it("is flat after each of its exits, and no exit of anybody is rejected", async () => {
@@ -110,7 +117,9 @@ describe("A pairs strategy beside one that follows momentum and a market maker",
     );
     const rsi = swinging("rsi", [{ instId: swap, qty: "0.03" }], strength);
     await run("test/fixtures/demo", [pairs, rsi, maker], { plugins: [plugin] });
-    expect(events.flatMap((event) => (event.type === "order.changed" && event.phase === "rejected" ? [event.reason] : []))).toEqual([]);
+    expect(
+      events.flatMap((event) => (event.type === "order.changed" && event.phase === "rejected" ? [event.reason] : [])),
+    ).toEqual([]);
     for (const [name, qty] of Object.entries(qtyOf)) {
       let held = "0";
       let exits = 0;

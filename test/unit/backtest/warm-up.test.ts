@@ -17,7 +17,10 @@ import { definePlugin } from "../../support/harness/generated-market.ts";
 const dir = stored(calm(120));
 const minute = 60_000;
 
-const run = async (strategies: readonly Strategy[], warmUpMs?: number): Promise<{ report: RunReport; events: readonly Event[] }> => {
+const run = async (
+  strategies: readonly Strategy[],
+  warmUpMs?: number,
+): Promise<{ report: RunReport; events: readonly Event[] }> => {
   const events: Event[] = [];
   const plugin = definePlugin({
     name: "ears",
@@ -72,7 +75,9 @@ const swinger = strategy("swinger", {
 describe("A warm-up period", () => {
   it("lets nothing out; what is wanted at its last moment is placed first", async () => {
     const { report, events } = await run([wanderer], minute);
-    const sent = events.flatMap((event) => (event.type === "action.sent" && event.class !== "read" ? [event.at - startAt] : []));
+    const sent = events.flatMap((event) =>
+      event.type === "action.sent" && event.class !== "read" ? [event.at - startAt] : [],
+    );
     expect(Math.min(...sent)).toBe(minute);
     expect(sentAt(events)[0]).toBe(minute);
     const first = events.find((event) => event.type === "order.changed" && event.record !== undefined);
@@ -83,7 +88,9 @@ describe("A warm-up period", () => {
 
   it("shows strategies the market from the first row on", async () => {
     const seen: number[] = [];
-    const eyes = strategy("eyes", { run: ({ market }) => market.quotes(swap).pipe(map(({ at }) => seen.push(at - startAt))) });
+    const eyes = strategy("eyes", {
+      run: ({ market }) => market.quotes(swap).pipe(map(({ at }) => seen.push(at - startAt))),
+    });
     await run([eyes], minute);
     expect(seen).toHaveLength(480);
     expect(seen[0]).toBeLessThan(1_000);
@@ -108,8 +115,13 @@ describe("A warm-up period", () => {
     const [{ report: whole }, { report, events }] = [await run([swinger]), await run([swinger], minute)];
     expect(report.equity[0]).toEqual({ at: startAt + minute, equity: "10000" });
     expect(report.orders.placed).toBeLessThan(whole.orders.placed * 0.6);
-    const sent = events.flatMap((event) => (event.type === "action.sent" && event.at >= startAt + minute ? [event.weight] : []));
-    expect(report.quota).toMatchObject({ requests: sent.length, weight: sent.reduce((sum, weight) => sum + weight, 0) });
+    const sent = events.flatMap((event) =>
+      event.type === "action.sent" && event.at >= startAt + minute ? [event.weight] : [],
+    );
+    expect(report.quota).toMatchObject({
+      requests: sent.length,
+      weight: sent.reduce((sum, weight) => sum + weight, 0),
+    });
     expect(report.quota.overTime.spans.reduce((sum, { requests }) => sum + requests, 0)).toBe(sent.length);
     expect(report.quota.overTime.spans[0]?.at).toBe(startAt + minute);
     expect(report.coverage.warmUp).toEqual({ untilAt: new Date(startAt + minute).toISOString(), ms: minute });
@@ -143,7 +155,10 @@ describe("A warm-up period", () => {
   });
 
   it("may outlast a recording that the look-ahead guard has cut off: then nothing is placed", async () => {
-    const config = { ...configOf(dir, [wanderer]), service: backtest({ fixture: dir, latency: constant(10), warmUpMs: minute }) };
+    const config = {
+      ...configOf(dir, [wanderer]),
+      service: backtest({ fixture: dir, latency: constant(10), warmUpMs: minute }),
+    };
     const [whole, early, late] = [await cutRun(() => config), await cutAt(config, 30_000), await cutAt(config, 90_000)];
     expect(firstGlimpse(whole, early, startAt + 30_000)).toBeUndefined();
     expect(firstGlimpse(whole, late, startAt + 90_000)).toBeUndefined();

@@ -20,7 +20,10 @@ const parts: CliParts = {
   runBacktest: (run, options) => {
     calls.push(options);
     configs.push(run);
-    return Promise.resolve({ ...sampleReport(), ...(options.limits === false && { resultHash: "lifted", fills: 900 }) });
+    return Promise.resolve({
+      ...sampleReport(),
+      ...(options.limits === false && { resultHash: "lifted", fills: 900 }),
+    });
   },
 };
 const sluice = async (argv: readonly string[], given: CliParts = parts, look: CaptureOptions = {}) => {
@@ -38,16 +41,29 @@ describe("Files", () => {
     expect(JSON.parse(out)).toEqual(sampleReport());
     expect(err).toBe(`Wrote ${page}.\nWrote ${file}.\n`);
     expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>/);
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ resultHash: sampleReport().resultHash, equity: sampleReport().equity });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+      resultHash: sampleReport().resultHash,
+      equity: sampleReport().equity,
+    });
   });
 
   it("hold what a real run did, step by step", async () => {
-    const [page, file, trades, fifo, returns] = [at("demo.html"), at("demo.json"), at("trades.csv"), at("fifo.csv"), at("returns.csv")];
+    const [page, file, trades, fifo, returns] = [
+      at("demo.html"),
+      at("demo.json"),
+      at("trades.csv"),
+      at("fifo.csv"),
+      at("returns.csv"),
+    ];
     const files = ["--html", page, "--details", file, "--trades", trades, "--trades-fifo", fifo, "--returns", returns];
     const { code, out } = await sluice(["config/backtest.ts", "--json", ...files], {});
     expect(code).toBe(0);
     const report = JSON.parse(out) as ReturnType<typeof sampleReport>;
-    const details = JSON.parse(readFileSync(file, "utf8")) as { resultHash: string; fills: unknown[]; prices: { instId: string }[] };
+    const details = JSON.parse(readFileSync(file, "utf8")) as {
+      resultHash: string;
+      fills: unknown[];
+      prices: { instId: string }[];
+    };
     expect(details.resultHash).toBe(report.resultHash);
     expect(details.fills).toHaveLength(report.fills);
     expect(details.prices.map(({ instId }) => instId)).toEqual(["BTC-USDT-SWAP", "ETH-USDT-SWAP"]);
@@ -83,7 +99,11 @@ describe("--fills and --warm-up", () => {
     configs.length = 0;
     const { code } = await sluice(["config/backtest.ts", "--fills", "trades", "--warm-up", "1.5", "--compare-limits"]);
     expect(code).toBe(0);
-    const given = { service: { options: { fixture: "test/fixtures/demo", fills: "trades", warmUpMs: 90_000, fees: { makerBps: "2" } } } };
+    const given = {
+      service: {
+        options: { fixture: "test/fixtures/demo", fills: "trades", warmUpMs: 90_000, fees: { makerBps: "2" } },
+      },
+    };
     expect(configs).toMatchObject([given, given]);
     await sluice(["config/backtest.ts", "--warm-up", "0"]);
     expect((configs.at(-1) as { service: { options: object } }).service.options).toMatchObject({ warmUpMs: 0 });

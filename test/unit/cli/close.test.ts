@@ -35,7 +35,12 @@ const ending = (kind: PositionEnding["kind"], over: Partial<PositionEnding> = {}
   ...over,
 });
 
-const run = async (path: string, argv: readonly string[] = [], endings: Observable<PositionEnding> = EMPTY, io = capturedIo()) => {
+const run = async (
+  path: string,
+  argv: readonly string[] = [],
+  endings: Observable<PositionEnding> = EMPTY,
+  io = capturedIo(),
+) => {
   const made: Record<string, unknown>[] = [];
   const log: unknown[] = [];
   const createClosing = (config: object) => {
@@ -56,7 +61,11 @@ const run = async (path: string, argv: readonly string[] = [], endings: Observab
 describe("sluice close", () => {
   it("runs nothing of what the config runs, closes, and says that nothing is held", async () => {
     const { code, io, made, log } = await run(given("traded", traded), [], from([ending("closed")]));
-    expect([code, io.outText, io.errText]).toEqual([0, "main: 0.5 in BTC-USDT-SWAP closed\nNo position is open.\n", ""]);
+    expect([code, io.outText, io.errText]).toEqual([
+      0,
+      "main: 0.5 in BTC-USDT-SWAP closed\nNo position is open.\n",
+      "",
+    ]);
     expect(log).toEqual(["start", "positions closed by sluice close", ["stop", { cancel: true }]]);
     const [config = {}] = made;
     expect((config["strategies"] as { name: string }[]).map(({ name }) => name)).toEqual(["close"]);
@@ -69,7 +78,9 @@ describe("sluice close", () => {
     const left = ending("left", { left: "0.2", reason: "the book did not take all of it" });
     const some = await run(given("some", traded), [], from([ending("closed", { instId: "ETH-USDT-SWAP" }), left]));
     expect(some.code).toBe(1);
-    expect(some.io.outText).toContain("main: 0.2 of 0.5 in BTC-USDT-SWAP still open: the book did not take all of it\n");
+    expect(some.io.outText).toContain(
+      "main: 0.2 of 0.5 in BTC-USDT-SWAP still open: the book did not take all of it\n",
+    );
     expect(some.io.errText).toContain("Not everything could be closed: look at the service.");
     const reason = "the positions could not be read (no answer)";
     const none = await run(given("none", traded), [], from([ending("unknown", { instId: "", reason })]));
@@ -122,6 +133,8 @@ describe("sluice close", () => {
     });
     expect(await main(["close", given("beside", traded)], io, { createClosing })).toBe(1);
     await unlock();
-    expect(io.errText).toContain("An engine runs with this config on this machine. Let it close: `sluice ctl close --yes`");
+    expect(io.errText).toContain(
+      "An engine runs with this config on this machine. Let it close: `sluice ctl close --yes`",
+    );
   });
 });

@@ -28,7 +28,9 @@ let room: Controlled;
 beforeAll(async () => {
   // Where engines leave the file of their port: those of other tests are none of ours.
   vi.stubEnv("TMPDIR", folder);
-  room = await startControlled([resting, priced({ px: "31000", apiSecret: "cnry-secret-0123" })], { names: ["ctl.example"] });
+  room = await startControlled([resting, priced({ px: "31000", apiSecret: "cnry-secret-0123" })], {
+    names: ["ctl.example"],
+  });
 });
 afterAll(async () => {
   await room.stop();
@@ -43,14 +45,24 @@ const ctlAt = async ({ port }: Controlled, ...words: string[]) => {
 const ctl = (...words: string[]) => ctlAt(room, ...words);
 
 it("The text of a status tells an outage of the service while it lasts", () => {
-  const engine = { name: "main", kind: "live", environment: "testnet", version: "1", startedAt: 0, mode: "active", reason: "" } as const;
+  const engine = {
+    name: "main",
+    kind: "live",
+    environment: "testnet",
+    version: "1",
+    startedAt: 0,
+    mode: "active",
+    reason: "",
+  } as const;
   const at = (unansweredSince?: number): string =>
     statusText(
       {
         source: "main",
         seq: 1,
         at: Date.UTC(2026, 0, 5, 20, 9, 13),
-        rows: [["engine", "", { ...engine, state: "running", ...(unansweredSince !== undefined && { unansweredSince }) }]],
+        rows: [
+          ["engine", "", { ...engine, state: "running", ...(unansweredSince !== undefined && { unansweredSince }) }],
+        ],
       },
       100,
       "http://127.0.0.1:8787",
@@ -62,10 +74,22 @@ it("The text of a status tells an outage of the service while it lasts", () => {
 });
 
 it("The text of a status tells what is bad and lasts, and no late timer", () => {
-  const engine = { name: "main", kind: "live", environment: "testnet", version: "1", startedAt: 0, mode: "active", reason: "" } as const;
+  const engine = {
+    name: "main",
+    kind: "live",
+    environment: "testnet",
+    version: "1",
+    startedAt: 0,
+    mode: "active",
+    reason: "",
+  } as const;
   const rows = [
     ["engine", "", { ...engine, state: "running" }],
-    ["health", "position BTC-USDT-SWAP main", { value: "account 0, strategies 0.02 (one 0.02)", unit: "", state: "bad" }],
+    [
+      "health",
+      "position BTC-USDT-SWAP main",
+      { value: "account 0, strategies 0.02 (one 0.02)", unit: "", state: "bad" },
+    ],
     ["health", "event loop, worst", { value: 900, unit: "ms", state: "bad" }],
     ["health", "watchdog", { value: "waiting", unit: "", state: "warn" }],
   ] as const;
@@ -108,7 +132,8 @@ describe("sluice ctl", () => {
     const acts: unknown[] = [];
     const off = room.engine.on("operator.acted", (event) => acts.push(event));
     await vi.waitFor(
-      () => expect(room.engine.openOrders().filter(({ slot, phase }) => slot === "p" && phase === "live")).toHaveLength(1),
+      () =>
+        expect(room.engine.openOrders().filter(({ slot, phase }) => slot === "p" && phase === "live")).toHaveLength(1),
       60_000,
     );
     expect(await ctl("halt", "--strategy", "priced", "--reason", "tea")).toMatchObject({
@@ -156,7 +181,13 @@ describe("sluice ctl", () => {
 });
 
 describe("sluice ctl close", () => {
-  const at = (side: "buy" | "sell", qty: string): WantedOrder => ({ slot: "in", instId: swap, side, ordType: "market", qty });
+  const at = (side: "buy" | "sell", qty: string): WantedOrder => ({
+    slot: "in",
+    instId: swap,
+    side,
+    ordType: "market",
+    qty,
+  });
   const holding = (name: string, order: WantedOrder) => strategy(name, { desired: () => concat(of([order]), NEVER) });
   let desk: Controlled;
   beforeAll(async () => {
@@ -164,7 +195,9 @@ describe("sluice ctl close", () => {
   });
   afterAll(async () => desk.stop());
   const held = () =>
-    Object.fromEntries(desk.engine.strategies().map(({ name, positions }) => [name, positions.get(swap)?.qty ?? "0"] as const));
+    Object.fromEntries(
+      desk.engine.strategies().map(({ name, positions }) => [name, positions.get(swap)?.qty ?? "0"] as const),
+    );
 
   it("says before it is confirmed what is sold and bought, for one strategy and for one instrument", async () => {
     await expect.poll(held, { timeout: 20_000 }).toEqual({ long: "0.03", short: "-0.011" });
@@ -178,17 +211,25 @@ describe("sluice ctl close", () => {
       .toContain(
         `every strategy that trades ${swap} and closes the account's position at the market, what other clients hold of it as well: sells 0.019`,
       );
-    expect([held(), desk.engine.strategies().map(({ mode }) => mode)]).toEqual([{ long: "0.03", short: "-0.011" }, ["active", "active"]]);
+    expect([held(), desk.engine.strategies().map(({ mode }) => mode)]).toEqual([
+      { long: "0.03", short: "-0.011" },
+      ["active", "active"],
+    ]);
   });
 
   it("closes what one strategy holds, and leaves the other's to the last digit", async () => {
     const acts: unknown[] = [];
     const off = desk.engine.on("operator.acted", (event) => acts.push(event));
-    expect(await ctlAt(desk, "close", "--strategy", "long", "--inst", swap, "--yes", "--reason", "done")).toMatchObject({
-      code: 0,
-      out: "long is halted, and 1 position is closed.\n",
-    });
-    expect([held(), desk.engine.strategies().map(({ mode }) => mode)]).toEqual([{ long: "0", short: "-0.011" }, ["halted", "active"]]);
+    expect(await ctlAt(desk, "close", "--strategy", "long", "--inst", swap, "--yes", "--reason", "done")).toMatchObject(
+      {
+        code: 0,
+        out: "long is halted, and 1 position is closed.\n",
+      },
+    );
+    expect([held(), desk.engine.strategies().map(({ mode }) => mode)]).toEqual([
+      { long: "0", short: "-0.011" },
+      ["halted", "active"],
+    ]);
     expect(acts).toMatchObject([{ action: "close", target: `strategy long, instId ${swap}`, reason: "done" }]);
     off();
     const refused = await ctlAt(desk, "close", "--strategy", "lung", "--yes");

@@ -8,7 +8,10 @@ describe("sluice run --ui", () => {
     expect(await withDashboard(config, {})).toBe(config);
     expect(await withDashboard(config, { ui: 8787, uiReadOnly: true })).toMatchObject({
       service: "as it was",
-      plugins: [{ name: "kill-switch" }, { name: "dashboard", options: { port: 8787, readOnly: true, host: "127.0.0.1" } }],
+      plugins: [
+        { name: "kill-switch" },
+        { name: "dashboard", options: { port: 8787, readOnly: true, host: "127.0.0.1" } },
+      ],
     });
     expect(await withDashboard({}, { ui: true })).toMatchObject({
       plugins: [{ name: "dashboard", options: { port: 0, readOnly: false } }],

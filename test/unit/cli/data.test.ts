@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { readFixture, writeFixture } from "../../../src/market/tape/fixture.ts";
-import { type Column, createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../../../src/market/tape/tape.ts";
+import {
+  type Column,
+  createTape,
+  type Series,
+  type SeriesKind,
+  seriesOf,
+  type Tape,
+} from "../../../src/market/tape/tape.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -50,7 +57,8 @@ const closes = (dir: string, place = 0): readonly number[] => {
   const one = readFixture(dir).tape.series[place];
   return one?.kind === "candle" ? [...one.close] : [];
 };
-const numbers = (from: number, to: number, times = 1) => Array.from({ length: to - from }, (_, index) => (from + index) * times);
+const numbers = (from: number, to: number, times = 1) =>
+  Array.from({ length: to - from }, (_, index) => (from + index) * times);
 
 describe("sluice data ls and show", () => {
   it("list the fixtures below a folder, and those that cannot be read", async () => {
@@ -70,7 +78,10 @@ describe("sluice data ls and show", () => {
     const [first] = JSON.parse((await sluice("ls", folder, "--json")).out);
     expect(first).toEqual({ fixture: `${folder}/a/deep`, ...readFixture(`${folder}/a/deep`).manifest });
     expect((await sluice("ls", join(home, "listed/a/deep"))).out).toContain("2 rows");
-    expect(await sluice("ls", join(home, "none"))).toMatchObject({ code: 2, err: expect.stringContaining("there is no such folder") });
+    expect(await sluice("ls", join(home, "none"))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("there is no such folder"),
+    });
   });
 
   it("show a fixture by its manifest", async () => {
@@ -78,7 +89,10 @@ describe("sluice data ls and show", () => {
     const { out } = await sluice("show", dir);
     expect(out).toContain(`${dir}: 10 rows`);
     expect(out).toMatch(/BTC-USDT {2}tick 0.5 {2}lot 1\n.* Made for fixture-\d+\.\n$/s);
-    expect(JSON.parse((await sluice("show", dir, "--json")).out)).toEqual({ fixture: dir, ...readFixture(dir).manifest });
+    expect(JSON.parse((await sluice("show", dir, "--json")).out)).toEqual({
+      fixture: dir,
+      ...readFixture(dir).manifest,
+    });
   });
 });
 
@@ -137,8 +151,16 @@ describe("sluice data check", () => {
       ),
       /problem: .*begin before the one before them ended: 1/,
     ],
-    ["crossed prices", series("quote", [start], [[11, 1, 10, 1]]), /problem: quote of BTC-USDT: best prices that cross: 1/],
-    ["trades of nothing", series("trade", [start], [[1, 10, 0]]), /problem: trade of BTC-USDT: trades of price or quantity zero: 1/],
+    [
+      "crossed prices",
+      series("quote", [start], [[11, 1, 10, 1]]),
+      /problem: quote of BTC-USDT: best prices that cross: 1/,
+    ],
+    [
+      "trades of nothing",
+      series("trade", [start], [[1, 10, 0]]),
+      /problem: trade of BTC-USDT: trades of price or quantity zero: 1/,
+    ],
     [
       "a book without a beginning",
       series("level", [start], [[1, 10, 1, 0]]),
@@ -182,7 +204,10 @@ describe("sluice data check", () => {
   it("ends with 1 for a damaged file", async () => {
     const dir = stored(createTape([btc], [bars(2, 12)]));
     writeFileSync(join(dir, "BTC-USDT.candle-60000.bin"), "x");
-    expect(await sluice("check", dir)).toMatchObject({ code: 1, err: expect.stringContaining("The fixture is damaged") });
+    expect(await sluice("check", dir)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("The fixture is damaged"),
+    });
   });
 });
 
@@ -193,14 +218,29 @@ describe("sluice data cut", () => {
     const before = readFileSync(join(dir, "manifest.json"), "utf8");
     // Bars that begin at 00:05 or later and end by 00:10.
     expect(
-      (await sluice("cut", dir, "--out", out, "--from", "2024-01-01T00:05:00Z", "--to", "2024-01-01T00:10:00Z", "--instrument", "ETH-USDT"))
-        .code,
+      (
+        await sluice(
+          "cut",
+          dir,
+          "--out",
+          out,
+          "--from",
+          "2024-01-01T00:05:00Z",
+          "--to",
+          "2024-01-01T00:10:00Z",
+          "--instrument",
+          "ETH-USDT",
+        )
+      ).code,
     ).toBe(0);
     expect(closes(out)).toEqual(numbers(6, 11, 2));
     expect(readFixture(out).manifest.instruments).toEqual([eth]);
     expect(readFixture(out).manifest.source).toMatch(/^Part of fixture-\d+: Made for fixture-\d+\.$/);
     expect(readFileSync(join(dir, "manifest.json"), "utf8")).toBe(before);
-    expect(await sluice("cut", dir, "--out", out)).toMatchObject({ code: 2, err: expect.stringContaining("holds a fixture already") });
+    expect(await sluice("cut", dir, "--out", out)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("holds a fixture already"),
+    });
     expect((await sluice("cut", dir, "--out", out, "--force")).code).toBe(0);
     expect(readFixture(out).manifest.contentHash).toBe(readFixture(dir).manifest.contentHash);
   });
@@ -237,7 +277,10 @@ describe("sluice data cut", () => {
   ])("refuses %j and writes nothing", async (words, message) => {
     const dir = stored(createTape([btc], [bars(1, 5)]));
     const out = join(home, "refused");
-    expect(await sluice("cut", dir, "--out", out, ...words)).toMatchObject({ code: 2, err: expect.stringMatching(message) });
+    expect(await sluice("cut", dir, "--out", out, ...words)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(message),
+    });
     expect(existsSync(out)).toBe(false);
   });
 });
@@ -248,7 +291,9 @@ describe("sluice data merge", () => {
     const io = capturedIo({ isTty: true, columns: 200 });
     expect(await main(["data", "merge", one, other, "--out", join(home, "watched")], io)).toBe(0);
     const steps = [`0 of 4 steps, reading ${one}`, `1 of 4 steps, reading ${other}`, "2 of 4 steps, writing", ""];
-    expect(io.errText.split("\u001b[K").map((line) => line.replace("\r", "").replace(/, [\d.]+ m?s left/, ""))).toEqual([...steps, ""]);
+    expect(io.errText.split("\u001b[K").map((line) => line.replace("\r", "").replace(/, [\d.]+ m?s left/, ""))).toEqual(
+      [...steps, ""],
+    );
   });
 
   it("joins instruments and times, in steps that divide both", async () => {
@@ -278,7 +323,10 @@ describe("sluice data merge", () => {
     const other = stored(createTape([finer], [...terms(70, minute), bars(5, 7)]));
     const out = join(home, "terms");
     await sluice("merge", one, other, "--out", out);
-    const [change, mark] = readFixture(out).tape.series as [Extract<Series, { kind: "change" }>, Extract<Series, { kind: "mark" }>];
+    const [change, mark] = readFixture(out).tape.series as [
+      Extract<Series, { kind: "change" }>,
+      Extract<Series, { kind: "mark" }>,
+    ];
     expect(readFixture(out).manifest.instruments).toEqual([{ instId: "BTC-USDT", tickSize: "0.1", lotSize: "0.2" }]);
     // Rules of a tick of 1 and a lot of 3, then of 0.2 and 0.6.
     expect([[...change.tick], [...change.lot]]).toEqual([
@@ -293,11 +341,9 @@ describe("sluice data merge", () => {
   });
 
   it("takes bars that are the same once, and refuses others of the same time", async () => {
-    const [one, same, other] = [bars(1, 5), bars(3, 8), bars(3, 8, 0, 2)].map((list) => stored(createTape([btc], [list]))) as [
-      string,
-      string,
-      string,
-    ];
+    const [one, same, other] = [bars(1, 5), bars(3, 8), bars(3, 8, 0, 2)].map((list) =>
+      stored(createTape([btc], [list])),
+    ) as [string, string, string];
     const out = join(home, "overlap");
     await sluice("merge", one, same, "--out", out);
     expect(closes(out)).toEqual(numbers(1, 8));

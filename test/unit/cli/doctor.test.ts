@@ -47,12 +47,21 @@ const doctor = (
     begin();
     return Promise.resolve(result);
   };
-  return { io, asked, begun, ended: main(["doctor", path, ...argv], io, { examine, clock: createVirtualClock(1_700_000_000_000) }) };
+  return {
+    io,
+    asked,
+    begun,
+    ended: main(["doctor", path, ...argv], io, { examine, clock: createVirtualClock(1_700_000_000_000) }),
+  };
 };
 
 describe("Doctor", () => {
   it("ends with 0 when nothing differs, also when not everything was there to be seen", async () => {
-    const { ended, io, asked } = doctor(testnet, [], examination([finding("holds"), finding("not seen", "limits.anchor")]));
+    const { ended, io, asked } = doctor(
+      testnet,
+      [],
+      examination([finding("holds"), finding("not seen", "limits.anchor")]),
+    );
     expect(await ended).toBe(0);
     expect(io.outText).toContain("0 differs, 0 could not be asked, 1 not seen, 1 holds.");
     expect(io.errText).toBe("");
@@ -77,12 +86,19 @@ describe("Doctor", () => {
     const given = examination([finding("not asked")], { inconclusive: "any key is accepted" });
     const { ended, io } = doctor(testnet, [], given);
     expect(await ended).toBe(1);
-    expect(io.outText).toMatch(/^Nothing below can be concluded, and there is nothing to write in the config: any key is\s+accepted\.\n/);
+    expect(io.outText).toMatch(
+      /^Nothing below can be concluded, and there is nothing to write in the config: any key is\s+accepted\.\n/,
+    );
     expect(io.outText).not.toContain("profile: {");
     expect(io.errText).toBe("error: Nothing can be concluded: any key is accepted.\n");
     const { ended: again, io: json } = doctor(testnet, ["--json"], given);
     expect(await again).toBe(1);
-    expect(JSON.parse(json.outText)).toMatchObject({ ok: false, inconclusive: "any key is accepted", overrides: [], lines: "" });
+    expect(JSON.parse(json.outText)).toMatchObject({
+      ok: false,
+      inconclusive: "any key is accepted",
+      overrides: [],
+      lines: "",
+    });
   });
 
   it("prints one JSON document", async () => {
@@ -100,8 +116,18 @@ describe("Doctor", () => {
   });
 
   it.each([
-    ["orders on mainnet", mainnet, ["--testnet-orders"], /^error: --testnet-orders places orders, and config\.service is mainnet\./],
-    ["an instrument without orders", testnet, ["--instrument", "BTC-USDT-SWAP"], /^error: --instrument names the swap of --testnet-orders/],
+    [
+      "orders on mainnet",
+      mainnet,
+      ["--testnet-orders"],
+      /^error: --testnet-orders places orders, and config\.service is mainnet\./,
+    ],
+    [
+      "an instrument without orders",
+      testnet,
+      ["--instrument", "BTC-USDT-SWAP"],
+      /^error: --instrument names the swap of --testnet-orders/,
+    ],
     ["no config", join(folder, "none.ts"), [], /no such file/],
     ["an unknown flag", testnet, ["--quik"], /unknown option '--quik'\. Did you mean --quick\?/],
   ])("refuses %s with 2, before anything is asked", async (_, path, argv, message) => {
@@ -118,7 +144,11 @@ describe("Doctor", () => {
   });
 
   it("names orders that may be left behind", async () => {
-    const { ended, io } = doctor(testnet, ["--testnet-orders"], examination([finding("not asked")], { left: ["dr1"], stopped: true }));
+    const { ended, io } = doctor(
+      testnet,
+      ["--testnet-orders"],
+      examination([finding("not asked")], { left: ["dr1"], stopped: true }),
+    );
     expect(await ended).toBe(1);
     expect(io.errText).toContain("orders that may still be open, by clOrdId: dr1.");
     expect(io.errText).toContain("it was stopped before everything was asked.");

@@ -22,7 +22,9 @@ describe("The advice at a halt", () => {
 
   it("names each strategy that is halted by itself, as a shell takes it", () => {
     const advice = haltAdvice(tallied(one("ladder"), one("it's mine")), "a.ts", true);
-    expect(advice).toMatch(/\n {2}sluice ctl resume --strategy ladder\n {2}sluice ctl resume --strategy 'it'\\''s mine'$/);
+    expect(advice).toMatch(
+      /\n {2}sluice ctl resume --strategy ladder\n {2}sluice ctl resume --strategy 'it'\\''s mine'$/,
+    );
   });
 
   it("does not name it without a port, nor where nothing is halted", () => {
@@ -39,9 +41,9 @@ describe("The advice at a halt", () => {
     expect(haltWords(group("everywhere: maintenance"))).toBe("HALTED: everywhere: maintenance; resume the group");
     // A reason of its own, and one that a journal has kept, are this engine's to end.
     expect(haltAdvice(group("enough"), "a.ts", true, groupResumeOf(config))).toContain("sluice ctl resume");
-    expect(haltAdvice(tallied({ ...all, reason: "everywhere: maintenance" }), "a.ts", false, groupResumeOf(config))).toContain(
-      "sluice run a.ts",
-    );
+    expect(
+      haltAdvice(tallied({ ...all, reason: "everywhere: maintenance" }), "a.ts", false, groupResumeOf(config)),
+    ).toContain("sluice run a.ts");
     const address = { quota: { shared: { store: "redis://:secret@10.0.0.5:6379", group: "my desk", of: 2 } } };
     expect(groupResumeOf(address)).toBe("sluice halt --everywhere redis://10.0.0.5:6379 --group 'my desk' --resume");
     expect(groupResumeOf({})).toBeUndefined();

@@ -52,7 +52,9 @@ describe("A new project", () => {
     expect((await init([project, "--instrument", "ETH-USDT-SWAP", "--name", "mine", "--yes"])).code).toBe(0);
     expect(textOf(project, "config/backtest.ts")).toContain('trend({ instId: "ETH-USDT-SWAP", qty: "0.1" })');
     expect(textOf(project, "test/trend.test.ts")).not.toContain("BTC");
-    expect(JSON.parse(textOf(project, "fixture/manifest.json"))).toMatchObject({ instruments: [{ instId: "ETH-USDT-SWAP" }] });
+    expect(JSON.parse(textOf(project, "fixture/manifest.json"))).toMatchObject({
+      instruments: [{ instId: "ETH-USDT-SWAP" }],
+    });
     expect(JSON.parse(textOf(project, "package.json"))).toMatchObject({ name: "mine" });
   });
 
@@ -91,7 +93,9 @@ describe("A new project", () => {
   });
 
   it("is explained with an example", async () => {
-    expect((await init(["--help"])).out).toContain("npx sluice init demo --yes && cd demo && npm install && npm test && npm start");
+    expect((await init(["--help"])).out).toContain(
+      "npx sluice init demo --yes && cd demo && npm install && npm test && npm start",
+    );
   });
 });
 
@@ -109,11 +113,46 @@ describe("The package that a new project depends on", () => {
   write(join(place, "made/sluice 1.tgz"), "");
 
   it.each([
-    ["a tarball, seen from the project", "tarball", "file:../made/sluice 1.tgz", undefined, "file:../../made/sluice 1.tgz", "file"],
-    ["a tarball with an escaped name", "escaped", "file:../made/sluice%201.tgz", undefined, "file:../../made/sluice 1.tgz", "file"],
-    ["the parent's word where npm noted nothing", "word", undefined, "file:../made/sluice 1.tgz", "file:../../made/sluice 1.tgz", "file"],
-    ["a repository", "git", "git+ssh://git@example.com/sluice.git#abc", undefined, "git+ssh://git@example.com/sluice.git#abc", "address"],
-    ["a registry's version", "registry", "https://registry.example.com/sluice/-/sluice-1.2.3.tgz", undefined, "1.2.3", "version"],
+    [
+      "a tarball, seen from the project",
+      "tarball",
+      "file:../made/sluice 1.tgz",
+      undefined,
+      "file:../../made/sluice 1.tgz",
+      "file",
+    ],
+    [
+      "a tarball with an escaped name",
+      "escaped",
+      "file:../made/sluice%201.tgz",
+      undefined,
+      "file:../../made/sluice 1.tgz",
+      "file",
+    ],
+    [
+      "the parent's word where npm noted nothing",
+      "word",
+      undefined,
+      "file:../made/sluice 1.tgz",
+      "file:../../made/sluice 1.tgz",
+      "file",
+    ],
+    [
+      "a repository",
+      "git",
+      "git+ssh://git@example.com/sluice.git#abc",
+      undefined,
+      "git+ssh://git@example.com/sluice.git#abc",
+      "address",
+    ],
+    [
+      "a registry's version",
+      "registry",
+      "https://registry.example.com/sluice/-/sluice-1.2.3.tgz",
+      undefined,
+      "1.2.3",
+      "version",
+    ],
     ["the version where the tarball is gone", "gone", "file:../made/gone.tgz", undefined, "1.2.3", "guess"],
   ])("is %s", (_, name, resolved, spec, wanted, kind) => {
     expect(packageSource(installed(name, resolved, spec), join(place, name, "demo"))).toEqual({ spec: wanted, kind });

@@ -30,13 +30,23 @@ describe("The command line's process", () => {
   const stream = (given: object = {}) => {
     const written: string[] = [];
     const self = new EventEmitter();
-    return Object.assign(self, { written, writable: true, destroyed: false, write: (text: string) => written.push(text), ...given });
+    return Object.assign(self, {
+      written,
+      writable: true,
+      destroyed: false,
+      write: (text: string) => written.push(text),
+      ...given,
+    });
   };
   const stage = (out: object = {}, err: object = {}, env: Readonly<Record<string, string>> = {}) => {
     const [stdout, stderr, signals] = [stream(out), stream(err), new EventEmitter()];
     const killed: unknown[] = [];
     const clock = createVirtualClock(0);
-    const methods = { on: signals.on.bind(signals), off: signals.off.bind(signals), kill: (...given: unknown[]) => killed.push(given) };
+    const methods = {
+      on: signals.on.bind(signals),
+      off: signals.off.bind(signals),
+      kill: (...given: unknown[]) => killed.push(given),
+    };
     const host = { stdout, stderr, env, pid: 7, ...methods } as unknown as Parameters<typeof processIo>[0];
     return { io: processIo(host, clock), stdout, stderr, signals, clock, killed };
   };
@@ -167,7 +177,10 @@ describe("The command line's process", () => {
     const { io, signals } = stage();
     const heard: string[] = [];
     expect(signals.listenerCount("SIGINT")).toBe(0);
-    const leave = [io.onStop((reason) => heard.push(`first ${reason}`)), io.onStop((reason) => heard.push(`second ${reason}`))];
+    const leave = [
+      io.onStop((reason) => heard.push(`first ${reason}`)),
+      io.onStop((reason) => heard.push(`second ${reason}`)),
+    ];
     leave[0]?.();
     signals.emit("SIGTERM", "SIGTERM");
     expect(heard).toEqual(["second SIGTERM"]);
@@ -176,7 +189,8 @@ describe("The command line's process", () => {
   it("is the one place that listens to signals, and commands that run an engine ask for it in one way", () => {
     const cli = new URL("../../../src/cli/", import.meta.url);
     const texts = readdirSync(cli).map((name) => [name, readFileSync(new URL(name, cli), "utf8")] as const);
-    const using = (words: RegExp): readonly string[] => texts.filter(([, text]) => words.test(text)).map(([name]) => name);
+    const using = (words: RegExp): readonly string[] =>
+      texts.filter(([, text]) => words.test(text)).map(([name]) => name);
     expect(using(/\.(on|once|addListener)\(\s*("SIG|signal)/)).toEqual(["io.ts"]);
     expect(using(/listenForStop\(io/)).toEqual(["close.ts", "record.ts", "recorder.ts", "run.ts", "watchdog.ts"]);
     expect(using(/onStop\(/)).toEqual([

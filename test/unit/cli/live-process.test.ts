@@ -21,7 +21,10 @@ interface Key {
 const children: ChildProcess[] = [];
 
 const start = (argv: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess => {
-  const child = spawn(process.execPath, [bin, ...argv], { cwd: folder, env: { ...process.env, NO_COLOR: "1", SLUICE_DEBUG: "", ...env } });
+  const child = spawn(process.execPath, [bin, ...argv], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1", SLUICE_DEBUG: "", ...env },
+  });
   children.push(child);
   return child;
 };
@@ -77,7 +80,12 @@ beforeAll(async () => {
   const ready = JSON.parse(line) as { url: string; keys: readonly [Key] };
   url = ready.url;
   [key] = ready.keys;
-  env = { SLUICE_BASE_URL: url, SLUICE_API_KEY: key.apiKey, SLUICE_SECRET_KEY: key.secretKey, SLUICE_PASSPHRASE: key.passphrase };
+  env = {
+    SLUICE_BASE_URL: url,
+    SLUICE_API_KEY: key.apiKey,
+    SLUICE_SECRET_KEY: key.secretKey,
+    SLUICE_PASSPHRASE: key.passphrase,
+  };
 });
 
 // A try that failed leaves nothing to the next one.
@@ -94,8 +102,16 @@ const pendingOrders = async (): Promise<readonly Record<string, string>[]> => {
   const path = "/api/v1/trade/orders/pending";
   const timestamp = new Date().toISOString();
   const sign = createHmac("sha256", key.secretKey).update(`${timestamp}GET${path}`).digest("base64");
-  const headers = { "X-API-Key": key.apiKey, "X-API-Sign": sign, "X-API-Timestamp": timestamp, "X-API-Passphrase": key.passphrase };
-  const { code, data } = (await (await fetch(url + path, { headers })).json()) as { code: string; data: Record<string, string>[] };
+  const headers = {
+    "X-API-Key": key.apiKey,
+    "X-API-Sign": sign,
+    "X-API-Timestamp": timestamp,
+    "X-API-Passphrase": key.passphrase,
+  };
+  const { code, data } = (await (await fetch(url + path, { headers })).json()) as {
+    code: string;
+    data: Record<string, string>[];
+  };
   expect(code).toBe("0");
   return data;
 };
@@ -142,7 +158,9 @@ describe("The program against a service over the network:", () => {
     child.kill("SIGINT");
     const { code, err } = await end;
     expect(`${code}: ${err}`).toMatch(/^0: /);
-    expect(err).toMatch(/\d orders? stays? open at http:\/\/127\.0\.0\.1:\d+: \d in BTC-USDT-SWAP\. To cancel: sluice run /);
+    expect(err).toMatch(
+      /\d orders? stays? open at http:\/\/127\.0\.0\.1:\d+: \d in BTC-USDT-SWAP\. To cancel: sluice run /,
+    );
     expect((await pendingOrders()).length).toBeGreaterThan(0);
     expect((await ended(start(["run", resting, "--seconds", "1", "--cancel"], env))).code).toBe(0);
     expect(await pendingOrders()).toEqual([]);
@@ -152,7 +170,11 @@ describe("The program against a service over the network:", () => {
     const { code, out } = await ended(
       start(["doctor", config, "--quick", "--json", "--testnet-orders", "--instrument", "ETH-USDT-SWAP"], env),
     );
-    const { ok, left, findings } = JSON.parse(out) as { ok: boolean; left: string[]; findings: { row: string; verdict: string }[] };
+    const { ok, left, findings } = JSON.parse(out) as {
+      ok: boolean;
+      left: string[];
+      findings: { row: string; verdict: string }[];
+    };
     expect([code, ok, left]).toEqual([0, true, []]);
     expect(findings.find(({ row }) => row === "order.szUnit")?.verdict).toBe("holds");
     expect(existsSync(join(folder, ".sluice", "confirmed.json"))).toBe(true);

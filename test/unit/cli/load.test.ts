@@ -62,11 +62,19 @@ describe("A config file", () => {
   });
 
   it.each([
-    ["papre.mjs", "CONFIG_NOT_FOUND", /papre\.mjs: no such file\. Did you mean "…\/paper\.mjs"\? In …: compiled\.cjs, .* and \d+ more\.$/],
+    [
+      "papre.mjs",
+      "CONFIG_NOT_FOUND",
+      /papre\.mjs: no such file\. Did you mean "…\/paper\.mjs"\? In …: compiled\.cjs, .* and \d+ more\.$/,
+    ],
     ["elsewhere/a.ts", "CONFIG_NOT_FOUND", /no such file\. The folder …\/elsewhere does not exist either\.$/],
     ["none/a.ts", "CONFIG_NOT_FOUND", /no such file\. There are no config files in …\/none\.$/],
     ["none", "CONFIG_NOT_FOUND", /none is a folder; name a config file\./],
-    ["named.mjs", "CONFIG_NOT_FOUND", /has no default export; it exports plugins, strategies\. Write export default defineConfig/],
+    [
+      "named.mjs",
+      "CONFIG_NOT_FOUND",
+      /has no default export; it exports plugins, strategies\. Write export default defineConfig/,
+    ],
     ["empty.mjs", "CONFIG_NOT_FOUND", /has no default export; it exports nothing\./],
     ["number.mjs", "CONFIG_INVALID", /its default export is 5, not a config\./],
     ["nothing.mjs", "CONFIG_INVALID", /its default export is undefined, not a config\./],
@@ -88,13 +96,19 @@ describe("A config file", () => {
 
   it("is named as people type it: from the working folder", async () => {
     await expect(loadConfigFile("src/nothing-here/a.ts")).rejects.toThrow(/^src\/nothing-here\/a\.ts: no such file\./);
-    await expect(loadConfigFile(join(process.cwd(), "src/nothing-here/a.ts"))).rejects.toThrow(/^src\/nothing-here\/a\.ts: /);
-    await expect(loadConfigFile(".")).rejects.toThrow(/^\. is a folder; name a config file\..* In this folder: .*vitest\.config\.ts/);
+    await expect(loadConfigFile(join(process.cwd(), "src/nothing-here/a.ts"))).rejects.toThrow(
+      /^src\/nothing-here\/a\.ts: /,
+    );
+    await expect(loadConfigFile(".")).rejects.toThrow(
+      /^\. is a folder; name a config file\..* In this folder: .*vitest\.config\.ts/,
+    );
   });
 
   it("that never finishes loading fails by name", async () => {
     const clock = createVirtualClock();
-    const loading = expect(loadConfigFile(at("stuck.mjs"), { clock })).rejects.toThrow(/stuck\.mjs did not finish loading within 30 s/);
+    const loading = expect(loadConfigFile(at("stuck.mjs"), { clock })).rejects.toThrow(
+      /stuck\.mjs did not finish loading within 30 s/,
+    );
     clock.advanceTo(30_000);
     await loading;
   });

@@ -5,10 +5,14 @@ import { capturedIo } from "../../support/captured-io.ts";
 
 const loaded = vi.hoisted(() => new Set<string>());
 /** The command as it is, noted down when its file was fetched and it joins the program. */
-const noted = vi.hoisted(() => <A extends readonly unknown[]>(name: string, add: (...args: A) => void) => (...args: A): void => {
-  loaded.add(name);
-  add(...args);
-});
+const noted = vi.hoisted(
+  () =>
+    <A extends readonly unknown[]>(name: string, add: (...args: A) => void) =>
+    (...args: A): void => {
+      loaded.add(name);
+      add(...args);
+    },
+);
 vi.mock(import("../../../src/cli/run.ts"), async (original) => {
   const file = await original();
   return { ...file, addRunCommand: noted("run", file.addRunCommand) };
@@ -57,7 +61,9 @@ describe("Every command is found by its name,", () => {
     // A file of a command names it where it adds it.
     const folder = new URL("../../../src/cli/", import.meta.url);
     const added = readdirSync(folder).flatMap((file) =>
-      [...readFileSync(new URL(file, folder), "utf8").matchAll(/program\s*\.command\("([a-z]+)/g)].map((match) => match[1] as string),
+      [...readFileSync(new URL(file, folder), "utf8").matchAll(/program\s*\.command\("([a-z]+)/g)].map(
+        (match) => match[1] as string,
+      ),
     );
     expect(names.toSorted()).toEqual(added.toSorted());
     for (const name of names) {
@@ -66,7 +72,11 @@ describe("Every command is found by its name,", () => {
         ["help", name],
       ]) {
         const { code, out: text, err } = await sluice(...argv);
-        expect([code, err, text.split("\n")[0]]).toEqual([0, "", expect.stringMatching(new RegExp(`^Usage: sluice ${name}( |$)`))]);
+        expect([code, err, text.split("\n")[0]]).toEqual([
+          0,
+          "",
+          expect.stringMatching(new RegExp(`^Usage: sluice ${name}( |$)`)),
+        ]);
       }
     }
   });

@@ -33,7 +33,11 @@ const failing = (error: unknown): CliParts => ({ runBacktest: () => Promise.reje
 
 describe("Wrong usage ends with 2 and one message", () => {
   it.each([
-    ["an unknown command, with the nearest", ["bactest"], "error: unknown command 'bactest'. Did you mean backtest?\nSee: sluice --help\n"],
+    [
+      "an unknown command, with the nearest",
+      ["bactest"],
+      "error: unknown command 'bactest'. Did you mean backtest?\nSee: sluice --help\n",
+    ],
     ["an unknown command, with nothing near", ["xyzzy"], "error: unknown command 'xyzzy'\nSee: sluice --help\n"],
     [
       "an unknown option, with the nearest",
@@ -51,10 +55,22 @@ describe("Wrong usage ends with 2 and one message", () => {
     ["a negative seed", ["backtest", "a.ts", "--seed", "-5"], /argument '-5' is invalid/],
     ["a seed with a fraction", ["backtest", "a.ts", "--seed", "1.5"], /argument '1\.5' is invalid/],
     ["an empty seed", ["backtest", "a.ts", "--seed", ""], /argument '' is invalid/],
-    ["a seed beyond exact numbers", ["backtest", "a.ts", "--seed", "9007199254740992"], /argument '9007199254740992' is invalid/],
-    ["no time at all", ["run", "a.ts", "--seconds", "0"], /argument '0' is invalid\. Write a number of seconds above 0/],
+    [
+      "a seed beyond exact numbers",
+      ["backtest", "a.ts", "--seed", "9007199254740992"],
+      /argument '9007199254740992' is invalid/,
+    ],
+    [
+      "no time at all",
+      ["run", "a.ts", "--seconds", "0"],
+      /argument '0' is invalid\. Write a number of seconds above 0/,
+    ],
     ["time in words", ["run", "a.ts", "--seconds", "1e3"], /argument '1e3' is invalid/],
-    ["help on a command that does not exist", ["help", "bactest"], "error: unknown command 'bactest'. Did you mean \"backtest\"?\n"],
+    [
+      "help on a command that does not exist",
+      ["help", "bactest"],
+      "error: unknown command 'bactest'. Did you mean \"backtest\"?\n",
+    ],
     ["controls in an argument", ["\u001b[2J"], "error: unknown command '\\u001b[2J'\nSee: sluice --help\n"],
   ])("%s", async (_, argv, message) => {
     const { code, out, err } = await sluice(argv);
@@ -76,13 +92,17 @@ describe("Help and version", () => {
     const { code, out, err } = await sluice(["--help"]);
     expect([code, err]).toEqual([0, ""]);
     for (const name of ["backtest", "run", "import", "generate"]) expect(out).toMatch(new RegExp(`^  ${name} `, "m"));
-    expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.");
+    expect(out).toContain(
+      "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.",
+    );
   });
 
   it("lists the commands in groups, a line each at 80 columns, and each command's help has examples that are taken", async () => {
     const { out } = await sluice(["--help"], {}, { columns: 80 });
     const headings = ["Research:", "Trading:", "Market data:", "Services and tests:"];
-    expect(headings.map((heading) => out.indexOf(`\n${heading}\n`)).every((at, index, all) => at > (all[index - 1] ?? 0))).toBe(true);
+    expect(
+      headings.map((heading) => out.indexOf(`\n${heading}\n`)).every((at, index, all) => at > (all[index - 1] ?? 0)),
+    ).toBe(true);
     const names = (await programOf([], capturedIo(), {})).commands.map((command) => command.name());
     const list = out.split("\n").filter((line) => /^ {2}[a-z]+ .* {2}[a-z]/.test(line));
     expect(new Set(list.map((line) => line.trim().split(" ")[0]))).toEqual(new Set([...names, "help"]));
@@ -224,7 +244,11 @@ describe("Failures of a command", () => {
 
   it("unexpected ones are one message, with the way to the stack", async () => {
     const ended = await sluice(["backtest", config], failing(new TypeError("x is not a function")));
-    expect(ended).toEqual({ code: 1, out: "", err: "error: x is not a function\nSet SLUICE_DEBUG=1 to see where it happened.\n" });
+    expect(ended).toEqual({
+      code: 1,
+      out: "",
+      err: "error: x is not a function\nSet SLUICE_DEBUG=1 to see where it happened.\n",
+    });
   });
 
   it("what is not even an error is said too", async () => {
@@ -235,7 +259,9 @@ describe("Failures of a command", () => {
   });
 
   it("show their stack when asked", async () => {
-    const { err } = await sluice(["backtest", config], failing(new SluiceError("BUG", "broken")), { env: { SLUICE_DEBUG: "1" } });
+    const { err } = await sluice(["backtest", config], failing(new SluiceError("BUG", "broken")), {
+      env: { SLUICE_DEBUG: "1" },
+    });
     expect(err).toMatch(/^error: broken\nSluiceError: broken\n {4}at /);
   });
 

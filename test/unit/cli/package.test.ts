@@ -30,9 +30,19 @@ interface Ended {
   readonly err: string;
 }
 
-const run = (command: string, argv: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+const run = (
+  command: string,
+  argv: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> =>
   new Promise((resolve) => {
-    const options = { cwd, timeout: 230_000, shell: process.platform === "win32", env: { ...process.env, NO_COLOR: "1", ...env } };
+    const options = {
+      cwd,
+      timeout: 230_000,
+      shell: process.platform === "win32",
+      env: { ...process.env, NO_COLOR: "1", ...env },
+    };
     execFile(command, argv, options, (error, out, err) => {
       resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, out, err });
     });
@@ -92,7 +102,11 @@ export { recordEngine, startVenueServer };
 beforeAll(async () => {
   mkdirSync(clone);
   for (const name of readdirSync(root)) {
-    if (/^(src|strategies|plugins|config|template|package\.json|tsconfig.*\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(name)) {
+    if (
+      /^(src|strategies|plugins|config|template|package\.json|tsconfig.*\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+        name,
+      )
+    ) {
       cpSync(join(root, name), join(clone, name), { recursive: true });
     }
   }
@@ -132,7 +146,9 @@ describe("A package packed from an unbuilt clone", () => {
         ].map((name) => `package/${name}`),
       ),
     );
-    expect(packed.filter((name) => /^package\/(test\/(?!fixtures\/demo\/)|src\/)/.test(name))).toEqual(["package/src/cli/sluice.mjs"]);
+    expect(packed.filter((name) => /^package\/(test\/(?!fixtures\/demo\/)|src\/)/.test(name))).toEqual([
+      "package/src/cli/sluice.mjs",
+    ]);
   });
 
   it("answers with its version", async () => {
@@ -143,20 +159,39 @@ describe("A package packed from an unbuilt clone", () => {
     const program =
       'const { createEngine, defineStrategy } = await import("sluice"); console.log(typeof createEngine, typeof defineStrategy);';
     writeFileSync(join(project, "program.mjs"), program);
-    expect(await run(process.execPath, ["program.mjs"], project)).toEqual({ code: 0, out: "function function\n", err: "" });
+    expect(await run(process.execPath, ["program.mjs"], project)).toEqual({
+      code: 0,
+      out: "function function\n",
+      err: "",
+    });
   });
 
   it("loads at most 155 of its modules for whoever imports it, and the rest when an engine needs it", async () => {
     writeFileSync(join(project, "count.mjs"), countingLoader);
-    const { code, out } = await run(process.execPath, ["--import", "./count.mjs", "-e", 'await import("sluice")'], project);
+    const { code, out } = await run(
+      process.execPath,
+      ["--import", "./count.mjs", "-e", 'await import("sluice")'],
+      project,
+    );
     const loaded = out.trim().split("\n");
     expect([code, loaded.length > 100]).toEqual([0, true]);
-    const advice = "import what only some configs need by import(), as src/engine/engine-lifecycle.ts does (LateCode), or types alone";
+    const advice =
+      "import what only some configs need by import(), as src/engine/engine-lifecycle.ts does (LateCode), or types alone";
     expect(loaded.length, advice).toBeLessThanOrEqual(155);
   });
 
   it("runs a backtest of a config and a strategy of one's own, written in TypeScript", async () => {
-    const made = await sluice("generate", "--out", "made", "--seed", "7", "--minutes", "5", "--instrument", "BTC-USDT-SWAP");
+    const made = await sluice(
+      "generate",
+      "--out",
+      "made",
+      "--seed",
+      "7",
+      "--minutes",
+      "5",
+      "--instrument",
+      "BTC-USDT-SWAP",
+    );
     expect([made.code, made.err.includes("error")]).toEqual([0, false]);
     writeFileSync(
       join(project, "config.ts"),
@@ -222,13 +257,24 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
     expect([code, out]).toEqual([0, "function function\n"]);
   });
 
-  it.skipIf(isOnlyAnotherPlatform)("has a manifest that publint and arethetypeswrong find nothing wrong with", async () => {
-    const { code, out } = await run(process.execPath, [join(root, "node_modules/publint/src/cli.js"), "run", tarball, "--strict"], folder);
-    expect([code, code === 0 ? "" : out]).toEqual([0, ""]);
-    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
-    const types = await run(process.execPath, [attw, tarball, "--profile", "esm-only", "--no-color", "--no-emoji"], folder);
-    expect([types.code, types.code === 0 ? "" : types.out]).toEqual([0, ""]);
-  });
+  it.skipIf(isOnlyAnotherPlatform)(
+    "has a manifest that publint and arethetypeswrong find nothing wrong with",
+    async () => {
+      const { code, out } = await run(
+        process.execPath,
+        [join(root, "node_modules/publint/src/cli.js"), "run", tarball, "--strict"],
+        folder,
+      );
+      expect([code, code === 0 ? "" : out]).toEqual([0, ""]);
+      const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+      const types = await run(
+        process.execPath,
+        [attw, tarball, "--profile", "esm-only", "--no-color", "--no-emoji"],
+        folder,
+      );
+      expect([types.code, types.code === 0 ? "" : types.out]).toEqual([0, ""]);
+    },
+  );
 
   it.skipIf(isOnlyAnotherPlatform).each([
     ["NodeNext", "the newest rxjs", "rxjs"],
@@ -237,7 +283,8 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
   ])("has types that a strict project compiles with %s resolution and %s", async (resolution, _, rxjs) => {
     const place = join(folder, `${resolution}-${rxjs}`);
     for (const name of readdirSync(join(project, "node_modules"))) {
-      if (name !== "rxjs" && name !== "sluice") link(join(project, "node_modules", name), join(place, "node_modules", name));
+      if (name !== "rxjs" && name !== "sluice")
+        link(join(project, "node_modules", name), join(place, "node_modules", name));
     }
     // Copied, as its types look for rxjs from where they lie.
     cpSync(installed, join(place, "node_modules/sluice"), { recursive: true });
@@ -256,7 +303,11 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
     writeFileSync(join(place, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
     writeFileSync(join(place, "package.json"), '{"name":"consumer","private":true,"type":"module"}');
     writeFileSync(join(place, "strategy.ts"), consumer);
-    const { code, out } = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], place);
+    const { code, out } = await run(
+      process.execPath,
+      [join(root, "node_modules/typescript/bin/tsc"), "-p", "."],
+      place,
+    );
     expect([code, out]).toEqual([0, ""]);
   });
 
@@ -264,7 +315,9 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
     rmSync(join(installed, "dist"), { recursive: true });
     const { code, out, err } = await sluice("--version");
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/holds no dist: this package was packed or installed without its build\.\nInstall a package made by `npm pack`/);
+    expect(err).toMatch(
+      /holds no dist: this package was packed or installed without its build\.\nInstall a package made by `npm pack`/,
+    );
   });
 });
 
@@ -277,7 +330,8 @@ describe("A clone that npm installs in", () => {
   // The whole of the sources is compiled before they are packed: here, as few as there can be.
   beforeAll(() => {
     mkdirSync(dist, { recursive: true });
-    for (const name of readdirSync(root)) if (/^(package\.json|tsconfig.*\.json)$/.test(name)) cpSync(join(root, name), join(small, name));
+    for (const name of readdirSync(root))
+      if (/^(package\.json|tsconfig.*\.json)$/.test(name)) cpSync(join(root, name), join(small, name));
     for (const name of ["src/cli/build.mjs", "src/report/html/client", "src/engine/control/page/client"])
       cpSync(join(root, name), join(small, name), { recursive: true });
     for (const name of ["src/index.ts", "src/cli/main.ts", "strategies/none.ts", "plugins/none.ts"]) {

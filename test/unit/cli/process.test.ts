@@ -23,7 +23,10 @@ interface Ended {
 /** The real program in the folder of a stranger. `closeOut` reads nothing, as `| head -0` would. */
 const sluice = (argv: readonly string[], closeOut = false): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [bin, ...argv], { cwd: folder, env: { ...process.env, NO_COLOR: "1", SLUICE_DEBUG: "" } });
+    const child = spawn(process.execPath, [bin, ...argv], {
+      cwd: folder,
+      env: { ...process.env, NO_COLOR: "1", SLUICE_DEBUG: "" },
+    });
     const ended = { out: "", err: "" };
     if (closeOut) child.stdout.destroy();
     child.stdout.on("data", (chunk: Buffer) => {
@@ -40,7 +43,11 @@ const sluice = (argv: readonly string[], closeOut = false): Promise<Ended> =>
 
 describe("The program itself", () => {
   it("answers with its version", async () => {
-    expect(await sluice(["--version"])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: "" });
+    expect(await sluice(["--version"])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      err: "",
+    });
   });
 
   it("ends quietly when nobody reads", async () => {

@@ -19,7 +19,11 @@ const gone = goneSince("00:00:00");
 describe("A service", () => {
   it.each<[string, readonly Event[], readonly (string | undefined)[]]>([
     ["with one request unanswered", [at(1, answered(0)), at(1, answered(200))], [undefined, undefined]],
-    ["with two in a row, once", [at(1, answered(0)), at(1, answered(0)), at(2, answered(0))], [undefined, gone, undefined]],
+    [
+      "with two in a row, once",
+      [at(1, answered(0)), at(1, answered(0)), at(2, answered(0))],
+      [undefined, gone, undefined],
+    ],
     ["with one and its socket lost before", [at(0, lost), at(1, answered(0))], [undefined, gone]],
     ["with one and its socket lost after", [at(1, answered(0)), at(1, lost)], [undefined, gone]],
     [
@@ -47,7 +51,10 @@ describe("A service", () => {
     reach.take(at(1_000, answered(0)));
     expect(reach.words(2_000)).toBeUndefined();
     reach.take(at(2_000, answered(0)));
-    expect(reach.words(30_999)).toEqual({ short: "UNREACHABLE for 0:00:30", long: "UNREACHABLE for 0:00:30, since 00:00:00 UTC" });
+    expect(reach.words(30_999)).toEqual({
+      short: "UNREACHABLE for 0:00:30",
+      long: "UNREACHABLE for 0:00:30, since 00:00:00 UTC",
+    });
     reach.take(at(40_000, answered(200)));
     expect(reach.words(41_000)).toBeUndefined();
   });

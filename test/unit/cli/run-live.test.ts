@@ -170,11 +170,17 @@ describe("Resting orders at the end of a run:", () => {
 describe("The order summary of a run", () => {
   it("warns with the commonest reason when every order was refused", async () => {
     const refused = (reason: string): EventBody => ({ type: "order.refused", strategy: "s", slot: "x", reason });
-    const story = [refused("below the minimum"), changed("a", "rejected", "51008 no funds"), refused("below the minimum")];
+    const story = [
+      refused("below the minimum"),
+      changed("a", "rejected", "51008 no funds"),
+      refused("below the minimum"),
+    ];
     const { code, io } = await run(testnet, [], story);
     expect(code).toBe(1);
     expect(io.errText).toContain("warning: every order was refused (3); most often (2): below the minimum\n");
-    expect((await run(testnet, [], [...story, changed("b", "live")])).io.errText).not.toContain("every order was refused");
+    expect((await run(testnet, [], [...story, changed("b", "live")])).io.errText).not.toContain(
+      "every order was refused",
+    );
   });
 
   it.each([
@@ -195,7 +201,9 @@ describe("Risk limits meant to outlast a run", () => {
 
   it("and cannot without a journal are named", async () => {
     const { io } = await run(configFor("forgetful", { service, orders }), []);
-    expect(io.errText).toContain("Without config.journal each run counts orders.positionInAll, orders.lossPerStrategy from nothing.");
+    expect(io.errText).toContain(
+      "Without config.journal each run counts orders.positionInAll, orders.lossPerStrategy from nothing.",
+    );
   });
 
   it.each<[string, object]>([

@@ -48,8 +48,22 @@ describe("The counters of a run", () => {
   });
 
   it("counts endings of orders, not their steps", () => {
-    const phases = ["planned", "sent", "acked", "live", "partially_filled", "filled", "canceled", "rejected", "unknown"] as const;
-    expect(tallied(...phases.map((phase) => ({ ...order, phase })))).toMatchObject({ filled: 1, canceled: 1, rejected: 1 });
+    const phases = [
+      "planned",
+      "sent",
+      "acked",
+      "live",
+      "partially_filled",
+      "filled",
+      "canceled",
+      "rejected",
+      "unknown",
+    ] as const;
+    expect(tallied(...phases.map((phase) => ({ ...order, phase })))).toMatchObject({
+      filled: 1,
+      canceled: 1,
+      rejected: 1,
+    });
   });
 
   it("counts what went wrong", () => {
@@ -68,8 +82,23 @@ describe("The counters of a run", () => {
   });
 });
 
-const bare = { type: "position.unprotected", strategy: "a", slot: "in.exit", instId: "BTC-USDT-SWAP", side: "sell", qty: "0.02" } as const;
-const money = { px: "59885.7", qty: "0.5", fee: "-1.2", cost: "1.2", currency: "USDT", liquidity: "taker", position: "0" } as const;
+const bare = {
+  type: "position.unprotected",
+  strategy: "a",
+  slot: "in.exit",
+  instId: "BTC-USDT-SWAP",
+  side: "sell",
+  qty: "0.02",
+} as const;
+const money = {
+  px: "59885.7",
+  qty: "0.5",
+  fee: "-1.2",
+  cost: "1.2",
+  currency: "USDT",
+  liquidity: "taker",
+  position: "0",
+} as const;
 const shared = {
   type: "fill",
   strategy: "a",
@@ -90,7 +119,11 @@ describe("The text line of an event", () => {
     ["fill without a record", { ...order, phase: "filled" }, "filled ladder/bid"],
     ["rejection", { ...order, phase: "rejected" }, "rejected ladder/bid: why"],
     ["unknown outcome", { ...order, phase: "unknown" }, "unknown ladder/bid: why"],
-    ["local refusal", { type: "order.refused", strategy: "ladder", slot: "bid", reason: "no exit" }, "refused ladder/bid: no exit"],
+    [
+      "local refusal",
+      { type: "order.refused", strategy: "ladder", slot: "bid", reason: "no exit" },
+      "refused ladder/bid: no exit",
+    ],
     ["another client's order", foreign, "open order not placed by this instance: buy 5 BTC-USDT at 42000 (7)"],
     [
       "another client's order that ended",
@@ -127,7 +160,11 @@ describe("The text line of an event", () => {
       { type: "position.closing", uid: "main", instId: "BTC-USDT-SWAP", pos: "0.5", clOrdId: "c" },
       "closing 0.5 BTC-USDT-SWAP of main at the market",
     ],
-    ["what is closed", { type: "position.closed", uid: "main", instId: "BTC-USDT-SWAP", pos: "0.5" }, "closed 0.5 BTC-USDT-SWAP of main"],
+    [
+      "what is closed",
+      { type: "position.closed", uid: "main", instId: "BTC-USDT-SWAP", pos: "0.5" },
+      "closed 0.5 BTC-USDT-SWAP of main",
+    ],
     [
       "a share of what a close executed",
       { ...shared, slot: "#close" },
@@ -141,7 +178,11 @@ describe("The text line of an event", () => {
       { type: "strategy.failed", strategy: "ladder", message: "ladder: `desired` emitted 7" },
       "strategy failed ladder: `desired` emitted 7",
     ],
-    ["failure", { type: "strategy.failed", strategy: "ladder", message: "\u001b[2J" }, "strategy failed ladder: \\u001b[2J"],
+    [
+      "failure",
+      { type: "strategy.failed", strategy: "ladder", message: "\u001b[2J" },
+      "strategy failed ladder: \\u001b[2J",
+    ],
   ])("%s", (_, body, words) => expect(eventLine(event(body))).toBe(`01:02:03.045  ${words}`));
 
   it.each<[string, EventBody]>([

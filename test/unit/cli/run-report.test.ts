@@ -14,7 +14,11 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** Ten seconds; the bid is 60,000 and one more with every quote, the ask a tick above. */
 const rising = () =>
-  stored(quoteTape(Array.from({ length: 41 }, (_, index) => [index * 250, 600_000 + index * 10, 5_000, 600_001 + index * 10, 5_000])));
+  stored(
+    quoteTape(
+      Array.from({ length: 41 }, (_, index) => [index * 250, 600_000 + index * 10, 5_000, 600_001 + index * 10, 5_000]),
+    ),
+  );
 
 /** At which quote what is traded: long, turned short, and partly closed again. */
 const deals = new Map([
@@ -46,13 +50,23 @@ const byHand = { fills: 3, volume: "16203.692", fees: "8.101846", realised: "0.6
 const byQuotes = { unrealised: "-0.723", pnl: "-8.196846" };
 
 /** The same strategy on paper, on a clock that is turned; its report sees the embedded service or own fills alone. */
-const onPaper = async (dir: string, equity: "account" | "fills", files: { readonly html?: string; readonly trades?: string } = {}) => {
+const onPaper = async (
+  dir: string,
+  equity: "account" | "fills",
+  files: { readonly html?: string; readonly trades?: string } = {},
+) => {
   const clock = createVirtualClock(1_767_575_000_000);
   const config = { service: paper({ fixture: dir, clock, latency: constant(10) }), strategies: [trader()] };
   const engine: Engine = createEngine(config);
   const place = equity === "account" ? undefined : "http://there";
   const { events$, strategies, openOrders, service } = engine;
-  const reporter = reportOf({ events$, strategies, openOrders, ...(equity === "account" && { service }) }, config, place, files, clock);
+  const reporter = reportOf(
+    { events$, strategies, openOrders, ...(equity === "account" && { service }) },
+    config,
+    place,
+    files,
+    clock,
+  );
   const drive = async (until: number): Promise<void> => {
     await letPromisesSettle();
     while (clock.step(until)) await letPromisesSettle();
@@ -87,8 +101,21 @@ describe("A run's report", () => {
   it("tells on paper what a backtest of the recording tells, to the last digit", async () => {
     const { report } = await onPaper(dir, "account");
     expect(report).toMatchObject(byHand);
-    const { pnl, unrealised, liquidity, orders, fills, volume, fees, positions, currency, perInstrument, turnover, elsewhere, drawdown } =
-      backtest;
+    const {
+      pnl,
+      unrealised,
+      liquidity,
+      orders,
+      fills,
+      volume,
+      fees,
+      positions,
+      currency,
+      perInstrument,
+      turnover,
+      elsewhere,
+      drawdown,
+    } = backtest;
     expect(report).toMatchObject({
       pnl,
       unrealised,
@@ -113,8 +140,19 @@ describe("A run's report", () => {
 
   it("tells of own fills what a table made by hand tells, marked by the quote that would close", async () => {
     const { report, text, last } = await onPaper(dir, "fills");
-    expect(report).toMatchObject({ ...byHand, ...byQuotes, elsewhere: "0", run: { kind: "live", place: "http://there", equity: "fills" } });
-    expect(report.perStrategy["trader"]).toMatchObject({ ...byHand, ...byQuotes, placed: 3, filled: 3, state: "completed" });
+    expect(report).toMatchObject({
+      ...byHand,
+      ...byQuotes,
+      elsewhere: "0",
+      run: { kind: "live", place: "http://there", equity: "fills" },
+    });
+    expect(report.perStrategy["trader"]).toMatchObject({
+      ...byHand,
+      ...byQuotes,
+      placed: 3,
+      filled: 3,
+      state: "completed",
+    });
     // The engine's own opinion, which the line of status shows.
     expect([last?.profit, last?.fees, last?.qty]).toEqual([byQuotes.pnl, byHand.fees, "-0.03"]);
     // Two thirds of the second fee belong to the long trade: 0.79 - 3.000405 - 3.0008, and -0.885 - 1.5004 - 0.600241.

@@ -160,7 +160,9 @@ describe("The run command", () => {
     act.clock.advanceTo(ms);
     expect(await act.ended).toBe(1);
     expect(act.log).toContain("stop");
-    expect(act.io.errText).toContain("error: Stopped (Ctrl-C) before the engine had started: nothing was traded or canceled.");
+    expect(act.io.errText).toContain(
+      "error: Stopped (Ctrl-C) before the engine had started: nothing was traded or canceled.",
+    );
   });
 
   it("bounds a start by --seconds", async () => {
@@ -224,14 +226,22 @@ describe("A halted run", () => {
     act.io.stop();
     expect(await act.ended).toBe(3);
     expect(act.io.outText).toMatch(/^00:00:01\.000 {2}HALTED: sluice close\n/);
-    expect(act.io.errText).toContain(`No order is placed while halted. To resume: stop, look, and start with\n  sluice run ${config}\n`);
-    expect(act.io.errText.match(/0:00:0\d │ HALTED: sluice close \(previous run\); restart to resume/g)?.length).toBeGreaterThan(2);
+    expect(act.io.errText).toContain(
+      `No order is placed while halted. To resume: stop, look, and start with\n  sluice run ${config}\n`,
+    );
+    expect(
+      act.io.errText.match(/0:00:0\d │ HALTED: sluice close \(previous run\); restart to resume/g)?.length,
+    ).toBeGreaterThan(2);
     expect(act.io.errText).toMatch(/error: HALTED: sluice close \(previous run\); restart to resume\n$/);
   });
 
   it.each<[string, EventBody, string]>([
     ["everything", halt, "error: HALTED: sluice close; resume with --resume\n"],
-    ["one strategy", { type: "strategy.halted", strategy: "s", reason: "lost" }, "error: HALTED s: lost; resume with --resume\n"],
+    [
+      "one strategy",
+      { type: "strategy.halted", strategy: "s", reason: "lost" },
+      "error: HALTED s: lost; resume with --resume\n",
+    ],
   ])("by a halt of %s on the way ends with 3; with --json the event tells it", async (_, body, words) => {
     const path = join(folder, "journal.mjs");
     writeFileSync(path, 'export default { journal: { dir: "j" } };');
@@ -305,7 +315,12 @@ describe("Run for people", () => {
     expect(io.errText).toBe(`\r\u001b[K${line}\r\u001b[K${line.replace("0:00:01", "0:00:02")}`);
     say({ type: "anomaly", what: "order", detail: "fell" });
     expect(io.outText).toBe("00:00:01.000  anomaly order: fell\n");
-    expect(io.errText.split("\r\u001b[K").map((text) => text.slice(0, 7))).toEqual(["", "0:00:01", "0:00:02", "0:00:02"]);
+    expect(io.errText.split("\r\u001b[K").map((text) => text.slice(0, 7))).toEqual([
+      "",
+      "0:00:01",
+      "0:00:02",
+      "0:00:02",
+    ]);
     io.stop();
     expect(await ended).toBe(0);
     expect(io.errText.endsWith("\r\u001b[K")).toBe(true);

@@ -21,7 +21,10 @@ let key = { apiKey: "", secretKey: "", passphrase: "" };
 
 /** A process and what it has said. */
 const start = (...argv: readonly string[]) => {
-  const child = spawn(process.execPath, [bin, ...argv], { cwd: folder, env: { ...process.env, NO_COLOR: "1", SLUICE_DEBUG: "", ...env } });
+  const child = spawn(process.execPath, [bin, ...argv], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1", SLUICE_DEBUG: "", ...env },
+  });
   children.push(child);
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -31,7 +34,8 @@ const start = (...argv: readonly string[]) => {
   const says = async (words: string, ms = 120_000): Promise<void> => {
     const end = performance.now() + ms;
     while (!text.includes(words)) {
-      if (performance.now() > end || child.exitCode !== null) throw new Error(`it does not say ${words}: ${text.slice(-2_000)}`);
+      if (performance.now() > end || child.exitCode !== null)
+        throw new Error(`it does not say ${words}: ${text.slice(-2_000)}`);
       await pause(20);
     }
   };
@@ -64,7 +68,12 @@ export default defineConfig({
   const ready = JSON.parse(venue.text().split("\n")[0] ?? "") as { url: string; keys: readonly [typeof key] };
   url = ready.url;
   [key] = ready.keys;
-  env = { SLUICE_BASE_URL: url, SLUICE_API_KEY: key.apiKey, SLUICE_SECRET_KEY: key.secretKey, SLUICE_PASSPHRASE: key.passphrase };
+  env = {
+    SLUICE_BASE_URL: url,
+    SLUICE_API_KEY: key.apiKey,
+    SLUICE_SECRET_KEY: key.secretKey,
+    SLUICE_PASSPHRASE: key.passphrase,
+  };
 });
 
 // What a try that failed left running would rest orders in the next one.
@@ -82,7 +91,12 @@ const resting = async (): Promise<number> => {
   const path = "/api/v1/trade/orders/pending";
   const timestamp = new Date().toISOString();
   const sign = createHmac("sha256", key.secretKey).update(`${timestamp}GET${path}`).digest("base64");
-  const headers = { "X-API-Key": key.apiKey, "X-API-Sign": sign, "X-API-Timestamp": timestamp, "X-API-Passphrase": key.passphrase };
+  const headers = {
+    "X-API-Key": key.apiKey,
+    "X-API-Sign": sign,
+    "X-API-Timestamp": timestamp,
+    "X-API-Passphrase": key.passphrase,
+  };
   const { code, data } = (await (await fetch(url + path, { headers })).json()) as { code: string; data: unknown[] };
   expect(code).toBe("0");
   return data.length;

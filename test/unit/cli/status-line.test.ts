@@ -29,7 +29,10 @@ describe("The status line", () => {
       140,
       "1:02:05 │ profit +12.34 USDT │ realised +13.10 │ unrealised +0.29 │ fees 1.05 │ 0.012 BTC-USDT-SWAP │ open 6 │ quota uid 480/1200",
     ],
-    [119, "1:02:05 │ profit +12.34 USDT r+13.10 │ unrealised +0.29 │ fees 1.05 │ 0.012 BTC-USDT-SWAP │ open 6 │ quota uid 480/1200"],
+    [
+      119,
+      "1:02:05 │ profit +12.34 USDT r+13.10 │ unrealised +0.29 │ fees 1.05 │ 0.012 BTC-USDT-SWAP │ open 6 │ quota uid 480/1200",
+    ],
     [79, "1:02:05 │ +12.34 USDT r+13.10 u+0.29 f1.05 │ 0.012 BTC │ open 6 │ quota 40%"],
     [60, "1:02:05 │ +12.34 USDT │ 0.012 BTC │ open 6 │ quota 40%"],
     [40, "1:02:05 │ profit +12.34 USDT │ 0.012 BTC"],
@@ -64,12 +67,16 @@ describe("The status line", () => {
   });
 
   it("says that nothing is held or made", () => {
-    expect(line({ strategies: [strategyView([])] }, 79)).toContain("1:02:05 │ profit 0 │ flat │ open 6 │ quota uid 480/1200");
+    expect(line({ strategies: [strategyView([])] }, 79)).toContain(
+      "1:02:05 │ profit 0 │ flat │ open 6 │ quota uid 480/1200",
+    );
   });
 
   it("shows the fullest of several keys", () => {
     const key = layerState("key", 10, 9);
-    expect(line({ quota: { ...quotaState(), layers: [...quotaState().layers, { ...key, scope: "other" }] } }, 200)).toContain("key 9/10");
+    expect(
+      line({ quota: { ...quotaState(), layers: [...quotaState().layers, { ...key, scope: "other" }] } }, 200),
+    ).toContain("key 9/10");
   });
 
   it("adds what is out of the ordinary", () => {

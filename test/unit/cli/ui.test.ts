@@ -30,10 +30,17 @@ const ui = async (...argv: readonly string[]) => {
   gaveUp.catch(() => undefined);
   while (io.outText === "") await Promise.race([gaveUp, new Promise((done) => setImmediate(done))]);
   opened.push({ io, code });
-  const { link, from, to } = JSON.parse(io.outText) as { readonly link: string; readonly from: number; readonly to: number };
+  const { link, from, to } = JSON.parse(io.outText) as {
+    readonly link: string;
+    readonly from: number;
+    readonly to: number;
+  };
   const [address = "", token = ""] = link.split("/#token=");
   const ask = async (path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) };
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    };
     const answer = await fetch(`${address}/api/v1/${path}`, {
       headers,
       ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
@@ -90,7 +97,8 @@ describe("sluice ui", () => {
   it("plays a recorded session, with its prices", async () => {
     const { dir } = await record([
       recorded("resting", {
-        desired: ({ market }) => market.quotes("BTC-USDT-SWAP").pipe(startWith(undefined), () => NEVER.pipe(startWith([far("x")]))),
+        desired: ({ market }) =>
+          market.quotes("BTC-USDT-SWAP").pipe(startWith(undefined), () => NEVER.pipe(startWith([far("x")]))),
       }),
     ]);
     const { act, document, until, to } = await ui(dir);

@@ -21,7 +21,10 @@ const file = (name: string, text: string): string => {
   return path;
 };
 /** A service that lists nothing, and refuses everything where asked to. */
-const service = (over = "", beats: string = "watchdog: {},") => `import { of, NEVER } from ${JSON.stringify(import.meta.resolve("rxjs"))};
+const service = (
+  over = "",
+  beats: string = "watchdog: {},",
+) => `import { of, NEVER } from ${JSON.stringify(import.meta.resolve("rxjs"))};
 import { createSystemClock } from ${JSON.stringify(fileURLToPath(new URL("../../../src/clock/system-clock.ts", import.meta.url)))};
 const ok = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };
 const keys = [{ name: "k", permissions: ["read", "trade_futures"] }];
@@ -36,10 +39,16 @@ export default ({ command }) => ({
 });
 `;
 const config = file("plain", service());
-const refused = file("refused", service('{ status: 401, headers: {}, body: { code: "50004", msg: "who?", data: [] } }'));
+const refused = file(
+  "refused",
+  service('{ status: 401, headers: {}, body: { code: "50004", msg: "who?", data: [] } }'),
+);
 const unbeaten = file("unbeaten", service("", ""));
 const unbeatenRun = file("unbeaten-run", service("", '...(command === "watchdog" ? { watchdog: {} } : {}),'));
-const elsewhere = file("elsewhere", service("", 'watchdog: { dir: command }, instance: command === "run" ? "one" : "main",'));
+const elsewhere = file(
+  "elsewhere",
+  service("", 'watchdog: { dir: command }, instance: command === "run" ? "one" : "main",'),
+);
 const keyless = file(
   "keyless",
   service()
@@ -97,7 +106,12 @@ describe("sluice watchdog", () => {
     ["keys that the service does not know", [refused], 2, /could not cancel anything for user main: 50004 who\?/],
     ["a silence that is none", [config, "--silence-ms", "10"], 2, /whole milliseconds from 500/],
     ["a scope nobody knows", [config, "--scope", "all"], 2, /Allowed choices are instance, user/],
-    ["a config whose engine sends no heartbeat", [unbeaten], 2, /has no "watchdog".*Add `watchdog: \{\}` to it and restart the engine/],
+    [
+      "a config whose engine sends no heartbeat",
+      [unbeaten],
+      2,
+      /has no "watchdog".*Add `watchdog: \{\}` to it and restart the engine/,
+    ],
     ["a config whose engine alone has none", [unbeatenRun], 2, /as `sluice run` reads it has no "watchdog"/],
     [
       "an engine that sends its heartbeat elsewhere",
@@ -120,7 +134,9 @@ describe("sluice watchdog while no engine is running", () => {
       io.stop();
     });
     expect(code).toBe(0);
-    expect(out).toMatch(/the keys of main can read; 0 orders open\n.* {2}no engine has connected: nothing is protected yet\n$/);
+    expect(out).toMatch(
+      /the keys of main can read; 0 orders open\n.* {2}no engine has connected: nothing is protected yet\n$/,
+    );
   });
 
   it("watches for `sluice run --watchdog`, whose config may leave it out, and where the engine's keys are not its own", async () => {
@@ -169,7 +185,14 @@ describe("sluice run --watchdog", () => {
     const clock = createVirtualClock(0);
     const events$ = new Subject<Event>();
     const ended: number[] = [];
-    const parts = { path: "x.ts", instance: "one", clock, note: () => undefined, start: () => 77, end: (pid: number) => ended.push(pid) };
+    const parts = {
+      path: "x.ts",
+      instance: "one",
+      clock,
+      note: () => undefined,
+      start: () => 77,
+      end: (pid: number) => ended.push(pid),
+    };
     keepWatchdog(events$, parts).unsubscribe();
     expect(ended).toEqual([77]);
     const keeping = keepWatchdog(events$, parts);
@@ -190,10 +213,18 @@ describe("sluice run --watchdog", () => {
     const events$ = new Subject<Event>();
     const lose = (): void => events$.next({ seq: 1, at: 0, type: "watchdog.lost", reason: "gone" });
     const notes: string[] = [];
-    const start = (argv: readonly string[], log: string): number | undefined => (started.push([argv, log]) === 1 ? 77 : undefined);
+    const start = (argv: readonly string[], log: string): number | undefined =>
+      started.push([argv, log]) === 1 ? 77 : undefined;
     keepWatchdog(events$, { path: "config/x.ts", instance: "one", clock, note: (text) => notes.push(text), start });
     const once = [
-      ["watchdog", expect.stringMatching(/^\/.*config\/x\.ts$/), "--once", "--json", "--beside-run", String(process.pid)],
+      [
+        "watchdog",
+        expect.stringMatching(/^\/.*config\/x\.ts$/),
+        "--once",
+        "--json",
+        "--beside-run",
+        String(process.pid),
+      ],
       join(".sluice", "watchdog-one.ndjson"),
     ];
     lose();
@@ -216,7 +247,9 @@ describe("config.watchdog", () => {
     checkConfig({ service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }], watchdog });
   it("takes the defaults from an empty object and leaves other configs alone", () => {
     expect(configWith({}).watchdog).toEqual({});
-    expect(checkConfig({ service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }] })).not.toHaveProperty("watchdog");
+    expect(
+      checkConfig({ service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }] }),
+    ).not.toHaveProperty("watchdog");
   });
   it.each([
     [{ silenceMs: 2_000 }, /silenceMs 2000 is less than three times beatMs 1000\. Write silenceMs: 3000 or more/],

@@ -42,7 +42,12 @@ describe("An invalid gateway call", () => {
     const rig = ready();
     const now = listen(rig.gateway.call(endpoint, input as never, call));
     const late: string[] = [];
-    rig.gateway.submit({ ...call, endpoint, input: () => input as never, done: (outcome) => late.push(spell(outcome)) });
+    rig.gateway.submit({
+      ...call,
+      endpoint,
+      input: () => input as never,
+      done: (outcome) => late.push(spell(outcome)),
+    });
     const read = listen(rig.gateway.read(endpoint, input as never, call));
     rig.run();
     for (const seen of [now, late, read]) expect(seen).toEqual([expect.stringMatching(text)]);
@@ -61,7 +66,12 @@ describe("An invalid gateway call", () => {
   it("withdraws itself when there is nothing to send any more", () => {
     const rig = ready();
     const seen: string[] = [];
-    rig.gateway.submit({ ...call, endpoint: "getOrder", input: () => undefined, done: (outcome) => seen.push(spell(outcome)) });
+    rig.gateway.submit({
+      ...call,
+      endpoint: "getOrder",
+      input: () => undefined,
+      done: (outcome) => seen.push(spell(outcome)),
+    });
     rig.run();
     expect(seen).toEqual(["dropped: withdrawn"]);
   });
@@ -81,7 +91,9 @@ describe("A gateway read", () => {
   });
 
   it("is not tried again after a refusal", () => {
-    const rig = ready({ fault: ({ endpoint }) => (endpoint === "positions" ? reply(400, { code: "50002", msg: "bad" }) : undefined) });
+    const rig = ready({
+      fault: ({ endpoint }) => (endpoint === "positions" ? reply(400, { code: "50002", msg: "bad" }) : undefined),
+    });
     listen(rig.gateway.read("positions", {}, call));
     rig.run(60_000);
     expect(rig.count("positions")).toBe(1);
@@ -150,14 +162,38 @@ describe("A parsed answer", () => {
     ["an array", "positions", 200, { code: "0", msg: "", data: [position] }, `done ${JSON.stringify([position])}`],
     ["an object", "positions", 200, { code: "0", msg: "", data: position }, `done ${JSON.stringify([position])}`],
     ["a code that is a number", "positions", 200, { code: 0, data: [] }, "done []"],
-    ["fields nobody asked for", "positions", 200, { code: "0", data: [{ ...position, extra: 1 }] }, `done ${JSON.stringify([position])}`],
+    [
+      "fields nobody asked for",
+      "positions",
+      200,
+      { code: "0", data: [{ ...position, extra: 1 }] },
+      `done ${JSON.stringify([position])}`,
+    ],
     ["no data", "positions", 200, { code: "0", msg: "" }, "unknown: positions: success without a data array"],
-    ["data of nothing", "positions", 200, { code: "0", msg: "", data: null }, "unknown: positions: success without a data array"],
-    ["an empty object", "positions", 200, { code: "0", msg: "", data: {} }, "unknown: positions: success without a data array"],
+    [
+      "data of nothing",
+      "positions",
+      200,
+      { code: "0", msg: "", data: null },
+      "unknown: positions: success without a data array",
+    ],
+    [
+      "an empty object",
+      "positions",
+      200,
+      { code: "0", msg: "", data: {} },
+      "unknown: positions: success without a data array",
+    ],
     ["no envelope", "positions", 200, [], "unknown: positions: status 200 with a body that is not the service's"],
     ["no body", "positions", 200, undefined, "unknown: positions: status 200 with a body that is not the service's"],
     ["success under an error status", "positions", 404, { code: "0", data: [position] }, "rejected 404 0: "],
-    ["success under a server error", "positions", 500, { code: "0", data: [position] }, "unknown: positions: status 500, code 0 "],
+    [
+      "success under a server error",
+      "positions",
+      500,
+      { code: "0", data: [position] },
+      "unknown: positions: status 500, code 0 ",
+    ],
     ["a rate limit, whatever the body", "positions", 429, "slow down", "limited"],
     ["a rate limit with an envelope", "positions", 429, { code: 50011 }, "limited"],
     ["an error code", "positions", 200, { code: "50002", msg: "bad", data: [] }, "rejected 200 50002: bad"],
@@ -180,11 +216,41 @@ describe("A parsed answer", () => {
       { code: "51603", msg: "order not found" },
       "rejected 403 51603: order not found",
     ],
-    ["nor an address that was not found", "getOrder", 404, { code: 404, msg: "Not Found" }, "rejected 404 404: Not Found"],
-    ["a page to a cancel", "cancelBatch", 403, "<html>", "unknown: cancelBatch: status 403 with a body that is not the service's"],
-    ["a page to a close", "closePosition", 404, "<html>", "unknown: closePosition: status 404 with a body that is not the service's"],
-    ["a close that was rejected", "closePosition", 200, { code: "51023", msg: "none", data: [] }, "rejected 200 51023: none"],
-    ["a leverage that was rejected", "setLeverage", 200, { code: "51102", msg: "range", data: [] }, "rejected 200 51102: range"],
+    [
+      "nor an address that was not found",
+      "getOrder",
+      404,
+      { code: 404, msg: "Not Found" },
+      "rejected 404 404: Not Found",
+    ],
+    [
+      "a page to a cancel",
+      "cancelBatch",
+      403,
+      "<html>",
+      "unknown: cancelBatch: status 403 with a body that is not the service's",
+    ],
+    [
+      "a page to a close",
+      "closePosition",
+      404,
+      "<html>",
+      "unknown: closePosition: status 404 with a body that is not the service's",
+    ],
+    [
+      "a close that was rejected",
+      "closePosition",
+      200,
+      { code: "51023", msg: "none", data: [] },
+      "rejected 200 51023: none",
+    ],
+    [
+      "a leverage that was rejected",
+      "setLeverage",
+      200,
+      { code: "51102", msg: "range", data: [] },
+      "rejected 200 51102: range",
+    ],
     [
       "a leverage with a code on no list",
       "setLeverage",
@@ -200,7 +266,13 @@ describe("A parsed answer", () => {
       "unknown: cancelBatch: status 429 with a body that is not the service's",
     ],
     ["a rate limit in the service's form", "placeOrder", 429, { code: "50011", msg: "" }, "limited"],
-    ["not found elsewhere is a refusal", "pendingOrders", 200, { code: "51603", msg: "not found" }, "rejected 200 51603: not found"],
+    [
+      "not found elsewhere is a refusal",
+      "pendingOrders",
+      200,
+      { code: "51603", msg: "not found" },
+      "rejected 200 51603: not found",
+    ],
     [
       "another word for a state",
       "getOrder",

@@ -6,7 +6,9 @@ import { inPartsOf } from "../../../src/client/split-read.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 
 const byType = inPartsOf((endpoint, input) =>
-  endpoint === "spotBalance" || "instType" in input ? [input] : ["SPOT", "SWAP"].map((instType) => ({ ...input, instType })),
+  endpoint === "spotBalance" || "instType" in input
+    ? [input]
+    : ["SPOT", "SWAP"].map((instType) => ({ ...input, instType })),
 );
 
 const done = (at: number, ids: readonly string[], problems: readonly string[] = []) =>
@@ -39,7 +41,9 @@ describe("A read in parts", () => {
   it("ends as a part that was not done", () => {
     const refused = { kind: "rejected", status: 401, code: "1", msg: "no" } as const;
     expect(read("orderHistory", {}, { SPOT: done(1, ["1"]), SWAP: refused }).outcome).toEqual(refused);
-    expect(read("orderHistory", {}, { SPOT: { kind: "unknown", message: "m" }, SWAP: done(1, ["1"]) }).outcome).toMatchObject({
+    expect(
+      read("orderHistory", {}, { SPOT: { kind: "unknown", message: "m" }, SWAP: done(1, ["1"]) }).outcome,
+    ).toMatchObject({
       kind: "unknown",
     });
   });

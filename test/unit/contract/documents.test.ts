@@ -24,7 +24,12 @@ const profiles: Readonly<Record<string, ProfileOverrides>> = {
   default: {},
   "short names": { instruments: { fieldNames: "short", needsKey: true }, cancelBatch: { resultFields: "code" } },
   "other units": {
-    order: { szUnit: { SPOT: "base", SWAP: "contracts" }, timeUnit: "us", feeSign: "positive_is_cost", emptyDecimal: "0" },
+    order: {
+      szUnit: { SPOT: "base", SWAP: "contracts" },
+      timeUnit: "us",
+      feeSign: "positive_is_cost",
+      emptyDecimal: "0",
+    },
     websocket: { szUnit: "contracts", sequenced: false, publicChannels: ["trades", "funding"] },
   },
   "other endings": {
@@ -49,11 +54,17 @@ describe("The REST document", () => {
 
   it.each(endpointNames(contract))("%s stands at its method and path with weight, permission and schemas", (name) => {
     const endpoint: Endpoint = contract.endpoints[name];
-    const [method, path, operation] = operations(document).find(([, , { operationId }]) => textOf(operationId) === textOf(name)) ?? [];
+    const [method, path, operation] =
+      operations(document).find(([, , { operationId }]) => textOf(operationId) === textOf(name)) ?? [];
     expect([method?.toUpperCase(), path]).toEqual([endpoint.method, endpoint.path]);
-    expect(operation).toMatchObject({ "x-weight": endpoint.weight, "x-permission": endpoint.permission, "x-repeat": endpoint.repeat });
+    expect(operation).toMatchObject({
+      "x-weight": endpoint.weight,
+      "x-permission": endpoint.permission,
+      "x-repeat": endpoint.repeat,
+    });
     expect(textOf(operation?.["description"])).toContain(`Weight ${endpoint.weight}.`);
-    if (endpoint.permission !== "none") expect(textOf(operation?.["description"])).toContain(`Permission: ${endpoint.permission}.`);
+    if (endpoint.permission !== "none")
+      expect(textOf(operation?.["description"])).toContain(`Permission: ${endpoint.permission}.`);
     const statuses = ["200", "400", "401", "403", ...(endpoint.method === "POST" ? ["413"] : []), "429"];
     expect(Object.keys(operation?.["responses"] ?? {})).toEqual(statuses);
     expect(Object.keys(operation?.["responses"]?.["200"]?.["headers"] ?? {})).toEqual([
@@ -83,8 +94,12 @@ describe("The REST document", () => {
 
   it("names the four headers of a signed request, and asks for all of them", () => {
     const schemes = Object.values(document["components"]?.["securitySchemes"] ?? {});
-    expect(schemes.map(({ name }) => textOf(name).toLowerCase())).toEqual(Object.values(authHeaderNames(contract.profile)).map(textOf));
-    expect(operationOf(document, "getOrder")["security"]).toEqual([{ apiKey: [], signature: [], timestamp: [], passphrase: [] }]);
+    expect(schemes.map(({ name }) => textOf(name).toLowerCase())).toEqual(
+      Object.values(authHeaderNames(contract.profile)).map(textOf),
+    );
+    expect(operationOf(document, "getOrder")["security"]).toEqual([
+      { apiKey: [], signature: [], timestamp: [], passphrase: [] },
+    ]);
     expect((operationOf(document, "instruments")["security"] as unknown as readonly Node[])[0]).toEqual({});
   });
 
@@ -103,7 +118,9 @@ describe("The REST document", () => {
     expect(textOf(documentOf({ weights: { getOrder: 3 } }))).toContain("(G17, stated by the profile)");
     expect(textOf(documentOf({ auth: { headerPrefix: "ACCESS-" } }))).toContain('"ACCESS-Passphrase"');
     expect(textOf(document)).not.toContain("ACCESS-Passphrase");
-    expect(operationOf(documentOf({ permissions: { account: "view" } }), "positions")).toMatchObject({ "x-permission": "view" });
+    expect(operationOf(documentOf({ permissions: { account: "view" } }), "positions")).toMatchObject({
+      "x-permission": "view",
+    });
     const short = documentOf({ instruments: { fieldNames: "short" } })["components"]?.["schemas"]?.["InstrumentRecord"];
     expect(Object.keys(short?.["properties"] ?? {})).toContain("tickSz");
     expect(short?.["required"]).toEqual(["instId", "tickSz", "lotSz"]);
@@ -117,7 +134,9 @@ describe("The REST document", () => {
 
   it("is the same at every call and names the server it was given", () => {
     expect(textOf(documentOf())).toBe(textOf(document));
-    expect(openApi(contract, { serverUrl: "http://127.0.0.1:9" })["servers"]).toMatchObject([{ url: "http://127.0.0.1:9" }]);
+    expect(openApi(contract, { serverUrl: "http://127.0.0.1:9" })["servers"]).toMatchObject([
+      { url: "http://127.0.0.1:9" },
+    ]);
     expect(textOf(document["servers"])).toContain("{testnet_base_url}");
   });
 
@@ -171,9 +190,9 @@ describe("The WebSocket document", () => {
 
   it("changes with the profile and with the address", () => {
     expect(socketOf({ websocket: { path: "/stream" } })["channels"]?.["socket"]?.["address"]).toBe("/stream");
-    expect(Object.keys(socketOf({ websocket: { publicChannels: ["funding"] } })["components"]?.["messages"] ?? {})).toContain(
-      "push-funding",
-    );
+    expect(
+      Object.keys(socketOf({ websocket: { publicChannels: ["funding"] } })["components"]?.["messages"] ?? {}),
+    ).toContain("push-funding");
     expect(textOf(socketOf({ websocket: { sequenced: false } })["components"])).not.toContain("prevSeqId");
     expect(asyncApi(createContract(), { wsUrl: "ws://127.0.0.1:9/ws/v1" })["servers"]).toMatchObject({
       this: { host: "127.0.0.1:9", protocol: "ws" },
@@ -187,7 +206,10 @@ describe("Linting the API documents", () => {
     try {
       const files = Object.entries(profiles).flatMap(([name, profile], index) => {
         const contract = createContract(profile);
-        const documents = [openApi(contract, index === 0 ? {} : { serverUrl: "https://service.invalid" }), asyncApi(contract)];
+        const documents = [
+          openApi(contract, index === 0 ? {} : { serverUrl: "https://service.invalid" }),
+          asyncApi(contract),
+        ];
         return documents.map((document, at) => {
           const file = join(folder, `${name.replaceAll(" ", "-")}-${at}.json`);
           writeFileSync(file, JSON.stringify(document));

@@ -3,7 +3,14 @@ import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import * as messages from "../../../src/contract/channels.ts";
 import { createContract, endpointNames } from "../../../src/contract/contract.ts";
-import { environments, layers, limitedStatus, limitHeaders, paging, websocketLimits } from "../../../src/contract/limits.ts";
+import {
+  environments,
+  layers,
+  limitedStatus,
+  limitHeaders,
+  paging,
+  websocketLimits,
+} from "../../../src/contract/limits.ts";
 import * as schemas from "../../../src/contract/schemas.ts";
 
 const contract = createContract();
@@ -23,12 +30,16 @@ const described = [
 ] as const;
 
 const requiredOf = (schema: object): readonly string[] => (schema as { required?: readonly string[] }).required ?? [];
-const propertiesOf = (schema: object): readonly string[] => Object.keys((schema as { properties?: object }).properties ?? {}).sort();
+const propertiesOf = (schema: object): readonly string[] =>
+  Object.keys((schema as { properties?: object }).properties ?? {}).sort();
 
 describe("The endpoint table:", () => {
-  it.each(described)("%s is %s %s of weight %d, permission %s, repeat %s", (name, method, path, weight, permission, repeat) => {
-    expect(contract.endpoints[name]).toMatchObject({ method, path, weight, permission, repeat });
-  });
+  it.each(described)(
+    "%s is %s %s of weight %d, permission %s, repeat %s",
+    (name, method, path, weight, permission, repeat) => {
+      expect(contract.endpoints[name]).toMatchObject({ method, path, weight, permission, repeat });
+    },
+  );
 
   it("there are these ten and no others", () => {
     expect([...endpointNames(contract)].sort()).toEqual(described.map(([name]) => name).sort());
@@ -63,13 +74,12 @@ describe("The endpoint table:", () => {
 describe("The contract's schema of", () => {
   const metaSchema = new Ajv().getSchema("http://json-schema.org/draft-07/schema");
 
-  it.each(Object.entries({ ...schemas, ...messages }).filter(([, schema]) => typeof schema === "object" && "type" in schema))(
-    "%s is one",
-    (_, schema) => {
-      // The program does not look at them again.
-      expect(metaSchema?.(schema), JSON.stringify(metaSchema?.errors)).toBe(true);
-    },
-  );
+  it.each(
+    Object.entries({ ...schemas, ...messages }).filter(([, schema]) => typeof schema === "object" && "type" in schema),
+  )("%s is one", (_, schema) => {
+    // The program does not look at them again.
+    expect(metaSchema?.(schema), JSON.stringify(metaSchema?.errors)).toBe(true);
+  });
 });
 
 describe("The contract's limits", () => {

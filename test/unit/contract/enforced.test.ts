@@ -35,7 +35,21 @@ describe.each(Object.entries(profiles))("Under the profile %s", (_, profile) => 
     const path = contract.endpoints[endpoint].path.replace("/api/v1/", "");
     const value = fc.oneof(
       fc.integer({ min: 0, max: 10_001 }).map(String),
-      fc.constantFrom("0", "1", "99", "100", "101", "007", "0100", "1e1", " 1", "a", "-1", "1".repeat(30), "1".repeat(31)),
+      fc.constantFrom(
+        "0",
+        "1",
+        "99",
+        "100",
+        "101",
+        "007",
+        "0100",
+        "1e1",
+        " 1",
+        "a",
+        "-1",
+        "1".repeat(30),
+        "1".repeat(31),
+      ),
       fc.string({ maxLength: 5 }),
     );
     fc.assert(
@@ -52,7 +66,14 @@ describe.each(Object.entries(profiles))("Under the profile %s", (_, profile) => 
     const schema = request["content"]?.["application/json"]?.["schema"];
     const element = fc.record({
       instId: fc.constant(swap),
-      ids: fc.constantFrom({}, { ordId: "1" }, { clOrdId: "a" }, { ordId: "1", clOrdId: "a" }, { ordId: "" }, { other: "1" }),
+      ids: fc.constantFrom(
+        {},
+        { ordId: "1" },
+        { clOrdId: "a" },
+        { ordId: "1", clOrdId: "a" },
+        { ordId: "" },
+        { other: "1" },
+      ),
     });
     const kindly = fc.array(
       element.map(({ instId, ids }) => ({ instId, ...ids })),
@@ -66,7 +87,8 @@ describe.each(Object.entries(profiles))("Under the profile %s", (_, profile) => 
         const { write } = setting(profile);
         const { status, body: answer } = write("trade/cancel-batch-orders", body);
         // What is wrong with one element is told of that element.
-        const refused = status !== 200 || answer.data.some(({ sCode }) => sCode === contract.profile.answers.parameterCode);
+        const refused =
+          status !== 200 || answer.data.some(({ sCode }) => sCode === contract.profile.answers.parameterCode);
         expect([body, !refused]).toEqual([body, fits(schema, body)]);
       }),
       { numRuns: 300 },
@@ -83,17 +105,21 @@ describe("Every list of an API document", () => {
     return [...own, ...Object.entries(value).flatMap(([key, one]) => arrays(one, `${place}/${key}`))];
   };
 
-  it.each(["array", "object", "absent"] as const)("says of what it is, where failures carry data as %s", (dataOnError) => {
-    const contract = createContract({ answers: { dataOnError } });
-    expect(arrays(openApi(contract))).toEqual([]);
-    expect(arrays(asyncApi(contract))).toEqual([]);
-  });
+  it.each(["array", "object", "absent"] as const)(
+    "says of what it is, where failures carry data as %s",
+    (dataOnError) => {
+      const contract = createContract({ answers: { dataOnError } });
+      expect(arrays(openApi(contract))).toEqual([]);
+      expect(arrays(asyncApi(contract))).toEqual([]);
+    },
+  );
 });
 
 describe("What the server answers beside its operations", () => {
   it("is told: a path that is not known, a body that is too large", () => {
     const document = openApi(createContract({ answers: { unknownPathStatus: 410 } })) as Node;
     expect(JSON.stringify(document["info"])).toContain("HTTP 410");
-    for (const [method, , { responses }] of operations(document)) expect("413" in (responses as Node)).toBe(method === "post");
+    for (const [method, , { responses }] of operations(document))
+      expect("413" in (responses as Node)).toBe(method === "post");
   });
 });

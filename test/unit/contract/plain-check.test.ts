@@ -34,16 +34,42 @@ const read = {
   balanceRecord: schemas.balanceRecord,
 } as const;
 
-const texts = ["", "0", "1.5", "-1.5", "1.", ".5", "1e5", "BTC-USDT", "BTC-USDT-SWAP", "BTC-SWAP", "btc", "live", "cross", "SPOT", "100"];
+const texts = [
+  "",
+  "0",
+  "1.5",
+  "-1.5",
+  "1.",
+  ".5",
+  "1e5",
+  "BTC-USDT",
+  "BTC-USDT-SWAP",
+  "BTC-SWAP",
+  "btc",
+  "live",
+  "cross",
+  "SPOT",
+  "100",
+];
 const edges = [63, 64, 65].flatMap((length) => ["a".repeat(length), "\u{1f600}".repeat(length)]);
-const anyText = fc.oneof(fc.constantFrom(...texts, ...edges, "A".repeat(20).concat("-", "B".repeat(20), "-SWAP")), fc.string());
-const anyValue = fc.oneof({ weight: 12, arbitrary: anyText }, fc.constantFrom<unknown>(undefined, null, true, false, 1, [], {}));
+const anyText = fc.oneof(
+  fc.constantFrom(...texts, ...edges, "A".repeat(20).concat("-", "B".repeat(20), "-SWAP")),
+  fc.string(),
+);
+const anyValue = fc.oneof(
+  { weight: 12, arbitrary: anyText },
+  fc.constantFrom<unknown>(undefined, null, true, false, 1, [], {}),
+);
 
 /** Objects of the schema's own fields, mostly all that are required, now and then with one that is unknown. */
 const objectOf = (schema: { readonly properties: object; readonly required?: readonly string[] }) => {
   const known = Object.keys(schema.properties);
   return fc
-    .tuple(fc.dictionary(fc.constantFrom(...known, "other", "toString"), anyValue), fc.boolean(), fc.infiniteStream(anyText))
+    .tuple(
+      fc.dictionary(fc.constantFrom(...known, "other", "toString"), anyValue),
+      fc.boolean(),
+      fc.infiniteStream(anyText),
+    )
     .map(([given, complete, fill]) => {
       const whole = complete ? (schema.required ?? []).map((name) => [name, fill.next().value as string]) : [];
       return { ...Object.fromEntries(whole), ...given };
@@ -55,7 +81,9 @@ describe.each(Object.entries(read))("The plain check of %s", (_, schema) => {
   const valid = strict.compile(schema);
   const one = objectOf("items" in schema ? schema.items : schema);
   const values =
-    "items" in schema ? fc.oneof(fc.array(one, { maxLength: 3 }), one) : fc.oneof({ weight: 9, arbitrary: one }, fc.array(one));
+    "items" in schema
+      ? fc.oneof(fc.array(one, { maxLength: 3 }), one)
+      : fc.oneof({ weight: 9, arbitrary: one }, fc.array(one));
 
   it("says yes to nothing that the validator refuses, nor changes, whatever it was asked before", () => {
     fc.assert(
@@ -67,7 +95,15 @@ describe.each(Object.entries(read))("The plain check of %s", (_, schema) => {
   });
 });
 
-const order = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", sz: "10", px: "60000.5", clOrdId: "a1", reduceOnly: true };
+const order = {
+  instId: "BTC-USDT-SWAP",
+  side: "buy",
+  ordType: "limit",
+  sz: "10",
+  px: "60000.5",
+  clOrdId: "a1",
+  reduceOnly: true,
+};
 const { placeBody } = schemas;
 
 describe("The plain check of a placement", () => {
@@ -95,7 +131,10 @@ it.each([
   ["unknown keys are allowed", { type: "object", properties: { a: { type: "string" } } }],
   ["numbers", { type: "object", additionalProperties: false, properties: { a: { type: "number" } } }],
   ["nested objects", { type: "object", additionalProperties: false, properties: { a: schemas.placeBody } }],
-  ["an unknown format", { type: "object", additionalProperties: false, properties: { a: { type: "string", format: "date" } } }],
+  [
+    "an unknown format",
+    { type: "object", additionalProperties: false, properties: { a: { type: "string", format: "date" } } },
+  ],
   ["a rule across fields", { ...schemas.orderQuery, minProperties: 1 }],
 ])("A schema with more than texts and flags has no plain check: %s", (_, schema) => {
   expect(plainCheckOf(schema)).toBeUndefined();

@@ -35,11 +35,27 @@ describe("The profile:", () => {
     ["a group misspelt", { wieghts: {} }, ['profile.wieghts: unknown group. Did you mean "weights"?']],
     ["a row misspelt", { weights: { getOrdr: 1 } }, ['profile.weights.getOrdr: unknown row. Did you mean "getOrder"?']],
     ["a row like none", { weights: { zzzzzzzzz: 1 } }, ["profile.weights.zzzzzzzzz: unknown row."]],
-    ["a number as text", { weights: { getOrder: "5" } }, ['profile.weights.getOrder: expected number, got string ("5").']],
+    [
+      "a number as text",
+      { weights: { getOrder: "5" } },
+      ['profile.weights.getOrder: expected number, got string ("5").'],
+    ],
     ["a list as an object", { order: { sides: {} } }, ["profile.order.sides: expected array, got object ({})."]],
-    ["null", { capabilities: { cancelSpot: null } }, ["profile.capabilities.cancelSpot: expected boolean, got null (null)."]],
-    ["a negative number", { history: { retentionMs: -1 } }, ["profile.history.retentionMs: expected a number of at least 0, got -1."]],
-    ["no number", { history: { retentionMs: Number.NaN } }, ["profile.history.retentionMs: expected a number of at least 0, got NaN."]],
+    [
+      "null",
+      { capabilities: { cancelSpot: null } },
+      ["profile.capabilities.cancelSpot: expected boolean, got null (null)."],
+    ],
+    [
+      "a negative number",
+      { history: { retentionMs: -1 } },
+      ["profile.history.retentionMs: expected a number of at least 0, got -1."],
+    ],
+    [
+      "no number",
+      { history: { retentionMs: Number.NaN } },
+      ["profile.history.retentionMs: expected a number of at least 0, got NaN."],
+    ],
     ["a group that is no object", { weights: 5 }, ["profile.weights: expected an object of rows, got number."]],
   ])("%s is refused by place, value and remedy", (_, overrides, issues) => {
     expect(issuesOf(overrides)).toEqual(issues);

@@ -17,7 +17,11 @@ const parts = {
 
 describe("The signed text", () => {
   it.each<[string, readonly string[], string]>([
-    ["leaves the query out by default", ["timestamp", "method", "path", "body"], 'TPOST/api/v1/trade/order{"sz":"1.0"}'],
+    [
+      "leaves the query out by default",
+      ["timestamp", "method", "path", "body"],
+      'TPOST/api/v1/trade/order{"sz":"1.0"}',
+    ],
     [
       "holds the query where the profile names it",
       ["timestamp", "method", "path", "query", "body"],
@@ -68,7 +72,9 @@ it("Headers are named after the prefix, in lower case", () => {
 });
 
 it("A query is written in its own order, each part encoded once", () => {
-  expect(queryText({ instId: "BTC-USDT", after: "1 2&3=%", ü: "/" })).toBe("instId=BTC-USDT&after=1%202%263%3D%25&%C3%BC=%2F");
+  expect(queryText({ instId: "BTC-USDT", after: "1 2&3=%", ü: "/" })).toBe(
+    "instId=BTC-USDT&after=1%202%263%3D%25&%C3%BC=%2F",
+  );
   expect(queryText({})).toBe("");
 });
 

@@ -70,7 +70,9 @@ describe("Validated user input", () => {
   });
 
   it("the error has the code it was asked for", () => {
-    expect(() => parseHuman(options, {}, "options", "FIXTURE_INVALID")).toThrow(expect.objectContaining({ code: "FIXTURE_INVALID" }));
+    expect(() => parseHuman(options, {}, "options", "FIXTURE_INVALID")).toThrow(
+      expect.objectContaining({ code: "FIXTURE_INVALID" }),
+    );
   });
 });
 
@@ -103,5 +105,7 @@ it("Data nested deeper than the stack is a problem like any other", () => {
   let deep: unknown = [];
   for (let level = 0; level < 200_000; level++) deep = [deep];
   const schema = { type: "object", additionalProperties: false, properties: { a: { type: "string" } } };
-  expect(wireProblems(schema, { a: deep })).toEqual([expect.stringMatching(/a: must be string \(got an array nested too deeply\)/)]);
+  expect(wireProblems(schema, { a: deep })).toEqual([
+    expect.stringMatching(/a: must be string \(got an array nested too deeply\)/),
+  ]);
 });

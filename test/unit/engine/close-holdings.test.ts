@@ -2,7 +2,13 @@
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Profile } from "../../../src/contract/profile.ts";
-import { createContract, type Event, isSluiceError, type PositionEnding, type PositionFilter } from "../../../src/index.ts";
+import {
+  createContract,
+  type Event,
+  isSluiceError,
+  type PositionEnding,
+  type PositionFilter,
+} from "../../../src/index.ts";
 import type { Quote } from "../../../src/market/market-data.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createVenue } from "../../../src/venue.ts";
@@ -22,7 +28,18 @@ const market = (instId: string, side: "buy" | "sell", qty: string, slot = `${ins
 });
 const quoteOf = (instId: string, bid: number, at: number): Quote => {
   const [bidPx, askPx, mid] = [String(bid), String(bid + 0.1), String(bid + 0.05)];
-  return { instId, at, bidPx, bidQty: "10", askPx, askQty: "10", mid, bidFloat: bid, askFloat: bid + 0.1, midFloat: bid + 0.05 };
+  return {
+    instId,
+    at,
+    bidPx,
+    bidQty: "10",
+    askPx,
+    askQty: "10",
+    mid,
+    bidFloat: bid,
+    askFloat: bid + 0.1,
+    midFloat: bid + 0.05,
+  };
 };
 
 /** Two swaps and a spot pair, all around 60,000. */
@@ -44,7 +61,8 @@ const worldWith = (unit: Unit, one: readonly WantedOrder[], two?: readonly Wante
   return world;
 };
 
-const heldAt = ({ venue }: World, instId = swap): string => venue.truth("main").positions.find((one) => one.instId === instId)?.pos ?? "0";
+const heldAt = ({ venue }: World, instId = swap): string =>
+  venue.truth("main").positions.find((one) => one.instId === instId)?.pos ?? "0";
 const balanceOf = ({ venue }: World, currency: string): string | undefined =>
   venue.truth("main").balances.find((one) => one.currency === currency)?.balance;
 const begin = async (world: World) => {
@@ -54,13 +72,17 @@ const begin = async (world: World) => {
     Object.fromEntries(
       life.engine
         .strategies()
-        .flatMap(({ name, positions }) => [...positions.values()].map(({ instId, qty }) => [`${name} ${instId}`, qty] as const)),
+        .flatMap(({ name, positions }) =>
+          [...positions.values()].map(({ instId, qty }) => [`${name} ${instId}`, qty] as const),
+        ),
     );
   const modes = (): readonly string[] => life.engine.strategies().map(({ mode }) => mode);
   const close = (which: PositionFilter) => {
     const endings: PositionEnding[] = [];
     const state = { done: false };
-    life.engine.closePositions("enough", which).subscribe({ next: (ending) => endings.push(ending), complete: () => (state.done = true) });
+    life.engine
+      .closePositions("enough", which)
+      .subscribe({ next: (ending) => endings.push(ending), complete: () => (state.done = true) });
     return { endings, state };
   };
   return { life, holdings, modes, close };
@@ -84,7 +106,9 @@ describe.each<Unit>(["base", "quote_notional"])("Closing what one strategy holds
     expect([heldAt(world), holdings()]).toEqual(["0.188", { [`one ${swap}`]: "0.3", [`two ${swap}`]: "-0.112" }]);
     const { endings, state } = close({ strategy: "one" });
     await pass(world, 20_000);
-    expect(endings).toEqual([{ kind: "closed", uid: "main", instId: swap, pos: "0.3", left: "0", reason: "", strategy: "one" }]);
+    expect(endings).toEqual([
+      { kind: "closed", uid: "main", instId: swap, pos: "0.3", left: "0", reason: "", strategy: "one" },
+    ]);
     expect([heldAt(world), holdings()]).toEqual(["-0.112", { [`one ${swap}`]: "0", [`two ${swap}`]: "-0.112" }]);
     expect([state.done, modes(), closings(life.events)]).toEqual([true, ["halted", "active"], []]);
     // The other one's, too: a short is bought back.
@@ -97,7 +121,10 @@ describe.each<Unit>(["base", "quote_notional"])("Closing what one strategy holds
   it("sells a spot holding to the last lot and nothing of what the account held before", async () => {
     const world = worldWith(unit, [market(spot, "buy", "0.137")], [market(spot, "buy", "0.05")]);
     const { life, holdings, close } = await begin(world);
-    expect([balanceOf(world, "BTC"), holdings()]).toEqual(["1.187", { [`one ${spot}`]: "0.137", [`two ${spot}`]: "0.05" }]);
+    expect([balanceOf(world, "BTC"), holdings()]).toEqual([
+      "1.187",
+      { [`one ${spot}`]: "0.137", [`two ${spot}`]: "0.05" },
+    ]);
     const { endings } = close({ strategy: "one", instId: spot });
     await pass(world, 30_000);
     expect(endings.map(({ kind, pos, left }) => [kind, pos, left])).toEqual([["closed", "0.137", "0"]]);
@@ -113,7 +140,11 @@ describe.each<Unit>(["base", "quote_notional"])("Closing what one strategy holds
     const { endings, state } = close({ strategy: "one", instId: other });
     await pass(world, 20_000);
     expect([endings.map(({ instId, kind }) => [instId, kind]), state.done]).toEqual([[[other, "closed"]], true]);
-    expect([heldAt(world), heldAt(world, other), holdings()]).toEqual(["0.1", "0", { [`one ${swap}`]: "0.1", [`one ${other}`]: "0" }]);
+    expect([heldAt(world), heldAt(world, other), holdings()]).toEqual([
+      "0.1",
+      "0",
+      { [`one ${swap}`]: "0.1", [`one ${other}`]: "0" },
+    ]);
     await stop(world, life.engine);
   });
 });
@@ -137,7 +168,13 @@ describe("Closing what one strategy holds", () => {
     const { endings, state } = close({ strategy: "one" });
     await pass(world, 130_000);
     expect(endings).toEqual([
-      expect.objectContaining({ kind: "left", pos: "0.1", left: heldAt(world), strategy: "one", reason: expect.stringMatching(/.{10}/) }),
+      expect.objectContaining({
+        kind: "left",
+        pos: "0.1",
+        left: heldAt(world),
+        strategy: "one",
+        reason: expect.stringMatching(/.{10}/),
+      }),
     ]);
     expect([heldAt(world), state.done]).toEqual(["0.07", true]);
     await stop(world, life.engine);
@@ -149,7 +186,11 @@ describe("Closing what one strategy holds", () => {
     world.lose = ({ endpoint }) => (endpoint === "placeOrder" ? "answer" : undefined);
     const { endings } = close({ strategy: "one" });
     await pass(world, 60_000);
-    expect([heldAt(world), holdings(), endings.map(({ kind }) => kind)]).toEqual(["0", { [`one ${swap}`]: "0" }, ["closed"]]);
+    expect([heldAt(world), holdings(), endings.map(({ kind }) => kind)]).toEqual([
+      "0",
+      { [`one ${swap}`]: "0" },
+      ["closed"],
+    ]);
     await stop(world, life.engine);
   });
 
@@ -161,7 +202,9 @@ describe("Closing what one strategy holds", () => {
     await pass(world, 2_000);
     life.engine.resume("go on", { strategy: "one" });
     await pass(world, 5_000);
-    expect(endings).toEqual([expect.objectContaining({ kind: "left", left: "0.07", reason: expect.stringContaining("resumed") })]);
+    expect(endings).toEqual([
+      expect.objectContaining({ kind: "left", left: "0.07", reason: expect.stringContaining("resumed") }),
+    ]);
     await stop(world, life.engine);
   });
 
@@ -169,7 +212,9 @@ describe("Closing what one strategy holds", () => {
     const world = worldWith("base", [market(swap, "buy", "0.1"), market(spot, "buy", "0.05")]);
     const { life, close, modes } = await begin(world);
     expect(refusedFor(() => close({ strategy: "won" }))).toMatch(/no strategy is named "won"/);
-    expect(refusedFor(() => close({ strategie: "one" } as PositionFilter))).toMatch(/unknown condition "strategie".*Nothing was closed/);
+    expect(refusedFor(() => close({ strategie: "one" } as PositionFilter))).toMatch(
+      /unknown condition "strategie".*Nothing was closed/,
+    );
     expect(refusedFor(() => close({ instId: "BTC-USDT-SWP" }))).toMatch(/no instrument "BTC-USDT-SWP"/);
     expect(refusedFor(() => close({ instId: spot }))).toMatch(/is spot.*holding is to be closed: one/);
     expect(refusedFor(() => close({ instId: other, strategy: "one" }))).toMatch(/"one" holds no ETH-USDT-SWAP/);
@@ -181,7 +226,11 @@ describe("Closing what one strategy holds", () => {
 
 describe("Closing the account's position of one instrument", () => {
   it("closes the net of all strategies by one call, halts those that trade it, and leaves the rest alone", async () => {
-    const world = worldWith("base", [market(swap, "buy", "0.3"), market(other, "buy", "0.2")], [market(swap, "sell", "0.1")]);
+    const world = worldWith(
+      "base",
+      [market(swap, "buy", "0.3"), market(other, "buy", "0.2")],
+      [market(swap, "sell", "0.1")],
+    );
     const { life, holdings, modes, close } = await begin(world);
     const { endings, state } = close({ instId: swap });
     await pass(world, 10_000);

@@ -11,8 +11,10 @@ const buy = (qty: string): WantedOrder => ({ slot: "in", instId: swap, side: "bu
 const quoted = (world: World, bid: number, qty = 100_000): void => {
   world.venue.quote(swap, bid * 10, qty, bid * 10 + 10, qty, world.clock.now());
 };
-const positionIn = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
-const usdtIn = ({ venue }: World): string => venue.truth("main").balances.find(({ currency }) => currency === "USDT")?.balance ?? "";
+const positionIn = ({ venue }: World): string =>
+  venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const usdtIn = ({ venue }: World): string =>
+  venue.truth("main").balances.find(({ currency }) => currency === "USDT")?.balance ?? "";
 const told = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type.startsWith("position.") ? [event.type] : []));
 const details = (events: readonly Event[]): readonly string[] =>
@@ -29,7 +31,9 @@ const closes = (world: World): { count: number } => {
 const closing = (engine: Engine) => {
   const endings: PositionEnding[] = [];
   const state = { done: false };
-  engine.closePositions("enough").subscribe({ next: (ending) => endings.push(ending), complete: () => (state.done = true) });
+  engine
+    .closePositions("enough")
+    .subscribe({ next: (ending) => endings.push(ending), complete: () => (state.done = true) });
   return { endings, state };
 };
 
@@ -76,7 +80,9 @@ describe("Closing positions", () => {
     // 0.1 bought at 60,001 and sold at 60,000, at five basis points each: 3.00005 and 3.
     const after = { qty: "0", realised: "-0.1", fees: "6.00005", profit: "-6.10005" };
     const fills = life.events.flatMap((event) => (event.type === "fill" ? [event] : []));
-    expect(fills.map(({ strategy, side, px, qty, cost, position }) => [strategy, side, px, qty, cost, position])).toEqual([
+    expect(
+      fills.map(({ strategy, side, px, qty, cost, position }) => [strategy, side, px, qty, cost, position]),
+    ).toEqual([
       [expect.any(String), "buy", "60001", "0.1", "3.00005", "0.1"],
       [fills[0]?.strategy, "sell", "60000", "0.1", "3", "0"],
     ]);
@@ -229,7 +235,11 @@ describe("Closing positions", () => {
     const { endings, state } = closing(life.engine);
     await pass(world, 200_000);
     expect(endings).toEqual([
-      expect.objectContaining({ kind: "unknown", instId: "", reason: expect.stringMatching(/^the positions could not be read \(.+\)$/) }),
+      expect.objectContaining({
+        kind: "unknown",
+        instId: "",
+        reason: expect.stringMatching(/^the positions could not be read \(.+\)$/),
+      }),
     ]);
     expect([state.done, sent.count, positionIn(world)]).toEqual([true, 0, "0.1"]);
     await stop(world, life.engine);

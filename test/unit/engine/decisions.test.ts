@@ -10,7 +10,18 @@ import { SluiceError } from "../../../src/errors.ts";
 import type { Event } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import { capturedIo } from "../../support/captured-io.ts";
-import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
+import {
+  begun,
+  crash,
+  far,
+  lifeOf,
+  pass,
+  resting,
+  stop,
+  until,
+  type World,
+  worldOf,
+} from "../../support/harness/engine.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const modes = (events: readonly Event[]): readonly string[] =>
@@ -224,7 +235,9 @@ describe("A journal of a later version", () => {
     const bytes = world.disk.files.get(name) ?? Buffer.alloc(0);
     const { text } = lineOf(readChain(bytes).mark, JSON.stringify({ type: "oath", words: "never again" }));
     world.disk.files.set(name, Buffer.concat([bytes, Buffer.from(text)]));
-    await expect(lifeOf(world).engine.start()).rejects.toThrow(/record of type "oath", which this version does not know/);
+    await expect(lifeOf(world).engine.start()).rejects.toThrow(
+      /record of type "oath", which this version does not know/,
+    );
   });
 });
 
@@ -244,8 +257,16 @@ describe("sluice run", () => {
   };
 
   it("tells the journal to go on after a halt, and which wider limits are meant", async () => {
-    const { config } = await given(', journal: { dir: "j" }', "--resume", "--accept-limits", "0123abcd", "--reset-risk-counters");
-    expect(config).toMatchObject({ journal: { dir: "j", resume: true, acceptLimits: "0123abcd", resetRiskCounters: true } });
+    const { config } = await given(
+      ', journal: { dir: "j" }',
+      "--resume",
+      "--accept-limits",
+      "0123abcd",
+      "--reset-risk-counters",
+    );
+    expect(config).toMatchObject({
+      journal: { dir: "j", resume: true, acceptLimits: "0123abcd", resetRiskCounters: true },
+    });
     const some = await given(', journal: { dir: "j" }', "--reset-risk-counters-of", "BTC-USDT-SWAP, ETH-USDT");
     expect(some.config).toMatchObject({ journal: { resetRiskCounters: ["BTC-USDT-SWAP", "ETH-USDT"] } });
     const { code, text } = await given("", "--resume");
@@ -260,13 +281,26 @@ describe("Quota use by other clients", () => {
     const journal = new EventLog(() => clock.now());
     let foreign = 119;
     const othersUse = (at: number) => [
-      { layer: "uid", scope: "main", capacity: 1_200, foreign, windowEndsAt: Math.floor(at / 60_000) * 60_000 + 60_000 },
+      {
+        layer: "uid",
+        scope: "main",
+        capacity: 1_200,
+        foreign,
+        windowEndsAt: Math.floor(at / 60_000) * 60_000 + 60_000,
+      },
     ];
     monitorForeignUsage(journal, { othersUse });
     journal.attach((event) => events.push(event));
     const answered = (at: number): number => {
       clock.advanceTo(at);
-      journal.append({ type: "action.answered", endpoint: "instruments", outcome: "done", status: 200, code: "0", elapsedMs: 1 });
+      journal.append({
+        type: "action.answered",
+        endpoint: "instruments",
+        outcome: "done",
+        status: 200,
+        code: "0",
+        elapsedMs: 1,
+      });
       return events.filter(({ type }) => type === "quota.otherClients").length;
     };
     expect(answered(1_000)).toBe(0);

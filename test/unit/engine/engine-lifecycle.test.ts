@@ -34,7 +34,10 @@ const engineOf = () => {
     happened.push("journal");
     return memoryDisk();
   };
-  const engine = createEngine({ service: { kind: "late", open }, strategies, journal: { dir: "journal" } }, { openDisk });
+  const engine = createEngine(
+    { service: { kind: "late", open }, strategies, journal: { dir: "journal" } },
+    { openDisk },
+  );
   engine.on("engine.started", () => {
     happened.push("started");
   });

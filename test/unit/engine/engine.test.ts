@@ -15,15 +15,25 @@ const turn = async (clock: VirtualClock, ms: number): Promise<void> => {
   await letPromisesSettle();
 };
 
-const resting = (name = "resting", px = "30000") => strategy(name, { desired: () => concat(of([far("a", px), far("b", px)]), NEVER) });
+const resting = (name = "resting", px = "30000") =>
+  strategy(name, { desired: () => concat(of([far("a", px), far("b", px)]), NEVER) });
 
-const setup = (startsAt = 1_700_000_000_000, strategies = [resting()], begin?: (context: PluginContext<object>) => unknown) => {
+const setup = (
+  startsAt = 1_700_000_000_000,
+  strategies = [resting()],
+  begin?: (context: PluginContext<object>) => unknown,
+) => {
   const clock = createVirtualClock(startsAt);
   const plugin = definePlugin({ name: "guest", options: closed, setup: (context) => begin?.(context) })({});
-  const engine = createEngine({ service: paper({ clock, instruments: [swap], latency: constant(10) }), strategies, plugins: [plugin] });
+  const engine = createEngine({
+    service: paper({ clock, instruments: [swap], latency: constant(10) }),
+    strategies,
+    plugins: [plugin],
+  });
   const events: Event[] = [];
   engine.events$.subscribe((event) => events.push(event));
-  const phases = (): string[] => events.flatMap((event) => (event.type === "order.changed" ? [`${event.slot} ${event.phase}`] : []));
+  const phases = (): string[] =>
+    events.flatMap((event) => (event.type === "order.changed" ? [`${event.slot} ${event.phase}`] : []));
   return { clock, engine, events, phases };
 };
 

@@ -36,7 +36,9 @@ it("It is told once when none has come for ten seconds, and placed all the same 
   await pass(world, 9_000);
   expect(refused(life.events)).toEqual([]);
   await pass(world, 30_000);
-  expect(refused(life.events)).toEqual(["no quote of BTC-USDT-SWAP is known yet to turn the size into the service's unit"]);
+  expect(refused(life.events)).toEqual([
+    "no quote of BTC-USDT-SWAP is known yet to turn the size into the service's unit",
+  ]);
   world.show(60_000);
   await pass(world, 3_000);
   expect(bought(world)).toEqual(["filled"]);

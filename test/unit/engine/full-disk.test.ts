@@ -3,7 +3,18 @@ import { Subject } from "rxjs";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Event } from "../../../src/index.ts";
 import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { begun, crash, far, type lifeOf, pass, resting, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
+import {
+  begun,
+  crash,
+  far,
+  type lifeOf,
+  pass,
+  resting,
+  stop,
+  until,
+  type World,
+  worldOf,
+} from "../../support/harness/engine.ts";
 
 const swap = "BTC-USDT-SWAP";
 const entry: WantedOrder = { slot: "in", instId: swap, side: "buy", px: "60001", qty: "0.02" };
@@ -13,12 +24,14 @@ let world: World;
 let wanted$: Subject<readonly Wanted[]>;
 let life: ReturnType<typeof lifeOf>;
 
-const positionIn = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const positionIn = ({ venue }: World): string =>
+  venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 const want = async (...orders: readonly Wanted[]): Promise<void> => {
   wanted$.next(orders);
   await pass(world, 2_000);
 };
-const typed = (events: readonly Event[], type: Event["type"]): readonly Event[] => events.filter((event) => event.type === type);
+const typed = (events: readonly Event[], type: Event["type"]): readonly Event[] =>
+  events.filter((event) => event.type === type);
 
 /** Holds 0.02, one order rests, and the disk is full from here on. */
 beforeEach(async () => {
@@ -59,7 +72,14 @@ describe("While the disk of the journal is full", () => {
 
   it("a stop that the engine holds closes what it protects", async () => {
     world.disk.isFull = false;
-    await want(entry, { slot: "more", instId: swap, side: "buy", px: "60001", qty: "0.03", protect: { stopLoss: "59000" } });
+    await want(entry, {
+      slot: "more",
+      instId: swap,
+      side: "buy",
+      px: "60001",
+      qty: "0.03",
+      protect: { stopLoss: "59000" },
+    });
     await pass(world, 40_000);
     expect(positionIn(world)).toBe("0.05");
     world.disk.isFull = true;
@@ -116,7 +136,9 @@ describe("While the disk of the journal is full", () => {
     await want({ slot: "out", instId: swap, side: "sell", px: "70000", qty: "0.02", reduceOnly: true });
     await pass(world, 60_000);
     expect(resting(world)).toEqual(["70000"]);
-    const adopted = typed(next.events, "order.changed").filter((event) => "reason" in event && event.reason === "adopted");
+    const adopted = typed(next.events, "order.changed").filter(
+      (event) => "reason" in event && event.reason === "adopted",
+    );
     expect(adopted).toMatchObject([{ strategy: "one", slot: "out" }]);
     await stop(world, next.engine);
   });

@@ -10,11 +10,14 @@ const swap = "BTC-USDT-SWAP";
 const buy = (slot: string, qty = "0.01", px = "60001"): WantedOrder => ({ slot, instId: swap, side: "buy", px, qty });
 const sell = (slot: string, px: string, qty = "0.01"): WantedOrder => ({ slot, instId: swap, side: "sell", px, qty });
 
-const positionIn = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const positionIn = ({ venue }: World): string =>
+  venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 const refusals = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type === "order.refused" ? [event.reason] : []));
 const modes = (events: readonly Event[]): readonly string[] =>
-  events.flatMap((event) => (event.type === "strategy.reducing" || event.type === "mode.changed" ? [event.reason] : []));
+  events.flatMap((event) =>
+    event.type === "strategy.reducing" || event.type === "mode.changed" ? [event.reason] : [],
+  );
 const wants = (world: World, ...orders: readonly WantedOrder[]): void => {
   world.wanted$ = concat(of(orders), NEVER);
 };
@@ -147,7 +150,9 @@ describe("A loss limit after a restart", () => {
     quoted(world, 59_000);
     wanted$.next([sell("out", "59000", "0.1")]);
     await pass(world, 20_000);
-    expect(modes(second.events)).toEqual([expect.stringMatching(/a loss of 1\d\d\.\d+ is more than 100 \(orders\.lossPerStrategy\)/)]);
+    expect(modes(second.events)).toEqual([
+      expect.stringMatching(/a loss of 1\d\d\.\d+ is more than 100 \(orders\.lossPerStrategy\)/),
+    ]);
     await stop(world, second.engine);
   });
 

@@ -28,7 +28,13 @@ const start = (pending$: Subject<Snapshot<readonly OrderRecord[]>>) => {
     },
   );
 };
-const denial: Snapshot<readonly OrderRecord[]> = { value: [], at: -1, stale: true, problem: "50110 unknown key", denied: true };
+const denial: Snapshot<readonly OrderRecord[]> = {
+  value: [],
+  at: -1,
+  stale: true,
+  problem: "50110 unknown key",
+  denied: true,
+};
 /** Values are awaited in turn. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

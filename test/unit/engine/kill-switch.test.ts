@@ -6,7 +6,8 @@ import { begun, far, pass, stop, type World, worldOf } from "../../support/harne
 const count = 200;
 const minuteMs = 60_000;
 
-const rungs = (below: number) => Array.from({ length: count }, (_, index) => far(`slot-${index}`, String(20_000 + index - below)));
+const rungs = (below: number) =>
+  Array.from({ length: count }, (_, index) => far(`slot-${index}`, String(20_000 + index - below)));
 
 /** A world in which two hundred contract orders rest, `intoMs` after a window of the service has begun. */
 const crowded = async (intoMs: number) => {

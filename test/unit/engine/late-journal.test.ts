@@ -12,7 +12,11 @@ import { memoryDisk } from "../../support/harness/memory-disk.ts";
 
 const journal = () => {
   const service = paper({ instruments: [swap] });
-  const config = checkConfig({ service, strategies: [strategy("one", { desired: () => NEVER })], journal: { dir: "journal" } });
+  const config = checkConfig({
+    service,
+    strategies: [strategy("one", { desired: () => NEVER })],
+    journal: { dir: "journal" },
+  });
   const disk = memoryDisk();
   return new LateJournal(config, {
     service: { clock: createVirtualClock(0), users: [] },
@@ -39,7 +43,11 @@ describe("A journal that is not open", () => {
     const failed: string[] = [];
     const next: Transport = ({ endpoint }) => void passed.push(endpoint);
     const guarded = journal().interceptor(next);
-    const sink = { response: () => undefined, failed: (error: unknown) => void failed.push(String(error)), closed: false };
+    const sink = {
+      response: () => undefined,
+      failed: (error: unknown) => void failed.push(String(error)),
+      closed: false,
+    };
     for (const endpoint of ["placeOrder", "cancelBatch", "pendingOrders"] as const) guarded(request(endpoint), sink);
     expect(passed).toEqual(["cancelBatch", "pendingOrders"]);
     expect(failed).toEqual(["SluiceError: The journal is not open: no order leaves without it."]);

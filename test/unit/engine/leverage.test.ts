@@ -10,7 +10,9 @@ const run = async (leverage: unknown) => {
   const buying = strategy("buying", {
     run: ({ orders, positions$ }) => {
       positions$.subscribe(({ value }) => levers.push(...value.map(({ lever, mgnMode }) => `${lever} ${mgnMode}`)));
-      return timer(6_000).pipe(mergeMap(() => orders.place({ ...far(), slot: "in", ordType: "market", px: undefined as never })));
+      return timer(6_000).pipe(
+        mergeMap(() => orders.place({ ...far(), slot: "in", ordType: "market", px: undefined as never })),
+      );
     },
   });
   const report = await runBacktest({
@@ -30,7 +32,10 @@ describe("Leverage of a config", () => {
     // One call of weight 5 for the one product.
     const { levers, report } = await run({});
     expect(levers.at(-1)).toBe("10 cross");
-    expect([plain.report.quota.weight, plain.report.quota.requests]).toEqual([report.quota.weight + 5, report.quota.requests + 1]);
+    expect([plain.report.quota.weight, plain.report.quota.requests]).toEqual([
+      report.quota.weight + 5,
+      report.quota.requests + 1,
+    ]);
   });
 
   it("stops the start when the service refuses it, with the service's words", async () => {

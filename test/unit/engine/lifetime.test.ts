@@ -69,14 +69,23 @@ describe("A stopped engine", () => {
       open: () => ({
         clock: counted,
         transport,
-        market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+        market: {
+          trades: () => NEVER,
+          quotes: () => NEVER,
+          books: () => NEVER,
+          candles: () => NEVER,
+          lastPx: () => undefined,
+        },
         users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }],
         assumptions: [],
         start: () => undefined,
         stop: () => undefined,
       }),
     };
-    const engine = createEngine({ service, strategies: [strategy("one", { desired: () => concat(of([far()]), NEVER) })] });
+    const engine = createEngine({
+      service,
+      strategies: [strategy("one", { desired: () => concat(of([far()]), NEVER) })],
+    });
     const events: Event[] = [];
     engine.on("event", (event) => events.push(event));
     const pass = async (ms: number): Promise<void> => {

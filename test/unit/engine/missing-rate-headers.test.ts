@@ -60,7 +60,8 @@ const story = async ({ pushing, loses = () => false, spoil, losesAnswer = () => 
   for (step = 0; step < 60; step++) {
     quote();
     await pass(world, 3_000);
-    if (chance.next() < 0.2) world.venue.trade("BTC-USDT-SWAP", "sell", 589_000, chance.next() < 0.5 ? 15 : 5, world.clock.now());
+    if (chance.next() < 0.2)
+      world.venue.trade("BTC-USDT-SWAP", "sell", 589_000, chance.next() < 0.5 ? 15 : 5, world.clock.now());
     look();
   }
   await pass(world, 240_000);
@@ -101,9 +102,12 @@ describe("An engine at a service without rate headers", () => {
     ["loses every fifth push", { pushing: true, loses: fifth, losesAnswer: fourth }],
     ["has an empty history", { pushing: true, loses: fifth, losesAnswer: fourth, spoil: emptyHistory }],
     ["turns questions for an order away", { pushing: false, losesAnswer: fourth, spoil: denied }],
-  ])("and %s leaves no slot doubled, no order unknown, none believed in that is over, and trading goes on", async (_, blindness) => {
-    expect(await story(blindness)).toEqual({ counts: all, quotes: ["58773", "58873", "58973"], told: [] });
-  });
+  ])(
+    "and %s leaves no slot doubled, no order unknown, none believed in that is over, and trading goes on",
+    async (_, blindness) => {
+      expect(await story(blindness)).toEqual({ counts: all, quotes: ["58773", "58873", "58973"], told: [] });
+    },
+  );
 
   it("is named when it tells nothing at all of how orders end, and all heals when it does", async () => {
     const spoil: World["spoil"] = (request, answer) => denied(request, emptyHistory(request, answer));

@@ -9,7 +9,17 @@ import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Positions } from "../../../src/orders/positions.ts";
 import type { Snapshot } from "../../../src/orders/state/snapshot.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { begun, eth, far, type lifeOf, pass, stop, venueOf, type World, worldOf } from "../../support/harness/engine.ts";
+import {
+  begun,
+  eth,
+  far,
+  type lifeOf,
+  pass,
+  stop,
+  venueOf,
+  type World,
+  worldOf,
+} from "../../support/harness/engine.ts";
 
 const swap = "BTC-USDT-SWAP";
 const entry: WantedOrder = { slot: "in", instId: swap, side: "buy", px: "60001", qty: "0.02" };
@@ -22,7 +32,9 @@ beforeEach(() => {
   world.show(60_000);
 });
 
-const begin = async (wanted$: Observable<readonly WantedOrder[]> = concat(of([entry]), NEVER)): Promise<ReturnType<typeof lifeOf>> => {
+const begin = async (
+  wanted$: Observable<readonly WantedOrder[]> = concat(of([entry]), NEVER),
+): Promise<ReturnType<typeof lifeOf>> => {
   world.wanted$ = wanted$;
   const life = await begun(world);
   await pass(world, 5_000);
@@ -31,14 +43,22 @@ const begin = async (wanted$: Observable<readonly WantedOrder[]> = concat(of([en
 
 /** Somebody with the same account, by another program. */
 const byHand = (path: string, body: object): void => {
-  const request = { method: "POST", path: `/api/v1/trade/${path}`, query: {}, body, key: "k1", ip: "elsewhere" } as const;
+  const request = {
+    method: "POST",
+    path: `/api/v1/trade/${path}`,
+    query: {},
+    body,
+    key: "k1",
+    ip: "elsewhere",
+  } as const;
   world.venue.handle(request, world.clock.now());
 };
 const closeByHand = (): void => byHand("close-position", { instId: swap });
 const trade = (side: string, qty: number): void => {
   byHand("order", { instId: swap, side, ordType: "market", sz: String(qty * 60_001) });
 };
-const positionIn = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const positionIn = ({ venue }: World): string =>
+  venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 
 const told = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => {
@@ -61,7 +81,9 @@ it("A position closed by hand is told once, names both sides and what to do, and
   await pass(world, 600_000);
   expect(told(life.events)).toHaveLength(1);
   const holders = [{ strategy: "one", qty: "0.02" }];
-  expect(life.engine.health().differences).toEqual([{ user: "main", instId: swap, account: "0", held: "0.02", holders }]);
+  expect(life.engine.health().differences).toEqual([
+    { user: "main", instId: swap, account: "0", held: "0.02", holders },
+  ]);
   await stop(world, life.engine);
 });
 
@@ -135,7 +157,9 @@ it("A position changed by hand is told, its close by the engine ends it, and tha
   trade("buy", 0.01);
   await pass(world, 90_000);
   expect(told(life.events)).toEqual([expect.stringContaining("the account has 0.03, strategies hold 0.02")]);
-  expect(told(life.events)[0]).toContain(`sluice ctl close --inst ${swap} --yes (or stop, and sluice close with the config), which halts`);
+  expect(told(life.events)[0]).toContain(
+    `sluice ctl close --inst ${swap} --yes (or stop, and sluice close with the config), which halts`,
+  );
   life.engine.closePositions("both", { instId: swap }).subscribe();
   await pass(world, 90_000);
   expect(positionIn(world)).toBe("0");
@@ -190,7 +214,9 @@ it("Strategies that trade all the time, and each other's opposite, differ from n
   world.second$ = concat(of([{ slot: "short", instId: swap, side: "sell", px: "59999", qty: "0.05" } as const]), NEVER);
   const life = await begin(wanted$);
   for (let round = 0; round < 100; round++) {
-    wanted$.next([{ slot: "m", instId: swap, side: round % 3 === 0 ? "sell" : "buy", ordType: "market", qty: "0.01", round }]);
+    wanted$.next([
+      { slot: "m", instId: swap, side: round % 3 === 0 ? "sell" : "buy", ordType: "market", qty: "0.01", round },
+    ]);
     await pass(world, 3_700);
   }
   expect(life.events.filter(({ type }) => type === "fill").length).toBeGreaterThan(90);

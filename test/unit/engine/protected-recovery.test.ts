@@ -22,7 +22,8 @@ const entry: WantedOrder = {
 const wants = (...set: readonly Wanted[]) => concat(of(set), NEVER);
 const timer = ({ clock }: World, ms: number, set: readonly Wanted[]): Observable<readonly Wanted[]> =>
   after(clock, ms).pipe(map(() => set));
-const position = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const position = ({ venue }: World): string =>
+  venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 
 /** A world at 60000 whose venue notes every position the account ever had. */
 const watched = (): { readonly world: World; readonly seen: string[] } => {
@@ -159,7 +160,12 @@ describe("A process killed at any step between two entries and the end of the st
   /** What a life does until `killAt` of its requests, answers and writes are done; how many there were. */
   const story = async (killAt: number) => {
     const { world, seen } = watched();
-    world.wanted$ = concat(of([older]), timer(world, 2_000, [older, newer]), timer(world, 30_000, [older, newer, plain]), NEVER);
+    world.wanted$ = concat(
+      of([older]),
+      timer(world, 2_000, [older, newer]),
+      timer(world, 30_000, [older, newer, plain]),
+      NEVER,
+    );
     let steps = 0;
     world.step = () => {
       if (++steps === killAt) throw new Dead();
@@ -185,7 +191,10 @@ describe("A process killed at any step between two entries and the end of the st
   /** What the service executed of the orders at a price, in base currency. */
   const executed = ({ venue }: World, px: string): string => {
     const orders = venue.truth("main").orders.filter((order) => order.px === px);
-    return orders.reduce((sum, { accFillSz }) => add(sum, toStep(div(accFillSz || "0", px, 12), "0.001", "nearest")), "0");
+    return orders.reduce(
+      (sum, { accFillSz }) => add(sum, toStep(div(accFillSz || "0", px, 12), "0.001", "nearest")),
+      "0",
+    );
   };
 
   it("leaves what the next process closes, each part at its own stop, exactly and never twice", async () => {
@@ -230,7 +239,11 @@ describe("A process killed at any step between two entries and the end of the st
     );
     journal.attach((event) => told.push(event));
     const restored: unknown[] = [];
-    const orderManager = { inherit: () => undefined, restore: (kept: unknown) => restored.push(kept), rearm: () => undefined };
+    const orderManager = {
+      inherit: () => undefined,
+      restore: (kept: unknown) => restored.push(kept),
+      rearm: () => undefined,
+    };
     const record = { uid: "u", strategy: "one", name: "long", instId: swap, protect: { stopLoss: { percent: "1" } } };
     const wrong = { ...record, name: "wrong", protect: { stopLoss: { percent: 1 } } };
     recall(
@@ -238,7 +251,9 @@ describe("A process killed at any step between two entries and the end of the st
       { life: 2, open: [], held: [], judged: [], holdings: [], protections: [wrong, record], repaired: false } as never,
     );
     expect(restored).toEqual([[record]]);
-    const detail = expect.stringContaining("one/wrong: the journal holds a protection of BTC-USDT-SWAP with protect.stopLoss.percent 1.");
+    const detail = expect.stringContaining(
+      "one/wrong: the journal holds a protection of BTC-USDT-SWAP with protect.stopLoss.percent 1.",
+    );
     expect(told).toMatchObject([{ type: "journal.opened" }, { type: "anomaly", what: "protection.malformed", detail }]);
   });
 });

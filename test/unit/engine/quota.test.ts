@@ -55,10 +55,16 @@ describe("Quota settings of a config", () => {
   });
 
   it.each([
-    ["a budget for nobody", { budgets: { mny: 30 } }, /quota\.budgets: no strategy is named "mny".*Did you mean "many"/s],
+    [
+      "a budget for nobody",
+      { budgets: { mny: 30 } },
+      /quota\.budgets: no strategy is named "mny".*Did you mean "many"/s,
+    ],
     [
       "a layer with a misspelt field",
-      { layers: [{ name: "a", scope: "uid", unit: "requests", capacity: 1, windowMs: 1, anchor: "sliding", banMS: 0 }] },
+      {
+        layers: [{ name: "a", scope: "uid", unit: "requests", capacity: 1, windowMs: 1, anchor: "sliding", banMS: 0 }],
+      },
       /banMS.*Did you mean "banMs"/s,
     ],
   ])("refuses %s", async (_, quota, message) => {

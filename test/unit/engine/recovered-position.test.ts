@@ -32,7 +32,12 @@ it("A killed engine's strategy finds its position, with what was executed while 
   const second = await begun(world);
   await pass(world, 30_000);
   // 0.01 for 580 on top of 0.017 for 1003, and 0.116 of fees.
-  expect(world.position(swap)).toMatchObject({ qty: "0.027", avgPx: "58629.629629629629", realised: "6", fees: "0.3886" });
+  expect(world.position(swap)).toMatchObject({
+    qty: "0.027",
+    avgPx: "58629.629629629629",
+    realised: "6",
+    fees: "0.3886",
+  });
   const told = second.events.filter((event) => event.type === "fill");
   expect(told).toMatchObject([{ px: "58000", qty: "0.01", position: "0.027", recovered: true }]);
   await stop(world, second.engine);

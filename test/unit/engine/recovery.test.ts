@@ -14,7 +14,8 @@ describe("The placement journal", () => {
     await pass(world, 5_000);
     expect(resting(world)).toEqual(["29000", "30000"]);
     for (const [index, what] of order.entries()) {
-      if (what === "send placeOrder") expect(order.slice(0, index).filter((step) => step.startsWith("sync")).length).toBeGreaterThan(0);
+      if (what === "send placeOrder")
+        expect(order.slice(0, index).filter((step) => step.startsWith("sync")).length).toBeGreaterThan(0);
     }
     await until(world, engine.stop({ cancel: true }));
     const text = [...world.disk.files.values()].map(String).join("");
@@ -165,27 +166,40 @@ describe("The placement journal", () => {
 
 describe("An engine killed at any moment:", () => {
   // With every seed: test/soak/crash-matrix.ts.
-  it.each(["lost", "kept", "torn"] as const)("every wanted order exists once in the end, when what was not flushed is %s", async (fate) => {
-    const { steps } = await crashStory({ fate, stopAt: 0, seed: "0" });
-    expect(steps.length).toBeGreaterThan(15);
-    for (const name of ["append", "sync", "send placeOrder", "answer placeOrder", "send cancelBatch", "answer cancelBatch"])
-      expect(steps.some((step) => step.startsWith(name))).toBe(true);
-    for (const [seed] of steps.entries()) {
-      const { problems } = await crashStory({ fate, stopAt: seed + 1, seed: String(seed) });
-      expect(problems).toEqual([]);
-    }
-  });
+  it.each(["lost", "kept", "torn"] as const)(
+    "every wanted order exists once in the end, when what was not flushed is %s",
+    async (fate) => {
+      const { steps } = await crashStory({ fate, stopAt: 0, seed: "0" });
+      expect(steps.length).toBeGreaterThan(15);
+      for (const name of [
+        "append",
+        "sync",
+        "send placeOrder",
+        "answer placeOrder",
+        "send cancelBatch",
+        "answer cancelBatch",
+      ])
+        expect(steps.some((step) => step.startsWith(name))).toBe(true);
+      for (const [seed] of steps.entries()) {
+        const { problems } = await crashStory({ fate, stopAt: seed + 1, seed: String(seed) });
+        expect(problems).toEqual([]);
+      }
+    },
+  );
 
-  it.each(["lost", "kept", "torn"] as const)("so does every one that was being changed, when what was not flushed is %s", async (fate) => {
-    const { steps } = await crashStory({ fate, stopAt: 0, seed: "0", amends: true });
-    for (const name of ["send placeOrder", "send amendOrder", "answer amendOrder"])
-      expect(steps.some((step) => step.startsWith(name))).toBe(true);
-    // What the order may become is on disk before the change leaves.
-    const sent = steps.indexOf("send amendOrder");
-    expect(steps.slice(0, sent).findLast((step) => /^(append|sync)/.test(step))).toMatch(/^sync/);
-    for (const [seed] of steps.entries()) {
-      const { problems } = await crashStory({ fate, stopAt: seed + 1, seed: String(seed), amends: true });
-      expect(problems).toEqual([]);
-    }
-  });
+  it.each(["lost", "kept", "torn"] as const)(
+    "so does every one that was being changed, when what was not flushed is %s",
+    async (fate) => {
+      const { steps } = await crashStory({ fate, stopAt: 0, seed: "0", amends: true });
+      for (const name of ["send placeOrder", "send amendOrder", "answer amendOrder"])
+        expect(steps.some((step) => step.startsWith(name))).toBe(true);
+      // What the order may become is on disk before the change leaves.
+      const sent = steps.indexOf("send amendOrder");
+      expect(steps.slice(0, sent).findLast((step) => /^(append|sync)/.test(step))).toMatch(/^sync/);
+      for (const [seed] of steps.entries()) {
+        const { problems } = await crashStory({ fate, stopAt: seed + 1, seed: String(seed), amends: true });
+        expect(problems).toEqual([]);
+      }
+    },
+  );
 });

@@ -34,7 +34,9 @@ const group = ({
       });
       const answer = clock.setTimer(clock.now() + takenMs, () => {
         const records = Array.from({ length: rows }, () => ({ at }));
-        subscriber.next(stage.isBroken ? { kind: "unknown", message: "lost" } : { kind: "done", records, problems, at: clock.now() });
+        subscriber.next(
+          stage.isBroken ? { kind: "unknown", message: "lost" } : { kind: "done", records, problems, at: clock.now() },
+        );
         subscriber.complete();
       });
       return () => {
@@ -61,7 +63,10 @@ const group = ({
           }),
         ),
     });
-    return { resource, seen: [] as { readonly value: number; readonly at: number; readonly stale: boolean; readonly now: number }[] };
+    return {
+      resource,
+      seen: [] as { readonly value: number; readonly at: number; readonly stale: boolean; readonly now: number }[],
+    };
   };
   const members = freshMs.map(member);
   const watching = members.map(({ resource, seen }) =>
@@ -120,22 +125,25 @@ describe("Engines of one group", () => {
     expect(second?.resource.current.value).toBeGreaterThanOrEqual(wantedAt);
   });
 
-  it.each(["away", "silent"] as const)("ask for themselves while the store is %s, and share again afterwards", async (state) => {
-    const { clock, store, stage, members, run } = group({ freshMs: [2_000, 2_000, 2_000, 2_000] });
-    await run(60_000);
-    store.state = state;
-    const [before, looks] = [stage.asked, store.looks];
-    await run(100_000);
-    expect(stage.asked - before).toBeGreaterThanOrEqual(160);
-    // Once in ten seconds an engine looks whether it is there.
-    expect(store.looks - looks).toBeLessThanOrEqual(44);
-    for (const { resource } of members) expect(clock.now() - resource.current.at).toBeLessThanOrEqual(4_500);
-    store.state = "there";
-    await run(60_000);
-    const again = stage.asked;
-    await run(100_000);
-    expect(stage.asked - again).toBeLessThanOrEqual(60);
-  });
+  it.each(["away", "silent"] as const)(
+    "ask for themselves while the store is %s, and share again afterwards",
+    async (state) => {
+      const { clock, store, stage, members, run } = group({ freshMs: [2_000, 2_000, 2_000, 2_000] });
+      await run(60_000);
+      store.state = state;
+      const [before, looks] = [stage.asked, store.looks];
+      await run(100_000);
+      expect(stage.asked - before).toBeGreaterThanOrEqual(160);
+      // Once in ten seconds an engine looks whether it is there.
+      expect(store.looks - looks).toBeLessThanOrEqual(44);
+      for (const { resource } of members) expect(clock.now() - resource.current.at).toBeLessThanOrEqual(4_500);
+      store.state = "there";
+      await run(60_000);
+      const again = stage.asked;
+      await run(100_000);
+      expect(stage.asked - again).toBeLessThanOrEqual(60);
+    },
+  );
 
   it("go on when the one that asks is gone in the midst of it", async () => {
     const { stage, members, watching, run } = group({ readMs: () => 2_000 });
@@ -177,18 +185,25 @@ describe("Engines of one group", () => {
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 5, maxLength: 40 }),
         fc.array(fc.integer({ min: 10, max: 6_000 }), { minLength: 3, maxLength: 20 }),
-        fc.array(fc.tuple(fc.integer({ min: 5_000, max: 40_000 }), fc.integer({ min: -60_000, max: 60_000 })), { maxLength: 3 }),
+        fc.array(fc.tuple(fc.integer({ min: 5_000, max: 40_000 }), fc.integer({ min: -60_000, max: 60_000 })), {
+          maxLength: 3,
+        }),
         async (delays, takes, steps) => {
           let drawn = 0;
           const from = (list: readonly number[]) => () => list[drawn++ % list.length] as number;
-          const { store, taken, run } = group({ freshMs: [everyMs, 15_000, 30_000], delayMs: from(delays), readMs: from(takes) });
+          const { store, taken, run } = group({
+            freshMs: [everyMs, 15_000, 30_000],
+            delayMs: from(delays),
+            readMs: from(takes),
+          });
           for (const [afterMs, aheadMs] of steps) {
             await run(afterMs);
             store.aheadMs = aheadMs;
           }
           await run(90_000);
           // What a clock is set by less than half a second is not noticed.
-          for (const { value, ageMs, now } of taken) expect(value).toBeGreaterThanOrEqual(now - ageMs - (steps.length === 0 ? 0 : 500));
+          for (const { value, ageMs, now } of taken)
+            expect(value).toBeGreaterThanOrEqual(now - ageMs - (steps.length === 0 ? 0 : 500));
         },
       ),
       { numRuns: 60, seed: 5 },

@@ -90,7 +90,8 @@ describe("An engine's start", () => {
     const ends: string[] = [];
     let late: ResponseSink | undefined;
     const ask = (asked: WireRequest = request): void => {
-      const failed = (error: unknown): void => void ends.push(`${clock.now()} ${error instanceof Error ? error.message : ""}`);
+      const failed = (error: unknown): void =>
+        void ends.push(`${clock.now()} ${error instanceof Error ? error.message : ""}`);
       watch.interceptor((_, sink) => {
         late = sink;
       })(asked, { response: ({ status: told }) => void ends.push(`${clock.now()} ${told}`), failed, closed: false });
@@ -133,7 +134,11 @@ describe("An engine's start", () => {
   it.each<[string, Transport, string]>([
     ["a host that does not exist", lost("ENOTFOUND"), `${url} cannot be reached (ENOTFOUND).`],
     ["a server of another protocol", lost("HPE_INVALID"), `${url} cannot be reached (HPE_INVALID).`],
-    ["another host by its certificate", lost("ERR_TLS_CERT_ALTNAME_INVALID"), `${url} cannot be reached (ERR_TLS_CERT_ALTNAME_INVALID).`],
+    [
+      "another host by its certificate",
+      lost("ERR_TLS_CERT_ALTNAME_INVALID"),
+      `${url} cannot be reached (ERR_TLS_CERT_ALTNAME_INVALID).`,
+    ],
   ])("ends at once at %s, and names it", (_, transport, words) => {
     const { ask, end, told } = stage(url);
     ask(transport);
@@ -142,16 +147,23 @@ describe("An engine's start", () => {
     expect(told).toEqual([]);
   });
 
-  it.each([404, 301])("tells a path that does not exist, and ends when that is answered for the third time (%i)", (code) => {
-    const { ask, end, told } = stage(url);
-    ask(status(code));
-    expect(told).toEqual([`0 ${url} has no such path (${code} for GET /api/v1/common/instruments): is the service's baseUrl right?`]);
-    ask(status(code));
-    expect(end()).toBe("");
-    ask(status(code));
-    expect(end()).toContain(`The engine cannot start: ${url} has no such path (${code} for GET /api/v1/common/instruments).`);
-    expect(end()).toContain("Check the service's baseUrl in the config.");
-  });
+  it.each([404, 301])(
+    "tells a path that does not exist, and ends when that is answered for the third time (%i)",
+    (code) => {
+      const { ask, end, told } = stage(url);
+      ask(status(code));
+      expect(told).toEqual([
+        `0 ${url} has no such path (${code} for GET /api/v1/common/instruments): is the service's baseUrl right?`,
+      ]);
+      ask(status(code));
+      expect(end()).toBe("");
+      ask(status(code));
+      expect(end()).toContain(
+        `The engine cannot start: ${url} has no such path (${code} for GET /api/v1/common/instruments).`,
+      );
+      expect(end()).toContain("Check the service's baseUrl in the config.");
+    },
+  );
 
   it("goes on after a page of a proxy that is being restarted", () => {
     const { ask, end } = stage(url);
@@ -161,9 +173,17 @@ describe("An engine's start", () => {
 
   it("tells what the service refuses, in its own words", () => {
     const { ask, end, told } = stage(url);
-    ask((_, sink) => sink.response({ status: 200, headers: {}, body: { code: "152409", msg: "signature verification failed", data: [] } }));
+    ask((_, sink) =>
+      sink.response({
+        status: 200,
+        headers: {},
+        body: { code: "152409", msg: "signature verification failed", data: [] },
+      }),
+    );
     ask((_, sink) => sink.response({ status: 200, headers: {}, body: { code: "0", msg: "", data: [] } }));
-    expect(told).toEqual(["0 the service refuses GET /api/v1/common/instruments: 152409 signature verification failed"]);
+    expect(told).toEqual([
+      "0 the service refuses GET /api/v1/common/instruments: 152409 signature verification failed",
+    ]);
     expect(end()).toBe("");
   });
 

@@ -4,7 +4,14 @@ import { describe, expect, it } from "vitest";
 import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createEngine, definePlugin, defineStrategy, type Event, type PluginContext, type Strategy } from "../../../src/index.ts";
+import {
+  createEngine,
+  definePlugin,
+  defineStrategy,
+  type Event,
+  type PluginContext,
+  type Strategy,
+} from "../../../src/index.ts";
 import { closed, far, strategy, swap } from "../../support/harness/backtest.ts";
 
 const options = {
@@ -30,7 +37,10 @@ const priced = defineStrategy({
   },
 });
 
-const running = async (strategies: readonly Strategy[], setup: (context: PluginContext<object>) => unknown = () => undefined) => {
+const running = async (
+  strategies: readonly Strategy[],
+  setup: (context: PluginContext<object>) => unknown = () => undefined,
+) => {
   starts.length = 0;
   const clock = createVirtualClock(1_700_000_000_000);
   const guest = definePlugin({ name: "guest", options: closed, setup })({});
@@ -49,15 +59,21 @@ const running = async (strategies: readonly Strategy[], setup: (context: PluginC
   const start = engine.start();
   await run(5_000);
   await start;
-  const slots = (): readonly string[] => engine.openOrders().map(({ strategy: of, slot, spec }) => `${of}/${slot} ${spec?.px}`);
-  const sent = (endpoint: string): number => events.filter((event) => event.type === "action.sent" && event.endpoint === endpoint).length;
+  const slots = (): readonly string[] =>
+    engine.openOrders().map(({ strategy: of, slot, spec }) => `${of}/${slot} ${spec?.px}`);
+  const sent = (endpoint: string): number =>
+    events.filter((event) => event.type === "action.sent" && event.endpoint === endpoint).length;
   return { engine, events, run, slots, sent };
 };
 
 describe("Strategies as they stand", () => {
   it("are those of the config in its order, with user, state, mode and its reason, options, schema and positions", async () => {
     const resting = { ...strategy("ben's", { desired: () => concat(of([far("x")]), NEVER) }), user: "ben" };
-    const { engine, run } = await running([priced({ px: "31000" }), resting, priced({ px: "1", ends: "fails" }, { as: "bad" })]);
+    const { engine, run } = await running([
+      priced({ px: "31000" }),
+      resting,
+      priced({ px: "1", ends: "fails" }, { as: "bad" }),
+    ]);
     expect(engine.strategies()).toMatchObject([
       {
         name: "priced",
@@ -114,7 +130,9 @@ describe("Orders of an engine", () => {
     const where = "clOrdId" in given ? { clOrdId: engine.openOrders()[0]?.clOrdId ?? "" } : given;
     const ended: string[] = [];
     let isDone = false;
-    engine.cancel(where).subscribe({ next: ({ slot, phase }) => ended.push(`${slot} ${phase}`), complete: () => (isDone = true) });
+    engine
+      .cancel(where)
+      .subscribe({ next: ({ slot, phase }) => ended.push(`${slot} ${phase}`), complete: () => (isDone = true) });
     await run(10_000);
     expect([slots(), ended.length, isDone]).toEqual([left, 4 - left.length, true]);
     expect(ended.every((text) => text.endsWith("canceled"))).toBe(true);
@@ -124,8 +142,12 @@ describe("Orders of an engine", () => {
 
   it("are canceled though nobody subscribes, and by no condition that does not exist", async () => {
     const { engine, run, slots } = await running(two());
-    expect(() => engine.cancel({ stratgy: "other" } as object)).toThrow('cancel: unknown condition "stratgy". Did you mean "strategy"?');
-    expect(() => engine.cancel({ strategy: "othr" })).toThrow('no strategy is named "othr"; there is priced, other. Did you mean "other"?');
+    expect(() => engine.cancel({ stratgy: "other" } as object)).toThrow(
+      'cancel: unknown condition "stratgy". Did you mean "strategy"?',
+    );
+    expect(() => engine.cancel({ strategy: "othr" })).toThrow(
+      'no strategy is named "othr"; there is priced, other. Did you mean "other"?',
+    );
     await run(1_000);
     expect(slots()).toHaveLength(4);
     engine.cancel({ strategy: "priced" });
@@ -145,7 +167,10 @@ describe("Options that are changed while the engine runs", () => {
     expect(engine.openOrders().filter(({ clOrdId }) => before.includes(clOrdId))).toHaveLength(1);
     expect([starts, sent("placeOrder")]).toEqual([["priced 31000 never", "priced 31500 never"], 3]);
     expect(engine.strategies()[0]).toMatchObject({ state: "running", options: { px: "31500", ends: "never" } });
-    expect(events.find(({ type }) => type === "strategy.changed")).toMatchObject({ strategy: "priced", changes: { px: "31500" } });
+    expect(events.find(({ type }) => type === "strategy.changed")).toMatchObject({
+      strategy: "priced",
+      changes: { px: "31500" },
+    });
     await engine.stop();
   });
 
@@ -154,7 +179,9 @@ describe("Options that are changed while the engine runs", () => {
     engine.changeOptions("priced", { px: "31500", password: "hunter2" });
     await run(1_000);
     expect(engine.strategies()[0]?.options).toMatchObject({ password: "hunter2" });
-    expect(events.find(({ type }) => type === "strategy.changed")).toMatchObject({ changes: { px: "31500", password: "(hidden)" } });
+    expect(events.find(({ type }) => type === "strategy.changed")).toMatchObject({
+      changes: { px: "31500", password: "(hidden)" },
+    });
     expect(JSON.stringify(events)).not.toContain("hunter2");
     await engine.stop();
   });
@@ -213,15 +240,20 @@ describe("Options that are changed while the engine runs", () => {
       options,
       // The first of the two sets is refused at once.
       desired: ({ options: { px, ends } }) =>
-        ends === "completes" ? of([{ ...far("a", px), qty: "0.0000001" }], [far("a", "29000")]) : concat(of([far("a", px)]), NEVER),
+        ends === "completes"
+          ? of([{ ...far("a", px), qty: "0.0000001" }], [far("a", "29000")])
+          : concat(of([far("a", px)]), NEVER),
     });
     let isFirst = true;
-    const { engine, run, slots } = await running([twice({ px: "31000", ends: "completes" })], ({ on, changeOptions }) => {
-      on("order.refused", () => {
-        if (isFirst) changeOptions("twice", { px: "31500", ends: "never" });
-        isFirst = false;
-      });
-    });
+    const { engine, run, slots } = await running(
+      [twice({ px: "31000", ends: "completes" })],
+      ({ on, changeOptions }) => {
+        on("order.refused", () => {
+          if (isFirst) changeOptions("twice", { px: "31500", ends: "never" });
+          isFirst = false;
+        });
+      },
+    );
     await run(5_000);
     expect([isFirst, slots(), engine.strategies()[0]?.state]).toEqual([false, ["twice/a 31500"], "running"]);
     await engine.stop();
@@ -240,9 +272,9 @@ describe("A control port", () => {
       "operatorActed: reason is number",
     );
     const noted = events.length;
-    expect(() => engine.operatorActed({ action: "halt", target: "nosuch", by: "me", reason: "", strategy: "nosuch" })).toThrow(
-      'no strategy is named "nosuch"',
-    );
+    expect(() =>
+      engine.operatorActed({ action: "halt", target: "nosuch", by: "me", reason: "", strategy: "nosuch" }),
+    ).toThrow('no strategy is named "nosuch"');
     expect(events).toHaveLength(noted);
     await engine.stop();
   });
@@ -271,7 +303,13 @@ describe("A control port", () => {
       "positions",
     ]);
     const balances = () => engine.health().resources.find(({ name, user }) => name === "balances" && user === "ben");
-    expect(balances()).toEqual({ user: "ben", name: "balances", ageMs: undefined, stale: true, problem: "not read yet" });
+    expect(balances()).toEqual({
+      user: "ben",
+      name: "balances",
+      ageMs: undefined,
+      stale: true,
+      problem: "not read yet",
+    });
     const listening = engine.ofUser("ben").balances$.subscribe();
     await run(1_000);
     listening.unsubscribe();

@@ -14,11 +14,14 @@ const engineIn = (world: World, instance: string, everyMs: number, always?: Retu
     clock: world.clock,
     latency: { name: "constant", entryMs: () => 20, responseMs: () => 20, feedMs: () => 0 },
     timeoutMs: 3_000,
-    handle: ({ method, path, query, body, key }, at) => world.venue.handle({ method, path, query, body, key, ip: "local" }, at),
+    handle: ({ method, path, query, body, key }, at) =>
+      world.venue.handle({ method, path, query, body, key, ip: "local" }, at),
   });
   const wanted = (step: number) => always ?? [far("a", String(30_000 + step)), far("b", String(29_000 + step))];
   const desired = () =>
-    everyMs > 0 ? concat(of(wanted(0)), interval(everyMs).pipe(map((step) => wanted(step + 1)))) : concat(of(wanted(0)), NEVER);
+    everyMs > 0
+      ? concat(of(wanted(0)), interval(everyMs).pipe(map((step) => wanted(step + 1))))
+      : concat(of(wanted(0)), NEVER);
   const events: Event[] = [];
   const engine = createEngine({
     service: {
@@ -26,7 +29,13 @@ const engineIn = (world: World, instance: string, everyMs: number, always?: Retu
       open: () => ({
         clock: world.clock,
         transport,
-        market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+        market: {
+          trades: () => NEVER,
+          quotes: () => NEVER,
+          books: () => NEVER,
+          candles: () => NEVER,
+          lastPx: () => undefined,
+        },
         users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }],
         watchful: true,
         assumptions: [],

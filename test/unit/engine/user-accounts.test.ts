@@ -39,7 +39,10 @@ const engineOf = (users: Record<string, { keys?: number }>, wants: Record<string
 
 describe("Several users in one engine", () => {
   it("each sees its own orders and nobody else's", async () => {
-    const { engine, run } = engineOf({ ann: {}, ben: {} }, { ann: [far("a", "30000")], ben: [far("b", "31000"), far("c", "32000")] });
+    const { engine, run } = engineOf(
+      { ann: {}, ben: {} },
+      { ann: [far("a", "30000")], ben: [far("b", "31000"), far("c", "32000")] },
+    );
     const seen: Record<string, readonly OrderRecord[]> = {};
     for (const uid of ["ann", "ben"]) engine.ofUser(uid).pending$.subscribe(({ value }) => (seen[uid] = value));
     void engine.start();
@@ -53,7 +56,8 @@ describe("Several users in one engine", () => {
     const { engine, sent, run } = engineOf({ ann: { keys: 2 }, ben: { keys: 2 } }, { ann: many(300), ben: many(300) });
     void engine.start();
     await run(60_000);
-    const placed = (user: string): number => sent.filter(({ owner, endpoint }) => owner === user && endpoint === "placeOrder").length;
+    const placed = (user: string): number =>
+      sent.filter(({ owner, endpoint }) => owner === user && endpoint === "placeOrder").length;
     // 120 placements fill one user's minute; the address could carry ten times that.
     for (const user of ["ann", "ben"]) expect(placed(user)).toBeGreaterThan(90);
     expect(engine.quotaNow().layers.filter(({ layer }) => layer === "ip")).toHaveLength(1);
@@ -92,11 +96,16 @@ describe("Several users in one engine", () => {
       name: "counter",
       options: { type: "object", additionalProperties: false, properties: {} },
       setup: ({ ofUser }) => {
-        for (const uid of ["ann", "ben"]) ofUser(uid).balances$.subscribe(({ value }) => (counts[uid] = Number(value[0]?.balance)));
+        for (const uid of ["ann", "ben"])
+          ofUser(uid).balances$.subscribe(({ value }) => (counts[uid] = Number(value[0]?.balance)));
       },
     });
     const engine = createEngine({
-      service: paper({ clock, instruments: [swap], users: { ann: { balances: { USDT: "7" } }, ben: { balances: { USDT: "9" } } } }),
+      service: paper({
+        clock,
+        instruments: [swap],
+        users: { ann: { balances: { USDT: "7" } }, ben: { balances: { USDT: "9" } } },
+      }),
       strategies: [strategy("ann", wanting([]))],
       plugins: [counter({})],
     });
@@ -122,12 +131,17 @@ describe("A service that takes no orders", () => {
     let reason: string | undefined;
     const engine = createEngine({
       service: { kind: "guarded", open: (env: ServiceEnv) => ({ ...inner.open(env), ordersRefused: () => reason }) },
-      strategies: [strategy("one", { desired: () => concat(of([far("a", "30000")]), timed(clock, 20_000, [far("b", "30000")]), NEVER) })],
+      strategies: [
+        strategy("one", {
+          desired: () => concat(of([far("a", "30000")]), timed(clock, 20_000, [far("b", "30000")]), NEVER),
+        }),
+      ],
     });
     const happened: string[] = [];
     engine.events$.subscribe((event) => {
       if (event.type === "order.refused") happened.push(`${event.slot} ${event.reason}`);
-      if (event.type === "action.sent" && ["placeOrder", "cancelBatch"].includes(event.endpoint)) happened.push(event.endpoint);
+      if (event.type === "action.sent" && ["placeOrder", "cancelBatch"].includes(event.endpoint))
+        happened.push(event.endpoint);
     });
     void engine.start();
     await letPromisesSettle();

@@ -60,7 +60,8 @@ const timed = (make: () => Observable<unknown>, runMs = 1_000): readonly (readon
 };
 
 /** 0 at once, 1 after 30 ms, 2 after 60, 3 after 200. */
-const bursts = (): Observable<number> => merge(of(0), ...[30, 60, 200].map((ms, index) => timer(ms).pipe(map(() => index + 1))));
+const bursts = (): Observable<number> =>
+  merge(of(0), ...[30, 60, 200].map((ms, index) => timer(ms).pipe(map(() => index + 1))));
 
 describe("Plain RxJS in an owner's code runs on the owner's clock", () => {
   it.each<[string, () => Observable<unknown>, readonly (readonly [number, unknown])[]]>([
@@ -448,7 +449,9 @@ describe.each([
     });
     ask("after");
     await pause(0);
-    expect(said).toEqual(["a", "a", "b", "a"].map((name) => `value: ${name}, later ${name}`).concat("after: engine, later engine"));
+    expect(said).toEqual(
+      ["a", "a", "b", "a"].map((name) => `value: ${name}, later ${name}`).concat("after: engine, later engine"),
+    );
   });
 
   it("keeps apart what the engine begins on behalf of an owner, and what that owner goes on with", async () => {
@@ -563,7 +566,8 @@ describe("Owners whose promises are followed", () => {
     watchUnhandledRejections();
     const { owner, failures } = setup(0, true);
     const unfollow = [followPromises(), followPromises()];
-    const leave = (message: string) => guarded(owner, () => void (async () => Promise.reject(new Error(message)))(), undefined);
+    const leave = (message: string) =>
+      guarded(owner, () => void (async () => Promise.reject(new Error(message)))(), undefined);
     leave("first");
     await pause(5);
     unfollow[0]?.();

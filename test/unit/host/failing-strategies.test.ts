@@ -73,7 +73,9 @@ const beside = async (strategies: readonly Strategy[], plugins: readonly Plugin[
   expect(unharmed).toMatchObject({ state: "running", placed: 1, canceled: 0, refused: 0, rejected: 0 });
   expect(quotes).toBeGreaterThanOrEqual(quotesInAll - 6);
   expect(new Set(seen).size).toBeGreaterThan(20);
-  const failed = events.flatMap((event) => (event.type === "strategy.failed" || event.type === "plugin.failed" ? [event.message] : []));
+  const failed = events.flatMap((event) =>
+    event.type === "strategy.failed" || event.type === "plugin.failed" ? [event.message] : [],
+  );
   return { fate: report.perStrategy["bad"], events, failed, quotes };
 };
 
@@ -131,7 +133,11 @@ const failing: readonly (readonly [string, Strategy, string])[] = [
   ["emits undefined", bad(() => odd(undefined)), "emitted undefined"],
   ["emits a hole", bad(() => odd(new Array(3))), "emitted undefined as order 0"],
   ["emits an array without end", bad(() => odd(new Array(4e9))), "emitted 4000000000 orders"],
-  ["wants 100,000 orders", bad(() => odd(Array.from({ length: 1e5 }, (_, i) => far(`s${i}`)))), "emitted 100000 orders"],
+  [
+    "wants 100,000 orders",
+    bad(() => odd(Array.from({ length: 1e5 }, (_, i) => far(`s${i}`)))),
+    "emitted 100000 orders",
+  ],
   ["wants one slot twice", bad(() => odd([far(), far()])), 'two wanted orders have the slot "far"'],
   ["wants a price that is NaN", bad(() => wants({ px: Number.NaN })), "with px NaN"],
   ["wants an infinite price", bad(() => wants({ px: Number.POSITIVE_INFINITY })), "with px Infinity"],
@@ -140,9 +146,21 @@ const failing: readonly (readonly [string, Strategy, string])[] = [
   ["wants an order without fields of its own", bad(() => odd([Object.create(far())])), "with slot undefined"],
   ["wants an order with a field nobody knows", bad(() => odd([{ ...far(), prize: "1" }])), 'unknown field "prize"'],
   ["wants a slot that is an object", bad(() => wants({ slot: sharp })), "slot"],
-  ["asks for a market nobody has", does(({ market }) => void market.quotes("NO-SUCH-SWAP").subscribe()), "NO-SUCH-SWAP"],
-  ["cancels with a condition nobody knows", does(({ orders }) => void orders.cancel({ sloth: "calm" } as never).subscribe()), "sloth"],
-  ["subscribes to itself", bad(() => new Stream((to) => to.next((to as never as { next: never }).next)) as never), "emitted"],
+  [
+    "asks for a market nobody has",
+    does(({ market }) => void market.quotes("NO-SUCH-SWAP").subscribe()),
+    "NO-SUCH-SWAP",
+  ],
+  [
+    "cancels with a condition nobody knows",
+    does(({ orders }) => void orders.cancel({ sloth: "calm" } as never).subscribe()),
+    "sloth",
+  ],
+  [
+    "subscribes to itself",
+    bad(() => new Stream((to) => to.next((to as never as { next: never }).next)) as never),
+    "emitted",
+  ],
 ];
 
 describe("A strategy that fails is named and stopped, and the calm one does not notice", () => {
@@ -154,7 +172,9 @@ describe("A strategy that fails is named and stopped, and the calm one does not 
 });
 
 it("A strategy that fails leaves no order in the book, whether it was wanted or placed by hand", async () => {
-  const hand = runs(({ orders }) => merge(orders.place(far("hand")), orders.place(far("other")), timer(4_000).pipe(map(noLuck))));
+  const hand = runs(({ orders }) =>
+    merge(orders.place(far("hand")), orders.place(far("other")), timer(4_000).pipe(map(noLuck))),
+  );
   const { fate, failed } = await beside([hand]);
   expect(failed).toEqual([expect.stringContaining("no luck")]);
   expect(fate).toMatchObject({ state: "failed", placed: 2, canceled: 2, filled: 0 });
@@ -178,7 +198,9 @@ describe("An order that makes no sense is refused, and the calm one does not not
     const { fate, events, failed } = await beside([bad(() => wants(over))]);
     expect(failed).toEqual([]);
     expect(fate).toMatchObject({ state: "running", placed: 0 });
-    expect(events.flatMap((event) => (event.type === "order.refused" ? [event.reason] : []))).toEqual([expect.stringContaining(reason)]);
+    expect(events.flatMap((event) => (event.type === "order.refused" ? [event.reason] : []))).toEqual([
+      expect.stringContaining(reason),
+    ]);
   });
 });
 
@@ -219,7 +241,8 @@ describe("A strategy that misbehaves without failing harms only itself", () => {
   it("guesses at orders of others and cancels them", async () => {
     const guessing = does(({ orders, market }) => {
       market.quotes(swap).subscribe(() => {
-        for (const where of [{}, { slot: "calm" }, { instId: swap }, { side: "buy" as const }]) orders.cancel(where).subscribe();
+        for (const where of [{}, { slot: "calm" }, { instId: swap }, { side: "buy" as const }])
+          orders.cancel(where).subscribe();
         orders
           .place({ ...far("calm"), px: "1" })
           .pipe(take(1))
@@ -285,15 +308,20 @@ describe("A strategy that misbehaves without failing harms only itself", () => {
 
   it("alters the quotes it is given, and others see them as they were", async () => {
     const seen: string[] = [];
-    const vandal = does(({ market }) => void market.quotes(swap).subscribe((quote) => Reflect.set(quote, "bidPx", "666")));
-    const reader = strategy("reader", { run: ({ market }) => market.quotes(swap).pipe(map(({ bidPx }) => seen.push(bidPx))) });
+    const vandal = does(
+      ({ market }) => void market.quotes(swap).subscribe((quote) => Reflect.set(quote, "bidPx", "666")),
+    );
+    const reader = strategy("reader", {
+      run: ({ market }) => market.quotes(swap).pipe(map(({ bidPx }) => seen.push(bidPx))),
+    });
     await beside([vandal, reader]);
     expect(seen.length).toBeGreaterThan(50);
     expect(seen).not.toContain("666");
   });
 });
 
-const plugin = (setup: (context: PluginContext<object>) => unknown): Plugin => definePlugin({ name: "bad", options: closed, setup })({});
+const plugin = (setup: (context: PluginContext<object>) => unknown): Plugin =>
+  definePlugin({ name: "bad", options: closed, setup })({});
 
 describe("A plugin that misbehaves is named and undone, and the calm strategy does not notice", () => {
   it.each<[string, Plugin]>([

@@ -8,8 +8,29 @@ const isHidden = (name: string, value: unknown = "x1"): boolean =>
 describe("Options as they may be shown", () => {
   it.each([
     ...["password", "apiKey", "api_key", "secret", "passPhrase", "botToken", "webhook", "privateKey", "credentials"],
-    ...["auth", "authHeader", "basic_auth", "OAuth", "authorization", "Authorization", "bearer", "bearerValue", "mnemonic"],
-    ...["seedPhrase", "seed_phrase", "seed phrase", "seed-phrase", "signature", "dsn", "sentryDsn", "SENTRY_DSN", "cookie", "Set-Cookie"],
+    ...[
+      "auth",
+      "authHeader",
+      "basic_auth",
+      "OAuth",
+      "authorization",
+      "Authorization",
+      "bearer",
+      "bearerValue",
+      "mnemonic",
+    ],
+    ...[
+      "seedPhrase",
+      "seed_phrase",
+      "seed phrase",
+      "seed-phrase",
+      "signature",
+      "dsn",
+      "sentryDsn",
+      "SENTRY_DSN",
+      "cookie",
+      "Set-Cookie",
+    ],
   ])("hide %s", (name) => {
     expect([isHidden(name), isHidden(name, { deep: ["x1"] })]).toEqual([true, true]);
   });

@@ -71,7 +71,13 @@ const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
     random: createRandom(1),
     listed: () => [{ ...btc, instType: "SWAP" }],
     estimate: () => ({ weight: 0, requests: 0, waitMs: 0 }),
-    market: { trades: () => NEVER, quotes: () => counted(quotes$), books: () => NEVER, candles: () => NEVER, lastPx: () => "1" },
+    market: {
+      trades: () => NEVER,
+      quotes: () => counted(quotes$),
+      books: () => NEVER,
+      candles: () => NEVER,
+      lastPx: () => "1",
+    },
     orders: {
       place: (order: unknown) => {
         placed.push(order);
@@ -98,8 +104,10 @@ const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
     withdraw: () => wants.push([]),
     setStrategyMode: (_, mode) => modes.push(mode),
   });
-  const until = (what: string, fits: () => boolean): Promise<void> => waitFor(fits, () => `${what}: ${JSON.stringify({ wants, events })}`);
-  const failure = (): string | undefined => events.flatMap((event) => (event.type === "strategy.failed" ? [event.message] : []))[0];
+  const until = (what: string, fits: () => boolean): Promise<void> =>
+    waitFor(fits, () => `${what}: ${JSON.stringify({ wants, events })}`);
+  const failure = (): string | undefined =>
+    events.flatMap((event) => (event.type === "strategy.failed" ? [event.message] : []))[0];
   const wanted = () => wants.map((set) => set.map(({ px, slot }) => `${slot} ${px}`).join());
   return { host, wants, wanted, events, modes, placed, until, failure, quotes$, listeners: () => listeners };
 };
@@ -155,7 +163,10 @@ describe.concurrent("A strategy in a thread of its own", () => {
 
   it("that loops for ever fails by name in an engine that goes on trading for the others", async () => {
     const quiet = strategy("calm", { desired: () => concat(of([far("calm")]), NEVER) });
-    const engine = createEngine({ service: paper({ instruments: [swap] }), strategies: [isolated("loops", { answerMs: 1_500 }), quiet] });
+    const engine = createEngine({
+      service: paper({ instruments: [swap] }),
+      strategies: [isolated("loops", { answerMs: 1_500 }), quiet],
+    });
     stops.push(() => void engine.stop());
     const failed: string[] = [];
     engine.on("strategy.failed", (event) => failed.push(`${event.strategy}: ${event.message}`));
@@ -198,7 +209,13 @@ describe.concurrent("A strategy in a thread of its own", () => {
     const { events, until, modes, failure } = hosted(isolated("exits"), { attempts: 2, withinMs: 600_000 });
     await until("a quarantine", () => modes.length > 0);
     const types = events.map(({ type }) => type);
-    expect(types).toEqual(["strategy.failed", "strategy.restarting", "strategy.restarted", "strategy.failed", "strategy.quarantined"]);
+    expect(types).toEqual([
+      "strategy.failed",
+      "strategy.restarting",
+      "strategy.restarted",
+      "strategy.failed",
+      "strategy.quarantined",
+    ]);
     expect(modes).toEqual(["halted"]);
     expect(failure()).toBe("its thread ended by itself with code 7");
   });
@@ -206,7 +223,9 @@ describe.concurrent("A strategy in a thread of its own", () => {
   it("that is not the default export of a file is refused by name", async () => {
     const { failure, until } = hosted(hidden({}, { isolate: true }));
     await until("a failure", () => failure() !== undefined);
-    expect(failure()).toMatch(/^it cannot be isolated: hidden\.ts does not have it as its default export\. Give it a file of its own/);
+    expect(failure()).toMatch(
+      /^it cannot be isolated: hidden\.ts does not have it as its default export\. Give it a file of its own/,
+    );
   });
 });
 
@@ -214,7 +233,9 @@ describe("A backtest", () => {
   it("runs an isolated strategy beside the others, and says so", async () => {
     const report = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" }, { isolate: true })]));
     expect(report.perStrategy["moody"]?.state).toBe("completed");
-    expect(report.assumptions).toContain("isolated when trading, here beside the others so that the run can be repeated: moody");
+    expect(report.assumptions).toContain(
+      "isolated when trading, here beside the others so that the run can be repeated: moody",
+    );
     const plain = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" })]));
     expect(plain.assumptions.join()).not.toContain("isolated");
   });
@@ -265,8 +286,15 @@ describe("The context of an isolated strategy", () => {
 
   it("says what cannot cross, and passes on what went wrong there", () => {
     const problems: unknown[] = [];
-    const listen = (source: Observable<unknown>): void => void source.subscribe({ error: (error: Error) => problems.push(error.message) });
-    listen(context((message) => void structuredClone(message)).parts.orders.place({ instId: "a", side: "buy", tag: (() => "") as never }));
+    const listen = (source: Observable<unknown>): void =>
+      void source.subscribe({ error: (error: Error) => problems.push(error.message) });
+    listen(
+      context((message) => void structuredClone(message)).parts.orders.place({
+        instId: "a",
+        side: "buy",
+        tag: (() => "") as never,
+      }),
+    );
     const { parts, hear } = context();
     listen(parts.orders.cancel({ slot: "a" }));
     hear({ kind: "ended", stream: 0, error: "no such condition" });

@@ -25,7 +25,8 @@ const bar = (index: number, close = String(100 + index), barMs = minute): Histor
   volume: "1.5",
 });
 
-const bars = (from: number, to: number): HistoryCandle[] => Array.from({ length: to - from }, (_, index) => bar(from + index));
+const bars = (from: number, to: number): HistoryCandle[] =>
+  Array.from({ length: to - from }, (_, index) => bar(from + index));
 
 interface Stand {
   readonly seen: string[];
@@ -54,7 +55,13 @@ const standing = (source: CandleHistory | HistorySource | undefined, startMs: nu
   const market = withHistory(
     {
       clock,
-      market: { trades: () => nothing, quotes: () => nothing, books: () => nothing, candles: () => candles, lastPx: () => undefined },
+      market: {
+        trades: () => nothing,
+        quotes: () => nothing,
+        books: () => nothing,
+        candles: () => candles,
+        lastPx: () => undefined,
+      },
     },
     noting,
     (what, detail) => anomalies.push(`${what}: ${detail}`),
@@ -67,13 +74,23 @@ const standing = (source: CandleHistory | HistorySource | undefined, startMs: nu
     market,
     live: (index, close = String(100 + index)) => {
       clock.advanceTo(hour + (index + 1) * minute);
-      candles.next(candleOf(instId, hour + (index + 1) * minute, minute, { open: "100", high: "1000", low: "10", close, volume: "1.5" }));
+      candles.next(
+        candleOf(instId, hour + (index + 1) * minute, minute, {
+          open: "100",
+          high: "1000",
+          low: "10",
+          close,
+          volume: "1.5",
+        }),
+      );
     },
   };
 };
 
 const listen = (stand: Stand, history: number, barMs = minute) =>
-  stand.market.candles(instId, barMs, { history }).subscribe(({ at, close }) => stand.seen.push(`${(at - hour) / minute}=${close}`));
+  stand.market
+    .candles(instId, barMs, { history })
+    .subscribe(({ at, close }) => stand.seen.push(`${(at - hour) / minute}=${close}`));
 
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
@@ -212,7 +229,13 @@ describe("Bars with history", () => {
     stand.market.candles(instId, 5 * minute, { history: 1 }).subscribe((one) => seen.push(one));
     // 0.1 + 0.2 + 0.3 as a float is 0.6000000000000001.
     expect(seen).toEqual([
-      candleOf(instId, hour + 5 * minute, 5 * minute, { open: "5", high: "10.25", low: "3.125", close: "7.5", volume: "0.6" }),
+      candleOf(instId, hour + 5 * minute, 5 * minute, {
+        open: "5",
+        high: "10.25",
+        low: "3.125",
+        close: "7.5",
+        volume: "0.6",
+      }),
     ]);
   });
 
@@ -221,7 +244,9 @@ describe("Bars with history", () => {
     listen(stand, 200);
     listen(stand, 200);
     expect(stand.seen).toEqual(["9=108", "10=109", "9=108", "10=109"]);
-    expect(stand.anomalies).toEqual(["history.short: 60000 ms bars of BTC-USDT-SWAP: 200 were asked for, and there are 2"]);
+    expect(stand.anomalies).toEqual([
+      "history.short: 60000 ms bars of BTC-USDT-SWAP: 200 were asked for, and there are 2",
+    ]);
   });
 });
 
@@ -243,8 +268,16 @@ describe("A history source that cannot answer is told by name, and live bars beg
       () => [{ ...bar(0), openedAt: hour / 1_000 }],
       /archive: bar 1 .* in milliseconds, and this one seems to be in seconds/,
     ],
-    ["has bars of another length", () => [{ ...bar(0), at: hour + 45_000 }], /archive: bar 1 of its answer is 45000 ms long/],
-    ["gives numbers as prices", () => [{ ...bar(0), close: 7 as never }], /archive: bar 1 of its answer: close is 7, not decimal text/],
+    [
+      "has bars of another length",
+      () => [{ ...bar(0), at: hour + 45_000 }],
+      /archive: bar 1 of its answer is 45000 ms long/,
+    ],
+    [
+      "gives numbers as prices",
+      () => [{ ...bar(0), close: 7 as never }],
+      /archive: bar 1 of its answer: close is 7, not decimal text/,
+    ],
   ])("%s", async (_, source, told) => {
     const stand = standing(named(source), 10.5 * minute);
     listen(stand, 3);
@@ -291,7 +324,9 @@ describe("A history source that cannot answer is told by name, and live bars beg
     listen(stand, 3);
     stand.live(10);
     expect(stand.seen).toEqual(["11=110"]);
-    expect(stand.anomalies).toEqual([expect.stringMatching(/^history\.none: .*name one in the config, such as history: fromFolder/)]);
+    expect(stand.anomalies).toEqual([
+      expect.stringMatching(/^history\.none: .*name one in the config, such as history: fromFolder/),
+    ]);
   });
 });
 
@@ -310,7 +345,9 @@ describe("Live minutes of the service", () => {
     for (let index = 7; index < 15; index++) {
       stage.clock.advanceTo(hour + (index + 1) * minute);
       const { open, high, low, close } = bar(index);
-      stage.say("candle1m", [{ instId: listed, ts: String(hour + index * minute), open, high, low, close, volume: "1.5", confirm: "1" }]);
+      stage.say("candle1m", [
+        { instId: listed, ts: String(hour + index * minute), open, high, low, close, volume: "1.5", confirm: "1" },
+      ]);
     }
     // Five minutes of 1.5 each, also in the bar of which live saw three.
     expect(seen).toEqual(["5=104 7.5", "10=109 7.5", "15=114 7.5"]);
@@ -320,7 +357,15 @@ describe("Live minutes of the service", () => {
 
 describe("Trades with history", () => {
   it("begin with those before the instant of subscribing", () => {
-    const trade = (at: number): Trade => ({ instId, at: hour + at, side: "buy", px: "100", qty: "1", pxFloat: 100, qtyFloat: 1 });
+    const trade = (at: number): Trade => ({
+      instId,
+      at: hour + at,
+      side: "buy",
+      px: "100",
+      qty: "1",
+      pxFloat: 100,
+      qtyFloat: 1,
+    });
     const stand = standing({ name: "archive", candles: () => [], trades: () => [trade(3), trade(1), trade(10)] }, 10);
     const seen: number[] = [];
     stand.market.trades(instId, { history: 5 }).subscribe(({ at }) => seen.push(at - hour));
@@ -337,15 +382,31 @@ describe("Trades with history", () => {
 describe("Options of history", () => {
   const { market } = standing(undefined, 0);
   it.each<[string, () => unknown, string]>([
-    ["a bare count", () => market.candles(instId, minute, 200 as never), "candles: 200 is not an options object; write { history: 200 }."],
-    ["none at all", () => market.candles(instId, minute, { history: 0 }), "candles: history is 0; give a whole number from 1 to 100000."],
-    ["a fraction", () => market.trades(instId, { history: 1.5 }), "trades: history is 1.5; give a whole number from 1 to 100000."],
+    [
+      "a bare count",
+      () => market.candles(instId, minute, 200 as never),
+      "candles: 200 is not an options object; write { history: 200 }.",
+    ],
+    [
+      "none at all",
+      () => market.candles(instId, minute, { history: 0 }),
+      "candles: history is 0; give a whole number from 1 to 100000.",
+    ],
+    [
+      "a fraction",
+      () => market.trades(instId, { history: 1.5 }),
+      "trades: history is 1.5; give a whole number from 1 to 100000.",
+    ],
     [
       "a time",
       () => market.candles(instId, minute, { history: 3_600_000 }),
       "candles: history is 3600000; give a whole number from 1 to 100000. It counts bars: for 3600000 ms of 60000 ms bars write 60.",
     ],
-    ["another word", () => market.quotes(instId, { count: 3 } as never), 'quotes: there is no option "count"; there is history.'],
+    [
+      "another word",
+      () => market.quotes(instId, { count: 3 } as never),
+      'quotes: there is no option "count"; there is history.',
+    ],
   ])("refuse %s", (_, ask, message) => {
     expect(ask).toThrow(message);
   });

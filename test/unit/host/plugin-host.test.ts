@@ -30,7 +30,8 @@ const setup = () => {
   const start = (name: string, begin: (context: PluginContext<object>) => unknown): void => {
     host.start(definePlugin({ name, options: closed, setup: begin })({}), parts);
   };
-  const failures = (): unknown[] => events.filter(({ type }) => type === "plugin.failed").map((event) => ({ ...event }));
+  const failures = (): unknown[] =>
+    events.filter(({ type }) => type === "plugin.failed").map((event) => ({ ...event }));
   const happen = (): void => journal.append({ type: "quota.otherClients", layer: "uid", used: 1 });
   return { clock, host, start, events, failures, happen };
 };
@@ -160,7 +161,10 @@ describe("Plugins", () => {
     happen();
     expect(heard).toEqual(["other"]);
     expect(failures()).toEqual([
-      expect.objectContaining({ plugin: "misspelt", message: expect.stringContaining('Did you mean "quota.otherClients"?') }),
+      expect.objectContaining({
+        plugin: "misspelt",
+        message: expect.stringContaining('Did you mean "quota.otherClients"?'),
+      }),
     ]);
   });
 

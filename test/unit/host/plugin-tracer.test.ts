@@ -25,12 +25,15 @@ const trading = async (tracer: Partial<RequestTracer>) => {
 };
 
 describe("A plugin that traces requests", () => {
-  it.each(["submitted", "leaves", "ends"] as const)("fails by name where %s throws, and the order is placed", async (name) => {
-    const broken = (): never => {
-      throw new Error("no tracer");
-    };
-    expect(await trading({ [name]: broken })).toMatchObject({ live: true, failed: ["no tracer"] });
-  });
+  it.each(["submitted", "leaves", "ends"] as const)(
+    "fails by name where %s throws, and the order is placed",
+    async (name) => {
+      const broken = (): never => {
+        throw new Error("no tracer");
+      };
+      expect(await trading({ [name]: broken })).toMatchObject({ live: true, failed: ["no tracer"] });
+    },
+  );
 
   it("follows each action by the number of its events, from wish to answer", async () => {
     const told: string[] = [];
@@ -45,6 +48,10 @@ describe("A plugin that traces requests", () => {
     });
     const sent = events.find((event) => event.type === "action.sent" && event.endpoint === "placeOrder");
     const action = sent?.type === "action.sent" ? sent.action : -1;
-    expect(told.filter((line) => line.endsWith(` ${action}`))).toEqual([`submitted ${action}`, `leaves ${action}`, `ends ${action}`]);
+    expect(told.filter((line) => line.endsWith(` ${action}`))).toEqual([
+      `submitted ${action}`,
+      `leaves ${action}`,
+      `ends ${action}`,
+    ]);
   });
 });

@@ -26,14 +26,28 @@ const hosted = (supervision: RestartPolicy | undefined, ...strategies: readonly 
   const host = createStrategyHost(rig.clock, rig.journal, supervision);
   const orders = rig.orders;
   for (const one of strategies) {
-    const parts = { name: one.name, random: createRandom(1).fork(one.name), now: () => rig.clock.now(), orders, market: {} };
+    const parts = {
+      name: one.name,
+      random: createRandom(1).fork(one.name),
+      now: () => rig.clock.now(),
+      orders,
+      market: {},
+    };
     host.start(one, { ...parts, ...streams } as never, rig.orderManager);
   }
-  const told = <T extends EventType>(type: T): Extract<Event, { type: T }>[] => rig.journalled(type) as Extract<Event, { type: T }>[];
+  const told = <T extends EventType>(type: T): Extract<Event, { type: T }>[] =>
+    rig.journalled(type) as Extract<Event, { type: T }>[];
   const failures = (): number[] => rig.journalled("strategy.failed").map(({ at }) => at);
   return { rig, host, told, failures };
 };
-const streams = { instruments$: NEVER, pending$: NEVER, history$: NEVER, balances$: NEVER, positions$: NEVER, quota$: NEVER };
+const streams = {
+  instruments$: NEVER,
+  pending$: NEVER,
+  history$: NEVER,
+  balances$: NEVER,
+  positions$: NEVER,
+  quota$: NEVER,
+};
 
 describe("What becomes of a strategy that fails", () => {
   it("the waiting time doubles up to a minute and is never longer", () => {
@@ -56,7 +70,12 @@ describe("What becomes of a strategy that fails", () => {
 
   it("the last of the attempts within the time is the end, older ones do not count", () => {
     const fate = createFates({ attempts: 3, withinMs: 10_000 }, createRandom(1));
-    expect([0, 5_000, 10_001, 10_002].map((at) => fate(at).kind)).toEqual(["restart", "restart", "restart", "quarantine"]);
+    expect([0, 5_000, 10_001, 10_002].map((at) => fate(at).kind)).toEqual([
+      "restart",
+      "restart",
+      "restart",
+      "quarantine",
+    ]);
   });
 
   it("the same seed waits alike", () => {
@@ -91,9 +110,12 @@ describe("A supervised strategy", () => {
     expect(second).toMatchObject({ strategy: "moody", failures: 2 });
     expect(second?.inMs).toBeGreaterThanOrEqual(1_500);
     expect(second?.inMs).toBeLessThanOrEqual(2_000);
-    expect(told("strategy.restarted").map(({ at, failures }) => [at - (told("strategy.failed")[failures - 1]?.at ?? 0), failures])).toEqual(
-      told("strategy.restarting").map(({ inMs, failures }) => [inMs, failures]),
-    );
+    expect(
+      told("strategy.restarted").map(({ at, failures }) => [
+        at - (told("strategy.failed")[failures - 1]?.at ?? 0),
+        failures,
+      ]),
+    ).toEqual(told("strategy.restarting").map(({ inMs, failures }) => [inMs, failures]));
   });
 
   it("is quarantined after repeated failures: its orders go, by hand too, and the others run on", () => {
@@ -114,7 +136,10 @@ describe("A supervised strategy", () => {
 
   it("that throws at its very start waits as long", () => {
     let starts = 0;
-    const { rig } = hosted({ attempts: 4, withinMs: 600_000 }, strategy("bad", { run: () => (++starts > 0 ? noLuck() : NEVER) }));
+    const { rig } = hosted(
+      { attempts: 4, withinMs: 600_000 },
+      strategy("bad", { run: () => (++starts > 0 ? noLuck() : NEVER) }),
+    );
     expect(starts).toBe(1);
     rig.run(1_000);
     expect(starts).toBe(2);
@@ -124,7 +149,10 @@ describe("A supervised strategy", () => {
 
   it("is not started again after the stop", () => {
     let starts = 0;
-    const { rig, host } = hosted({ attempts: 9, withinMs: 600_000 }, strategy("bad", { run: () => (++starts > 0 ? noLuck() : NEVER) }));
+    const { rig, host } = hosted(
+      { attempts: 9, withinMs: 600_000 },
+      strategy("bad", { run: () => (++starts > 0 ? noLuck() : NEVER) }),
+    );
     host.stop();
     rig.run(600_000);
     expect(starts).toBe(1);
@@ -144,7 +172,9 @@ describe("A supervised strategy", () => {
       withinMs: 600_000,
     });
     expect(() => checkConfig({ ...config, supervision: { attempts: 0, withinMs: 1 } })).toThrow("must be >= 1");
-    expect(() => checkConfig({ ...config, supervision: { atempts: 1, withinMs: 1 } })).toThrow('Did you mean "attempts"');
+    expect(() => checkConfig({ ...config, supervision: { atempts: 1, withinMs: 1 } })).toThrow(
+      'Did you mean "attempts"',
+    );
     expect(checkConfig(config).supervision).toBeUndefined();
   });
 });

@@ -11,7 +11,11 @@ const setup = () => {
   const inner = createVirtualClock(0);
   let lost = 0;
   // What was lost is added to the time that timers were set by.
-  const clock: Clock = { now: () => inner.now() + lost, wallNow: () => 0, setTimer: (at, run) => inner.setTimer(at - lost, run) };
+  const clock: Clock = {
+    now: () => inner.now() + lost,
+    wallNow: () => 0,
+    setTimer: (at, run) => inner.setTimer(at - lost, run),
+  };
   const journal = new EventLog(() => clock.now());
   const stalls: string[] = [];
   const modes: string[] = [];

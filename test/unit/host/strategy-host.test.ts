@@ -14,7 +14,8 @@ const beside = async (other: Strategy) => {
     setup: ({ events$ }) => events$.subscribe((event) => events.push(event)),
   });
   const steady = strategy("steady", {
-    desired: ({ market }) => market.quotes(swap).pipe(map(({ bidPx }) => [{ ...far(), ordType: "post_only" as const, round: bidPx }])),
+    desired: ({ market }) =>
+      market.quotes(swap).pipe(map(({ bidPx }) => [{ ...far(), ordType: "post_only" as const, round: bidPx }])),
   });
   const report = await run(dir, [other, steady], { plugins: [watcher({})] });
   const { steady: unharmed, ...rest } = report.perStrategy;
@@ -89,7 +90,11 @@ describe("A strategy that fails is named and stopped, and the others run on", ()
       "no luck",
     ],
     ["returns a promise", strategy("bad", { desired: (async () => []) as never }), "from(…)"],
-    ["returns nothing", strategy("bad", { run: (() => undefined) as never }), "`run` returned undefined, not an Observable"],
+    [
+      "returns nothing",
+      strategy("bad", { run: (() => undefined) as never }),
+      "`run` returned undefined, not an Observable",
+    ],
     [
       "names an instrument nobody lists",
       strategy("bad", { desired: ({ market }) => market.quotes("BTC-USDT-SWPA").pipe(map(() => [])) }),
@@ -107,8 +112,16 @@ describe("A strategy that fails is named and stopped, and the others run on", ()
       strategy("bad", { desired: () => nonsense([{ ...far(), px: Number.NaN }]) }),
       'order "far" with px NaN. Write text, such as px: "42000.5"',
     ],
-    ["emits a tolerance that is no decimal", strategy("bad", { desired: () => of([{ ...far(), keepWithin: "1e3" }]) }), 'keepWithin "1e3"'],
-    ["emits one slot twice", strategy("bad", { desired: () => of([far(), far()]) }), 'two wanted orders have the slot "far"'],
+    [
+      "emits a tolerance that is no decimal",
+      strategy("bad", { desired: () => of([{ ...far(), keepWithin: "1e3" }]) }),
+      'keepWithin "1e3"',
+    ],
+    [
+      "emits one slot twice",
+      strategy("bad", { desired: () => of([far(), far()]) }),
+      'two wanted orders have the slot "far"',
+    ],
   ])("%s", async (_, bad, message) => {
     const { fate, events } = await beside(bad);
     expect(fate).toMatchObject({ state: "failed", error: expect.stringContaining(message) });
@@ -190,7 +203,12 @@ describe("An order that cannot be sent", () => {
     const { fate, events } = await beside(strategy("odd", { desired: () => concat(of([wish]), NEVER) }));
     expect(fate).toMatchObject({ state: "running", placed: 0, refused: 1 });
     expect(events).toContainEqual(
-      expect.objectContaining({ type: "order.refused", strategy: "odd", slot: "far", reason: expect.stringContaining(reason) }),
+      expect.objectContaining({
+        type: "order.refused",
+        strategy: "odd",
+        slot: "far",
+        reason: expect.stringContaining(reason),
+      }),
     );
   });
 });

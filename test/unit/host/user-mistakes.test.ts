@@ -16,8 +16,12 @@ describe("A user's mistake", () => {
     expect(() => takeWanted("mine", [{ ...order, keepWthin: "5" }])).toThrow(
       /order "a" with the unknown field "keepWthin"\. Did you mean "keepWithin"\?/,
     );
-    expect(() => takeWanted("mine", [{ ...order, price: "5" }])).toThrow(/order "a" with the unknown field "price"\. Did you mean "px"\?$/);
-    expect(takeWanted("mine", [{ ...order, keepWithin: "5", reduceOnly: true, round: 1, tag: "t" }]).orders).toHaveLength(1);
+    expect(() => takeWanted("mine", [{ ...order, price: "5" }])).toThrow(
+      /order "a" with the unknown field "price"\. Did you mean "px"\?$/,
+    );
+    expect(
+      takeWanted("mine", [{ ...order, keepWithin: "5", reduceOnly: true, round: 1, tag: "t" }]).orders,
+    ).toHaveLength(1);
   });
 
   it.each([

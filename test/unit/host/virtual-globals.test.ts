@@ -25,7 +25,12 @@ const setup = (seed = "a", sealed = true) => {
   const clock = createVirtualClock(startAt);
   const failures: unknown[] = [];
   const life = new Subscription();
-  const owner: Owner = { clock, life, fail: (error) => failures.push(error), ...(sealed ? { sealed: createRandom(seed) } : {}) };
+  const owner: Owner = {
+    clock,
+    life,
+    fail: (error) => failures.push(error),
+    ...(sealed ? { sealed: createRandom(seed) } : {}),
+  };
   return { clock, life, failures, as: <T>(work: () => T): T => inside(owner, work) };
 };
 
@@ -49,7 +54,11 @@ describe("Time inside a strategy", () => {
   it("is the engine's, however it is asked for", () => {
     const { clock, as } = setup();
     clock.advanceTo(startAt + 1_500);
-    expect(as(() => [Date.now(), made(), Date.parse(Date())])).toEqual([startAt + 1_500, startAt + 1_500, startAt + 1_000]);
+    expect(as(() => [Date.now(), made(), Date.parse(Date())])).toEqual([
+      startAt + 1_500,
+      startAt + 1_500,
+      startAt + 1_000,
+    ]);
     const before = as(() => performance.now());
     clock.advanceTo(startAt + 2_000);
     expect(as(() => performance.now()) - before).toBe(500);
@@ -232,7 +241,9 @@ describe("Chance inside a strategy", () => {
   it("comes from the seed", () => {
     expect(setup("a").as(draw)).toEqual(setup("a").as(draw));
     expect(setup("a").as(draw)).not.toEqual(setup("b").as(draw));
-    expect(setup("a").as(() => randomUUID())).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(setup("a").as(() => randomUUID())).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
   });
 
   it("is the machine's outside, and in a plugin", () => {
@@ -276,7 +287,9 @@ describe("A backtest under virtual globals", () => {
         ),
     });
     const tape = stored(quoteTape(Array.from({ length: 60 }, (_, index) => [index * 100, 600_000, 5, 600_010, 5])));
-    const [first, second, other] = await Promise.all([1, 1, 2].map(async (seed) => backtested(tape, [rolling], { seed })));
+    const [first, second, other] = await Promise.all(
+      [1, 1, 2].map(async (seed) => backtested(tape, [rolling], { seed })),
+    );
     expect(first?.orders.placed).toBe(1);
     expect(second?.resultHash).toBe(first?.resultHash);
     expect(other?.resultHash).not.toBe(first?.resultHash);

@@ -36,7 +36,15 @@ describe("Listeners by name", () => {
   ])("of %j are those of all events, of its type and of its phase, in this order", (body, expected) => {
     const { journal, notices } = setup();
     const heard: string[] = [];
-    const names = ["order.partially_filled", "order.filled", "order.live", "order.changed", "quota.rejected", "anomaly", "event"] as const;
+    const names = [
+      "order.partially_filled",
+      "order.filled",
+      "order.live",
+      "order.changed",
+      "quota.rejected",
+      "anomaly",
+      "event",
+    ] as const;
     for (const name of names) notices.on(name, () => heard.push(name));
     journal.append(body);
     expect(heard).toEqual(expected);
@@ -83,12 +91,24 @@ describe("Listeners by name", () => {
 
 describe("A name that no event has", () => {
   it.each<[unknown, string]>([
-    ["order.filed", 'on("order.filed"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.'],
+    [
+      "order.filed",
+      'on("order.filed"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.',
+    ],
     ["fills", 'on("fills"): no event has this name. Did you mean "fill"? The type EventMap lists them all.'],
-    ["Order.Filled", 'on("Order.Filled"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.'],
+    [
+      "Order.Filled",
+      'on("Order.Filled"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.',
+    ],
     ["order:filled", 'on("order:filled"): no event has this name. Names are written with a dot: "order.filled".'],
-    ["quota:otherClients", 'on("quota:otherClients"): no event has this name. Names are written with a dot: "quota.otherClients".'],
-    ["order:filed", 'on("order:filed"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.'],
+    [
+      "quota:otherClients",
+      'on("quota:otherClients"): no event has this name. Names are written with a dot: "quota.otherClients".',
+    ],
+    [
+      "order:filed",
+      'on("order:filed"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.',
+    ],
     ["zebra crossing", 'on("zebra crossing"): no event has this name. The type EventMap lists them all.'],
     ["toString", 'on("toString"): no event has this name. The type EventMap lists them all.'],
     ["", 'on(""): no event has this name. The type EventMap lists them all.'],

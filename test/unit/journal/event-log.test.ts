@@ -29,7 +29,9 @@ describe("The event log:", () => {
     const journal = new EventLog(() => 0);
     const heard: string[] = [];
     journal.attach(({ type }) => heard.push(`first ${type}`));
-    const off = journal.on(["mode.changed", "engine.stopped"], ({ type, reason }) => heard.push(`typed ${type} ${reason}`));
+    const off = journal.on(["mode.changed", "engine.stopped"], ({ type, reason }) =>
+      heard.push(`typed ${type} ${reason}`),
+    );
     journal.attach(({ type }) => heard.push(`last ${type}`));
     journal.append(fact("a"));
     journal.append({ type: "engine.stopped", reason: "b" });

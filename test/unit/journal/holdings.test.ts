@@ -23,13 +23,27 @@ describe("Journalled holdings", () => {
 
   it("are worth what they were closed at, each by itself", () => {
     const holdings = createHoldings();
-    for (const one of [held("0.3", "-18000"), held("-0.1", "6100", "two"), { ...held("1", "0"), uid: "other" }]) holdings.take(one);
+    for (const one of [held("0.3", "-18000"), held("-0.1", "6100", "two"), { ...held("1", "0"), uid: "other" }])
+      holdings.take(one);
     expect(holdings.closed("main", "BTC-USDT-SWAP", [], "61000")).toEqual([held("0", "300"), held("0", "0", "two")]);
     expect(holdings.closed("main", "ETH-USDT-SWAP", [], "1")).toEqual([]);
     // A tenth sold at 60,900 for a fee of 3, and the rest at 61,000 or still held.
-    const part = { strategy: "one", instId: "BTC-USDT-SWAP", side: "sell", px: "60900", qty: "0.1", cost: "3" } as const;
-    expect(holdings.closed("main", "BTC-USDT-SWAP", [part], "61000")).toEqual([held("0", "287"), held("0", "0", "two")]);
-    expect(holdings.closed("main", "BTC-USDT-SWAP", [part], undefined)).toEqual([held("0.2", "-11913"), held("-0.1", "6100", "two")]);
+    const part = {
+      strategy: "one",
+      instId: "BTC-USDT-SWAP",
+      side: "sell",
+      px: "60900",
+      qty: "0.1",
+      cost: "3",
+    } as const;
+    expect(holdings.closed("main", "BTC-USDT-SWAP", [part], "61000")).toEqual([
+      held("0", "287"),
+      held("0", "0", "two"),
+    ]);
+    expect(holdings.closed("main", "BTC-USDT-SWAP", [part], undefined)).toEqual([
+      held("0.2", "-11913"),
+      held("-0.1", "6100", "two"),
+    ]);
     expect(holdings.all()).toHaveLength(3);
   });
 

@@ -38,6 +38,8 @@ describe("A journal of an older version", () => {
     expect(intents.open().map(({ clOrdId }) => clOrdId)).toEqual(["maina0001"]);
     expect(decisions.held()).toEqual([{ strategy: "", mode: "halted", reason: "sluice close" }]);
     expect(decisions.limits).toEqual({ openPerStrategy: 20 });
-    expect(holdings.all()).toEqual([{ uid: "main", strategy: "maker", instId: "BTC-USDT-SWAP", position: "0.01", cash: "-280.14" }]);
+    expect(holdings.all()).toEqual([
+      { uid: "main", strategy: "maker", instId: "BTC-USDT-SWAP", position: "0.01", cash: "-280.14" },
+    ]);
   });
 });

@@ -15,7 +15,10 @@ const intent = (clOrdId: string, over: Partial<Intent> = {}): Intent => ({
   sentAt: 1_000,
   ...over,
 });
-const sent = (clOrdId: string, over: Partial<Intent> = {}): IntentRecord => ({ type: "sent", ...intent(clOrdId, over) });
+const sent = (clOrdId: string, over: Partial<Intent> = {}): IntentRecord => ({
+  type: "sent",
+  ...intent(clOrdId, over),
+});
 const over = (clOrdId: string, uid = "ann"): IntentRecord => ({ type: "over", uid, clOrdId, phase: "filled" });
 const unsent = (clOrdId: string): IntentRecord => ({ type: "unsent", uid: "ann", clOrdId });
 const life = (number: number, at = number * 100): IntentRecord => ({ type: "life", number, at });
@@ -35,8 +38,16 @@ describe("Journalled intents", () => {
     ["not what is over, though that was read first", [over("a"), sent("a")], []],
     ["not what was kept back", [sent("a"), sent("b"), unsent("a")], [intent("b")]],
     ["what was kept back and sent after all", [sent("a"), unsent("a"), sent("a")], [intent("a")]],
-    ["what another user sent under the same id", [sent("a"), sent("a", { uid: "bob" }), over("a")], [intent("a", { uid: "bob" })]],
-    ["what is told apart only by where the names end", [sent("b c", { uid: "a" }), over("bc", "a")], [intent("b c", { uid: "a" })]],
+    [
+      "what another user sent under the same id",
+      [sent("a"), sent("a", { uid: "bob" }), over("a")],
+      [intent("a", { uid: "bob" })],
+    ],
+    [
+      "what is told apart only by where the names end",
+      [sent("b c", { uid: "a" }), over("bc", "a")],
+      [intent("b c", { uid: "a" })],
+    ],
     ["what was sent, whatever lives began", [life(1), sent("a"), life(2)], [intent("a")]],
   ])("are %s", (_, records, open) => {
     expect(intents(...records).open()).toEqual(open);
@@ -86,13 +97,21 @@ describe("Journalled decisions:", () => {
   it.each<[string, readonly DecisionRecord[], readonly object[]]>([
     ["are none at first", [], []],
     ["hold for whom they were made", [mode("grid", "halted")], [held("grid", "halted")]],
-    ["are the latest of each", [mode("grid", "halted", "one"), mode("grid", "reducing", "two")], [held("grid", "reducing", "two")]],
+    [
+      "are the latest of each",
+      [mode("grid", "halted", "one"), mode("grid", "reducing", "two")],
+      [held("grid", "reducing", "two")],
+    ],
     [
       "end when it may trade again",
       [mode("grid", "halted"), mode("maker", "reducing"), mode("grid", "active")],
       [held("maker", "reducing")],
     ],
-    ["of all do not end those of one", [mode("", "halted"), mode("grid", "halted"), mode("", "active")], [held("grid", "halted")]],
+    [
+      "of all do not end those of one",
+      [mode("", "halted"), mode("grid", "halted"), mode("", "active")],
+      [held("grid", "halted")],
+    ],
     ["do not change by being read twice", [mode("grid", "halted"), mode("grid", "halted")], [held("grid", "halted")]],
   ])("%s", (_, records, expected) => {
     expect(decisions(...records).held()).toEqual(expected);
@@ -113,7 +132,10 @@ describe("Journalled decisions:", () => {
     taken.take({ type: "limits", limits: { maxOpen: 5 } });
     taken.take({ type: "limits", limits: { maxOpen: 9, maxLoss: "100" } });
     expect(taken.limits).toEqual({ maxOpen: 9, maxLoss: "100" });
-    expect(taken.snapshot()).toEqual([{ type: "limits", limits: { maxOpen: 9, maxLoss: "100" } }, mode("grid", "halted")]);
+    expect(taken.snapshot()).toEqual([
+      { type: "limits", limits: { maxOpen: 9, maxLoss: "100" } },
+      mode("grid", "halted"),
+    ]);
     expect(decisions(...taken.snapshot()).snapshot()).toEqual(taken.snapshot());
   });
 

@@ -24,7 +24,10 @@ describe("A write-ahead log line", () => {
   it("is written in the one form that every version reads", () => {
     const json = '{"type":"over","clOrdId":"ü"}';
     expect(markOf(genesis, json)).toBe("ff5581382a4369b4e5f798e1");
-    expect(lineOf(genesis, json)).toEqual({ mark: "ff5581382a4369b4e5f798e1", text: `ff5581382a4369b4e5f798e1 ${json}\n` });
+    expect(lineOf(genesis, json)).toEqual({
+      mark: "ff5581382a4369b4e5f798e1",
+      text: `ff5581382a4369b4e5f798e1 ${json}\n`,
+    });
   });
 
   it.each(["", "[1]", "null", '"{"', "[{", ' {"a":1}', '{"a":\n1}', '{"a":1}\n'])("is not made of %j", (json) => {
@@ -66,7 +69,8 @@ describe("A write-ahead log line", () => {
 describe("The write-ahead log opens", () => {
   it("from its newest segment, whatever else lies in the folder", async () => {
     const disk = await written({ n: 1 });
-    for (const name of ["00000009.journal.damaged", "a00000009.journal", "notes.txt", "lock"]) disk.files.set(name, Buffer.from("?"));
+    for (const name of ["00000009.journal.damaged", "a00000009.journal", "notes.txt", "lock"])
+      disk.files.set(name, Buffer.from("?"));
     expect((await opened(disk)).past).toEqual([{ n: 1 }]);
     expect(disk.files.has("00000002.journal")).toBe(false);
   });
@@ -141,7 +145,13 @@ describe("A write-ahead log segment", () => {
       store.append({ n });
       await store.commit();
     }
-    expect([...disk.files.keys()].sort()).toEqual(["00000000.journal.damaged", "00000005.journal", "00000006.journal", "notes.txt", "zz"]);
+    expect([...disk.files.keys()].sort()).toEqual([
+      "00000000.journal.damaged",
+      "00000005.journal",
+      "00000006.journal",
+      "notes.txt",
+      "zz",
+    ]);
   });
 });
 
@@ -169,7 +179,10 @@ describe("A closed write-ahead log", () => {
       store.append({ n: 2 });
       expect.unreachable();
     } catch (error) {
-      expect(error).toMatchObject({ code: "JOURNAL_FAILED", message: "memory: the journal was closed; nothing can be written to it." });
+      expect(error).toMatchObject({
+        code: "JOURNAL_FAILED",
+        message: "memory: the journal was closed; nothing can be written to it.",
+      });
     }
     expect((await opened(disk)).past).toEqual([{ n: 1 }]);
   });

@@ -150,38 +150,41 @@ describe("The write-ahead log:", () => {
     );
   });
 
-  it.each(["lost", "kept", "torn"] as const)("survives a crash at every step of a life that rotates: %s", async (fate) => {
-    const live = async (disk: MemoryDisk, stopAt: number): Promise<{ safe: number; steps: number }> => {
-      let steps = 0;
-      let safe = 0;
-      const past: object[] = [];
-      disk.onStep = () => {
-        if (++steps === stopAt) throw new Error("the power goes");
-      };
-      try {
-        const store = await opened(disk, { segmentBytes: 300, snapshot: () => past });
-        for (let n = 0; n < 12; n++) {
-          past.push({ n });
-          store.append({ n });
-          await store.commit();
-          safe = past.length;
+  it.each(["lost", "kept", "torn"] as const)(
+    "survives a crash at every step of a life that rotates: %s",
+    async (fate) => {
+      const live = async (disk: MemoryDisk, stopAt: number): Promise<{ safe: number; steps: number }> => {
+        let steps = 0;
+        let safe = 0;
+        const past: object[] = [];
+        disk.onStep = () => {
+          if (++steps === stopAt) throw new Error("the power goes");
+        };
+        try {
+          const store = await opened(disk, { segmentBytes: 300, snapshot: () => past });
+          for (let n = 0; n < 12; n++) {
+            past.push({ n });
+            store.append({ n });
+            await store.commit();
+            safe = past.length;
+          }
+        } catch {
+          // The life ends here.
         }
-      } catch {
-        // The life ends here.
+        disk.onStep = () => undefined;
+        return { safe, steps };
+      };
+      const { steps } = await live(memoryDisk(), 0);
+      expect(steps).toBeGreaterThan(25);
+      for (let stopAt = 1; stopAt <= steps; stopAt++) {
+        const disk = memoryDisk();
+        const { safe } = await live(disk, stopAt);
+        disk.crash(fate, createRandom(stopAt));
+        const seen = new Set(((await opened(disk)).past as { n: number }[]).map(({ n }) => n));
+        for (let n = 0; n < safe; n++) expect(seen.has(n), `record ${n} after a crash at step ${stopAt}`).toBe(true);
       }
-      disk.onStep = () => undefined;
-      return { safe, steps };
-    };
-    const { steps } = await live(memoryDisk(), 0);
-    expect(steps).toBeGreaterThan(25);
-    for (let stopAt = 1; stopAt <= steps; stopAt++) {
-      const disk = memoryDisk();
-      const { safe } = await live(disk, stopAt);
-      disk.crash(fate, createRandom(stopAt));
-      const seen = new Set(((await opened(disk)).past as { n: number }[]).map(({ n }) => n));
-      for (let n = 0; n < safe; n++) expect(seen.has(n), `record ${n} after a crash at step ${stopAt}`).toBe(true);
-    }
-  });
+    },
+  );
 
   it("drops a cut-off end, says so, and goes on behind it", async () => {
     const disk = await written(numbered(3));
@@ -205,7 +208,9 @@ describe("The write-ahead log:", () => {
     const before = Buffer.from(fileOf(disk));
     await expect(opened(disk)).rejects.toMatchObject({
       code: "JOURNAL_INVALID",
-      message: expect.stringMatching(/memory\/00000001\.journal: it is damaged after byte \d+.*journal\.rebuild/) as string,
+      message: expect.stringMatching(
+        /memory\/00000001\.journal: it is damaged after byte \d+.*journal\.rebuild/,
+      ) as string,
     });
     expect(fileOf(disk)).toEqual(before);
   });
@@ -256,7 +261,9 @@ describe("The write-ahead log:", () => {
     };
     await write({ n: 1 });
     disk.isFull = true;
-    await expect(write({ n: 2, text: "long enough to be torn" })).rejects.toThrow(/ENOSPC.*only exits and cancels do, without a record/);
+    await expect(write({ n: 2, text: "long enough to be torn" })).rejects.toThrow(
+      /ENOSPC.*only exits and cancels do, without a record/,
+    );
     await expect(store.restart()).rejects.toMatchObject({ code: "JOURNAL_FAILED" });
     await expect(write({ n: 3 })).rejects.toMatchObject({ code: "JOURNAL_FAILED" });
     // Should the process end now, what was committed is there.

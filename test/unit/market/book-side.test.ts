@@ -41,7 +41,12 @@ const story: readonly Row[] = [
   [3, -1, 101, 2],
   [4, -1, 103, 9, 1],
 ];
-const told = ["1: 50x0.5 49x0.7 | 51x0.4", "2: 50x0.5 49.5x0.1 49x0.7 | 51x0.4", "3: 49.5x0.1 49x0.7 | 50.5x0.2 51x0.4", "4:  | 51.5x0.9"];
+const told = [
+  "1: 50x0.5 49x0.7 | 51x0.4",
+  "2: 50x0.5 49.5x0.1 49x0.7 | 51x0.4",
+  "3: 49.5x0.1 49x0.7 | 50.5x0.2 51x0.4",
+  "4:  | 51.5x0.9",
+];
 
 describe("Market books", () => {
   it("show best levels first, after each instant's rows and not between them", () => {
@@ -106,33 +111,41 @@ describe("Market books", () => {
       { px: "50", qty: "0.5" },
       { px: "49", qty: "0.7" },
     ];
-    expect(JSON.parse(JSON.stringify(seen[0]))).toEqual({ instId: "BTC-USDT", at: 1, bids, asks: [{ px: "51", qty: "0.4" }] });
+    expect(JSON.parse(JSON.stringify(seen[0]))).toEqual({
+      instId: "BTC-USDT",
+      at: 1,
+      bids,
+      asks: [{ px: "51", qty: "0.4" }],
+    });
     expect(inspect(seen[0]?.bids)).toBe("[ { px: '50', qty: '0.5' }, { px: '49', qty: '0.7' } ]");
   });
 
-  it.each([1, -1] as const)("keep the same levels as a map would, in every list that was handed out (side %i)", (better) => {
-    const change = fc.tuple(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 0, max: 3 }), fc.boolean());
-    fc.assert(
-      fc.property(fc.array(change, { maxLength: 300 }), (list) => {
-        const side = new BookSide<readonly [number, number]>(better);
-        const levels = new Map<number, number>();
-        const handed: (readonly [got: unknown, expected: unknown])[] = [];
-        for (const [px, qty, shows] of list) {
-          side.set(px, qty === 0 ? undefined : [px, qty]);
-          if (qty === 0) levels.delete(px);
-          else levels.set(px, qty);
-          const sorted = [...levels].sort(([a], [b]) => (a - b) * better);
-          expect(side.best).toEqual(sorted.at(-1));
-          if (shows) handed.push([side.levels(), sorted]);
-          if (shows && qty === 3 && px < 5) {
-            side.clear();
-            levels.clear();
+  it.each([1, -1] as const)(
+    "keep the same levels as a map would, in every list that was handed out (side %i)",
+    (better) => {
+      const change = fc.tuple(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 0, max: 3 }), fc.boolean());
+      fc.assert(
+        fc.property(fc.array(change, { maxLength: 300 }), (list) => {
+          const side = new BookSide<readonly [number, number]>(better);
+          const levels = new Map<number, number>();
+          const handed: (readonly [got: unknown, expected: unknown])[] = [];
+          for (const [px, qty, shows] of list) {
+            side.set(px, qty === 0 ? undefined : [px, qty]);
+            if (qty === 0) levels.delete(px);
+            else levels.set(px, qty);
+            const sorted = [...levels].sort(([a], [b]) => (a - b) * better);
+            expect(side.best).toEqual(sorted.at(-1));
+            if (shows) handed.push([side.levels(), sorted]);
+            if (shows && qty === 3 && px < 5) {
+              side.clear();
+              levels.clear();
+            }
           }
-        }
-        for (const [got, expected] of handed) expect(got).toEqual(expected);
-      }),
-    );
-  });
+          for (const [got, expected] of handed) expect(got).toEqual(expected);
+        }),
+      );
+    },
+  );
 
   it("tell prices apart whose numbers are rounded to the same", () => {
     const [low, high] = ["9007199254740992", "9007199254740993"] as const;

@@ -21,7 +21,10 @@ const trades = (instrument: number, ...rows: readonly TradeRow[]): Series => {
   return builder.series();
 };
 
-const quotes = (instrument: number, ...rows: readonly (readonly [number, number, number, number, number])[]): Series => {
+const quotes = (
+  instrument: number,
+  ...rows: readonly (readonly [number, number, number, number, number])[]
+): Series => {
   const builder = seriesBuilder("quote", instrument);
   for (const row of rows) builder.push(...row);
   return builder.series();
@@ -86,7 +89,8 @@ describe("Streams of trades and quotes", () => {
   it("reach only the streams of their instrument", () => {
     const feed = feedOf();
     const seen: string[] = [];
-    for (const instId of [btc, eth]) feed.trades(instId).subscribe((trade) => seen.push(`${instId} ${trade.instId} ${trade.px}`));
+    for (const instId of [btc, eth])
+      feed.trades(instId).subscribe((trade) => seen.push(`${instId} ${trade.instId} ${trade.px}`));
     play(feed, createTape(instruments, [trades(1, [1, 300, 1]), trades(0, [2, 10, 1])]));
     expect(seen).toEqual([`${eth} ${eth} 3`, `${btc} ${btc} 5`]);
   });
@@ -217,7 +221,10 @@ describe("Candle streams", () => {
     const seen = barsOf(feed, 60_000);
     play(
       feed,
-      createTape(instruments, [candles(60_000, [60_000, 1, 9, 1, 5, 7]), trades(0, [10, 99, 1], [70_000, 99, 1], [200_000, 99, 1])]),
+      createTape(instruments, [
+        candles(60_000, [60_000, 1, 9, 1, 5, 7]),
+        trades(0, [10, 99, 1], [70_000, 99, 1], [200_000, 99, 1]),
+      ]),
       3,
     );
     expect(seen).toEqual(["0-60000 0.5 4.5 0.5 2.5 0.007"]);
@@ -227,7 +234,13 @@ describe("Candle streams", () => {
     const feed = feedOf();
     const seen = barsOf(feed, 4000);
     const short = candles(1000, ...[1, 2, 3, 4].map((bar): BarRow => [bar * 1000, 90, 99, 1, 90, 1]));
-    const long = candles(2000, [2000, 10, 20, 8, 12, 3], [4000, 12, 14, 6, 10, 4], [6000, 11, 12, 11, 12, 1], [10_000, 1, 2, 1, 2, 5]);
+    const long = candles(
+      2000,
+      [2000, 10, 20, 8, 12, 3],
+      [4000, 12, 14, 6, 10, 4],
+      [6000, 11, 12, 11, 12, 1],
+      [10_000, 1, 2, 1, 2, 5],
+    );
     play(feed, createTape(instruments, [short, long, candles(3000, [3000, 70, 70, 70, 70, 1])]));
     // The second bar lacks its last part, so it ends when the first part of a later bar comes.
     expect(seen).toEqual(["0-4000 5 10 3 5 0.007", "4000-8000 5.5 6 5.5 6 0.001"]);
@@ -236,7 +249,10 @@ describe("Candle streams", () => {
   it("built from recorded ones are not cut short by other events", () => {
     const feed = feedOf();
     const seen = barsOf(feed, 2000);
-    const tape = createTape(instruments, [quotes(0, [2000, 1, 1, 2, 1]), candles(1000, [1000, 2, 4, 2, 2, 1], [2000, 2, 6, 2, 2, 1])]);
+    const tape = createTape(instruments, [
+      quotes(0, [2000, 1, 1, 2, 1]),
+      candles(1000, [1000, 2, 4, 2, 2, 1], [2000, 2, 6, 2, 2, 1]),
+    ]);
     play(feed, tape);
     feed.tick(9000);
     expect(seen).toEqual(["0-2000 1 3 1 1 0.002"]);
@@ -260,7 +276,10 @@ describe("Candle streams", () => {
       });
     }
     const rows = Array.from({ length: 300 }, (_, bar): TradeRow => [bar * 1000, 10 + ((bar * 7) % 90), 1 + (bar % 9)]);
-    const minutes = Array.from({ length: 200 }, (_, bar): BarRow => [(bar + 1) * 60_000, 5 + (bar % 3), 99, 1 + (bar % 5), 9, bar]);
+    const minutes = Array.from(
+      { length: 200 },
+      (_, bar): BarRow => [(bar + 1) * 60_000, 5 + (bar % 3), 99, 1 + (bar % 5), 9, bar],
+    );
     play(feed, createTape(instruments, [trades(0, ...rows), candles(60_000, ...minutes)]));
     feed.tick(1_000_000);
     expect(told.filter((bar) => bar.at - bar.openedAt === 1000)).toHaveLength(300);

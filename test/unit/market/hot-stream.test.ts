@@ -1,5 +1,16 @@
 /** A hot stream delivers in order to everybody, whatever subscribers do meanwhile. */
-import { filter, firstValueFrom, map, Observable, pairwise, Subject, type Subscription, share, take, toArray } from "rxjs";
+import {
+  filter,
+  firstValueFrom,
+  map,
+  Observable,
+  pairwise,
+  Subject,
+  type Subscription,
+  share,
+  take,
+  toArray,
+} from "rxjs";
 import { describe, expect, it } from "vitest";
 import { HotStream } from "../../../src/market/hot-stream.ts";
 

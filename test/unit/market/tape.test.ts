@@ -86,8 +86,18 @@ describe("A tape", () => {
 
   const good = trades(0, 1, 2);
   it.each<[string, readonly TapeInstrument[], readonly Series[], RegExp]>([
-    ["a time that falls", instruments, [{ ...good, at: Float64Array.of(12, 10) } as Series], /trade of BTC-USDT: row 1 is at 10 ms.*12 ms/],
-    ["columns of unequal length", instruments, [{ ...good, at: Float64Array.of(1) } as Series], /2 rows where the times have 1/],
+    [
+      "a time that falls",
+      instruments,
+      [{ ...good, at: Float64Array.of(12, 10) } as Series],
+      /trade of BTC-USDT: row 1 is at 10 ms.*12 ms/,
+    ],
+    [
+      "columns of unequal length",
+      instruments,
+      [{ ...good, at: Float64Array.of(1) } as Series],
+      /2 rows where the times have 1/,
+    ],
     ["an instrument it does not have", instruments, [trades(2, 1)], /instrument 2: the tape has 2 instruments/],
     ["two series of a kind", instruments, [good, good], /trade of BTC-USDT appears twice/],
     ["an instrument listed twice", [instruments[0], instruments[0]] as TapeInstrument[], [], /listed twice/],

@@ -2,7 +2,17 @@
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createRandom } from "../../../src/random.ts";
-import { bid, type Fault, garbled, lostAnswer, lostRequest, type Rig, ready, reply, swap } from "../../support/harness/orders.ts";
+import {
+  bid,
+  type Fault,
+  garbled,
+  lostAnswer,
+  lostRequest,
+  type Rig,
+  ready,
+  reply,
+  swap,
+} from "../../support/harness/orders.ts";
 
 const profile: ProfileOverrides = { capabilities: { amend: true }, order: { szUnit: { SPOT: "base", SWAP: "base" } } };
 const amending = (options: Parameters<typeof ready>[0] = {}): Rig => ready({ profile, ...options });
@@ -36,9 +46,19 @@ describe("A wanted order that changed", () => {
     rig.want(bid(over));
     rig.run();
     expect(sent(rig)).toEqual(["amendOrder"]);
-    expect(rig.arrivals[0]?.request.body).toEqual({ instId: swap, ordId: before?.ordId, clOrdId: before?.clOrdId, ...expected });
+    expect(rig.arrivals[0]?.request.body).toEqual({
+      instId: swap,
+      ordId: before?.ordId,
+      clOrdId: before?.clOrdId,
+      ...expected,
+    });
     expect(rig.truth()).toHaveLength(1);
-    expect(rig.truth()[0]).toMatchObject({ ordId: before?.ordId, clOrdId: before?.clOrdId, state: "live", ...expected });
+    expect(rig.truth()[0]).toMatchObject({
+      ordId: before?.ordId,
+      clOrdId: before?.clOrdId,
+      state: "live",
+      ...expected,
+    });
     expect(lastOf(rig)?.spec).toMatchObject(expected);
     // And nothing more.
     rig.run(60_000);
@@ -138,7 +158,10 @@ describe("A change whose answer was lost", () => {
     rig.want(bid({ px: "59000", qty: "0.02" }));
     rig.run(20_000);
     expect(rig.count("amendOrder")).toBe(1);
-    expect(rig.truth().map(({ state, px, sz }) => `${state} ${px} ${sz}`)).toEqual(["live 59000 0.02", "canceled 60000 0.01"]);
+    expect(rig.truth().map(({ state, px, sz }) => `${state} ${px} ${sz}`)).toEqual([
+      "live 59000 0.02",
+      "canceled 60000 0.01",
+    ]);
   });
 
   it("counts as the larger of both until it is known", () => {
@@ -177,7 +200,10 @@ describe("A change whose answer was lost", () => {
 describe("A change that is refused", () => {
   it("is not asked for again: the order is canceled, then placed anew", () => {
     const rig = resting();
-    rig.next("amendOrder", reply(200, { code: "51008", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "51008", sMsg: "no funds" }] }));
+    rig.next(
+      "amendOrder",
+      reply(200, { code: "51008", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "51008", sMsg: "no funds" }] }),
+    );
     rig.want(bid({ px: "59000" }));
     rig.run(1_000);
     expect(sent(rig)).toEqual(["amendOrder", "cancelBatch", "placeOrder"]);
@@ -292,7 +318,9 @@ describe("Whatever happens to changes, cancels and placements", () => {
       expect(open(rig)).toEqual(["58000 0.05"]);
       // Both sides agree on what was executed.
       const bought = rig.truth().reduce((sum, { accFillSz }) => sum + Math.round(Number(accFillSz) * 1_000), 0);
-      const told = new Map(rig.updates.map(({ clOrdId, filledQty }) => [clOrdId, Math.round(Number(filledQty) * 1_000)]));
+      const told = new Map(
+        rig.updates.map(({ clOrdId, filledQty }) => [clOrdId, Math.round(Number(filledQty) * 1_000)]),
+      );
       expect([...told.values()].reduce((sum, qty) => sum + qty, 0)).toBe(bought);
     },
   );

@@ -2,7 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { abs, add, compare, div, isPositive, isZero, mul, neg, sub } from "../../../src/decimal.ts";
-import { addToHolding, averagePxOf, createHolding, type Holding, unrealisedOf } from "../../../src/orders/average-cost.ts";
+import {
+  addToHolding,
+  averagePxOf,
+  createHolding,
+  type Holding,
+  unrealisedOf,
+} from "../../../src/orders/average-cost.ts";
 
 type Trade = readonly [side: "buy" | "sell", px: string, qty: string];
 

@@ -8,10 +8,18 @@ import { type Rig, type RigOptions, ready, reply, swap } from "../../support/har
 const show = (rig: Rig, bidTicks: number, askTicks: number, lots = 100_000): void => {
   rig.venue.quote(swap, bidTicks, lots, askTicks, lots, rig.clock.now());
 };
-const position = (rig: Rig): string => rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const position = (rig: Rig): string =>
+  rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 
 const entry: WantedOrder = { slot: "entry", instId: swap, side: "buy", ordType: "market", qty: "0.01" };
-const takeProfit = (qty = "0.01"): WantedOrder => ({ slot: "tp", instId: swap, side: "sell", px: "61000", qty, reduceOnly: true });
+const takeProfit = (qty = "0.01"): WantedOrder => ({
+  slot: "tp",
+  instId: swap,
+  side: "sell",
+  px: "61000",
+  qty,
+  reduceOnly: true,
+});
 const stop: WantedOrder = { slot: "sl", instId: swap, side: "sell", ordType: "market", qty: "0.01", reduceOnly: true };
 
 /** Long 0.01, with its take-profit resting. */
@@ -92,7 +100,9 @@ describe("A stop that replaces a take-profit of another slot", () => {
     rig.run(3_000);
     // The resting take-profit promises all there is to reduce: the service rejects the stop.
     expect(position(rig)).toBe("0.01");
-    expect(rig.journalled("position.unprotected")).toMatchObject([{ strategy: "s", slot: "sl", side: "sell", qty: "0.01" }]);
+    expect(rig.journalled("position.unprotected")).toMatchObject([
+      { strategy: "s", slot: "sl", side: "sell", qty: "0.01" },
+    ]);
     rig.want(stop);
     rig.run(3_000);
     expect(position(rig)).toBe("0");
@@ -222,7 +232,9 @@ describe("A resting exit that the service forgets", () => {
     rig.run(200_000);
     expect(rig.phases("tp").at(-1)).toBe("absent");
     expect(rig.resting()).toEqual([]);
-    expect(rig.journalled("position.unprotected")).toMatchObject([{ slot: "tp", qty: "0.01", reason: "the service forgot it" }]);
+    expect(rig.journalled("position.unprotected")).toMatchObject([
+      { slot: "tp", qty: "0.01", reason: "the service forgot it" },
+    ]);
   });
 });
 

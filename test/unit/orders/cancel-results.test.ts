@@ -56,7 +56,11 @@ describe("An answer to a cancel", () => {
     rig.run(3_000);
     rig.next(
       "cancelBatch",
-      reply(200, { code: "0", msg: "", data: [1, 2, 3].map((i) => ({ ordId: `77${i}`, clOrdId: "", sCode: "0", sMsg: "" })) }),
+      reply(200, {
+        code: "0",
+        msg: "",
+        data: [1, 2, 3].map((i) => ({ ordId: `77${i}`, clOrdId: "", sCode: "0", sMsg: "" })),
+      }),
     );
     rig.want();
     // Unsure, it is asked again after a second; taken as accepted, after ten.
@@ -152,7 +156,10 @@ describe("An answer to a cancel", () => {
     ["accepted, and whose effect no list shows", { sCode: "0", sMsg: "" }, 8_100],
     ["denied", { sCode: "51400", sMsg: "It is not open." }, 100],
   ])("that was %s is asked about with the rank of exits before the cancel is repeated", (_, element, ms) => {
-    const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "pendingOrders" ? reply(500) : undefined) });
+    const rig = ready({
+      push: false,
+      fault: ({ endpoint }) => (endpoint === "pendingOrders" ? reply(500) : undefined),
+    });
     rig.want(bid());
     rig.run(3_000);
     rig.next("cancelBatch", garbled(200, { code: "0", msg: "", data: [{ ordId: "", clOrdId: "", ...element }] }));
@@ -161,25 +168,35 @@ describe("An answer to a cancel", () => {
     expect(rig.phases("bid").at(-1)).toBe("canceled");
     expect(rig.count("cancelBatch")).toBe(1);
     const classes = rig.events.flatMap((event) =>
-      event.type === "action.sent" && event.endpoint === "getOrder" && event.at > rig.clock.now() - ms ? [event.class] : [],
+      event.type === "action.sent" && event.endpoint === "getOrder" && event.at > rig.clock.now() - ms
+        ? [event.class]
+        : [],
     );
     expect(classes).toEqual(["close"]);
   });
 
   it("that was accepted for many orders is asked about with the rank of exits for two of them only", () => {
-    const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "pendingOrders" ? reply(500) : undefined) });
+    const rig = ready({
+      push: false,
+      fault: ({ endpoint }) => (endpoint === "pendingOrders" ? reply(500) : undefined),
+    });
     rig.want(...three());
     rig.run(3_000);
     rig.want();
     rig.run(8_100);
-    const asked = rig.events.flatMap((event) => (event.type === "action.sent" && event.endpoint === "getOrder" ? [event.class] : []));
+    const asked = rig.events.flatMap((event) =>
+      event.type === "action.sent" && event.endpoint === "getOrder" ? [event.class] : [],
+    );
     expect(asked.slice(-3).sort()).toEqual(["close", "close", "resolve"]);
   });
 
   it.each([
     ["a page", garbled(403, "<html>")],
     ["a code on no list", garbled(200, { code: "59999", msg: "try later", data: [] })],
-    ["unavailable for the element", garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "50003", sMsg: "" }] })],
+    [
+      "unavailable for the element",
+      garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "50003", sMsg: "" }] }),
+    ],
   ])("that was done and answered by %s is our doing: what is wanted again meanwhile is placed again", (_, fault) => {
     const rig = ready({ push: false });
     rig.resources.pending.value$.subscribe();
@@ -195,7 +212,8 @@ describe("An answer to a cancel", () => {
   });
 
   it("rejected as a whole by a code on no list is found out one by one as well", () => {
-    const isPoisoned = (body: unknown): boolean => (body as { ordId: string }[]).some(({ ordId }) => ordId === "1000000000000000001");
+    const isPoisoned = (body: unknown): boolean =>
+      (body as { ordId: string }[]).some(({ ordId }) => ordId === "1000000000000000001");
     const rig = ready({
       fault: ({ endpoint, body }) =>
         endpoint === "cancelBatch" && isPoisoned(body) ? reply(400, { code: "59999", msg: "bad" }) : undefined,
@@ -209,7 +227,8 @@ describe("An answer to a cancel", () => {
 
   it("refused as a whole is found out one by one, and does not hold up the others", () => {
     // The first order of a venue has the first id.
-    const isPoisoned = (body: unknown): boolean => (body as { ordId: string }[]).some(({ ordId }) => ordId === "1000000000000000001");
+    const isPoisoned = (body: unknown): boolean =>
+      (body as { ordId: string }[]).some(({ ordId }) => ordId === "1000000000000000001");
     const rig = ready({
       fault: ({ endpoint, body }) =>
         endpoint === "cancelBatch" && isPoisoned(body) ? reply(400, { code: "50002", msg: "bad" }) : undefined,
@@ -225,7 +244,9 @@ describe("An answer to a cancel", () => {
   });
 
   it("refused again and again is not asked for more often because the wish changes", () => {
-    const rig = ready({ fault: ({ endpoint }) => (endpoint === "cancelBatch" ? reply(400, { code: "50002", msg: "bad" }) : undefined) });
+    const rig = ready({
+      fault: ({ endpoint }) => (endpoint === "cancelBatch" ? reply(400, { code: "50002", msg: "bad" }) : undefined),
+    });
     rig.want(bid());
     rig.run(3_000);
     for (let i = 1; i <= 600; i++) {

@@ -6,7 +6,14 @@ import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.t
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { bid, type Rig, ready, spot } from "../../support/harness/orders.ts";
 
-const spec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "600", reduceOnly: false } as const;
+const spec = {
+  instId: "BTC-USDT-SWAP",
+  side: "buy",
+  ordType: "limit",
+  px: "60000",
+  sz: "600",
+  reduceOnly: false,
+} as const;
 const order = (change: Partial<TrackedOrder>): TrackedOrder => ({
   ...newOrder("s", "bid", "c", bid(), spec, 0),
   ...change,
@@ -23,12 +30,22 @@ describe("Conflation keeps the latest wanted order:", () => {
     ["while its order is on its way", { order: order({ phase: "sent" }) }, moved, true],
     ["while nobody knows what became of its order", { order: order({ phase: "unknown" }) }, moved, true],
     ["while the cancel of what rests waits", { order: order({ phase: "live", cancelClass: "place" }) }, moved, true],
-    ["while that cancel is under way", { order: order({ phase: "canceling", cancelClass: "place", cancelSent: true }) }, moved, true],
+    [
+      "while that cancel is under way",
+      { order: order({ phase: "canceling", cancelClass: "place", cancelSent: true }) },
+      moved,
+      true,
+    ],
     ["but not where nobody has asked for a cancel yet", { order: order({ phase: "live" }) }, moved, false],
     ["nor when the order is over", { order: order({ phase: "filled", cancelClass: "place" }) }, moved, false],
     ["nor where nothing waits", {}, moved, false],
     ["nor where nothing was wanted", { wish: undefined, queued }, moved, false],
-    ["nor where an order turned up beside a waiting placement", { queued, order: order({ phase: "sent" }) }, moved, false],
+    [
+      "nor where an order turned up beside a waiting placement",
+      { queued, order: order({ phase: "sent" }) },
+      moved,
+      false,
+    ],
     ["always when it is the same wish", { order: order({ phase: "live" }) }, bid({ tag: "other" }), true],
   ])("%s", (_, state, wish, expected) => {
     expect(mayWait(slot(state), wish)).toBe(expected);

@@ -4,7 +4,15 @@ import { type ExitLimit, lackOf, sizeExit } from "../../../src/orders/exit-size.
 import { swap } from "../../support/harness/orders.ts";
 
 const steps = { lotSize: "0.001", minSize: "0.002" };
-const alone: ExitLimit = { held: "0.01", promised: "0", covered: "0.01", hasFlag: true, isAlone: true, isOthers: false, isKnown: true };
+const alone: ExitLimit = {
+  held: "0.01",
+  promised: "0",
+  covered: "0.01",
+  hasFlag: true,
+  isAlone: true,
+  isOthers: false,
+  isKnown: true,
+};
 const among: ExitLimit = { ...alone, isAlone: false };
 
 describe("An exit", () => {
@@ -13,11 +21,23 @@ describe("An exit", () => {
     ["leaves where other exits promise all: the service cuts it", { ...alone, promised: "0.01" }, undefined],
     ["leaves where a position may be older than the journal", { ...alone, held: "0", isKnown: false }, undefined],
     ["waits where the strategy is known to hold nothing", { ...alone, held: "0" }, "position"],
-    ["waits where only others hold what it would reduce", { ...among, held: "0", isKnown: false, isOthers: true }, "position"],
-    ["waits where nothing is held of a product without the flag", { ...among, held: "0", isKnown: false, hasFlag: false }, "position"],
+    [
+      "waits where only others hold what it would reduce",
+      { ...among, held: "0", isKnown: false, isOthers: true },
+      "position",
+    ],
+    [
+      "waits where nothing is held of a product without the flag",
+      { ...among, held: "0", isKnown: false, hasFlag: false },
+      "position",
+    ],
     ["of less than the smallest order leaves alone: the service decides", { ...alone, held: "0.0015" }, undefined],
     ["of less than the smallest order waits among others", { ...among, held: "0.0015" }, "position"],
-    ["waits where the strategy's other exits leave less than the smallest order", { ...among, promised: "0.009" }, "room"],
+    [
+      "waits where the strategy's other exits leave less than the smallest order",
+      { ...among, promised: "0.009" },
+      "room",
+    ],
     ["leaves where they leave as much", { ...among, promised: "0.008" }, undefined],
   ])("%s", (_, limit, lack) => {
     expect(lackOf(limit, steps)?.of).toBe(lack);
@@ -26,23 +46,63 @@ describe("An exit", () => {
   it.each<[string, string, ExitLimit, { qty: string; wantedQty: string; nets: boolean }]>([
     ["alone, of less than is held", "0.004", alone, { qty: "0.004", wantedQty: "0.004", nets: false }],
     ["alone, of more than is held", "0.05", alone, { qty: "0.01", wantedQty: "0.05", nets: false }],
-    ["alone, of what is held off the lot", "0.05", { ...alone, held: "0.0107" }, { qty: "0.01", wantedQty: "0.05", nets: false }],
-    ["alone, whatever other exits promise", "0.05", { ...alone, promised: "0.01" }, { qty: "0.01", wantedQty: "0.05", nets: false }],
-    ["alone, below the smallest order", "0.05", { ...alone, held: "0.0015" }, { qty: "0.05", wantedQty: "", nets: false }],
+    [
+      "alone, of what is held off the lot",
+      "0.05",
+      { ...alone, held: "0.0107" },
+      { qty: "0.01", wantedQty: "0.05", nets: false },
+    ],
+    [
+      "alone, whatever other exits promise",
+      "0.05",
+      { ...alone, promised: "0.01" },
+      { qty: "0.01", wantedQty: "0.05", nets: false },
+    ],
+    [
+      "alone, below the smallest order",
+      "0.05",
+      { ...alone, held: "0.0015" },
+      { qty: "0.05", wantedQty: "", nets: false },
+    ],
     ["of nothing that is known", "0.05", { ...alone, held: "0" }, { qty: "0.05", wantedQty: "", nets: false }],
     ["of an unknown size, alone", "", alone, { qty: "", wantedQty: "", nets: false }],
-    ["among others of the same direction", "0.05", { ...among, covered: "0.03" }, { qty: "0.01", wantedQty: "0.05", nets: false }],
+    [
+      "among others of the same direction",
+      "0.05",
+      { ...among, covered: "0.03" },
+      { qty: "0.01", wantedQty: "0.05", nets: false },
+    ],
     ["covered to the last lot", "0.01", among, { qty: "0.01", wantedQty: "0.01", nets: false }],
     ["covered but for one lot", "0.01", { ...among, covered: "0.009" }, { qty: "0.01", wantedQty: "0.01", nets: true }],
-    ["covered as far as it is wanted", "0.009", { ...among, covered: "0.009" }, { qty: "0.009", wantedQty: "0.009", nets: false }],
-    ["of an account net the other way", "0.01", { ...among, covered: "-2" }, { qty: "0.01", wantedQty: "0.01", nets: true }],
-    ["beside promises of its strategy", "0.01", { ...among, promised: "0.004" }, { qty: "0.006", wantedQty: "0.01", nets: false }],
+    [
+      "covered as far as it is wanted",
+      "0.009",
+      { ...among, covered: "0.009" },
+      { qty: "0.009", wantedQty: "0.009", nets: false },
+    ],
+    [
+      "of an account net the other way",
+      "0.01",
+      { ...among, covered: "-2" },
+      { qty: "0.01", wantedQty: "0.01", nets: true },
+    ],
+    [
+      "beside promises of its strategy",
+      "0.01",
+      { ...among, promised: "0.004" },
+      { qty: "0.006", wantedQty: "0.01", nets: false },
+    ],
     ["without a flag", "0.01", { ...among, hasFlag: false }, { qty: "0.01", wantedQty: "0.01", nets: true }],
   ])("%s is sized", (_, baseQty, limit, expected) => {
     const spec = { instId: swap, side: "sell", ordType: "limit", px: "60000", sz: baseQty, reduceOnly: true } as const;
     const respecify = (qty: string) => ({ ok: true as const, spec: { ...spec, sz: qty }, baseQty: qty });
     const sized = sizeExit({ spec, baseQty }, limit, steps, respecify);
-    expect(sized).toMatchObject({ ok: true, baseQty: expected.qty, wantedQty: expected.wantedQty, nets: expected.nets });
+    expect(sized).toMatchObject({
+      ok: true,
+      baseQty: expected.qty,
+      wantedQty: expected.wantedQty,
+      nets: expected.nets,
+    });
     if (sized.ok) expect(sized.spec.sz).toBe(expected.qty);
   });
 

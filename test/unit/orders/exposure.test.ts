@@ -52,7 +52,13 @@ describe("Exposure of all strategies", () => {
 describe("Exposure of a strategy:", () => {
   it.each<[string, readonly ExposureEntry[], string, string, string]>([
     ["an open order counts in full", [fact()], "200", "0", "2"],
-    ["a fill moves from what is open to what is held", [fact(), fact({ filled: "0.5", value: "49", cost: "0.1" })], "150", "0.5", "1.5"],
+    [
+      "a fill moves from what is open to what is held",
+      [fact(), fact({ filled: "0.5", value: "49", cost: "0.1" })],
+      "150",
+      "0.5",
+      "1.5",
+    ],
     ["told twice it counts once", [fact(), fact(), fact()], "200", "0", "2"],
     ["what is over is not open", [fact(), fact({ open: false })], "0", "0", "0"],
     ["what is over stays over", [fact({ open: false, filled: "1", value: "100" }), fact()], "0", "1", "0"],
@@ -83,7 +89,11 @@ describe("Exposure of a strategy:", () => {
 
   it("an order that gets a home moves there", () => {
     const exposure = folded(fact({ strategy: "" }), fact({ strategy: "b" }));
-    expect([exposure.openNotional(""), exposure.openNotional("b"), exposure.openNotional()]).toEqual(["0", "200", "200"]);
+    expect([exposure.openNotional(""), exposure.openNotional("b"), exposure.openNotional()]).toEqual([
+      "0",
+      "200",
+      "200",
+    ]);
   });
 
   it("a placement that was turned away does not count, and its id may serve another order", () => {
@@ -125,7 +135,15 @@ const tellings = fc
         const last = step === filled.length - 1;
         const owner = homeless && step === 0 && !last ? "" : rest.strategy;
         const amounts = { filled: String(done), value: String(done * px), cost: String(done) };
-        return { ...rest, ...amounts, strategy: owner, id: String(index), px: String(px), base: String(base), open: !(ends && last) };
+        return {
+          ...rest,
+          ...amounts,
+          strategy: owner,
+          id: String(index),
+          px: String(px),
+          base: String(base),
+          open: !(ends && last),
+        };
       });
     }),
   );
@@ -173,7 +191,8 @@ it("Repetitions and any order of arrival give the sums of all orders at once", (
 
 describe("An order's exposure", () => {
   const contract = createContract();
-  const instruments = () => new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.001", contractValue: "0.01" }]]);
+  const instruments = () =>
+    new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.001", contractValue: "0.01" }]]);
   const order = (sz: string, accFillSz: string, over: Partial<TrackedOrder> = {}): TrackedOrder =>
     ({
       clOrdId: "1",
@@ -207,7 +226,9 @@ describe("An order's exposure", () => {
     const coarse = () => new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.1" }]]);
     const source = { profile: contract.profile, instruments: coarse, marketPx: () => undefined };
     expect(exposureEntryOf(order("3600", "1799.97999999999999"), source).filled).toBe("0.03");
-    const third = order("3600", "2220.003", { record: { avgPx: "60000.08108", accFillSz: "2220.003", fee: "0" } as OrderRecord });
+    const third = order("3600", "2220.003", {
+      record: { avgPx: "60000.08108", accFillSz: "2220.003", fee: "0" } as OrderRecord,
+    });
     expect(exposureEntryOf(third, source).filled).toBe("0.037");
   });
 
@@ -218,7 +239,10 @@ describe("An order's exposure", () => {
   });
 
   it("counts in full while its outcome is unknown, and not at all when it was turned away", () => {
-    expect(factWith("base", order("0.06", "", { phase: "unknown", record: undefined }))).toMatchObject({ open: true, filled: "0" });
+    expect(factWith("base", order("0.06", "", { phase: "unknown", record: undefined }))).toMatchObject({
+      open: true,
+      filled: "0",
+    });
     expect(factWith("base", order("0.06", "", { phase: "planned", record: undefined }))).toMatchObject({ open: false });
   });
 
@@ -228,6 +252,9 @@ describe("An order's exposure", () => {
     expect(factWith("contracts", { ...market, spec }, "61000")).toMatchObject({ px: "61000", base: "0.06" });
     expect(factWith("quote_notional", { ...market, spec })).toMatchObject({ px: "", base: "0" });
     // The amount of a market order is a little more than its quantity costs.
-    expect(factWith("quote_notional", { ...market, spec, qty: "0.06" }, "61000")).toMatchObject({ px: "61000", base: "0.06" });
+    expect(factWith("quote_notional", { ...market, spec, qty: "0.06" }, "61000")).toMatchObject({
+      px: "61000",
+      base: "0.06",
+    });
   });
 });

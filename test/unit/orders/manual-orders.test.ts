@@ -37,8 +37,14 @@ describe("Placing an order by hand", () => {
       { reduceonly: true },
       'orders.place was given order "#0" with the unknown field "reduceonly". Did you mean "reduceOnly"? Leave it out.',
     ],
-    [{ protect: { stoploss: "59000" } }, /order "#0" with the unknown field "protect\.stoploss"\. Did you mean "stopLoss"\?/],
-    [{ protect: { stopLoss: { percent: 1 } } }, 'protect.stopLoss.percent 1. Write a positive amount as text, such as percent: "1".'],
+    [
+      { protect: { stoploss: "59000" } },
+      /order "#0" with the unknown field "protect\.stoploss"\. Did you mean "stopLoss"\?/,
+    ],
+    [
+      { protect: { stopLoss: { percent: 1 } } },
+      'protect.stopLoss.percent 1. Write a positive amount as text, such as percent: "1".',
+    ],
     [{ protect: { stopLoss: { percent: "-1" } } }, "protect.stopLoss.percent"],
     [{ protect: { stopLoss: 59_000 } }, "protect.stopLoss 59000. Write a price as text"],
     [{ protect: { stopLoss: "59000", trigger: "bid" } }, 'protect.trigger "bid". Write one of "best", "last", "mark".'],
@@ -50,12 +56,20 @@ describe("Placing an order by hand", () => {
   ])("refuses %j as a set that is wanted would, sends nothing and tells it", (wrong, reason) => {
     const rig = ready();
     const { slot: _, ...wish } = bid();
-    const { seen } = watched(rig.orders.place({ ...wish, ...wrong } as never), ({ phase: word, reason: why }) => `${word}: ${why}`);
+    const { seen } = watched(
+      rig.orders.place({ ...wish, ...wrong } as never),
+      ({ phase: word, reason: why }) => `${word}: ${why}`,
+    );
     rig.run(10_000);
-    expect(seen).toEqual([typeof reason === "string" ? expect.stringContaining(reason) : expect.stringMatching(reason), "end"]);
+    expect(seen).toEqual([
+      typeof reason === "string" ? expect.stringContaining(reason) : expect.stringMatching(reason),
+      "end",
+    ]);
     expect(seen[0]).toMatch(/^refused: /);
     expect(rig.places()).toEqual([]);
-    expect(rig.journalled("order.refused")).toMatchObject([{ strategy: "s", reason: (seen[0] as string).replace("refused: ", "") }]);
+    expect(rig.journalled("order.refused")).toMatchObject([
+      { strategy: "s", reason: (seen[0] as string).replace("refused: ", "") },
+    ]);
   });
 
   it("refuses a misspelt order in the slot of another and leaves that one alone", () => {
@@ -74,7 +88,10 @@ describe("Placing an order by hand", () => {
   it.each([null, undefined, "buy"])("refuses %j, which is no order", (nothing) => {
     const rig = ready();
     const { seen } = watched(rig.orders.place(nothing as never), ({ phase: word, reason: why }) => `${word}: ${why}`);
-    expect(seen).toEqual([expect.stringMatching(/^refused: orders\.place was given .* as an order\. An order has slot, instId/), "end"]);
+    expect(seen).toEqual([
+      expect.stringMatching(/^refused: orders\.place was given .* as an order\. An order has slot, instId/),
+      "end",
+    ]);
   });
 
   it("does nothing before somebody subscribes, and places one order each time", () => {
@@ -112,7 +129,10 @@ describe("Placing an order by hand", () => {
 
   it("ends with the refusal as its last value", () => {
     const rig = ready();
-    const { seen } = watched(rig.orders.place(bid({ slot: "hand", qty: "0.0001" })), ({ phase: word, reason }) => `${word}: ${reason}`);
+    const { seen } = watched(
+      rig.orders.place(bid({ slot: "hand", qty: "0.0001" })),
+      ({ phase: word, reason }) => `${word}: ${reason}`,
+    );
     expect(seen).toEqual(["refused: the size is below one lot of 0.001 BTC", "end"]);
     expect(rig.orderManager.orders()).toEqual([]);
   });
@@ -120,7 +140,10 @@ describe("Placing an order by hand", () => {
   it("ends with the service's refusal", () => {
     const rig = ready();
     rig.next("placeOrder", reply(200, { code: "51008", msg: "no funds", data: [] }));
-    const { seen } = watched(rig.orders.place(bid({ slot: "hand" })), ({ phase: word, reason }) => `${word}: ${reason}`);
+    const { seen } = watched(
+      rig.orders.place(bid({ slot: "hand" })),
+      ({ phase: word, reason }) => `${word}: ${reason}`,
+    );
     rig.run();
     expect(seen).toEqual(["sent: placed", "rejected: 51008 no funds", "end"]);
   });
@@ -149,7 +172,10 @@ describe("Placing an order by hand", () => {
     rig.want(bid());
     rig.orders.place(bid({ slot: "hand" })).subscribe();
     for (const slot of ["bid", "hand"]) {
-      const { seen } = watched(rig.orders.place(bid({ slot, px: "1" })), ({ phase: word, reason }) => `${word}: ${reason}`);
+      const { seen } = watched(
+        rig.orders.place(bid({ slot, px: "1" })),
+        ({ phase: word, reason }) => `${word}: ${reason}`,
+      );
       expect(seen).toEqual([expect.stringMatching(new RegExp(`^refused: the slot "${slot}" is in use by`)), "end"]);
     }
     expect(() => {

@@ -7,11 +7,22 @@ import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.t
 import type { OrderSpec, Specified, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { bid } from "../../support/harness/orders.ts";
 
-const resting: OrderSpec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "10", reduceOnly: false };
+const resting: OrderSpec = {
+  instId: "BTC-USDT-SWAP",
+  side: "buy",
+  ordType: "limit",
+  px: "60000",
+  sz: "10",
+  reduceOnly: false,
+};
 const restingFor = (was: WantedOrder | undefined, spec: Partial<OrderSpec> = {}): TrackedOrder =>
   newOrder("s", "bid", "c", was, { ...resting, ...spec }, 0);
 /** The wish becomes these words; the service's own lots decide what a size becomes, so that the words are given, not derived. */
-const becomes = (spec: Partial<OrderSpec>) => (): Specified => ({ ok: true, spec: { ...resting, ...spec }, baseQty: "" });
+const becomes = (spec: Partial<OrderSpec>) => (): Specified => ({
+  ok: true,
+  spec: { ...resting, ...spec },
+  baseQty: "",
+});
 
 /** A wish that is not the one the order was placed for, whatever it becomes. */
 const other = bid({ round: 2 });

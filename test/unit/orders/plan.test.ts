@@ -11,7 +11,14 @@ import { bid } from "../../support/harness/orders.ts";
 type SlotView = Parameters<typeof planSlot>[0];
 
 const specOf = (wish: WantedOrder) =>
-  ({ instId: wish.instId, side: wish.side, ordType: "limit", px: wish.px ?? "", sz: wish.qty ?? "", reduceOnly: false }) as const;
+  ({
+    instId: wish.instId,
+    side: wish.side,
+    ordType: "limit",
+    px: wish.px ?? "",
+    sz: wish.qty ?? "",
+    reduceOnly: false,
+  }) as const;
 const specify = (wish: WantedOrder): Specified =>
   wish.qty === "0" ? { ok: false, reason: "zero" } : { ok: true, spec: specOf(wish), baseQty: "" };
 const order = (phase: OrderPhase, over: Partial<TrackedOrder> = {}): TrackedOrder => ({
@@ -38,7 +45,11 @@ describe("The next step of a slot:", () => {
     ["rests as wanted", { wish: wanted, order: order("live") }, "nothing"],
     ["rests and is not wanted", { order: order("live") }, "cancel unwanted"],
     ["rests at another price", { wish: dearer, order: order("partially_filled") }, "cancel replaced"],
-    ["is being changed, and another price is wanted", { wish: dearer, order: order("live", changing), mayAmend: true }, "nothing"],
+    [
+      "is being changed, and another price is wanted",
+      { wish: dearer, order: order("live", changing), mayAmend: true },
+      "nothing",
+    ],
     [
       "is being changed, and an exit is wanted",
       { wish: bid({ reduceOnly: true, px: "60001" }), order: order("live", changing) },
@@ -53,7 +64,14 @@ describe("The next step of a slot:", () => {
     ["unknown and wanted otherwise", { wish: dearer, order: order("unknown") }, "nothing"],
     ["accepted and not wanted", { order: order("acked") }, "cancel unwanted"],
   ])("%s", (_, view, expected) => {
-    const whole: SlotView = { wish: undefined, order: undefined, queued: false, settled: undefined, mayPlace: true, ...view };
+    const whole: SlotView = {
+      wish: undefined,
+      order: undefined,
+      queued: false,
+      settled: undefined,
+      mayPlace: true,
+      ...view,
+    };
     const step = planSlot(whole, specify);
     expect(step.kind === "cancel" ? `cancel ${step.reason}` : step.kind).toBe(expected);
   });

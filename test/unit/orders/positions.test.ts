@@ -125,7 +125,15 @@ describe("A strategy's position", () => {
       expect([told, fill?.px, fill?.qty, fill?.position]).toEqual([told, px, qty, held]);
       expect([told, positions.of("s", swap)]).toEqual([
         told,
-        expect.objectContaining({ qty: held, avgPx, realised, fees, unrealised: "0", currency: "USDT", profit: sub(realised, fees) }),
+        expect.objectContaining({
+          qty: held,
+          avgPx,
+          realised,
+          fees,
+          unrealised: "0",
+          currency: "USDT",
+          profit: sub(realised, fees),
+        }),
       ]);
       expect(positions.take(order, "s")).toBeUndefined();
     }
@@ -136,7 +144,13 @@ describe("A strategy's position", () => {
     const order = orderOf("a", "sell", "ioc");
     order.phase = "filled";
     order.record = record("a", "sell", "2", "100", "-0.1", "filled");
-    expect(positions.take(order, "s")).toMatchObject({ fee: "-0.1", cost: "0.1", currency: "USDT", liquidity: "taker", recovered: false });
+    expect(positions.take(order, "s")).toMatchObject({
+      fee: "-0.1",
+      cost: "0.1",
+      currency: "USDT",
+      liquidity: "taker",
+      recovered: false,
+    });
     mark = undefined;
     expect(positions.of("s", swap)).toMatchObject({ markPx: "100", unrealised: "0", profit: "-0.1" });
     mark = "97.5";
@@ -196,7 +210,13 @@ describe("Fills", () => {
             rig.venue.quote(swap, px, 7, px + 1, 9, rig.clock.now());
             rig.setMarketPx(String(px / 10));
             const qty = String(lots / 1000);
-            const order = { slot: `n${index}`, instId: swap, side, qty, ...(kind === "limit" && { px: String(px / 10) }) };
+            const order = {
+              slot: `n${index}`,
+              instId: swap,
+              side,
+              qty,
+              ...(kind === "limit" && { px: String(px / 10) }),
+            };
             rig.orderManager.want(strategy, [order as WantedOrder]);
             rig.run(300);
             // What rests is executed in parts.
@@ -226,7 +246,10 @@ describe("Fills", () => {
             const own = told.filter(({ clOrdId }) => clOrdId === update.clOrdId);
             expect(update.filledQty).toBe(sum(own.map(({ qty }) => qty)));
             const off = abs(
-              sub(mul(update.filledQty, update.avgPx === "" ? "0" : update.avgPx), sum(own.map(({ px, qty }) => mul(px, qty)))),
+              sub(
+                mul(update.filledQty, update.avgPx === "" ? "0" : update.avgPx),
+                sum(own.map(({ px, qty }) => mul(px, qty))),
+              ),
             );
             expect(compare(off, "0.00000000001")).toBeLessThan(0);
           }

@@ -109,7 +109,11 @@ describe("A post-only order that would take", () => {
 });
 
 describe("A slot whose post-only orders are rejected one after the other", () => {
-  const wantMany = async ({ want, sent }: Awaited<ReturnType<typeof rig>>, count: number, from: number): Promise<number> => {
+  const wantMany = async (
+    { want, sent }: Awaited<ReturnType<typeof rig>>,
+    count: number,
+    from: number,
+  ): Promise<number> => {
     const before = sent().length;
     for (let index = 0; index < count; index++) await want({ px: String(from + index) });
     return sent().length - before;
@@ -120,7 +124,13 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
     const { test, want, sent } = all;
     expect(await wantMany(all, 5, 101)).toBe(3);
     expect(test.events.filter(({ type }) => type === "order.slowed")).toMatchObject([
-      { strategy: "maker", slot: "one", instId: swap, rejections: 3, reason: "51026 A post-only order would have taken." },
+      {
+        strategy: "maker",
+        slot: "one",
+        instId: swap,
+        rejections: 3,
+        reason: "51026 A post-only order would have taken.",
+      },
     ]);
     // Half a second after the third rejection the latest wanted order leaves.
     await test.advance(500);
@@ -148,7 +158,9 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
     const { events, plugin } = recorder();
     const skewed = strategy("skewed", {
       desired: ({ market }) =>
-        market.quotes(swap).pipe(map(({ askPx }, index) => [order({ px: String(Math.ceil(Number(askPx)) + 1 + (index % 7)) })])),
+        market
+          .quotes(swap)
+          .pipe(map(({ askPx }, index) => [order({ px: String(Math.ceil(Number(askPx)) + 1 + (index % 7)) })])),
     });
     const report = await runBacktest(configOf(stored(calm(240)), [skewed], { plugins: [plugin] }));
     // At once, at once, at once, then after 0.5, 1, 2, 4, 8, 16 s and every 30 s: 3 + 6 + 6 in four minutes; answers take a moment.

@@ -10,7 +10,11 @@ import { bid, eth, ready, spot, swap } from "../../support/harness/orders.ts";
 
 describe("A pre-trade check refuses without a request:", () => {
   it.each<[string, Partial<WantedOrder>, RegExp]>([
-    ["unknown instrument", { instId: "BTC-USDTT-SWAP" }, /does not list BTC-USDTT-SWAP as tradable. Did you mean "BTC-USDT-SWAP"\?/],
+    [
+      "unknown instrument",
+      { instId: "BTC-USDTT-SWAP" },
+      /does not list BTC-USDTT-SWAP as tradable. Did you mean "BTC-USDT-SWAP"\?/,
+    ],
     ["px that is no decimal", { px: "6e4" }, /px "6e4" is not decimal text/],
     ["px of another type", { px: 60000 as unknown as string }, /px 60000 is not decimal text/],
     ["px of zero", { px: "0" }, /px 0 is not positive/],
@@ -27,11 +31,19 @@ describe("A pre-trade check refuses without a request:", () => {
     ["no size", { qty: undefined } as unknown as Partial<WantedOrder>, /exactly one of qty, notional and sz, not none/],
     ["two sizes", { notional: "5" }, /exactly one of qty, notional and sz, not qty and notional/],
     ["below one lot", { qty: "0.0009" }, /below one lot of 0.001 BTC/],
-    ["an amount below one lot", { qty: undefined, notional: "59.9" } as unknown as Partial<WantedOrder>, /below one lot of 0.001 BTC/],
+    [
+      "an amount below one lot",
+      { qty: undefined, notional: "59.9" } as unknown as Partial<WantedOrder>,
+      /below one lot of 0.001 BTC/,
+    ],
     ["unknown ordType", { ordType: "limti" as "limit" }, /ordType "limti" is not one of .* Did you mean "limit"\?/],
     ["unknown side", { side: "bid" as "buy" }, /side "bid" is not one of buy, sell/],
     ["bad keepWithin", { keepWithin: "near" }, /keepWithin "near" is not decimal text/],
-    ["resting spot order", { instId: spot }, /a resting spot order could not be cancelled: .* orders.allowUncancellable/],
+    [
+      "resting spot order",
+      { instId: spot },
+      /a resting spot order could not be cancelled: .* orders.allowUncancellable/,
+    ],
     ["resting spot post_only", { instId: spot, ordType: "post_only" }, /a resting spot order could not be cancelled/],
   ])("%s", (_, over, reason) => {
     const rig = ready();
@@ -124,7 +136,10 @@ describe("A pre-trade check refuses without a request:", () => {
     rig.want();
     rig.run(60_000);
     expect(rig.count("cancelBatch")).toBe(0);
-    expect(rig.updates.at(-1)).toMatchObject({ phase: "live", reason: expect.stringMatching(/cannot cancel spot/) as string });
+    expect(rig.updates.at(-1)).toMatchObject({
+      phase: "live",
+      reason: expect.stringMatching(/cannot cancel spot/) as string,
+    });
   });
 
   it("lets spot orders through that cannot rest", () => {
@@ -147,7 +162,12 @@ describe("Order permissions:", () => {
 
 describe("A wanted order in the service's units:", () => {
   const instrument: InstrumentRecord = { instId: swap, tickSize: "0.5", lotSize: "0.001", contractValue: "0.01" };
-  const said = (wish: Partial<WantedOrder>, unit: SzUnit = "base", marketPx?: string, over: Partial<InstrumentRecord> = {}) => {
+  const said = (
+    wish: Partial<WantedOrder>,
+    unit: SzUnit = "base",
+    marketPx?: string,
+    over: Partial<InstrumentRecord> = {},
+  ) => {
     const { profile } = createContract({ order: { szUnit: { SPOT: unit, SWAP: unit } } });
     const whole = { slot: "x", instId: swap, side: "buy", ...wish } as WantedOrder;
     const result = specify(whole, { ...instrument, ...over }, profile, marketPx);
@@ -197,10 +217,20 @@ describe("A wanted order in the service's units:", () => {
     ["quote_notional", { qty: "2" }, "200", "market x 399.9 (2)"],
     ["quote_notional", { notional: "100" }, "200", "market x 100 (0.5)"],
     ["quote_notional", { notional: "100" }, undefined, "market x 100 ()"],
-    ["quote_notional", { qty: "0.5" }, undefined, `no quote of ${swap} is known yet to turn the size into the service's unit`],
+    [
+      "quote_notional",
+      { qty: "0.5" },
+      undefined,
+      `no quote of ${swap} is known yet to turn the size into the service's unit`,
+    ],
     ["base", { qty: "0.5009" }, undefined, "market x 0.5 (0.5009)"],
     ["base", { notional: "100" }, "200", "market x 0.5 (0.5)"],
-    ["base", { notional: "100" }, undefined, `no quote of ${swap} is known yet to turn the size into the service's unit`],
+    [
+      "base",
+      { notional: "100" },
+      undefined,
+      `no quote of ${swap} is known yet to turn the size into the service's unit`,
+    ],
     ["contracts", { qty: "0.5" }, "200", "market x 50 (0.5)"],
     ["contracts", { sz: "7" }, undefined, "market x 7 ()"],
   ])("where sz counts %s, a market order of %o at %s becomes %s", (unit, size, marketPx, text) => {
@@ -208,16 +238,24 @@ describe("A wanted order in the service's units:", () => {
   });
 
   it("counts whole contracts where a lot is no finite part of one", () => {
-    expect(said({ px: "100", qty: "0.519" }, "contracts", undefined, { contractValue: "0.003" })).toBe("100 x 173 (0.519)");
-    expect(said({ px: "100", qty: "0.52" }, "contracts", undefined, { contractValue: "0.003" })).toBe("100 x 173 (0.519)");
+    expect(said({ px: "100", qty: "0.519" }, "contracts", undefined, { contractValue: "0.003" })).toBe(
+      "100 x 173 (0.519)",
+    );
+    expect(said({ px: "100", qty: "0.52" }, "contracts", undefined, { contractValue: "0.003" })).toBe(
+      "100 x 173 (0.519)",
+    );
     expect(said({ px: "100", qty: "0.002" }, "contracts", undefined, { contractValue: "0.003" })).toBe(
       "the size 0.002 is below one contract of 0.003",
     );
   });
 
   it("stays exact where floats would not", () => {
-    expect(said({ px: "0.3", qty: "0.1" }, "quote_notional", undefined, { tickSize: "0.1", lotSize: "0.1" })).toBe("0.3 x 0.03 (0.1)");
-    expect(said({ px: "0.1", notional: "0.3" }, "base", undefined, { tickSize: "0.1", lotSize: "1" })).toBe("0.1 x 3 (3)");
+    expect(said({ px: "0.3", qty: "0.1" }, "quote_notional", undefined, { tickSize: "0.1", lotSize: "0.1" })).toBe(
+      "0.3 x 0.03 (0.1)",
+    );
+    expect(said({ px: "0.1", notional: "0.3" }, "base", undefined, { tickSize: "0.1", lotSize: "1" })).toBe(
+      "0.1 x 3 (3)",
+    );
     expect(said({ px: "9007199254740993", qty: "1" }, "quote_notional", undefined, { tickSize: "1" })).toBe(
       "9007199254740993 x 9007199254740993 (1)",
     );

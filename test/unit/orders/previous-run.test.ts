@@ -5,7 +5,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createClientOrderIds, generations } from "../../../src/orders/client-order-id.ts";
 import type { OrderSpec, WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { bid, createRig, eth, lostAnswer, lostRequest, type Rig, type RigOptions, ready, swap } from "../../support/harness/orders.ts";
+import {
+  bid,
+  createRig,
+  eth,
+  lostAnswer,
+  lostRequest,
+  type Rig,
+  type RigOptions,
+  ready,
+  swap,
+} from "../../support/harness/orders.ts";
 
 /** A new life of the same instance at the same service, which has read what rests. */
 const reborn = (earlier: Rig, options: RigOptions = {}): Rig => {
@@ -25,14 +35,21 @@ describe("An order of a previous run", () => {
     second.want(bid());
     second.run(5_000);
     expect(second.count("placeOrder") + second.count("cancelBatch")).toBe(0);
-    expect(second.orderManager.orders()).toMatchObject([{ strategy: "s", slot: "bid", phase: "live", reason: "adopted" }]);
+    expect(second.orderManager.orders()).toMatchObject([
+      { strategy: "s", slot: "bid", phase: "live", reason: "adopted" },
+    ]);
   });
 
   it.each([
     ["0.01", 0],
     ["0.02", 1],
   ])("of 0.01 stays within its tolerance where %s is wanted: %i replaced", (qty, replaced) => {
-    const wanted = (px: string, more: Partial<WantedOrder>): WantedOrder => ({ ...bid(), px, keepWithin: "1000", ...more });
+    const wanted = (px: string, more: Partial<WantedOrder>): WantedOrder => ({
+      ...bid(),
+      px,
+      keepWithin: "1000",
+      ...more,
+    });
     const first = ready();
     first.want(wanted("40000", { qty: "0.01" }));
     first.run();
@@ -43,19 +60,22 @@ describe("An order of a previous run", () => {
     expect(second.resting()).toEqual([replaced === 0 ? "buy 40000" : "buy 39950"]);
   });
 
-  it.each([600_000, -600_000])("is as old as the service says, also when our calendar is %i ms ahead of its", (aheadMs) => {
-    const first = ready();
-    first.want(bid());
-    first.run(120_000);
-    const second = createRig({ earlier: first });
-    second.clock.stepWall(aheadMs);
-    second.resources.pending.value$.subscribe();
-    second.run(5_000);
-    const [order] = second.orderManager.orders();
-    expect(order?.reason).toBe("adopted");
-    // A second for the service's stamp, which counts whole ones, and one for the way.
-    expect(Math.abs(second.clock.now() - (order?.sentAt ?? 0) - 125_000)).toBeLessThan(2_000);
-  });
+  it.each([600_000, -600_000])(
+    "is as old as the service says, also when our calendar is %i ms ahead of its",
+    (aheadMs) => {
+      const first = ready();
+      first.want(bid());
+      first.run(120_000);
+      const second = createRig({ earlier: first });
+      second.clock.stepWall(aheadMs);
+      second.resources.pending.value$.subscribe();
+      second.run(5_000);
+      const [order] = second.orderManager.orders();
+      expect(order?.reason).toBe("adopted");
+      // A second for the service's stamp, which counts whole ones, and one for the way.
+      expect(Math.abs(second.clock.now() - (order?.sentAt ?? 0) - 125_000)).toBeLessThan(2_000);
+    },
+  );
 
   it("settles the wish when it is filled", () => {
     const first = ready();
@@ -116,17 +136,20 @@ describe("An order of a previous run", () => {
       expect(second.resting()).toEqual(["buy 59000"]);
     });
 
-    it.each(["first", "last"] as const)("settles a wish that takes, whatever the price is by now (journal %s)", (order) => {
-      const first = taken();
-      const second = restarted(first, order);
-      second.setMarketPx("61000");
-      second.want(market());
-      second.run(15_000);
-      expect(second.count("placeOrder")).toBe(0);
-      second.want(market({ round: 1 }));
-      second.run(15_000);
-      expect(second.count("placeOrder")).toBe(1);
-    });
+    it.each(["first", "last"] as const)(
+      "settles a wish that takes, whatever the price is by now (journal %s)",
+      (order) => {
+        const first = taken();
+        const second = restarted(first, order);
+        second.setMarketPx("61000");
+        second.want(market());
+        second.run(15_000);
+        expect(second.count("placeOrder")).toBe(0);
+        second.want(market({ round: 1 }));
+        second.run(15_000);
+        expect(second.count("placeOrder")).toBe(1);
+      },
+    );
 
     it("settles a wish of which the market had but a part, as in its own run", () => {
       const first = taken(15, "canceled");

@@ -83,16 +83,25 @@ describe("Market orders by quantity, sized in quote currency", () => {
     expect(rig.count("placeOrder")).toBe(1);
   });
 
-  it.each(["quote_notional", "base", "contracts"] as const)("say what is missing when the book held too little, sized in %s", (unit) => {
-    const rig = ready({ profile: { order: { szUnit: { SPOT: unit, SWAP: unit } } } });
-    rig.venue.quote(swap, 600_000, 4, 600_001, 4, rig.clock.now());
-    rig.want(market("buy", "0.02", 1));
-    rig.run(60_000);
-    expect([position(rig), rig.count("placeOrder")]).toEqual(["0.004", 1]);
-    expect(rig.journalled("order.inexact")).toMatchObject([
-      { strategy: "s", slot: "m", qty: "0.02", filledQty: "0.004", reason: expect.stringContaining("0.016 of it is missing") },
-    ]);
-  });
+  it.each(["quote_notional", "base", "contracts"] as const)(
+    "say what is missing when the book held too little, sized in %s",
+    (unit) => {
+      const rig = ready({ profile: { order: { szUnit: { SPOT: unit, SWAP: unit } } } });
+      rig.venue.quote(swap, 600_000, 4, 600_001, 4, rig.clock.now());
+      rig.want(market("buy", "0.02", 1));
+      rig.run(60_000);
+      expect([position(rig), rig.count("placeOrder")]).toEqual(["0.004", 1]);
+      expect(rig.journalled("order.inexact")).toMatchObject([
+        {
+          strategy: "s",
+          slot: "m",
+          qty: "0.02",
+          filledQty: "0.004",
+          reason: expect.stringContaining("0.016 of it is missing"),
+        },
+      ]);
+    },
+  );
 
   it("say nothing of a limit order that was to take what is there and no more", () => {
     const rig = ready();

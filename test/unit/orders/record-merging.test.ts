@@ -28,13 +28,17 @@ const told = (records: readonly OrderRecord[]): OrderRecord => {
 describe("Merging order records", () => {
   it("gives the same record for every permutation, also with repeats", () => {
     fc.assert(
-      fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 6 }), fc.infiniteStream(fc.nat()), (records, numbers) => {
-        const shuffled = records
-          .map((one) => [numbers.next().value as number, one] as const)
-          .sort(([a], [b]) => a - b)
-          .map(([, one]) => one);
-        expect(told([...shuffled, ...records.slice(0, 2)])).toEqual(told(records));
-      }),
+      fc.property(
+        fc.array(anyRecord, { minLength: 1, maxLength: 6 }),
+        fc.infiniteStream(fc.nat()),
+        (records, numbers) => {
+          const shuffled = records
+            .map((one) => [numbers.next().value as number, one] as const)
+            .sort(([a], [b]) => a - b)
+            .map(([, one]) => one);
+          expect(told([...shuffled, ...records.slice(0, 2)])).toEqual(told(records));
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -46,7 +50,8 @@ describe("Merging order records", () => {
         store.onChange((next, previous) => {
           if (previous === undefined) return;
           expect(compare(next.accFillSz || "0", previous.accFillSz || "0")).toBeGreaterThanOrEqual(0);
-          if (previous.state === "filled" || previous.state === "canceled") expect(["filled", "canceled"]).toContain(next.state);
+          if (previous.state === "filled" || previous.state === "canceled")
+            expect(["filled", "canceled"]).toContain(next.state);
         });
         for (const one of records) store.merge(one);
       }),
@@ -83,7 +88,8 @@ describe("Merging order records", () => {
 describe("The order store", () => {
   it("lists active orders from new to old by ids of any length", () => {
     const store = new OrderStore();
-    for (const ordId of ["9", "1000000000000000001", "10", "1000000000000000000", "99"]) store.merge(record({ ordId, clOrdId: "" }));
+    for (const ordId of ["9", "1000000000000000001", "10", "1000000000000000000", "99"])
+      store.merge(record({ ordId, clOrdId: "" }));
     store.merge(record({ ordId: "99", clOrdId: "", state: "filled" }));
     expect(store.active().map(({ ordId }) => ordId)).toEqual(["1000000000000000001", "1000000000000000000", "10", "9"]);
     expect(store.finished().map(({ ordId }) => ordId)).toEqual(["99"]);

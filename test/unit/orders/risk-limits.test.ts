@@ -20,9 +20,21 @@ const standing = (openNotional = "0", holding: Partial<Holding> = {}): Standing 
 });
 
 /** One bitcoin at 100 beside a market at 100, unless said otherwise. */
-const ruled = (rules: RiskRules, over: Partial<OrderSpec> & { readonly qty?: string } = {}, rest: Partial<RiskInput> = {}) => {
+const ruled = (
+  rules: RiskRules,
+  over: Partial<OrderSpec> & { readonly qty?: string } = {},
+  rest: Partial<RiskInput> = {},
+) => {
   const { qty = "1", ...change } = over;
-  const spec: OrderSpec = { instId: swap, side: "buy", ordType: "limit", px: "100", sz: qty, reduceOnly: false, ...change };
+  const spec: OrderSpec = {
+    instId: swap,
+    side: "buy",
+    ordType: "limit",
+    px: "100",
+    sz: qty,
+    reduceOnly: false,
+    ...change,
+  };
   return riskRuling({ rules, spec, baseQty: qty, marketPx: "100", strategy: standing(), all: standing(), ...rest });
 };
 
@@ -90,8 +102,18 @@ describe("Risk limits on positions:", () => {
   it.each<[string, Partial<Holding>, Partial<OrderSpec> & { readonly qty?: string }, string | undefined]>([
     ["flat, within", {}, { qty: "3" }, undefined],
     ["flat, beyond", {}, { qty: "3.001" }, "300.1 long, more than 300; a size of up to 3 "],
-    ["long and buying count", { position: "1", buying: "1" }, { qty: "1.5" }, "350 long, more than 300; a size of up to 1 "],
-    ["what others may sell does not help", { position: "2", selling: "2" }, { qty: "1.5" }, "350 long, more than 300; a size of up to 1 "],
+    [
+      "long and buying count",
+      { position: "1", buying: "1" },
+      { qty: "1.5" },
+      "350 long, more than 300; a size of up to 1 ",
+    ],
+    [
+      "what others may sell does not help",
+      { position: "2", selling: "2" },
+      { qty: "1.5" },
+      "350 long, more than 300; a size of up to 1 ",
+    ],
     ["a short may be turned round", { position: "-3" }, { qty: "6" }, undefined],
     ["but not beyond the limit", { position: "-3" }, { qty: "6.1" }, "310 long, more than 300; a size of up to 6 "],
     [
@@ -102,11 +124,19 @@ describe("Risk limits on positions:", () => {
     ],
     ["above the limit already, shrinking passes", { position: "9" }, { side: "sell", qty: "5" }, undefined],
     ["a closing order passes at any size", { position: "9" }, { side: "sell", qty: "99", reduceOnly: true }, undefined],
-    ["one that calls itself so and would enlarge does not", { position: "9" }, { qty: "1", reduceOnly: true }, "1000 long, more than 300"],
+    [
+      "one that calls itself so and would enlarge does not",
+      { position: "9" },
+      { qty: "1", reduceOnly: true },
+      "1000 long, more than 300",
+    ],
   ])("%s", (_, holding, over, reason) => {
     for (const [limit, rest] of [
       ["positionPerStrategy", { strategy: standing("0", holding) }],
-      ["positionInAll", { strategy: standing("0", { position: holding.position ?? "0" }), all: standing("0", holding) }],
+      [
+        "positionInAll",
+        { strategy: standing("0", { position: holding.position ?? "0" }), all: standing("0", holding) },
+      ],
     ] as const) {
       const ruling = ruled({ [limit]: "300" }, over, rest);
       if (reason === undefined) expect(ruling).toBeUndefined();
@@ -140,7 +170,9 @@ describe("The order throttle:", () => {
   it("of many wishes for one slot the latest is acted on, withdrawals at once, and nothing is remembered twice", () => {
     const clock = createVirtualClock(0);
     const seen: string[] = [];
-    const { admit } = createOrderThrottle(clock, 2, (slot) => seen.push(`${clock.now()} ${slot.name} ${slot.wish?.px ?? "none"}`));
+    const { admit } = createOrderThrottle(clock, 2, (slot) =>
+      seen.push(`${clock.now()} ${slot.name} ${slot.wish?.px ?? "none"}`),
+    );
     const slots = ["a", "b"].map((name) => ({ strategy: "s", name, wish: undefined }) as unknown as Slot);
     for (let px = 0; px < 1_000; px++) {
       for (const slot of slots) {

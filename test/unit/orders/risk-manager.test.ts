@@ -14,7 +14,11 @@ const sell = (over: Parameters<typeof bid>[0] = {}) => bid({ slot: "ask", side: 
 describe("The risk manager's limits", () => {
   it("refuse without a request, by name, and let smaller orders through", () => {
     const rig = ready({ ...base, rules: { orderNotionalMax: "600", priceBandPct: "1" } });
-    rig.want(bid({ slot: "fat", qty: "0.011", px: "59000" }), bid({ slot: "far", px: "60700", qty: "0.001" }), bid({ slot: "fine" }));
+    rig.want(
+      bid({ slot: "fat", qty: "0.011", px: "59000" }),
+      bid({ slot: "far", px: "60700", qty: "0.001" }),
+      bid({ slot: "fine" }),
+    );
     rig.run();
     expect(rig.refusals).toEqual([
       "the order is worth 649; up to 600 would pass (orders.orderNotionalMax)",
@@ -31,7 +35,9 @@ describe("The risk manager's limits", () => {
     rig.want(bid({ slot: "a", px: "50000" }), bid({ slot: "b", px: "50001" }), bid({ slot: "c", px: "49000" }));
     rig.run(100);
     expect(rig.places()).toHaveLength(2);
-    expect(rig.refusals[0]).toContain("the order is worth 500.01 and the strategy's open orders 500 of 1000; up to 500 would pass");
+    expect(rig.refusals[0]).toContain(
+      "the order is worth 500.01 and the strategy's open orders 500 of 1000; up to 500 would pass",
+    );
     rig.orderManager.want("other", [bid({ px: "50002" })]);
     rig.run();
     expect(rig.places()).toHaveLength(3);
@@ -134,7 +140,8 @@ describe("The risk manager's limits", () => {
 describe("The limit of changes a second:", () => {
   it("what is beyond waits, and the latest of it is placed", () => {
     const rig = ready({ ...base, rules: { changesPerSecond: 2 } });
-    for (let i = 0; i < 1_000; i++) rig.want(bid({ px: String(50_000 + i) }), bid({ slot: "other", px: String(40_000 + i) }));
+    for (let i = 0; i < 1_000; i++)
+      rig.want(bid({ px: String(50_000 + i) }), bid({ slot: "other", px: String(40_000 + i) }));
     rig.run(5_000);
     expect(rig.resting().sort()).toEqual(["buy 40999", "buy 50999"]);
     expect(rig.places().length).toBeLessThan(6);
@@ -171,7 +178,10 @@ describe("Losses", () => {
     expect(rig.orderManager.modeOf("s")).toBe("reducing");
     expect(rig.resting()).toEqual([]);
     expect(rig.journalled("strategy.reducing")).toEqual([
-      expect.objectContaining({ strategy: "s", reason: expect.stringMatching(/^a loss of 11\d(\.\d+)? is more than 100/) }),
+      expect.objectContaining({
+        strategy: "s",
+        reason: expect.stringMatching(/^a loss of 11\d(\.\d+)? is more than 100/),
+      }),
     ]);
     rig.want(rests, bid({ slot: "more" }), sell({ reduceOnly: true, qty: "0.1" }));
     rig.orderManager.want("other", [bid({ px: "51000" })]);
@@ -195,14 +205,27 @@ describe("Losses", () => {
 });
 
 it("In an engine, a loss beyond its limit halts trading while the price falls and nobody trades", async () => {
-  const falling = quoteTape(Array.from({ length: 240 }, (_, i) => [i * 250, 600_000 - i * 40, 5_000, 600_001 - i * 40, 5_000]));
+  const falling = quoteTape(
+    Array.from({ length: 240 }, (_, i) => [i * 250, 600_000 - i * 40, 5_000, 600_001 - i * 40, 5_000]),
+  );
   const wish = { slot: "x", instId: swap, side: "buy" as const, px: "60000", qty: "0.1" };
-  const holder = strategy("holder", { desired: () => concat(of([wish, { ...wish, slot: "rests", px: "40000" }]), NEVER) });
+  const holder = strategy("holder", {
+    desired: () => concat(of([wish, { ...wish, slot: "rests", px: "40000" }]), NEVER),
+  });
   const events: Event[] = [];
-  const watcher = definePlugin({ name: "w", options: closed, setup: ({ events$ }) => events$.subscribe((event) => events.push(event)) });
-  await runBacktest({ ...configOf(stored(falling), [holder], { plugins: [watcher({})] }), orders: { lossInAll: "50" } });
+  const watcher = definePlugin({
+    name: "w",
+    options: closed,
+    setup: ({ events$ }) => events$.subscribe((event) => events.push(event)),
+  });
+  await runBacktest({
+    ...configOf(stored(falling), [holder], { plugins: [watcher({})] }),
+    orders: { lossInAll: "50" },
+  });
   const halted = events.filter((event) => event.type === "mode.changed" && event.mode === "halted");
-  expect(halted).toEqual([expect.objectContaining({ reason: expect.stringMatching(/^a loss of 5\d(\.\d+)? is more than 50 /) })]);
+  expect(halted).toEqual([
+    expect.objectContaining({ reason: expect.stringMatching(/^a loss of 5\d(\.\d+)? is more than 50 /) }),
+  ]);
   expect(events.filter((event) => event.type === "order.changed" && event.phase === "canceled")).toHaveLength(1);
 });
 
@@ -222,7 +245,9 @@ describe("The trading mode of one strategy:", () => {
     expect(rig.resting()).toEqual(["buy 40000"]);
     expect(rig.orderManager.modeOf("s")).toBe("halted");
     expect(rig.journalled("strategy.halted")).toHaveLength(1);
-    const cancels = rig.journalled("action.sent").filter((event) => "endpoint" in event && event.endpoint === "cancelBatch");
+    const cancels = rig
+      .journalled("action.sent")
+      .filter((event) => "endpoint" in event && event.endpoint === "cancelBatch");
     expect(cancels.every((event) => "class" in event && event.class === "emergency")).toBe(true);
   });
 

@@ -24,7 +24,8 @@ const desk = (options: RigOptions = {}): Desk => {
 const show = (rig: Rig, bidTicks: number, lots = 100_000, instId = swap): void => {
   rig.venue.quote(instId, bidTicks, lots, bidTicks + 1, lots, rig.clock.now());
 };
-const account = (rig: Rig): string => rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const account = (rig: Rig): string =>
+  rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 const own = (rig: Rig, strategy: string, instId = swap): string => rig.orderManager.positions.of(strategy, instId).qty;
 const want = (rig: Rig, strategy: string, ...wanted: readonly WantedOrder[]): void => {
   rig.orderManager.want(strategy, wanted);
@@ -48,7 +49,8 @@ const exit = (side: "buy" | "sell", over: Partial<WantedOrder> = {}): WantedOrde
   reduceOnly: true,
   ...over,
 });
-const takeProfit = (over: Partial<WantedOrder> = {}): WantedOrder => exit("sell", { slot: "tp", ordType: "limit", px: "61000", ...over });
+const takeProfit = (over: Partial<WantedOrder> = {}): WantedOrder =>
+  exit("sell", { slot: "tp", ordType: "limit", px: "61000", ...over });
 
 /** Bodies of what was sent after the first `from`, as far as exits are concerned. */
 const sent = (rig: Rig, from = 0) =>
@@ -57,7 +59,8 @@ const sent = (rig: Rig, from = 0) =>
     .slice(from)
     .map((body) => ({ sz: body.sz, flag: (body as { reduceOnly?: boolean }).reduceOnly === true }));
 
-const rejections = (rig: Rig): string[] => rig.updates.filter(({ phase }) => phase === "rejected").map(({ reason }) => reason);
+const rejections = (rig: Rig): string[] =>
+  rig.updates.filter(({ phase }) => phase === "rejected").map(({ reason }) => reason);
 
 /** The service counts sizes in base currency: quantities are seen on the wire. */
 const inBase = { order: { szUnit: { SPOT: "base", SWAP: "base" } } } as const satisfies ProfileOverrides;
@@ -77,8 +80,16 @@ describe("Two strategies with opposite positions", () => {
     expect(sent(rig, 2).map(({ flag }) => flag)).toEqual([false, true]);
     expect(rejections(rig)).toEqual([]);
     // A: bought at 60000.1, sold at 60100. B: sold at 60000, bought at 60200.1. Takers pay 0.05 %.
-    expect(rig.orderManager.positions.of("a", swap)).toMatchObject({ realised: "0.999", fees: "0.6005005", profit: "0.3984995" });
-    expect(rig.orderManager.positions.of("b", swap)).toMatchObject({ realised: "-2.001", fees: "0.6010005", profit: "-2.6020005" });
+    expect(rig.orderManager.positions.of("a", swap)).toMatchObject({
+      realised: "0.999",
+      fees: "0.6005005",
+      profit: "0.3984995",
+    });
+    expect(rig.orderManager.positions.of("b", swap)).toMatchObject({
+      realised: "-2.001",
+      fees: "0.6010005",
+      profit: "-2.6020005",
+    });
     const { balances } = rig.venue.truth("ann");
     const [usdt] = balances.filter(({ currency }) => currency === "USDT");
     expect(usdt?.balance).toBe(sum(["1000000", "0.3984995", "-2.6020005"]));
@@ -151,7 +162,10 @@ describe("The quantity of an exit", () => {
   it("is cut where the strategy is alone and the account holds more than it opened", () => {
     const rig = desk({ profile: inBase });
     const body = { instId: swap, side: "buy", ordType: "market", sz: "0.03" };
-    rig.venue.handle({ method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" }, rig.clock.now());
+    rig.venue.handle(
+      { method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" },
+      rig.clock.now(),
+    );
     want(rig, "a", entry("buy", "0.01"));
     expect(account(rig)).toBe("0.04");
     want(rig, "a", exit("sell", { qty: "0.05" }));
@@ -239,7 +253,9 @@ describe("An exit of a strategy that holds nothing", () => {
     const rig = desk();
     want(rig, "b", entry("buy", "0.02"));
     const phases: string[] = [];
-    rig.orders.place(exit("sell")).subscribe({ next: ({ phase }) => phases.push(phase), complete: () => phases.push("over") });
+    rig.orders
+      .place(exit("sell"))
+      .subscribe({ next: ({ phase }) => phases.push(phase), complete: () => phases.push("over") });
     rig.run();
     expect(phases).toEqual(["refused", "over"]);
     expect(rig.refusals).toEqual(["the strategy holds nothing that the order would reduce"]);
@@ -249,7 +265,10 @@ describe("An exit of a strategy that holds nothing", () => {
   it("is left to the service where nobody is known to hold anything", () => {
     const rig = desk({ profile: inBase });
     const body = { instId: swap, side: "buy", ordType: "market", sz: "0.03" };
-    rig.venue.handle({ method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" }, rig.clock.now());
+    rig.venue.handle(
+      { method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" },
+      rig.clock.now(),
+    );
     want(rig, "a", exit("sell", { qty: "0.02" }));
     expect(sent(rig)).toEqual([{ sz: "0.02", flag: true }]);
     expect(account(rig)).toBe("0.01");
@@ -345,7 +364,9 @@ describe("Exits of one strategy beside each other", () => {
     rig.run(1_000);
     want(rig, "a", { ...target, px: "61000.5" }, other);
     rig.run(60_000);
-    expect(rig.truth().filter(({ state }) => state === "live")).toMatchObject([{ side: "sell", px: "61000.5", sz: "0.005" }]);
+    expect(rig.truth().filter(({ state }) => state === "live")).toMatchObject([
+      { side: "sell", px: "61000.5", sz: "0.005" },
+    ]);
   });
 
   it("are taken back when the account's positions were closed by no order", () => {
@@ -385,7 +406,14 @@ describe("A take-profit that rests with the flag", () => {
     want(rig, "b", entry("buy", "0.01"));
     const [order] = rig.truth().filter(({ state }) => state === "live");
     const body = [{ instId: swap, ordId: order?.ordId }];
-    const request = { method: "POST", path: "/api/v1/trade/cancel-batch-orders", query: {}, body, key: "k1", ip: "2.2.2.2" } as const;
+    const request = {
+      method: "POST",
+      path: "/api/v1/trade/cancel-batch-orders",
+      query: {},
+      body,
+      key: "k1",
+      ip: "2.2.2.2",
+    } as const;
     rig.venue.handle(request, rig.clock.now());
     rig.run(5_000);
     expect(rig.resting()).toEqual([]);

@@ -17,7 +17,9 @@ describe("Halted trading", () => {
     rig.orderManager.setMode("halted", "test");
     rig.run(3_000);
     expect(rig.cancels()[0]).toHaveLength(3);
-    const sent = rig.journalled("action.sent").filter((event) => "endpoint" in event && event.endpoint === "cancelBatch");
+    const sent = rig
+      .journalled("action.sent")
+      .filter((event) => "endpoint" in event && event.endpoint === "cancelBatch");
     expect(sent.every((event) => "class" in event && event.class === "emergency")).toBe(true);
     rig.want(...three, bid({ slot: "d" }));
     rig.run(60_000);

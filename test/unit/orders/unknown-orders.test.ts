@@ -162,9 +162,15 @@ describe("A placement that never arrived", () => {
     ["a listing of pending orders", ["pendingOrders"]],
     ["a listing of finished orders", ["orderHistory"]],
   ])("is not called absent while %s fails, though all else answers", (_, failing) => {
-    for (const failure of [reply(500), limited, reply(200, "<html>"), reply(200, { code: "50001", msg: "denied", data: [] })]) {
+    for (const failure of [
+      reply(500),
+      limited,
+      reply(200, "<html>"),
+      reply(200, { code: "50001", msg: "denied", data: [] }),
+    ]) {
       const rig = ready({
-        fault: ({ endpoint }) => (endpoint === "placeOrder" ? lostRequest : failing.includes(endpoint) ? failure : undefined),
+        fault: ({ endpoint }) =>
+          endpoint === "placeOrder" ? lostRequest : failing.includes(endpoint) ? failure : undefined,
       });
       rig.want(bid());
       rig.run(300_000);
@@ -186,7 +192,15 @@ describe("A placement that never arrived", () => {
     expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
   });
 
-  const amounts = { px: "1", sz: "1", avgPx: "", accFillSz: "0", fee: "0", createdAt: "1700000000000", updatedAt: "1700000000000" };
+  const amounts = {
+    px: "1",
+    sz: "1",
+    avgPx: "",
+    accFillSz: "0",
+    fee: "0",
+    createdAt: "1700000000000",
+    updatedAt: "1700000000000",
+  };
   const strange = (clOrdId: string) => ({
     ...amounts,
     ordId: "77",
@@ -201,8 +215,12 @@ describe("A placement that never arrived", () => {
     ["another program's order", "x1"],
     ["an order without a client id", ""],
   ])("is called absent by listings with %s that cannot be read, which is told once", (_, clOrdId) => {
-    const listing = { answer: () => ({ status: 200, headers: {}, body: { code: "0", msg: "", data: [strange(clOrdId)] } }) };
-    const rig = ready({ fault: ({ endpoint }) => (endpoint === "orderHistory" || endpoint === "pendingOrders" ? listing : undefined) });
+    const listing = {
+      answer: () => ({ status: 200, headers: {}, body: { code: "0", msg: "", data: [strange(clOrdId)] } }),
+    };
+    const rig = ready({
+      fault: ({ endpoint }) => (endpoint === "orderHistory" || endpoint === "pendingOrders" ? listing : undefined),
+    });
     rig.next("placeOrder", lostRequest);
     rig.want(bid());
     rig.run(120_000);
@@ -224,15 +242,23 @@ describe("A placement that never arrived", () => {
     rig.want(bid());
     rig.run(300_000);
     expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
-    const told = rig.journalled("anomaly").filter((event) => event.type === "anomaly" && event.what === "order.unresolved");
-    expect(told[0]).toMatchObject({ detail: expect.stringMatching(new RegExp(`${placed} .*keeps its slot: orderHistory: .*untriggered`)) });
+    const told = rig
+      .journalled("anomaly")
+      .filter((event) => event.type === "anomaly" && event.what === "order.unresolved");
+    expect(told[0]).toMatchObject({
+      detail: expect.stringMatching(new RegExp(`${placed} .*keeps its slot: orderHistory: .*untriggered`)),
+    });
     expect((told[0]?.at ?? 0) - rig.clock.now()).toBeLessThan(-200_000);
   });
 
   it("is told, with the reason, when the service does not say, later and later", () => {
     const rig = ready({
       fault: ({ endpoint }) =>
-        endpoint === "placeOrder" ? lostRequest : endpoint === "getOrder" ? reply(401, { code: "9", msg: "API key not found" }) : undefined,
+        endpoint === "placeOrder"
+          ? lostRequest
+          : endpoint === "getOrder"
+            ? reply(401, { code: "9", msg: "API key not found" })
+            : undefined,
     });
     rig.want(bid());
     rig.run(800_000);
@@ -264,7 +290,8 @@ describe("A placement that never arrived", () => {
     rig.run(3_000);
     expect(rig.phases("other")).toEqual(["sent", "live"]);
     rig.run(150_000);
-    for (const { slot } of doubted) expect(rig.phases(slot ?? "")).toEqual(["sent", "unknown", "absent", "sent", "live"]);
+    for (const { slot } of doubted)
+      expect(rig.phases(slot ?? "")).toEqual(["sent", "unknown", "absent", "sent", "live"]);
   });
 
   it("is taken over when it arrives late after all, so that one order rests", () => {
@@ -291,7 +318,10 @@ describe("An answer to a placement that cannot be read", () => {
     ["a record of another type", garbled(200, { code: "0", msg: "", data: [{ ordId: 12, sCode: "0" }] })],
     ["a gateway that gave up waiting", garbled(408)],
     ["unavailable, as an envelope", garbled(200, { code: "50003", msg: "unavailable", data: [] })],
-    ["unavailable, said of the order", garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "50003", sMsg: "" }] })],
+    [
+      "unavailable, said of the order",
+      garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "50003", sMsg: "" }] }),
+    ],
     ["a page with status 400", garbled(400, "<html>")],
     ["a firewall's page", garbled(403, "<html>")],
     ["a proxy's page for an address it does not know", garbled(404, "<html>")],
@@ -299,10 +329,16 @@ describe("An answer to a placement that cannot be read", () => {
     ["JSON of a proxy", garbled(403, { message: "Forbidden" })],
     ["too early, in JSON", garbled(425, { code: "425", msg: "Too Early" })],
     ["a client that left, as a proxy sees it", garbled(499)],
-    ["a time-out in an envelope that points to elements and has none", garbled(200, { code: "1", msg: "timeout", data: [] })],
+    [
+      "a time-out in an envelope that points to elements and has none",
+      garbled(200, { code: "1", msg: "timeout", data: [] }),
+    ],
     ["a known code with a status that does not go with it", garbled(425, { code: "51008", msg: "no funds", data: [] })],
     ["an envelope without words", garbled(400, { code: "50002" })],
-    ["a rejection that names the order it made", garbled(200, { code: "1", msg: "", data: [{ ordId: "7", sCode: "51008", sMsg: "" }] })],
+    [
+      "a rejection that names the order it made",
+      garbled(200, { code: "1", msg: "", data: [{ ordId: "7", sCode: "51008", sMsg: "" }] }),
+    ],
     ["a code on no list", garbled(200, { code: "59999", msg: "try later", data: [] })],
     ["too many requests, in a page", garbled(429, "<html>")],
     ["too many requests, in a proxy's JSON", garbled(429, { message: "Too Many Requests" })],
@@ -322,7 +358,11 @@ describe("An answer to a placement that cannot be read", () => {
       reply(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "51008", sMsg: "no funds" }] }),
       "51008 no funds",
     ],
-    ["by the element in another spelling", reply(200, { code: "0", msg: "", data: [{ code: 51008, msg: "no funds" }] }), "51008 no funds"],
+    [
+      "by the element in another spelling",
+      reply(200, { code: "0", msg: "", data: [{ code: 51008, msg: "no funds" }] }),
+      "51008 no funds",
+    ],
     ["by the envelope", reply(200, { code: "51008", msg: "no funds", data: [] }), "51008 no funds"],
     ["with an error status", reply(400, { code: "50002", msg: "bad" }), "50002 bad"],
     [
@@ -344,7 +384,8 @@ describe("An answer to a placement that cannot be read", () => {
 
   it("is a rejection after proof when the service said no in words that are on no list, and is told once", () => {
     const rig = ready({
-      fault: ({ endpoint }) => (endpoint === "placeOrder" ? reply(200, { code: "59108", msg: "low margin", data: [] }) : undefined),
+      fault: ({ endpoint }) =>
+        endpoint === "placeOrder" ? reply(200, { code: "59108", msg: "low margin", data: [] }) : undefined,
     });
     rig.want(bid());
     rig.run(20_000);
@@ -356,7 +397,9 @@ describe("An answer to a placement that cannot be read", () => {
     rig.want(bid({ px: "59999" }));
     rig.run(300_000);
     expect(rig.places()).toHaveLength(2);
-    const told = rig.journalled("anomaly").filter((event) => event.type === "anomaly" && event.what === "answer.unlisted");
+    const told = rig
+      .journalled("anomaly")
+      .filter((event) => event.type === "anomaly" && event.what === "answer.unlisted");
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject({ detail: expect.stringMatching(/placeOrder.*59108.*answers\.rejectionCodes/) });
   });
@@ -372,7 +415,10 @@ describe("An answer to a placement that cannot be read", () => {
 
   it("does not reject an order whose record was seen", () => {
     const rig = ready();
-    rig.next("placeOrder", { answer: () => ({ status: 400, headers: {}, body: { code: "50002", msg: "bad" } }), backMs: 100 });
+    rig.next("placeOrder", {
+      answer: () => ({ status: 400, headers: {}, body: { code: "50002", msg: "bad" } }),
+      backMs: 100,
+    });
     rig.want(bid());
     rig.run(1_000);
     expect(rig.phases("bid")).toEqual(["sent", "live"]);
@@ -380,7 +426,10 @@ describe("An answer to a placement that cannot be read", () => {
 
   it("looks the order up when its id is said to be taken", () => {
     const rig = ready({ push: false });
-    rig.next("placeOrder", garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "51016", sMsg: "taken" }] }));
+    rig.next(
+      "placeOrder",
+      garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "51016", sMsg: "taken" }] }),
+    );
     rig.want(bid());
     rig.run(5_000);
     expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
@@ -438,24 +487,30 @@ describe("A record that does not follow", () => {
 });
 
 describe("Calendars that differ", () => {
-  it.each([600_000, -600_000, 86_400_000])("by %i ms: an order in doubt is found as far back as it was sent", (aheadMs) => {
-    const noOrder = reply(200, { code: "51603", msg: "No such order.", data: [] });
-    const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "getOrder" ? noOrder : undefined) });
-    rig.clock.stepWall(aheadMs);
-    rig.next("placeOrder", lostAnswer);
-    rig.want(bid());
-    // After a step of the calendar the ledger lets nothing leave for a second.
-    rig.run(2_000);
-    rig.trade("sell", 59999, 1);
-    // Whatever came after it fills the first page of the history.
-    for (let count = 0; count < 130; count++) {
-      const body = { instId: swap, side: "buy", ordType: "ioc", px: "1000", sz: "600", clOrdId: `later${count}` };
-      rig.venue.handle({ method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" }, rig.clock.now());
-    }
-    rig.run(120_000);
-    expect(rig.phases("bid")).toEqual(["sent", "unknown", "filled"]);
-    expect(rig.places()).toHaveLength(1);
-  });
+  it.each([600_000, -600_000, 86_400_000])(
+    "by %i ms: an order in doubt is found as far back as it was sent",
+    (aheadMs) => {
+      const noOrder = reply(200, { code: "51603", msg: "No such order.", data: [] });
+      const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "getOrder" ? noOrder : undefined) });
+      rig.clock.stepWall(aheadMs);
+      rig.next("placeOrder", lostAnswer);
+      rig.want(bid());
+      // After a step of the calendar the ledger lets nothing leave for a second.
+      rig.run(2_000);
+      rig.trade("sell", 59999, 1);
+      // Whatever came after it fills the first page of the history.
+      for (let count = 0; count < 130; count++) {
+        const body = { instId: swap, side: "buy", ordType: "ioc", px: "1000", sz: "600", clOrdId: `later${count}` };
+        rig.venue.handle(
+          { method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" },
+          rig.clock.now(),
+        );
+      }
+      rig.run(120_000);
+      expect(rig.phases("bid")).toEqual(["sent", "unknown", "filled"]);
+      expect(rig.places()).toHaveLength(1);
+    },
+  );
 });
 
 describe("A rate-limited placement", () => {

@@ -55,7 +55,11 @@ describe("A set of wanted orders", () => {
 
   it.each<[string, object, string]>([
     ["a misspelt field", { ...plain, keepWthin: "5" }, 'the unknown field "keepWthin". Did you mean "keepWithin"?'],
-    ["a misspelt field beside one that is undefined", { ...plain, tag: undefined, quantity: "5" }, 'the unknown field "quantity"'],
+    [
+      "a misspelt field beside one that is undefined",
+      { ...plain, tag: undefined, quantity: "5" },
+      'the unknown field "quantity"',
+    ],
     ["an inherited field", Object.create(plain), "order 0 with slot undefined"],
     ["no slot", { ...plain, slot: "" }, 'with slot ""'],
     ["no product", { ...plain, instId: 7 }, 'order "a" with instId 7'],
@@ -74,6 +78,8 @@ describe("A set of wanted orders", () => {
   });
 
   it("has a thousand orders at most", () => {
-    expect(() => takeWanted("s", Array(1_001).fill(plain))).toThrow("emitted 1001 orders. A strategy has 1000 slots at most");
+    expect(() => takeWanted("s", Array(1_001).fill(plain))).toThrow(
+      "emitted 1001 orders. A strategy has 1000 slots at most",
+    );
   });
 });

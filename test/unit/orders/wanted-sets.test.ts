@@ -66,7 +66,10 @@ describe("A set of wanted orders", () => {
       rig.want(bid({ px }));
       rig.run(300);
     }
-    expect(rig.arrivals.map(({ endpoint }) => endpoint)).toEqual(["placeOrder", ...Array(3).fill(["cancelBatch", "placeOrder"]).flat()]);
+    expect(rig.arrivals.map(({ endpoint }) => endpoint)).toEqual([
+      "placeOrder",
+      ...Array(3).fill(["cancelBatch", "placeOrder"]).flat(),
+    ]);
     expect(Math.max(...most)).toBe(1);
     expect(rig.resting()).toEqual(["buy 60003"]);
   });
@@ -259,7 +262,8 @@ describe("An invalid set of wanted orders", () => {
 });
 
 describe("Cancels of many orders", () => {
-  const many = (count: number) => Array.from({ length: count }, (_, i) => bid({ slot: `s${i}`, px: String(50000 + i), qty: "0.001" }));
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, i) => bid({ slot: `s${i}`, px: String(50000 + i), qty: "0.001" }));
 
   it("leave in batches of twenty at most", () => {
     const rig = ready({ rules: { openPerStrategy: 200 } });
@@ -333,7 +337,8 @@ describe("Cancels of many orders", () => {
 
 it("An unchanged large set sends nothing", () => {
   const rig = ready({ rules: { openPerStrategy: 500, openInAll: 500 } });
-  const set = (px: number) => Array.from({ length: 300 }, (_, i) => bid({ slot: `s${i}`, px: String(px + i), instId: swap, qty: "0.001" }));
+  const set = (px: number) =>
+    Array.from({ length: 300 }, (_, i) => bid({ slot: `s${i}`, px: String(px + i), instId: swap, qty: "0.001" }));
   rig.want(...set(50_000));
   rig.run(1_000);
   const sent = rig.arrivals.length;

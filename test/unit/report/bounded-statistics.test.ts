@@ -18,7 +18,11 @@ describe("Statistics that keep little", () => {
         const px = String(100 + ((trade * 7) % 13) - ((trade * 5) % 11));
         const at = 1_000 * trade;
         tally.onFill(makerFill(at, `in ${trade}`, btc, "buy", "0.3", "100", "0.01"), at, "a");
-        tally.onFill(makerFill(at + (trade % 17), `out ${trade}`, btc, "sell", "0.3", px, "0.02"), at + (trade % 17), "a");
+        tally.onFill(
+          makerFill(at + (trade % 17), `out ${trade}`, btc, "sell", "0.3", px, "0.02"),
+          at + (trade % 17),
+          "a",
+        );
       }
     for (const tally of [few, unlisted]) {
       expect(tally.trades(prices)).toEqual(all.trades(prices));

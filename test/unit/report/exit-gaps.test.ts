@@ -13,7 +13,12 @@ const gone = (slot: string): EventBody => ({
   qty: "0.01",
   reason: "51023",
 });
-const back = (slot: string): EventBody => ({ type: "position.protected", strategy: "a", slot, instId: "BTC-USDT-SWAP" });
+const back = (slot: string): EventBody => ({
+  type: "position.protected",
+  strategy: "a",
+  slot,
+  instId: "BTC-USDT-SWAP",
+});
 const fill = (position: string, instId = "BTC-USDT-SWAP"): EventBody => ({
   type: "fill",
   strategy: "a",
@@ -70,7 +75,10 @@ describe("Times without a wanted exit", () => {
     const report = sampleReport();
     const [name = ""] = Object.keys(report.perStrategy);
     const own = report.perStrategy[name] as (typeof report.perStrategy)[string];
-    const perStrategy = { ...report.perStrategy, [name]: { ...own, unprotected: { count: 2, ms: 61_000 }, inexact: 1 } };
+    const perStrategy = {
+      ...report.perStrategy,
+      [name]: { ...own, unprotected: { count: 2, ms: 61_000 }, inexact: 1 },
+    };
     expect(warningsOf({ ...report, perStrategy })).toEqual(
       expect.arrayContaining([
         expect.stringContaining(`${name} held a position without the exit it wanted 2 times, for 1 min`),

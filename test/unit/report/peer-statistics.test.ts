@@ -24,7 +24,9 @@ interface Figures {
   readonly empyrical: Readonly<Record<string, Known>>;
 }
 
-const all = JSON.parse(readFileSync(new URL("peer-statistics/figures.json", import.meta.url), "utf8")) as readonly Figures[];
+const all = JSON.parse(
+  readFileSync(new URL("peer-statistics/figures.json", import.meta.url), "utf8"),
+) as readonly Figures[];
 
 /** To the ninth digit; what the other program cannot say is absent here. */
 const expectSame = (own: number | undefined, theirs: Known | undefined, what: string): void => {

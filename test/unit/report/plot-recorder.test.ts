@@ -17,13 +17,15 @@ describe("Recorded plots", () => {
 
   it("leave out what is not a finite number", () => {
     const plots = recorder();
-    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, "", " ", "x", "7.5", 8]) plots.take("s", 1, "rsi", value);
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, "", " ", "x", "7.5", 8])
+      plots.take("s", 1, "rsi", value);
     expect(plots.lines[0]?.points.map(({ value }) => value)).toEqual([7.5, 8]);
   });
 
   it("stay below 100,000 points a line, in order, with the first extreme spikes kept", () => {
     const plots = recorder();
-    for (let at = 0; at < 1_000_000; at++) plots.take("s", at, "x", at === 77_777 ? 1e9 : at === 500_001 ? -1e9 : Math.sin(at / 1_000));
+    for (let at = 0; at < 1_000_000; at++)
+      plots.take("s", at, "x", at === 77_777 ? 1e9 : at === 500_001 ? -1e9 : Math.sin(at / 1_000));
     const points = plots.lines[0]?.points ?? [];
     expect(points.length).toBeLessThan(100_000);
     expect(points.length).toBeGreaterThan(20_000);

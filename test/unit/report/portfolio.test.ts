@@ -29,7 +29,9 @@ describe("Correlation of returns", () => {
       ],
     });
     // 10 %, 0, 0 beside 10 %, -10 %, 10 %: deviations 2, -1, -1 and 2, -4, 2: 6 / √(6 × 24) = 0.5.
-    expect(correlationOf([line("a", [100, 110, 99, 108.9]), line("b", [100, 110, 110, 110])], 3_000)?.values[0]).toEqual(["1", "0.5"]);
+    expect(
+      correlationOf([line("a", [100, 110, 99, 108.9]), line("b", [100, 110, 110, 110])], 3_000)?.values[0],
+    ).toEqual(["1", "0.5"]);
     expect(correlationOf(lines.slice(0, 1), 3_000)).toBeUndefined();
   });
 });
@@ -38,7 +40,9 @@ describe("A share of an amount", () => {
   it("is cut once, at the 18th place, however long the product", () => {
     expect(mulDiv("1", "2", "3")).toBe("0.666666666666666666");
     expect(mulDiv("-133287.539788461538461538", "12339.142857142857142857")).toBe("-1644653994.526939560439535703");
-    expect(mulDiv("123456.123456789012345678", "0.123456789012345678", "0.123456789012345678")).toBe("123456.123456789012345678");
+    expect(mulDiv("123456.123456789012345678", "0.123456789012345678", "0.123456789012345678")).toBe(
+      "123456.123456789012345678",
+    );
     expect(mulDiv("0", "5", "7")).toBe("0");
   });
 });

@@ -30,7 +30,13 @@ describe("Rejection reasons", () => {
       reasons.onEvent(event);
     }
     expect(reasons.list()).toEqual([
-      { count: 2, by: "engine", reason: "too small", strategies: ["a"], example: { strategy: "a", slot: "s", reason: "too small" } },
+      {
+        count: 2,
+        by: "engine",
+        reason: "too small",
+        strategies: ["a"],
+        example: { strategy: "a", slot: "s", reason: "too small" },
+      },
       { count: 1, by: "service", reason: "a", strategies: ["a"], example: { strategy: "a", slot: "s", reason: "a" } },
       { count: 1, by: "service", reason: "b", strategies: ["a"], example: { strategy: "a", slot: "s", reason: "b" } },
     ]);
@@ -51,7 +57,13 @@ describe("Rejection reasons", () => {
     const reasons = new RejectionReasons();
     for (const reason of [one, other, one]) reasons.onEvent(refused(reason));
     expect(reasons.list()).toEqual([
-      { count: 3, by: "engine", reason: expected, strategies: ["a"], example: { strategy: "a", slot: "s", reason: one } },
+      {
+        count: 3,
+        by: "engine",
+        reason: expected,
+        strategies: ["a"],
+        example: { strategy: "a", slot: "s", reason: one },
+      },
     ]);
   });
 

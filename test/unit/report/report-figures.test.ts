@@ -2,7 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cut, ink, printable, widthOf, wrapped } from "../../../src/report/ansi.ts";
 import { chart } from "../../../src/report/chart.ts";
-import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "../../../src/report/number-format.ts";
+import {
+  amount,
+  counted,
+  duration,
+  grouped,
+  minuteOf,
+  percent,
+  placesFor,
+  signed,
+} from "../../../src/report/number-format.ts";
 import { timeAxis, valueTicks } from "../../../src/report/ticks.ts";
 
 describe("Report figures:", () => {
@@ -66,7 +75,11 @@ describe("Report figures:", () => {
   ])("the minute of %s is %s", (iso, expected) => expect(minuteOf(iso)).toBe(expected));
 
   it("counts in words", () => {
-    expect([counted(1, "row"), counted(2_000, "row"), counted(0, "entry", "entries")]).toEqual(["1 row", "2,000 rows", "0 entries"]);
+    expect([counted(1, "row"), counted(2_000, "row"), counted(0, "entry", "entries")]).toEqual([
+      "1 row",
+      "2,000 rows",
+      "0 entries",
+    ]);
   });
 });
 
@@ -81,7 +94,13 @@ describe("Text for terminals", () => {
   ])("spells out %s", (_, text, expected) => expect(printable(text)).toBe(expected));
 
   it("counts columns, not characters", () => {
-    expect([widthOf("abc"), widthOf(ink(true).red("abc")), widthOf("東京"), widthOf("e\u0301"), widthOf("×⣿█")]).toEqual([3, 3, 4, 1, 3]);
+    expect([
+      widthOf("abc"),
+      widthOf(ink(true).red("abc")),
+      widthOf("東京"),
+      widthOf("e\u0301"),
+      widthOf("×⣿█"),
+    ]).toEqual([3, 3, 4, 1, 3]);
   });
 
   it("cuts within the columns given", () => {
@@ -103,7 +122,11 @@ describe("Text for terminals", () => {
 });
 
 describe("The equity chart", () => {
-  const bare = { label: ({ value }: { value: number }) => String(value), line: (text: string) => text, frame: (text: string) => text };
+  const bare = {
+    label: ({ value }: { value: number }) => String(value),
+    line: (text: string) => text,
+    frame: (text: string) => text,
+  };
   const draw = (values: readonly number[], width = 14, height = 2) =>
     chart(
       values.map((value, i) => ({ at: i * 1_000, value })),
@@ -121,7 +144,9 @@ describe("The equity chart", () => {
   it("labels the highest, the lowest, the first and the last value at their rows", () => {
     const rows = draw([5, 9, 1, 3], 20, 4);
     expect(rows.map((row) => row.trim().split(" ")[0])).toEqual(
-      ["9", "│", "5", "1", expect.stringMatching(/^└/), "00:00:00"].map((text) => (text === "│" ? expect.stringMatching(/^│/) : text)),
+      ["9", "│", "5", "1", expect.stringMatching(/^└/), "00:00:00"].map((text) =>
+        text === "│" ? expect.stringMatching(/^│/) : text,
+      ),
     );
     expect(rows.filter((row) => row.endsWith(" 3"))).toHaveLength(1);
   });

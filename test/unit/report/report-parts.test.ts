@@ -61,7 +61,10 @@ describe("Quota use over time", () => {
     quota.onEvent(sent(62_000, 500));
     quota.onEvent(sent(70_000, 200));
     quota.onEvent(sent(70_000, 0));
-    expect(quota.minutes(0, 119_999)[1]).toMatchObject({ waited: 3, waitedMs: { uid: 59_000, key: 500, ip: 0, other: 0, turn: 200 } });
+    expect(quota.minutes(0, 119_999)[1]).toMatchObject({
+      waited: 3,
+      waitedMs: { uid: 59_000, key: 500, ip: 0, other: 0, turn: 200 },
+    });
   });
 
   it("keeps the minutes of the service's clock, and clamps what comes before the start and after the end", () => {
@@ -78,19 +81,23 @@ describe("Quota use over time", () => {
 
   it("can leave out the minutes in which nothing was counted, without a difference to any sum, peak or span", () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: -3, max: 400 }), { maxLength: 12 }), fc.integer({ min: 0, max: 300 }), (found, length) => {
-        const quota = new QuotaMinutes(0);
-        for (const [index, minute] of found.entries()) {
-          quota.arrived({ ...arrival, at: minute * minuteMs + index });
-          quota.onEvent(sent(minute * minuteMs, 0.1 * index));
-        }
-        const all = quota.minutes(0, length * minuteMs);
-        const used = quota.used(0, length * minuteMs);
-        const [first, last] = [all[0], all[all.length - 1]];
-        expect(all).toHaveLength(length + 1);
-        expect(used).toEqual(all.filter((minute) => minute === first || minute === last || minute.requests > 0));
-        expect(overTime(used)).toEqual(overTime(all));
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: -3, max: 400 }), { maxLength: 12 }),
+        fc.integer({ min: 0, max: 300 }),
+        (found, length) => {
+          const quota = new QuotaMinutes(0);
+          for (const [index, minute] of found.entries()) {
+            quota.arrived({ ...arrival, at: minute * minuteMs + index });
+            quota.onEvent(sent(minute * minuteMs, 0.1 * index));
+          }
+          const all = quota.minutes(0, length * minuteMs);
+          const used = quota.used(0, length * minuteMs);
+          const [first, last] = [all[0], all[all.length - 1]];
+          expect(all).toHaveLength(length + 1);
+          expect(used).toEqual(all.filter((minute) => minute === first || minute === last || minute.requests > 0));
+          expect(overTime(used)).toEqual(overTime(all));
+        },
+      ),
       { numRuns: 50 },
     );
   });
@@ -100,12 +107,25 @@ describe("Quota use over time", () => {
       fc.property(fc.array(fc.nat(1_200), { minLength: 1, maxLength: 2_000 }), fc.nat(10_000), (weights, first) => {
         const minutes = weights.map((weight, index) => {
           const waitedMs = { uid: weight, key: 0, ip: 0, other: 0, turn: 0 };
-          return { at: (first + index) * minuteMs, weight, peakWeight: weight, requests: 1, peakKey: 1, waited: 1, waitedMs, refused: 0 };
+          return {
+            at: (first + index) * minuteMs,
+            weight,
+            peakWeight: weight,
+            requests: 1,
+            peakKey: 1,
+            waited: 1,
+            waitedMs,
+            refused: 0,
+          };
         });
         const { spanMs, spans } = overTime(minutes);
         expect(spans.length).toBeLessThanOrEqual(120);
-        expect(spans.every(({ at }, index) => at % spanMs === 0 && at === (spans[0]?.at ?? 0) + index * spanMs)).toBe(true);
-        expect(spans.reduce((sum, { weight }) => sum + weight, 0)).toBe(weights.reduce((sum, weight) => sum + weight, 0));
+        expect(spans.every(({ at }, index) => at % spanMs === 0 && at === (spans[0]?.at ?? 0) + index * spanMs)).toBe(
+          true,
+        );
+        expect(spans.reduce((sum, { weight }) => sum + weight, 0)).toBe(
+          weights.reduce((sum, weight) => sum + weight, 0),
+        );
         expect(Math.max(...spans.map(({ peakWeight }) => peakWeight))).toBe(Math.max(...weights));
       }),
       { numRuns: 50 },
@@ -148,7 +168,11 @@ describe("Market data coverage:", () => {
     ["quotes it holds", { kind: "quote", instId: swap, barMs: 0 }, []],
     ["books it does not hold", { kind: "level", instId: swap, barMs: 0 }, [`books of ${swap}`]],
     ["trades it does not hold", { kind: "trade", instId: swap, barMs: 0 }, [`trades of ${swap}`]],
-    ["bars of neither trades nor shorter bars", { kind: "candle", instId: swap, barMs: 60_000 }, [`candles of 1 min of ${swap}`]],
+    [
+      "bars of neither trades nor shorter bars",
+      { kind: "candle", instId: swap, barMs: 60_000 },
+      [`candles of 1 min of ${swap}`],
+    ],
   ] as const)("tells what was asked for in vain: %s", (_, asked, missing) => {
     expect(coverageOf(calm(600), [asked]).missing).toEqual(missing);
   });
@@ -192,11 +216,15 @@ describe("Price lines", () => {
 
   it("are bars of the shortest round length that fits where changes are many, with every extreme", () => {
     const px = (index: number): number => (index === 250_000 ? 700_000 : 600_000 + (index % 7));
-    const [line] = priceLines(quoteTape(Array.from({ length: 400_000 }, (_, index) => [index * 250, px(index), 5, px(index) + 10, 5])));
+    const [line] = priceLines(
+      quoteTape(Array.from({ length: 400_000 }, (_, index) => [index * 250, px(index), 5, px(index) + 10, 5])),
+    );
     expect([line?.barMs, line?.at.length]).toEqual([1_000, 100_000]);
     expect(line?.at.every((at) => at % 1_000 === 0)).toBe(true);
     expect(line?.high.filter((high) => high === 1_400_010)).toHaveLength(1);
-    expect([line?.open[0], line?.high[0], line?.low[0], line?.close[0]]).toEqual([1_200_010, 1_200_016, 1_200_010, 1_200_016]);
+    expect([line?.open[0], line?.high[0], line?.low[0], line?.close[0]]).toEqual([
+      1_200_010, 1_200_016, 1_200_010, 1_200_016,
+    ]);
   });
 
   it("are recorded bars at the instants at which they begin", () => {
@@ -206,7 +234,9 @@ describe("Price lines", () => {
     ]);
     const [line] = priceLines(bars);
     expect([line?.of, line?.barMs, line?.at[1]]).toEqual(["candle", 60_000, (line?.at[0] ?? 0) + 60_000]);
-    expect([line?.open[0], line?.high[0], line?.low[0], line?.close[0]]).toEqual([1_200_000, 1_200_200, 1_199_800, 1_200_100]);
+    expect([line?.open[0], line?.high[0], line?.low[0], line?.close[0]]).toEqual([
+      1_200_000, 1_200_200, 1_199_800, 1_200_100,
+    ]);
   });
 
   it("leave out instants at which a side was empty", () => {
@@ -237,7 +267,12 @@ describe("Returns", () => {
     expect(Number(returns?.cagrPercent)).toBeCloseTo(146.242, 2);
     expect(Number(returns?.sharpe)).toBeCloseTo((0.0025 / 0.0080178) * Math.sqrt(365), 2);
     expect(Number(returns?.sortino)).toBeCloseTo((0.0025 / 0.0035355) * Math.sqrt(365), 2);
-    expect(returns?.single).toMatchObject({ bestPercent: "1", worstPercent: "-0.5", averagePercent: "0.25", risingPercent: "50" });
+    expect(returns?.single).toMatchObject({
+      bestPercent: "1",
+      worstPercent: "-0.5",
+      averagePercent: "0.25",
+      risingPercent: "50",
+    });
   });
 
   it("of a short run have the ratios of the run itself, and nothing that is scaled to a year", () => {
@@ -250,7 +285,10 @@ describe("Returns", () => {
   it("are of days in UTC: a run that begins and ends within a day has a part of it, and a moment is no day", () => {
     const from = 10 * dayMs + 43_200_000;
     const daysOf = (ms: number) => {
-      const equity = Array.from({ length: 40 }, (_, index) => ({ at: from + (index * ms) / 39, equity: String(100 + index) }));
+      const equity = Array.from({ length: 40 }, (_, index) => ({
+        at: from + (index * ms) / 39,
+        equity: String(100 + index),
+      }));
       return returnSeries(equity, ms).map(({ day }) => day);
     };
     expect(daysOf(7.2 * dayMs)).toEqual(Array.from({ length: 8 }, (_, index) => `1970-01-${11 + index}`));
@@ -276,7 +314,8 @@ describe("Returns", () => {
         const power = 100 * ((cents / 10_000) ** (365 / days) - 1);
         const own = returnsOf(line(days, ["100", "100", (cents / 100).toFixed(2)]), days * dayMs)?.cagrPercent;
         if (power > 1_000_000 * 1.0001) expect(own).toBeUndefined();
-        else if (power < 1_000_000 * 0.9999) expect(Math.abs(Number(own) - power)).toBeLessThan(1e-4 + Math.abs(power) * 1e-9);
+        else if (power < 1_000_000 * 0.9999)
+          expect(Math.abs(Number(own) - power)).toBeLessThan(1e-4 + Math.abs(power) * 1e-9);
       }),
     );
   });
@@ -319,8 +358,16 @@ describe("Report warnings", () => {
     ["that nothing was wanted", { orders, fills: 0 }, /^No order was wanted/],
     ["that nothing was filled", { orders: { ...orders, placed: 3 }, fills: 0 }, /^No order was filled/],
     ["that limits were lifted", { quota: { ...sampleReport().quota, limits: false } }, /^Limits were not enforced/],
-    ["which strategy failed", { perStrategy: { a: strategy({ state: "failed", error: "x" }) } }, /^The strategy a failed/],
-    ["what the recording lacks", { coverage: { ...sampleReport().coverage, missing: ["books of X-Y"] } }, /no books of X-Y/],
+    [
+      "which strategy failed",
+      { perStrategy: { a: strategy({ state: "failed", error: "x" }) } },
+      /^The strategy a failed/,
+    ],
+    [
+      "what the recording lacks",
+      { coverage: { ...sampleReport().coverage, missing: ["books of X-Y"] } },
+      /no books of X-Y/,
+    ],
     [
       "that nothing is left",
       {

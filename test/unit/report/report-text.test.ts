@@ -6,8 +6,10 @@ import { reportText } from "../../../src/report/report-text.ts";
 import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
 
 const plainLook = { columns: 80, colour: false };
-const show = (change: Partial<RunReport> = {}, look = plainLook): string => reportText({ ...sampleReport(), ...change }, look);
-const rowOf = (text: string, start: string): string => text.split("\n").find((line) => line.trimStart().startsWith(start)) ?? "";
+const show = (change: Partial<RunReport> = {}, look = plainLook): string =>
+  reportText({ ...sampleReport(), ...change }, look);
+const rowOf = (text: string, start: string): string =>
+  text.split("\n").find((line) => line.trimStart().startsWith(start)) ?? "";
 const withoutColour = (text: string): string => text.replace(new RegExp(`${"\u001b"}\\[\\d+m`, "g"), "");
 
 describe("The report as a page", () => {
@@ -69,7 +71,9 @@ describe("The report as a page", () => {
   });
 
   it("gives every strategy a row, and a failed one its reason", () => {
-    const text = show({ perStrategy: { ladder: strategy({ pnl: "150.2" }), broken: strategy({ state: "failed", error: "no\nbid" }) } });
+    const text = show({
+      perStrategy: { ladder: strategy({ pnl: "150.2" }), broken: strategy({ state: "failed", error: "no\nbid" }) },
+    });
     const rows = text.split(" Strategies ")[1] ?? "";
     expect(rowOf(rows, "ladder")).toContain("+150.20");
     expect(rowOf(rows, "broken (failed)")).toContain("0.00");
@@ -83,7 +87,18 @@ describe("The report as a page", () => {
     const broad = rowOf(show({}, { columns: 160, colour: false }).split("Strategies").at(1) ?? "", "placed")
       .trim()
       .split(/\s+/);
-    expect(broad).toEqual(["placed", "filled", "canceled", "rejected", "refused", "fills", "result", "fees", "weight", "held"]);
+    expect(broad).toEqual([
+      "placed",
+      "filled",
+      "canceled",
+      "rejected",
+      "refused",
+      "fills",
+      "result",
+      "fees",
+      "weight",
+      "held",
+    ]);
     expect(broad).toEqual(expect.arrayContaining(narrow));
     expect(narrow).toContain("result");
   });
@@ -117,7 +132,9 @@ describe("The report as a page", () => {
   it("fits its columns whatever it has to say, without trailing blanks", () => {
     const money = fc.integer({ min: -1e9, max: 1e9 }).map((cents) => (cents / 100).toFixed(2));
     const words = fc.string({ maxLength: 120 });
-    const rows = fc.dictionary(words, fc.record({ pnl: money, placed: fc.nat(), heldMs: fc.nat(), error: words }), { maxKeys: 4 });
+    const rows = fc.dictionary(words, fc.record({ pnl: money, placed: fc.nat(), heldMs: fc.nat(), error: words }), {
+      maxKeys: 4,
+    });
     fc.assert(
       fc.property(
         fc.integer({ min: 80, max: 200 }),
@@ -130,7 +147,10 @@ describe("The report as a page", () => {
             Object.entries(made).map(([key, given]) => [key, strategy({ ...given, state: "failed" })]),
           );
           const fixture = { ...sampleReport().fixture, name };
-          const text = show({ pnl, fees: pnl, perStrategy, fixture, currency: name, seed: name, assumptions }, { columns, colour: false });
+          const text = show(
+            { pnl, fees: pnl, perStrategy, fixture, currency: name, seed: name, assumptions },
+            { columns, colour: false },
+          );
           for (const line of text.split("\n")) {
             expect(widthOf(line)).toBeLessThanOrEqual(columns);
             expect(line).toBe(line.trimEnd());
@@ -145,11 +165,16 @@ describe("The report as a page", () => {
     const { quota } = sampleReport();
     const heldMs = { ...quota.heldMs, max: 495_000, total: 185_000_000 };
     const waitedMs = { uid: 185_000_000, key: 495_000, ip: 495_000, other: 495_000, turn: 495_000 };
-    const words = show({ quota: { ...quota, heldMs, waitedMs }, virtualMs: 31 * 86_400_000 }, { columns: 60, colour: false });
+    const words = show(
+      { quota: { ...quota, heldMs, waitedMs }, virtualMs: 31 * 86_400_000 },
+      { columns: 60, colour: false },
+    );
     const section = words.slice(words.indexOf(" Quota "), words.indexOf(" Strategies "));
     expect(section).not.toContain("…");
     expect(section).toContain("max 8 min 15 s\n");
-    expect(section.replace(/\s+/g, " ")).toContain("delayed in all 2 d 3 h: 2 d 3 h for weight, 8 min 15 s for the key's second");
+    expect(section.replace(/\s+/g, " ")).toContain(
+      "delayed in all 2 d 3 h: 2 d 3 h for weight, 8 min 15 s for the key's second",
+    );
   });
 
   it("says which weight is of no strategy", () => {
@@ -179,7 +204,9 @@ describe("The report as a page", () => {
     };
     const text = show({ turnedDown: [down], turnedDownMore: { reasons: 3, orders: 40 } });
     const words = text.replace(/\s+/g, " ");
-    expect(words).toContain(`1,234 × before sending: ${reason} ladder, other; first ladder, slot bid 3: the size 7 is too small`);
+    expect(words).toContain(
+      `1,234 × before sending: ${reason} ladder, other; first ladder, slot bid 3: the size 7 is too small`,
+    );
     expect(words).toContain("and 3 more reasons, 40 orders in all");
   });
 
@@ -198,7 +225,10 @@ describe("The report as a page", () => {
         ["-0.25", null],
       ],
     };
-    const page = show({ perInstrument: { ...perInstrument, "ETH-USDT-SWAP": { ...one, pnl: "-3.5" } }, correlation: { strategies } });
+    const page = show({
+      perInstrument: { ...perInstrument, "ETH-USDT-SWAP": { ...one, pnl: "-3.5" } },
+      correlation: { strategies },
+    });
     const lines = page.split("\n").map((line) => line.trim().replace(/\s+/g, " "));
     expect(lines).toContain("ETH-USDT-SWAP 702 -3.50 +150.12 +20.50 42.22 201,041");
     expect(lines).toContain("held: gross 2,210.50 on average, at most 4,021.00; net +210.25, at the end");
@@ -220,7 +250,13 @@ describe("The report as a page", () => {
       { month: "2023-12", percent: "1.25" },
       { month: "2024-01", percent: "-10.5" },
     ];
-    const benchmark = { instId: "BTC-USDT", percent: "12.5", volatilityPercent: "40", sharpe: "1.25", drawdownPercent: "30" };
+    const benchmark = {
+      instId: "BTC-USDT",
+      percent: "12.5",
+      volatilityPercent: "40",
+      sharpe: "1.25",
+      drawdownPercent: "30",
+    };
     const lines = show({ benchmark, returns: { ...returns, per: "year", drawdowns, months } })
       .split("\n")
       .map((line) => line.trim().replace(/\s+/g, " "));
@@ -237,14 +273,25 @@ describe("The report as a page", () => {
     const { returns } = sampleReport();
     const words = (change: Partial<typeof returns>): string =>
       show({ returns: { ...(returns as NonNullable<typeof returns>), ...change } }).replace(/\s+/g, " ");
-    const year = words({ per: "year", cagrPercent: "12.3456", volatilityPercent: "8", sharpe: "1.5", samples: 400, everyMs: 1_512_000 });
-    expect(year).toContain("Annualised: CAGR +12.35 %, volatility 8.00 %, Sharpe 1.50, Sortino 0.71, Calmar -. Omega -.");
+    const year = words({
+      per: "year",
+      cagrPercent: "12.3456",
+      volatilityPercent: "8",
+      sharpe: "1.5",
+      samples: 400,
+      everyMs: 1_512_000,
+    });
+    expect(year).toContain(
+      "Annualised: CAGR +12.35 %, volatility 8.00 %, Sharpe 1.50, Sortino 0.71, Calmar -. Omega -.",
+    );
     expect(year).toContain("In percent of the equity at the start, 10,000.00 USDT;");
     expect(year).toContain("from 400 days from close to close in UTC, annualised over 365 days, risk-free rate 0.");
     expect(year).toContain("Days: +0.01 % on average, best +0.40 %, worst -0.38 %; 53 % rose of those that moved.");
     expect(year).toContain("One day in twenty is expected below -0.29 %, those at -0.36 % on average (normal)");
     expect(words({ per: "year" })).toContain("CAGR beyond 1,000,000 %");
-    expect(words({})).toContain("Annualised figures need at least 7 days. Of this run: volatility 2.50 %, Sharpe 0.51, Sortino 0.71.");
+    expect(words({})).toContain(
+      "Annualised figures need at least 7 days. Of this run: volatility 2.50 %, Sharpe 0.51, Sortino 0.71.",
+    );
     expect(words({})).toContain("each, not annualised, risk-free rate 0.");
   });
 
@@ -262,7 +309,10 @@ describe("The report as a page", () => {
 
   it("sets strategies whose trades do not fit beside the others below them, and drops none", () => {
     const names = Array.from({ length: 9 }, (_, index) => `strategy ${index}`);
-    const text = show({ perStrategy: Object.fromEntries(names.map((name) => [name, strategy()])) }, { columns: 60, colour: false });
+    const text = show(
+      { perStrategy: Object.fromEntries(names.map((name) => [name, strategy()])) },
+      { columns: 60, colour: false },
+    );
     const section = text.split(" Trades ")[1]?.split(" Quota ")[0] ?? "";
     for (const name of [...names, "all"]) expect(section).toContain(name);
     expect(section.match(/time in market/g)?.length).toBeGreaterThan(1);

@@ -31,13 +31,17 @@ describe("Quantiles by nearest rank", () => {
 
   it("gives a value of the list that the asked share does not exceed", () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1 }), fc.integer({ min: 1, max: 100 }), (values, share) => {
-        const value = quantile(ascending(values), share / 100);
-        const below = values.filter((other) => other < value).length;
-        const upTo = values.filter((other) => other <= value).length;
-        expect(upTo * 100).toBeGreaterThanOrEqual(share * values.length);
-        expect(below * 100).toBeLessThan(share * values.length);
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1 }),
+        fc.integer({ min: 1, max: 100 }),
+        (values, share) => {
+          const value = quantile(ascending(values), share / 100);
+          const below = values.filter((other) => other < value).length;
+          const upTo = values.filter((other) => other <= value).length;
+          expect(upTo * 100).toBeGreaterThanOrEqual(share * values.length);
+          expect(below * 100).toBeLessThan(share * values.length);
+        },
+      ),
     );
   });
 
@@ -144,13 +148,18 @@ describe("The result hash", () => {
   });
 
   it("does not see how long the machine took", () => {
-    expect(hashOf({ ...sampleReport(), wallMs: 1, resultHash: "x" })).toBe(hashOf({ ...sampleReport(), wallMs: 2, resultHash: "y" }));
+    expect(hashOf({ ...sampleReport(), wallMs: 1, resultHash: "x" })).toBe(
+      hashOf({ ...sampleReport(), wallMs: 2, resultHash: "y" }),
+    );
   });
 
   it("sees everything else", () => {
     const report = sampleReport();
     const hashes = Object.entries(report).map(([key, value]) =>
-      hashOf({ ...report, [key]: typeof value === "string" ? `${value}!` : typeof value === "number" ? value + 1 : [value] }),
+      hashOf({
+        ...report,
+        [key]: typeof value === "string" ? `${value}!` : typeof value === "number" ? value + 1 : [value],
+      }),
     );
     expect(new Set(hashes).size).toBe(Object.keys(report).length - 1);
   });

@@ -31,7 +31,9 @@ const setup = () => {
     now: () => now,
   });
   const say = (body: EventBody): void => recorder.onEvent({ ...body, seq: seq++, at: now } as Event);
-  const views = (given: Partial<Position>) => [{ name: "a", state: "running", positions: new Map([[swap, position(given)]]) } as const];
+  const views = (given: Partial<Position>) => [
+    { name: "a", state: "running", positions: new Map([[swap, position(given)]]) } as const,
+  ];
   const fill = (side: "buy" | "sell", qty: string, px: string, cost: string, slot = "s"): void =>
     say({
       type: "fill",
@@ -70,7 +72,15 @@ describe("The record of a live run", () => {
   it("ends the time without a wanted exit with the fill that closes the position", () => {
     const { recorder, say, views, fill, wait } = setup();
     recorder.begin(views({}));
-    say({ type: "position.unprotected", strategy: "a", slot: "out", instId: swap, side: "sell", qty: "0.1", reason: "51023" });
+    say({
+      type: "position.unprotected",
+      strategy: "a",
+      slot: "out",
+      instId: swap,
+      side: "sell",
+      qty: "0.1",
+      reason: "51023",
+    });
     wait(31_000);
     fill("sell", "0.1", "100", "0.1");
     wait(420_000_000);
@@ -123,15 +133,39 @@ describe("The record of a live run", () => {
     const { recorder, say, views, fill, wait } = setup();
     let equity = "1000";
     recorder.begin(views({}), { currency: "USDT", rateOf: () => "1", equity: () => equity, markPx: () => "99.5" });
-    say({ type: "order.changed", strategy: "a", slot: "s", instId: swap, clOrdId: "in", phase: "sent", record: undefined, reason: "" });
+    say({
+      type: "order.changed",
+      strategy: "a",
+      slot: "s",
+      instId: swap,
+      clOrdId: "in",
+      phase: "sent",
+      record: undefined,
+      reason: "",
+    });
     const deal = { uid: "main", instId: swap, qty: "0.5", liquidity: "taker", at: 0 } as const;
     recorder.onFill({ ...deal, clOrdId: "in", ordId: "1", side: "buy", px: "100", fee: "0.025", cost: "0.025" });
-    recorder.onFill({ ...deal, clOrdId: "close1", ordId: "2", side: "sell", px: "99", fee: "0.02475", cost: "0.02475" });
+    recorder.onFill({
+      ...deal,
+      clOrdId: "close1",
+      ordId: "2",
+      side: "sell",
+      px: "99",
+      fee: "0.02475",
+      cost: "0.02475",
+    });
     fill("sell", "0.5", "99", "0.02475", "#close");
     equity = "999.45025";
     wait(60_000);
     const report = recorder.report(views({}), []);
-    const money = { pnl: "-0.54975", fees: "0.04975", realised: "-0.5", unrealised: "0", elsewhere: "0", volume: "99.5" };
+    const money = {
+      pnl: "-0.54975",
+      fees: "0.04975",
+      realised: "-0.5",
+      unrealised: "0",
+      elsewhere: "0",
+      volume: "99.5",
+    };
     expect(report).toMatchObject({ ...money, positions: [] });
     expect(report.perStrategy["a"]).toMatchObject({ pnl: "-0.54975", fees: "0.04975" });
   });

@@ -44,7 +44,8 @@ describe("Trades worked out by hand", () => {
     rows.map(([, order]) => order),
   );
   for (const row of rows) {
-    if (row[1] === "o9") tally.onFunding({ instId: btc, at: 190, rate: "-0.002", px: "100", held: { u1: "-2" }, paid: { u1: "0.4" } });
+    if (row[1] === "o9")
+      tally.onFunding({ instId: btc, at: 190, rate: "-0.002", px: "100", held: { u1: "-2" }, paid: { u1: "0.4" } });
     tally.onFill(fillOf(row));
   }
   const { position, fifo } = tally.tradeLists(new Map([[btc, "111"]]), noPrices);
@@ -109,7 +110,9 @@ describe("Trades worked out by hand", () => {
 
   it("is written with one line each", () => {
     const [head, first, last] = tradeCsv(position).split("\r\n");
-    expect(head).toBe("strategy,instId,side,qty,openedAt,closedAt,entryPx,exitPx,gross,fees,funding,net,currency,mfe,mae,entries,exits");
+    expect(head).toBe(
+      "strategy,instId,side,qty,openedAt,closedAt,entryPx,exitPx,gross,fees,funding,net,currency,mfe,mae,entries,exits",
+    );
     expect(first).toBe(
       "a,BTC-USDT-SWAP,long,4,1970-01-01T00:00:00.100Z,1970-01-01T00:00:00.150Z,105,107.3,9.2,0.8,0,8.4,USDT,0,0,o1 o2,o3 o4 o5 o6",
     );
@@ -201,7 +204,17 @@ describe("Trades of any fills, funding and liquidations", () => {
           if (!liquidated) continue;
           const [exit, size] = compare(net, "0") > 0 ? (["sell", net] as const) : (["buy", neg(net)] as const);
           const ordId = `liquidation ${at}`;
-          tally.onLiquidation({ uid: "u1", instId, ordId, side: exit, qty: size, value: mul(size, px), fee: cost, covered: "0", at });
+          tally.onLiquidation({
+            uid: "u1",
+            instId,
+            ordId,
+            side: exit,
+            qty: size,
+            value: mul(size, px),
+            fee: cost,
+            covered: "0",
+            at,
+          });
           tally.onFill({ ...fillOf([at, ordId, exit, size, px, "0.001"], instId), clOrdId: "" });
           held.set(instId, "0");
         }
@@ -240,9 +253,17 @@ describe("Trades of instruments in other quote currencies", () => {
     rate = "1.3";
     const marks = new Map([[swap, "4"]]);
     // 50 × (3 - 2) × 1.2 = 60 and 50 × (4 - 2) × 1.3 = 130, less fees of 1.1 and 1.2.
-    expect(tally.of("a", marks)).toMatchObject({ realised: "60", unrealised: "130", fees: "2.3", pnl: "187.7", volume: "400" });
+    expect(tally.of("a", marks)).toMatchObject({
+      realised: "60",
+      unrealised: "130",
+      fees: "2.3",
+      pnl: "187.7",
+      volume: "400",
+    });
     const { position, fifo } = tally.tradeLists(marks, noPrices);
-    expect(position.map(({ gross, net, entryPx, exitPx }) => [gross, net, entryPx, exitPx])).toEqual([["190", "187.7", "2", "3.5"]]);
+    expect(position.map(({ gross, net, entryPx, exitPx }) => [gross, net, entryPx, exitPx])).toEqual([
+      ["190", "187.7", "2", "3.5"],
+    ]);
     expect(fifo.map(({ gross }) => gross)).toEqual(["60", "130"]);
   });
 
@@ -272,7 +293,11 @@ describe("Trades of instruments in other quote currencies", () => {
         // A rate of "1" is that of the run's own currency.
         const rateOf = (instId: string) => (instId === btc ? "1" : now === "1" ? "1.0" : now);
         const counted = { currency: "USDT", fromAt: 0, untilAt: 1_000, keepsLots: true, rateOf };
-        const tally = tallyOf("b", ["b buy", "b sell"], tallyOf("a", ["a buy", "a sell"], new TradeStatistics(["a", "b"], counted)));
+        const tally = tallyOf(
+          "b",
+          ["b buy", "b sell"],
+          tallyOf("a", ["a buy", "a sell"], new TradeStatistics(["a", "b"], counted)),
+        );
         for (const [at, { strategy, instId, side, px, qty, rate }] of fills.entries()) {
           now = rate;
           tally.onFill(fillOf([at, `${strategy} ${side}`, side, qty, px, "0.01"], instId));
@@ -282,7 +307,9 @@ describe("Trades of instruments in other quote currencies", () => {
         const netOf = (list: readonly TradeRecord[], of: Partial<TradeRecord>): string =>
           sum(
             list
-              .filter((trade) => Object.entries(of).every(([name, value]) => trade[name as keyof TradeRecord] === value))
+              .filter((trade) =>
+                Object.entries(of).every(([name, value]) => trade[name as keyof TradeRecord] === value),
+              )
               .map(({ net }) => net),
           );
         const instruments = tally.instruments(marks);
@@ -291,10 +318,14 @@ describe("Trades of instruments in other quote currencies", () => {
           // Lots of a swap are realised in another order, and so at other rates.
           if (instId !== swap) expect(equal(netOf(fifo, { instId }), pnl)).toBe(true);
         }
-        for (const strategy of ["a", "b"]) expect(equal(netOf(position, { strategy }), tally.of(strategy, marks).pnl)).toBe(true);
-        expect(equal(sum(Object.values(instruments).map(({ pnl }) => pnl)), add(tally.of("a", marks).pnl, tally.of("b", marks).pnl))).toBe(
-          true,
-        );
+        for (const strategy of ["a", "b"])
+          expect(equal(netOf(position, { strategy }), tally.of(strategy, marks).pnl)).toBe(true);
+        expect(
+          equal(
+            sum(Object.values(instruments).map(({ pnl }) => pnl)),
+            add(tally.of("a", marks).pnl, tally.of("b", marks).pnl),
+          ),
+        ).toBe(true);
       }),
       { numRuns: 200 },
     );

@@ -7,7 +7,15 @@ import { tradesOf } from "../../../src/report/trades.ts";
 import type { Fill, Funding } from "../../../src/venue/venue.ts";
 import { anyFill, anyMarks, btc, eth, makerFill, tellSent } from "../../support/harness/report-fills.ts";
 
-type Row = readonly [at: number, order: string, instId: string, side: "buy" | "sell", qty: string, px: string, cost: string];
+type Row = readonly [
+  at: number,
+  order: string,
+  instId: string,
+  side: "buy" | "sell",
+  qty: string,
+  px: string,
+  cost: string,
+];
 
 const fillOf = (row: Row): Fill => makerFill(...row);
 
@@ -78,13 +86,32 @@ describe("Trades worked out by hand", () => {
 
   it("of the other, which lost its only trade: no average win, and a factor of nothing", () => {
     const { trades } = tally.of("b", marks);
-    expect(trades).toMatchObject({ count: 1, won: 0, lost: 1, net: "-1.01", averageLoss: "-1.01", profitFactor: "0", winPercent: "0" });
+    expect(trades).toMatchObject({
+      count: 1,
+      won: 0,
+      lost: 1,
+      net: "-1.01",
+      averageLoss: "-1.01",
+      profitFactor: "0",
+      winPercent: "0",
+    });
     expect(trades).toMatchObject({ best: "-1.01", worst: "-1.01", inMarketMs: 10, inMarketPercent: "1" });
     expect(trades).not.toHaveProperty("averageWin");
   });
 
   it("of one that never traded: counts and sums alone", () => {
-    const none = { count: 0, won: 0, lost: 0, net: "0", profit: "0", loss: "0", held: 0, open: "0", inMarketMs: 0, inMarketPercent: "0" };
+    const none = {
+      count: 0,
+      won: 0,
+      lost: 0,
+      net: "0",
+      profit: "0",
+      loss: "0",
+      held: 0,
+      open: "0",
+      inMarketMs: 0,
+      inMarketPercent: "0",
+    };
     expect(tally.of("idle", marks).trades).toEqual(none);
   });
 

@@ -147,7 +147,11 @@ describe("A quota port in another process", () => {
         new Promise<Grant>((resolve) => {
           asked++;
           own.setTimer(own.now() + 5, () => {
-            resolve(asked === 1 ? late : { granted: true, charge: charge as Charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY });
+            resolve(
+              asked === 1
+                ? late
+                : { granted: true, charge: charge as Charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY },
+            );
           });
         }),
       settle: () => undefined,
@@ -180,7 +184,9 @@ describe("A quota port in another process", () => {
     await it.run(1_100);
     // The failure is heard at 1, one turn after it was asked.
     expect(it.sent).toEqual([{ name: "a", at: 1_001 }]);
-    expect(it.events.filter(({ type }) => type === "anomaly")).toMatchObject([{ what: "quota.unreachable", detail: "connection refused" }]);
+    expect(it.events.filter(({ type }) => type === "anomaly")).toMatchObject([
+      { what: "quota.unreachable", detail: "connection refused" },
+    ]);
   });
 });
 
@@ -195,27 +201,30 @@ describe("A quota port that answers late", () => {
       });
   const ended = { settle: () => undefined, lose: () => undefined, release: () => undefined };
 
-  it.each(["late", "at once"])("chooses among all keys of the account: a call leaves by the one that has room (%s)", async (when) => {
-    const spent = new Map<string, number>();
-    const choose = (charges: readonly Charge[]): Grant => {
-      const charge = charges.find(({ key }) => (spent.get(key as string) ?? 0) < 2);
-      if (charge === undefined) return { granted: false, layer: "key", until: 1_000, why: "used", lighterThan: 0 };
-      spent.set(charge.key as string, (spent.get(charge.key as string) ?? 0) + 1);
-      return { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
-    };
-    const it = stage((clock) => ({ ...ended, reserve: when === "late" ? late(clock, choose) : choose }));
-    const keys: string[] = [];
-    for (let call = 0; call < 4; call++)
-      it.ask(String(call), {
-        account: { uid: "u", ip: "home", keys: ["one", "two"] },
-        build: (key) => {
-          keys.push(key as string);
-          return { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key };
-        },
-      });
-    await it.run(500);
-    expect(keys).toEqual(["one", "one", "two", "two"]);
-  });
+  it.each(["late", "at once"])(
+    "chooses among all keys of the account: a call leaves by the one that has room (%s)",
+    async (when) => {
+      const spent = new Map<string, number>();
+      const choose = (charges: readonly Charge[]): Grant => {
+        const charge = charges.find(({ key }) => (spent.get(key as string) ?? 0) < 2);
+        if (charge === undefined) return { granted: false, layer: "key", until: 1_000, why: "used", lighterThan: 0 };
+        spent.set(charge.key as string, (spent.get(charge.key as string) ?? 0) + 1);
+        return { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
+      };
+      const it = stage((clock) => ({ ...ended, reserve: when === "late" ? late(clock, choose) : choose }));
+      const keys: string[] = [];
+      for (let call = 0; call < 4; call++)
+        it.ask(String(call), {
+          account: { uid: "u", ip: "home", keys: ["one", "two"] },
+          build: (key) => {
+            keys.push(key as string);
+            return { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key };
+          },
+        });
+      await it.run(500);
+      expect(keys).toEqual(["one", "one", "two", "two"]);
+    },
+  );
 
   it.each(["late", "at once"])("lets no lighter call pass a heavier one that it keeps room for (%s)", async (when) => {
     const it = stage((clock) => {

@@ -32,7 +32,8 @@ const flood = (layers: readonly LayerSpec[], instIds: readonly string[], seed = 
     clock.setTimer(there, () => {
       const content = { endpoint: "placeOrder", elements: 1, products: new Map([[instId, 1]]) };
       const fits =
-        meter.arrive("home", undefined, 0, clock.now(), content) && meter.spend({ ...account, key: "k" }, 10, clock.now(), content);
+        meter.arrive("home", undefined, 0, clock.now(), content) &&
+        meter.spend({ ...account, key: "k" }, 10, clock.now(), content);
       if (fits) passed++;
       else refused++;
       clock.setTimer(clock.now() + 2 + random.next() * 60, () => {
@@ -62,14 +63,17 @@ const flood = (layers: readonly LayerSpec[], instIds: readonly string[], seed = 
   });
   for (let at = noon; at < noon + seconds * 1_000; at += 20) {
     for (const instId of instIds) {
-      for (; (waiting.get(instId) ?? 0) < 20; waiting.set(instId, (waiting.get(instId) ?? 0) + 1)) scheduler.submit(action(instId));
+      for (; (waiting.get(instId) ?? 0) < 20; waiting.set(instId, (waiting.get(instId) ?? 0) + 1))
+        scheduler.submit(action(instId));
     }
     clock.advanceTo(at + 20);
   }
   return { passed, refused };
 };
 
-const perUser = okxLayers.map((layer): LayerSpec => (layer.scope === "instrument" ? { ...layer, scope: "uid" } : layer));
+const perUser = okxLayers.map(
+  (layer): LayerSpec => (layer.scope === "instrument" ? { ...layer, scope: "uid" } : layer),
+);
 
 describe("A layer that counts each product by itself", () => {
   it("lets three products have three times what one has, and none is refused", () => {
@@ -100,7 +104,11 @@ describe("The service's meter", () => {
     const meter = new RateLimiter(servedContract(servedDialects.okx), true);
     const batch = (btc: number, eth: number) => {
       const elements = new Map(Object.entries({ btc, eth }).filter(([, count]) => count > 0));
-      return meter.spend({ ...account, key: "k" }, 15, noon, { endpoint: "cancelBatch", elements: btc + eth, products: elements });
+      return meter.spend({ ...account, key: "k" }, 15, noon, {
+        endpoint: "cancelBatch",
+        elements: btc + eth,
+        products: elements,
+      });
     };
     expect(batch(290, 10)).toBe(true);
     expect(batch(11, 0)).toBe(false);

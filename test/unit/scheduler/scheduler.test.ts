@@ -37,7 +37,11 @@ const stage = (options: Options = {}) => {
   const events: Event[] = [];
   const journal = new EventLog(() => clock.now());
   journal.attach((event) => events.push(event));
-  const respond = (): WireResponse => ({ status: 200, headers: { date: new Date(clock.now()).toUTCString() }, body: undefined });
+  const respond = (): WireResponse => ({
+    status: 200,
+    headers: { date: new Date(clock.now()).toUTCString() },
+    body: undefined,
+  });
   const transport: Transport = (request, sink) => {
     sent.push({ name: request.path, key: request.key, at: clock.now() - noon });
     const answer = (): void => {
@@ -49,7 +53,10 @@ const stage = (options: Options = {}) => {
   const scheduler = createScheduler({ clock, ledger, journal, transport, ...options });
   if (options.cold !== true) {
     // The service's time is known to the millisecond, and the account is open.
-    const ticket = ledger.spend({ endpoint: "instruments", weight: 0, elements: 1, ip: "home", uid: "u", key: undefined }, clock.now());
+    const ticket = ledger.spend(
+      { endpoint: "instruments", weight: 0, elements: 1, ip: "home", uid: "u", key: undefined },
+      clock.now(),
+    );
     ledger.clock.observeDate(noon - 1, noon - 1, noon - 1_000);
     ledger.clock.observeDate(noon, noon, noon);
     ledger.settle(ticket, respond(), clock.now());
@@ -86,7 +93,8 @@ describe("The scheduler's order:", () => {
   it("exits strictly by class, then the rest by class among equals in age", () => {
     const { clock, submit, names, fill } = stage();
     fill();
-    for (const kind of ["backfill", "read", "place", "resolve", "close", "cancel", "emergency"] as const) submit(kind, kind);
+    for (const kind of ["backfill", "read", "place", "resolve", "close", "cancel", "emergency"] as const)
+      submit(kind, kind);
     expect(names()).toEqual([]);
     clock.advanceTo(noon + 10_000);
     expect(names()).toEqual(["emergency", "cancel", "close", "resolve", "place", "read", "backfill"]);
@@ -102,7 +110,10 @@ describe("The scheduler's order:", () => {
 
   it("a read that has waited long enough passes fresh placements", () => {
     const { clock, submit, names, ledger } = stage();
-    const exhausting = ledger.spend({ endpoint: "getOrder", weight: 1_190, elements: 1, ip: "home", uid: "u", key: "other" }, clock.now());
+    const exhausting = ledger.spend(
+      { endpoint: "getOrder", weight: 1_190, elements: 1, ip: "home", uid: "u", key: "other" },
+      clock.now(),
+    );
     ledger.settle(exhausting, { status: 200, headers: {} }, clock.now());
     submit("old read", "read");
     clock.advanceTo(noon + 9_000);
@@ -238,7 +249,9 @@ describe("A late decision:", () => {
     clock.advanceTo(noon + 5_000);
     expect(names()).toEqual([]);
     expect(endings["late"]).toEqual({ kind: "dropped", reason: "deadline" });
-    expect(events.filter(({ type }) => type === "action.dropped")).toMatchObject([{ at: noon + 900, reason: "deadline" }]);
+    expect(events.filter(({ type }) => type === "action.dropped")).toMatchObject([
+      { at: noon + 900, reason: "deadline" },
+    ]);
   });
 
   it("a deadline after the sending does nothing", () => {
@@ -318,7 +331,14 @@ describe("The end of an action:", () => {
         owner: "one",
         weight: 1,
         account,
-        build: (key) => ({ endpoint: "getOrder", method: "GET", path: `chain ${left}`, query: {}, body: undefined, key }),
+        build: (key) => ({
+          endpoint: "getOrder",
+          method: "GET",
+          path: `chain ${left}`,
+          query: {},
+          body: undefined,
+          key,
+        }),
         done: () => {
           if (left > 0) chain(left - 1);
         },

@@ -32,9 +32,12 @@ it("An amount is read and spelled to the last digit", () => {
   );
 });
 
-it.each(["", ".5", "5.", "1e3", "+1", " 1", "0x1", "1.2.3", "-", "0.1234567890123456789"])("%j is no amount", (text) => {
-  expect(readAmount(text)).toBeUndefined();
-});
+it.each(["", ".5", "5.", "1e3", "+1", " 1", "0x1", "1.2.3", "-", "0.1234567890123456789"])(
+  "%j is no amount",
+  (text) => {
+    expect(readAmount(text)).toBeUndefined();
+  },
+);
 
 it("Zeros behind the eighteenth place say nothing", () => {
   expect(readAmount("0.1000000000000000000000")).toBe(10n ** 17n);

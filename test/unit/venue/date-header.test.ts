@@ -17,5 +17,6 @@ it("The Date header is what the platform spells, however instants follow each ot
 it("The last second of a day is followed by the first of the next", () => {
   const header = new DateHeader();
   const midnight = Date.UTC(2024, 1, 29);
-  for (const ms of [-1_000, -1, 0, 999, 1_000, 86_399_999, 86_400_000]) expect(header.of(midnight + ms)).toBe(spelled(midnight + ms));
+  for (const ms of [-1_000, -1, 0, 999, 1_000, 86_399_999, 86_400_000])
+    expect(header.of(midnight + ms)).toBe(spelled(midnight + ms));
 });

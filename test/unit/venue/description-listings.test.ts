@@ -46,14 +46,19 @@ describe("Section 4.2 pending orders, 4.3 order history:", () => {
     ["trade/orders/history", { limit: "0" }],
     ["trade/orders/history", { after: "12x" }],
   ])("refuses %s with %j", (path, query) => {
-    expect(setting().read(path, query as Record<string, string>)).toMatchObject({ status: 400, body: { code: "50002" } });
+    expect(setting().read(path, query as Record<string, string>)).toMatchObject({
+      status: 400,
+      body: { code: "50002" },
+    });
   });
 });
 
 describe("Section 8.3 result paging:", () => {
   const many = () => {
     const it = setting();
-    const all = Array.from({ length: 120 }, (_, index) => it.placed({ px: String(50000 + index), sz: "100" })).reverse();
+    const all = Array.from({ length: 120 }, (_, index) =>
+      it.placed({ px: String(50000 + index), sz: "100" }),
+    ).reverse();
     return { ...it, all };
   };
 

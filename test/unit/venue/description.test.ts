@@ -22,7 +22,10 @@ const orderFields = [
 
 describe("Section 2.1 the response envelope", () => {
   it("carries code 0, an empty msg and an array on success", () => {
-    expect(setting().read("trade/orders/pending")).toMatchObject({ status: 200, body: { code: "0", msg: "", data: [] } });
+    expect(setting().read("trade/orders/pending")).toMatchObject({
+      status: 200,
+      body: { code: "0", msg: "", data: [] },
+    });
   });
 
   it("carries another code and a text on failure", () => {
@@ -168,7 +171,9 @@ describe("Section 4.4 cancel batch orders", () => {
   it("leaves another user's order alone", () => {
     const { placed, write, results, order } = setting();
     const ordId = placed({});
-    expect(results(write("trade/cancel-batch-orders", [{ instId: swap, ordId }], { key: "bob-1" }))[0]?.sCode).toBe("51400");
+    expect(results(write("trade/cancel-batch-orders", [{ instId: swap, ordId }], { key: "bob-1" }))[0]?.sCode).toBe(
+      "51400",
+    );
     expect(order(ordId).state).toBe("live");
   });
 
@@ -197,7 +202,8 @@ describe("Section 4.5 instruments", () => {
 
   it("narrows by instType and instId", () => {
     const { read } = setting();
-    const listed = (query: Record<string, string>) => read("common/instruments", query).body.data.map(({ instId }) => instId);
+    const listed = (query: Record<string, string>) =>
+      read("common/instruments", query).body.data.map(({ instId }) => instId);
     expect(listed({ instType: "SPOT" })).toEqual([spot]);
     expect(listed({ instId: swap })).toEqual([swap]);
   });
@@ -207,7 +213,9 @@ describe("Section 4.6 the other endpoints", () => {
   it("answer with balances, positions, an order id, a closed position and a leverage", () => {
     const { quote, read, write, placed } = setting();
     quote(swap, 60000, 1, 60000.1, 1);
-    expect(read("asset/spot", { currency: "BTC" }).body.data).toEqual([{ currency: "BTC", balance: "10", available: "10", frozen: "0" }]);
+    expect(read("asset/spot", { currency: "BTC" }).body.data).toEqual([
+      { currency: "BTC", balance: "10", available: "10", frozen: "0" },
+    ]);
     expect(placed({ px: "60000.1" })).toMatch(/^\d{19}$/);
     expect(read("account/positions").body.data).toMatchObject([{ instId: swap, pos: "0.009", avgPx: "60000.1" }]);
     expect(write("account/set-leverage", { instId: swap, lever: "20" }).body.data).toEqual([

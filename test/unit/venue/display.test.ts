@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 /** Sizes in base currency keep these tests about quantities. */
-const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
+const inBase = (options: Parameters<typeof setting>[1] = {}) =>
+  setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
 
 const fillsOf = ({ fills }: ReturnType<typeof setting>) =>
   fills.map(({ uid, side, px, qty, liquidity }) => `${uid} ${side} ${qty}@${px} ${liquidity}`);
@@ -33,7 +34,10 @@ describe("The displayed market", () => {
     const it = inBase();
     it.level(swap, "sell", 60000, 0.001);
     it.quote(swap, 59999, 1, 0, 0);
-    expect(it.order(it.placed({ ordType: "market", px: undefined, sz: "0.001" }))).toMatchObject({ state: "canceled", accFillSz: "0" });
+    expect(it.order(it.placed({ ordType: "market", px: undefined, sz: "0.001" }))).toMatchObject({
+      state: "canceled",
+      accFillSz: "0",
+    });
   });
 
   it("follows a level that speaks of the price of the latest quote", () => {

@@ -10,7 +10,11 @@ import { type Call, keys, serverSetting, startAt } from "../../support/harness/s
 
 describe("A fault plan", () => {
   it.each([
-    ["an unknown kind, with the nearest", { http: [{ kind: "drop_respons" }] }, 'plan.http.0.kind: "drop_respons" is not one of'],
+    [
+      "an unknown kind, with the nearest",
+      { http: [{ kind: "drop_respons" }] },
+      'plan.http.0.kind: "drop_respons" is not one of',
+    ],
     ["the nearest of it", { http: [{ kind: "drop_respons" }] }, 'Did you mean "drop_response"?'],
     ["a kind of the other door", { socket: [{ kind: "html" }] }, 'plan.socket.0.kind: "html" is not one of delay, gap'],
     ["no kind", { http: [{ share: 1 }] }, 'plan.http.0: "kind" is missing.'],
@@ -19,15 +23,27 @@ describe("A fault plan", () => {
     ["an unknown endpoint", { http: [{ kind: "delay", endpoint: "placeOrdr" }] }, 'Did you mean "placeOrder"?'],
     ["a share over one", { http: [{ kind: "delay", share: 1.5 }] }, "plan.http.0.share: must be <= 1 (got 1.5)."],
     ["a count of none", { socket: [{ kind: "gap", count: 0 }] }, "plan.socket.0.count: must be >= 1 (got 0)."],
-    ["a time that runs backwards", { http: [{ kind: "delay", ms: [5, 1] }] }, "plan.http.0.ms: [5,1] runs backwards; write [from, to]."],
+    [
+      "a time that runs backwards",
+      { http: [{ kind: "delay", ms: [5, 1] }] },
+      "plan.http.0.ms: [5,1] runs backwards; write [from, to].",
+    ],
     ["three bounds", { http: [{ kind: "delay", ms: [1, 2, 3] }] }, "plan.http.0.ms: must NOT have more than 2 items"],
     [
       "a time that never is",
       { http: [{ kind: "html", fromMs: 5, toMs: 5 }] },
       "plan.http.0.toMs: 5 is not after fromMs, so the rule never applies.",
     ],
-    ["a field the kind does not read", { http: [{ kind: "silence", ms: 5 }] }, "plan.http.0.ms: silence does not read it; leave it out."],
-    ["such a field of a socket", { socket: [{ kind: "gap", ms: 5 }] }, "plan.socket.0.ms: gap does not read it; leave it out."],
+    [
+      "a field the kind does not read",
+      { http: [{ kind: "silence", ms: 5 }] },
+      "plan.http.0.ms: silence does not read it; leave it out.",
+    ],
+    [
+      "such a field of a socket",
+      { socket: [{ kind: "gap", ms: 5 }] },
+      "plan.socket.0.ms: gap does not read it; leave it out.",
+    ],
     [
       "a redirect that leaves the machine",
       { http: [{ kind: "redirect", to: "http://example.com/" }] },
@@ -44,13 +60,25 @@ describe("A fault plan", () => {
   });
 
   it("tells of every mistake at once", () => {
-    expect(() => parseFaultPlan({ http: [{ kind: "x" }], listings: {} })).toThrow(/http\.0\.kind[\s\S]*listings: "lagMs" is missing/);
+    expect(() => parseFaultPlan({ http: [{ kind: "x" }], listings: {} })).toThrow(
+      /http\.0\.kind[\s\S]*listings: "lagMs" is missing/,
+    );
   });
 
   it("takes every kind with everything it reads", () => {
-    const values = { ms: [1, 2], leg: "in", status: 500, to: "http://localhost:1/", bytes: 5, body: { code: 1 } } as const;
+    const values = {
+      ms: [1, 2],
+      leg: "in",
+      status: 500,
+      to: "http://localhost:1/",
+      bytes: 5,
+      body: { code: 1 },
+    } as const;
     const rules = (kinds: Readonly<Record<string, { reads: readonly (keyof typeof values)[] }>>) =>
-      Object.entries(kinds).map(([kind, { reads }]) => ({ kind, ...Object.fromEntries(reads.map((field) => [field, values[field]])) }));
+      Object.entries(kinds).map(([kind, { reads }]) => ({
+        kind,
+        ...Object.fromEntries(reads.map((field) => [field, values[field]])),
+      }));
     const plan = { http: rules(httpFaults), socket: rules(socketFaults) };
     expect(parseFaultPlan(plan)).toEqual(plan);
   });
@@ -75,7 +103,12 @@ describe("Drawing faults:", () => {
 
   it("an empty plan has no faults", () => {
     const { http, socket, clock } = drawn({});
-    expect([http("getOrder"), socket("trades"), clock.now(), clock.wallNow()]).toEqual([undefined, undefined, startAt, startAt]);
+    expect([http("getOrder"), socket("trades"), clock.now(), clock.wallNow()]).toEqual([
+      undefined,
+      undefined,
+      startAt,
+      startAt,
+    ]);
   });
 
   it("times lie between their bounds", () => {
@@ -127,22 +160,29 @@ describe("The faulty service's clock", () => {
   });
 
   it("never falls, and keeps the calendar's full seconds and minutes, whatever steps come", () => {
-    const step = fc.record({ atMs: fc.integer({ min: 0, max: 60_000 }), byMs: fc.integer({ min: -7_200_000, max: 7_200_000 }) });
+    const step = fc.record({
+      atMs: fc.integer({ min: 0, max: 60_000 }),
+      byMs: fc.integer({ min: -7_200_000, max: 7_200_000 }),
+    });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 6 }), fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 20 }), (steps, waits) => {
-        const clock = createVirtualClock(startAt);
-        const service = createServiceClock(clock, { steps });
-        let last = service.now();
-        for (const wait of waits) {
-          clock.advanceTo(clock.now() + wait);
-          const wall = service.wallNow();
-          const now = service.now();
-          expect(now).toBeGreaterThanOrEqual(last);
-          // Standing still is the only time the two may be out of phase.
-          if (now > last) expect((now - wall) % 60_000).toBe(0);
-          last = now;
-        }
-      }),
+      fc.property(
+        fc.array(step, { maxLength: 6 }),
+        fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 20 }),
+        (steps, waits) => {
+          const clock = createVirtualClock(startAt);
+          const service = createServiceClock(clock, { steps });
+          let last = service.now();
+          for (const wait of waits) {
+            clock.advanceTo(clock.now() + wait);
+            const wall = service.wallNow();
+            const now = service.now();
+            expect(now).toBeGreaterThanOrEqual(last);
+            // Standing still is the only time the two may be out of phase.
+            if (now > last) expect((now - wall) % 60_000).toBe(0);
+            last = now;
+          }
+        },
+      ),
     );
   });
 
@@ -179,7 +219,10 @@ describe("The faulty service's clock", () => {
   });
 
   it("the windows of the limits begin at the calendar's minutes, after a step back too", async () => {
-    const { get, clock } = await serverSetting({ limits: true, faults: { clock: { steps: [{ atMs: 1_000, byMs: -5_000 }] } } });
+    const { get, clock } = await serverSetting({
+      limits: true,
+      faults: { clock: { steps: [{ atMs: 1_000, byMs: -5_000 }] } },
+    });
     const used = async (): Promise<unknown> =>
       (await get("asset/spot", { key: keys.ann, at: clock.now() - 5_000 })).headers["x-ratelimit-uid-weight-used"];
     clock.advanceTo(startAt + 1_000);

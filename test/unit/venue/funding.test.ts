@@ -17,7 +17,10 @@ const facing = (profile: Parameters<typeof setting>[0] = {}) => {
   const fund = (rate: string, instId = swap) => it.venue.funding(instId, rate, it.moment() + 1);
   return { ...it, charged, fund };
 };
-const cash = (it: ReturnType<typeof facing>) => [it.balance("USDT", "ann")?.balance, it.balance("USDT", "bob")?.balance];
+const cash = (it: ReturnType<typeof facing>) => [
+  it.balance("USDT", "ann")?.balance,
+  it.balance("USDT", "bob")?.balance,
+];
 
 describe("Funding", () => {
   it.each([
@@ -50,7 +53,9 @@ describe("Funding", () => {
     it.venue.trade("ETH-USDT-SWAP", "buy", 300_000, 1, it.moment() + 1);
     it.fund("0.001", "ETH-USDT-SWAP");
     it.fund("0.001", spot);
-    expect(it.charged).toEqual([{ instId: "ETH-USDT-SWAP", at: it.moment() + 1, rate: "0.001", px: "3000", held: {}, paid: {} }]);
+    expect(it.charged).toEqual([
+      { instId: "ETH-USDT-SWAP", at: it.moment() + 1, rate: "0.001", px: "3000", held: {}, paid: {} },
+    ]);
     const unpriced = setting();
     unpriced.venue.onFunding(() => {
       throw new Error("charged without a price");
@@ -64,7 +69,10 @@ describe("Funding", () => {
     const before = it.balance("USDT");
     it.fund("0.01");
     expect(it.position()?.margin).toBe("540");
-    expect(it.balance("USDT")).toMatchObject({ available: before?.available, balance: sub(before?.balance ?? "", "60") });
+    expect(it.balance("USDT")).toMatchObject({
+      available: before?.available,
+      balance: sub(before?.balance ?? "", "60"),
+    });
     it.placed({ px: "60000", sz: "0.05", side: "sell", reduceOnly: true });
     it.trade(swap, "buy", 60001, 1);
     expect(it.position()?.margin).toBe("270");
@@ -78,13 +86,21 @@ describe("Funding", () => {
   });
 
   it("refuses a rate that is none", () => {
-    expect(() => facing().fund("1e-4")).toThrow(/venue BTC-USDT-SWAP: "1e-4" is not a funding rate. Write decimal text/);
+    expect(() => facing().fund("1e-4")).toThrow(
+      /venue BTC-USDT-SWAP: "1e-4" is not a funding rate. Write decimal text/,
+    );
   });
 
   it("keeps the sum of money, and closing everything returns start plus realised less fees less funding", () => {
     const step = fc.oneof(
-      fc.record({ rate: fc.integer({ min: -9_999, max: 9_999 }).map((units) => mul(String(units), "0.0000000000000007")) }),
-      fc.record({ sz: fc.integer({ min: 1, max: 300 }).map((lots) => mul(String(lots), "0.001")), long: fc.boolean(), px: fc.nat(400) }),
+      fc.record({
+        rate: fc.integer({ min: -9_999, max: 9_999 }).map((units) => mul(String(units), "0.0000000000000007")),
+      }),
+      fc.record({
+        sz: fc.integer({ min: 1, max: 300 }).map((lots) => mul(String(lots), "0.001")),
+        long: fc.boolean(),
+        px: fc.nat(400),
+      }),
       fc.record({ mark: fc.integer({ min: 500_000, max: 700_000 }), part: fc.nat(999_999_999) }),
     );
     fc.assert(
@@ -111,10 +127,15 @@ describe("Funding", () => {
         }
         for (const uid of ["ann", "bob"]) {
           const fills = it.fills.filter((fill) => fill.uid === uid);
-          const traded = sum(fills.map((fill) => (fill.side === "buy" ? neg(mul(fill.px, fill.qty)) : mul(fill.px, fill.qty))));
+          const traded = sum(
+            fills.map((fill) => (fill.side === "buy" ? neg(mul(fill.px, fill.qty)) : mul(fill.px, fill.qty))),
+          );
           const fees = sum(fills.map(({ cost }) => cost));
           expect(it.position(swap, uid)).toBeUndefined();
-          expect(it.balance("USDT", uid)).toMatchObject({ frozen: "0", balance: sub(sub(add("100000", traded), fees), paid(uid)) });
+          expect(it.balance("USDT", uid)).toMatchObject({
+            frozen: "0",
+            balance: sub(sub(add("100000", traded), fees), paid(uid)),
+          });
         }
       }),
       { numRuns: 60 },

@@ -42,7 +42,9 @@ describe("Gap H3, the unit of sz:", () => {
   });
 
   it("contracts are multiplied by their value, and positions count them", () => {
-    const { venue, placed, order, fills, position } = setting({ order: { szUnit: { SPOT: "base", SWAP: "contracts" } } });
+    const { venue, placed, order, fills, position } = setting({
+      order: { szUnit: { SPOT: "base", SWAP: "contracts" } },
+    });
     venue.quote("ETH-USDT-SWAP", 299999, 1000, 300000, 1000, 1);
     const ordId = placed({ instId: "ETH-USDT-SWAP", px: "3000", sz: "2.5" });
     expect(order(ordId)).toMatchObject({ state: "filled", accFillSz: "2.5", avgPx: "3000" });
@@ -69,7 +71,10 @@ describe("Gap H3, the unit of sz:", () => {
 
 describe("Gap G5: an order that is not found", () => {
   it("is an error with a code, or an empty success", () => {
-    expect(setting().read("trade/order", { ordId: "1" })).toMatchObject({ status: 200, body: { code: "51603", data: [] } });
+    expect(setting().read("trade/order", { ordId: "1" })).toMatchObject({
+      status: 200,
+      body: { code: "51603", data: [] },
+    });
     expect(setting({ answers: { notFound: "empty" } }).read("trade/order", { ordId: "1" })).toMatchObject({
       status: 200,
       body: { code: "0", data: [] },
@@ -224,7 +229,13 @@ describe("Permissions and codes of the profile", () => {
   it("are those of the profile", () => {
     const { read, place } = setting({
       permissions: { account: "wallet" },
-      answers: { permissionStatus: 418, permissionCode: "1", priceCode: "2", badRequestStatus: 422, badRequestCode: "3" },
+      answers: {
+        permissionStatus: 418,
+        permissionCode: "1",
+        priceCode: "2",
+        badRequestStatus: 422,
+        badRequestCode: "3",
+      },
     });
     expect(read("asset/spot")).toMatchObject({ status: 418, body: { code: "1" } });
     expect(place({ px: "0.05" }).body.code).toBe("2");

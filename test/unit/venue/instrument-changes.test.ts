@@ -5,8 +5,10 @@ import { describe, expect, it } from "vitest";
 import type { VenueOptions } from "../../../src/venue/venue.ts";
 import { everything, instruments, setting, spot, swap } from "../../support/harness/venue.ts";
 
-const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
-const listed = ({ read }: ReturnType<typeof setting>) => read("common/instruments").body.data.map(({ instId }) => instId);
+const inBase = (options: Parameters<typeof setting>[1] = {}) =>
+  setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
+const listed = ({ read }: ReturnType<typeof setting>) =>
+  read("common/instruments").body.data.map(({ instId }) => instId);
 
 describe("Listing an instrument", () => {
   it("adds a product that can be traded at once", () => {
@@ -222,7 +224,12 @@ describe("The venue's answers to the same calls agree", () => {
     const run = (): string => {
       const it = inBase();
       it.quote(swap, 59999, 1, 60000, 1);
-      const replies = [it.place({ sz: "0.1" }), it.place({ px: "1", sz: "1" }), it.read("trade/orders/pending"), it.read("asset/spot")];
+      const replies = [
+        it.place({ sz: "0.1" }),
+        it.place({ px: "1", sz: "1" }),
+        it.read("trade/orders/pending"),
+        it.read("asset/spot"),
+      ];
       return JSON.stringify([replies, it.changes, it.fills, it.venue.truth("ann"), it.venue.meterReport()]);
     };
     expect(run()).toBe(run());
@@ -234,14 +241,22 @@ describe("An invalid venue set-up:", () => {
   const cases: readonly (readonly [string, Partial<VenueOptions>, RegExp])[] = [
     ["a user twice", { users: [user, { ...user, keys: [] }] }, /user ann is listed twice/],
     ["a key twice", { users: [user, { ...user, uid: "bob" }] }, /key k is listed twice/],
-    ["a balance that is no amount", { users: [{ ...user, balances: { USDT: "1e3" } }] }, /user ann, balance USDT: "1e3"/],
+    [
+      "a balance that is no amount",
+      { users: [{ ...user, balances: { USDT: "1e3" } }] },
+      /user ann, balance USDT: "1e3"/,
+    ],
     ["a negative balance", { users: [{ ...user, balances: { USDT: "-1" } }] }, /balance USDT: "-1"/],
     [
       "a fee that is no number",
       { fees: { SPOT: { makerBps: "two", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } } },
       /fees\.SPOT\.makerBps: "two"/,
     ],
-    ["an id that is no id", { instruments: [{ instId: "btc", tickSize: "1", lotSize: "1" }] }, /"btc" is not an instrument id/],
+    [
+      "an id that is no id",
+      { instruments: [{ instId: "btc", tickSize: "1", lotSize: "1" }] },
+      /"btc" is not an instrument id/,
+    ],
     ["a step of zero", { instruments: [{ instId: swap, tickSize: "0", lotSize: "1" }] }, /tickSize is "0"/],
     [
       "steps finer than money",

@@ -29,7 +29,10 @@ describe("Section 8.1: the key layer", () => {
     const { read } = strict();
     const statuses = Array.from({ length: 11 }, () => read("asset/spot", {}, { at: start + 990 }).status);
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
-    expect(read("asset/spot", {}, { at: start + 999 })).toMatchObject({ status: 429, body: { code: "50011", data: [] } });
+    expect(read("asset/spot", {}, { at: start + 999 })).toMatchObject({
+      status: 429,
+      body: { code: "50011", data: [] },
+    });
     expect(read("asset/spot", {}, { at: start + 1000 }).status).toBe(200);
   });
 
@@ -75,7 +78,9 @@ describe("Section 8.1: the user layer", () => {
   it("stays blocked after a call that was too heavy, even for a call that would have fitted", () => {
     const it = strict();
     burn(it, 1190, start);
-    expect(it.write("trade/cancel-batch-orders", [{ instId: swap, ordId: "1" }], { at: start + 30_000 }).status).toBe(429);
+    expect(it.write("trade/cancel-batch-orders", [{ instId: swap, ordId: "1" }], { at: start + 30_000 }).status).toBe(
+      429,
+    );
     expect(it.read("asset/spot", {}, { at: start + 30_001 }).status).toBe(429);
   });
 
@@ -122,7 +127,9 @@ describe("Section 8.1: the address layer", () => {
     const { read } = strict();
     read("no/such/path", {}, { at: start, key: undefined });
     read("asset/spot", {}, { at: start, key: "nobody" });
-    expect(read("common/instruments", {}, { at: start, key: undefined }).headers["x-ratelimit-ip-remaining"]).toBe("1197");
+    expect(read("common/instruments", {}, { at: start, key: undefined }).headers["x-ratelimit-ip-remaining"]).toBe(
+      "1197",
+    );
   });
 });
 
@@ -216,7 +223,11 @@ describe("Gap H5:", () => {
     const { read } = strict({ limits: { failedCounts } });
     expect(read("trade/order", {}, { at: start }).status).toBe(400);
     const reply = read("asset/spot", {}, { at: start });
-    expect([used(reply), reply.headers["x-ratelimit-key-remaining"], remaining(reply)]).toEqual([weight, failedCounts ? "8" : "9", "1198"]);
+    expect([used(reply), reply.headers["x-ratelimit-key-remaining"], remaining(reply)]).toEqual([
+      weight,
+      failedCounts ? "8" : "9",
+      "1198",
+    ]);
   });
 
   it("windows begin at the first request where the profile says so", () => {

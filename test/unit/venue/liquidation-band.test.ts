@@ -16,7 +16,10 @@ const users = (ann: string, bob: string) =>
 
 /** A market at 60000 in which each order of the list was taken. */
 const arena = (ann: string, bob: string, orders: readonly object[], liquidation: "market" | "never" = "market") => {
-  const it = setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } }, margin: { liquidation } }, { users: users(ann, bob) });
+  const it = setting(
+    { order: { szUnit: { SPOT: "base", SWAP: "base" } }, margin: { liquidation } },
+    { users: users(ann, bob) },
+  );
   const told: Liquidation[] = [];
   it.venue.onLiquidation((one) => told.push(one));
   let at = it.moment();
@@ -56,13 +59,19 @@ describe("A band of safe prices", () => {
         purse,
         purse,
         fc.array(order, { minLength: 1, maxLength: 4 }),
-        fc.array(fc.tuple(fc.constantFrom("quote", "trade", "mark"), fc.double({ min: 0, max: 1, noNaN: true })), { maxLength: 8 }),
+        fc.array(fc.tuple(fc.constantFrom("quote", "trade", "mark"), fc.double({ min: 0, max: 1, noNaN: true })), {
+          maxLength: 8,
+        }),
         fc.boolean(),
         (ann, bob, orders, rows, up) => {
           const it = arena(ann, bob, orders);
           const band = it.venue.safeBand(swap);
           const before = it.told.length;
-          if (band === undefined || (band.above === Number.NEGATIVE_INFINITY && band.below === Number.POSITIVE_INFINITY)) return;
+          if (
+            band === undefined ||
+            (band.above === Number.NEGATIVE_INFINITY && band.below === Number.POSITIVE_INFINITY)
+          )
+            return;
           met.banded++;
           const [floor, ceiling] = [Math.max(1, band.above + 1), Math.min(2_000_000, band.below - 2)];
           if (ceiling < floor) return;
@@ -117,7 +126,11 @@ describe("When margins are looked at", () => {
       const quote = (bid: number, ms: number) => it.venue.quote(swap, bid, 1_000_000, bid + 1, 1_000_000, second0 + ms);
       quote(600_000, 0);
       it.write("account/set-leverage", { instId: swap, lever: "50" }, { key: "ann-1", at: second0 + 1 });
-      it.write("trade/order", { instId: swap, ordType: "market", side: "buy", sz: "0.01" }, { key: "ann-1", at: second0 + 2 });
+      it.write(
+        "trade/order",
+        { instId: swap, ordType: "market", side: "buy", sz: "0.01" },
+        { key: "ann-1", at: second0 + 2 },
+      );
       quote(600_000, 10);
       if (between) quote(600_000, 1_700);
       quote(500_000, 2_100);

@@ -10,7 +10,11 @@ const eth = "ETH-USDT-SWAP";
 const users = (...balances: readonly string[]) =>
   balances.map((USDT, index) => {
     const uid = ["ann", "bob"][index] ?? "";
-    return { uid, keys: [{ name: `${uid}-1`, permissions: ["read", "trade_futures", "trade_spot"] }], balances: { USDT } };
+    return {
+      uid,
+      keys: [{ name: `${uid}-1`, permissions: ["read", "trade_futures", "trade_spot"] }],
+      balances: { USDT },
+    };
   });
 
 const arena = (profile: ProfileOverrides, ...balances: readonly string[]) => {
@@ -244,7 +248,10 @@ describe("Money with liquidations", () => {
       }),
     },
     { weight: 3, arbitrary: fc.record({ mark: px, part: fc.nat(999_999_999), instId: fc.constantFrom(swap, eth) }) },
-    { weight: 1, arbitrary: fc.record({ rate: fc.integer({ min: -999, max: 999 }), instId: fc.constantFrom(swap, eth) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ rate: fc.integer({ min: -999, max: 999 }), instId: fc.constantFrom(swap, eth) }),
+    },
     {
       weight: 1,
       arbitrary: fc.record({
@@ -253,7 +260,10 @@ describe("Money with liquidations", () => {
         instId: fc.constantFrom(swap, eth),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ quote: px, qty: fc.integer({ min: 0, max: 200 }), instId: fc.constantFrom(swap, eth) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ quote: px, qty: fc.integer({ min: 0, max: 200 }), instId: fc.constantFrom(swap, eth) }),
+    },
   );
 
   it("is start plus what fills say, less fees, funding and liquidation, whatever happens; and nobody falls into debt", () => {
@@ -276,20 +286,26 @@ describe("Money with liquidations", () => {
             it.place(one.ordType === "market" ? { ...body, px: undefined } : body, { key });
           } else if ("mark" in one) it.venue.mark(one.instId, one.mark * (one.instId === eth ? 10 : 1), one.part, at);
           else if ("rate" in one) it.venue.funding(one.instId, mul(String(one.rate), "0.00013"), at);
-          else if ("lever" in one) it.write("account/set-leverage", { instId: one.instId, lever: one.lever, mgnMode: one.mode });
+          else if ("lever" in one)
+            it.write("account/set-leverage", { instId: one.instId, lever: one.lever, mgnMode: one.mode });
           else it.venue.quote(one.instId, one.quote, one.qty, one.quote + 1, one.qty, at);
           for (const uid of ["ann", "bob"]) {
             const { balances, positions } = it.venue.truth(uid);
             for (const { balance, available, frozen } of balances) expect(add(available, frozen)).toBe(balance);
-            if (positions.length === 0) expect(compare(it.balance("USDT", uid)?.balance ?? "0", "0")).toBeGreaterThanOrEqual(0);
+            if (positions.length === 0)
+              expect(compare(it.balance("USDT", uid)?.balance ?? "0", "0")).toBeGreaterThanOrEqual(0);
           }
         }
         liquidated += it.told.length;
         const cash: string[] = [];
         for (const uid of ["ann", "bob"]) {
           const fills = it.fills.filter((fill) => fill.uid === uid);
-          const bought = sum(fills.map((fill) => (fill.side === "buy" ? mul(fill.px, fill.qty) : neg(mul(fill.px, fill.qty)))));
-          const entry = sum(it.venue.truth(uid).positions.map(({ pos, upl, markPx }) => sub(mul(pos, markPx ?? "0"), upl ?? "0")));
+          const bought = sum(
+            fills.map((fill) => (fill.side === "buy" ? mul(fill.px, fill.qty) : neg(mul(fill.px, fill.qty)))),
+          );
+          const entry = sum(
+            it.venue.truth(uid).positions.map(({ pos, upl, markPx }) => sub(mul(pos, markPx ?? "0"), upl ?? "0")),
+          );
           const fees = sum(fills.map(({ cost }) => cost));
           const paid = sum(funding.map((of) => of[uid] ?? "0"));
           const ended = it.told.filter((of) => of.uid === uid);
@@ -297,7 +313,9 @@ describe("Money with liquidations", () => {
           const start = uid === "ann" ? "40" : "25";
           const expected = sub(sub(sub(add(sub(start, bought), entry), fees), paid), fund);
           // Marks of eighteen digits are cut when a position is valued, here and there by less than a unit.
-          expect(compare(sub(it.balance("USDT", uid)?.balance ?? "", expected).replace("-", ""), "0.00000000000000001")).toBeLessThan(0);
+          expect(
+            compare(sub(it.balance("USDT", uid)?.balance ?? "", expected).replace("-", ""), "0.00000000000000001"),
+          ).toBeLessThan(0);
           cash.push(fund);
         }
         expect(sum(cash)).toBe(it.venue.fund()["USDT"] ?? "0");

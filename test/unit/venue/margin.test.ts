@@ -6,7 +6,11 @@ const eth = "ETH-USDT-SWAP";
 const inBase = (profile: Parameters<typeof setting>[0] = {}, balance = "1000") =>
   setting(
     { order: { szUnit: { SPOT: "base", SWAP: "base" } }, ...profile },
-    { users: [{ uid: "ann", keys: [{ name: "ann-1", permissions: ["read", "trade_futures"] }], balances: { USDT: balance } }] },
+    {
+      users: [
+        { uid: "ann", keys: [{ name: "ann-1", permissions: ["read", "trade_futures"] }], balances: { USDT: balance } },
+      ],
+    },
   );
 /** Long 0.1 at 60000, with 600 of margin at leverage 10 and a fee of 3. */
 const long = (profile: Parameters<typeof setting>[0] = {}, balance = "1000") => {

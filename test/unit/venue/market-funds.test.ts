@@ -5,7 +5,11 @@ import { instruments, setting, spot, swap } from "../../support/harness/venue.ts
 const fees = { makerBps: "2", takerBps: "9999" };
 const dear = { SPOT: fees, SWAP: fees };
 const users = (usdt: string, btc = "0") => [
-  { uid: "ann", keys: [{ name: "ann-1", permissions: ["read", "trade_spot", "trade_futures"] }], balances: { USDT: usdt, BTC: btc } },
+  {
+    uid: "ann",
+    keys: [{ name: "ann-1", permissions: ["read", "trade_spot", "trade_futures"] }],
+    balances: { USDT: usdt, BTC: btc },
+  },
 ];
 const base = { order: { szUnit: { SPOT: "base", SWAP: "base" } }, margin: { leverageDefault: "1" } } as const;
 
@@ -37,7 +41,10 @@ describe("A market order", () => {
 
   it("is held to the margin that a leverage below 1 asks for", () => {
     const cheap = { makerBps: "2", takerBps: "5" };
-    const halves = { instruments: instruments.map((one) => ({ ...one, maxLeverage: "0.5" })), fees: { SPOT: cheap, SWAP: cheap } };
+    const halves = {
+      instruments: instruments.map((one) => ({ ...one, maxLeverage: "0.5" })),
+      fees: { SPOT: cheap, SWAP: cheap },
+    };
     expect(buy("1200.29", swap, halves).msg).toBe("The order needs 1200.3 USDT; 1200.29 is available.");
     expect(buy("1200.3", swap, halves).msg).toBe("");
   });

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { setting, swap } from "../../support/harness/venue.ts";
 
 /** Sizes in base currency keep these tests about quantities. */
-const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
+const inBase = (options: Parameters<typeof setting>[1] = {}) =>
+  setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
 const bob = { key: "bob-1" } as const;
 
 const fillsOf = ({ fills }: ReturnType<typeof setting>) =>
@@ -19,7 +20,11 @@ describe("A taking order", () => {
     it.level(swap, "sell", 60001, 0.002);
     const ordId = it.placed({ px: "60001", sz: "0.01" });
     expect(fillsOf(it)).toEqual(["ann buy 0.001@60000 taker", "ann buy 0.002@60001 taker"]);
-    expect(it.order(ordId)).toMatchObject({ state: "partially_filled", accFillSz: "0.003", avgPx: "60000.666666666666" });
+    expect(it.order(ordId)).toMatchObject({
+      state: "partially_filled",
+      accFillSz: "0.003",
+      avgPx: "60000.666666666666",
+    });
   });
 
   it("sells down the bids", () => {
@@ -41,7 +46,11 @@ describe("A taking order", () => {
     take();
     it.level(swap, "sell", 60000, 0.001);
     take();
-    expect(fillsOf(it)).toEqual(["ann buy 0.002@60000 taker", "ann buy 0.002@60000 taker", "ann buy 0.001@60000 taker"]);
+    expect(fillsOf(it)).toEqual([
+      "ann buy 0.002@60000 taker",
+      "ann buy 0.002@60000 taker",
+      "ann buy 0.001@60000 taker",
+    ]);
   });
 
   it("meets other users' orders by price, then by time, at the maker's price", () => {
@@ -127,7 +136,10 @@ describe("Order types:", () => {
   it("a market order in quote currency that runs out of levels is canceled with its fills", () => {
     const it = setting();
     it.level(swap, "sell", 60000, 0.001);
-    expect(it.order(it.placed({ ordType: "market", px: undefined, sz: "200" }))).toMatchObject({ state: "canceled", accFillSz: "60" });
+    expect(it.order(it.placed({ ordType: "market", px: undefined, sz: "200" }))).toMatchObject({
+      state: "canceled",
+      accFillSz: "60",
+    });
   });
 
   it("a market order that cannot buy one lot is refused", () => {

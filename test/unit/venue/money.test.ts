@@ -4,7 +4,8 @@
 import { describe, expect, it } from "vitest";
 import { setting, spot, swap } from "../../support/harness/venue.ts";
 
-const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
+const inBase = (options: Parameters<typeof setting>[1] = {}) =>
+  setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
 const cancelPath = "trade/cancel-batch-orders";
 
 describe("A spot account", () => {
@@ -48,7 +49,10 @@ describe("A spot account", () => {
   });
 
   it("pays a rebate for a negative maker fee", () => {
-    const it = setting({}, { fees: { SPOT: { makerBps: "-1", takerBps: "5" }, SWAP: { makerBps: "0", takerBps: "0" } } });
+    const it = setting(
+      {},
+      { fees: { SPOT: { makerBps: "-1", takerBps: "5" }, SWAP: { makerBps: "0", takerBps: "0" } } },
+    );
     const ordId = it.placed({ instId: spot, px: "50000", sz: "5000" });
     it.trade(spot, "sell", 49999, 1);
     expect(it.fills[0]).toMatchObject({ cost: "-0.5", fee: "0.5", liquidity: "maker" });
@@ -138,7 +142,9 @@ describe("A swap account", () => {
 
   it("refuses what the account cannot carry, and never a way out", () => {
     const it = inBase({
-      users: [{ uid: "ann", keys: [{ name: "ann-1", permissions: ["read", "trade_futures"] }], balances: { USDT: "603" } }],
+      users: [
+        { uid: "ann", keys: [{ name: "ann-1", permissions: ["read", "trade_futures"] }], balances: { USDT: "603" } },
+      ],
     });
     it.quote(swap, 59999, 1, 60000, 1);
     expect(it.place({ px: "60000", sz: "0.101" }).body.code).toBe("51008");
@@ -172,9 +178,18 @@ describe("A swap account", () => {
 
   it("closes at market and says so when there is nothing to close", () => {
     const it = long();
-    expect(it.write("trade/close-position", { instId: swap, clOrdId: "out" }).body.data).toEqual([{ instId: swap, clOrdId: "out" }]);
+    expect(it.write("trade/close-position", { instId: swap, clOrdId: "out" }).body.data).toEqual([
+      { instId: swap, clOrdId: "out" },
+    ]);
     const [order] = it.venue.truth("ann").orders;
-    expect(order).toMatchObject({ clOrdId: "out", ordType: "market", side: "sell", sz: "0.1", state: "filled", avgPx: "59999" });
+    expect(order).toMatchObject({
+      clOrdId: "out",
+      ordType: "market",
+      side: "sell",
+      sz: "0.1",
+      state: "filled",
+      avgPx: "59999",
+    });
     expect(it.position()).toBeUndefined();
     expect(it.write("trade/close-position", { instId: swap }).body.code).toBe("51023");
     expect(it.write("trade/close-position", { instId: spot }).body.code).toBe("51023");

@@ -24,7 +24,17 @@ const bookOf = (queue: Queue, volume: FillVolume = "unlimited", crosses = true) 
     matchingOf(queue, volume, crosses),
   );
   const orderOf = (sign: Sign, px: number, lots: number): Order =>
-    ({ sign, px, lots, done: 0, state: "live", ordType: "limit", account: {}, ahead: 0, behind: 0 }) as unknown as Order;
+    ({
+      sign,
+      px,
+      lots,
+      done: 0,
+      state: "live",
+      ordType: "limit",
+      account: {},
+      ahead: 0,
+      behind: 0,
+    }) as unknown as Order;
   return {
     book,
     fills,
@@ -60,14 +70,24 @@ describe("A queue position", () => {
   const powers = fc.constantFrom(1, 1.5, 2, 3, 7.5, 16);
   it("is never worse than the careful rule's, nor better for whoever has more ahead", () => {
     fc.assert(
-      fc.property(fc.nat(300), fc.nat(300), fc.nat(300), fc.nat(400), powers, (ahead, more, behind, displayed, power) => {
-        const total = ahead + more + behind;
-        const [front, back] = [advanced(ahead, total - ahead, displayed, power), advanced(ahead + more, behind, displayed, power)];
-        expect(front).toBeLessThanOrEqual(back);
-        expect(front).toBeGreaterThanOrEqual(0);
-        expect(Number.isInteger(front)).toBe(true);
-        expect(back).toBeLessThanOrEqual(advanced(ahead + more, behind, displayed, undefined));
-      }),
+      fc.property(
+        fc.nat(300),
+        fc.nat(300),
+        fc.nat(300),
+        fc.nat(400),
+        powers,
+        (ahead, more, behind, displayed, power) => {
+          const total = ahead + more + behind;
+          const [front, back] = [
+            advanced(ahead, total - ahead, displayed, power),
+            advanced(ahead + more, behind, displayed, power),
+          ];
+          expect(front).toBeLessThanOrEqual(back);
+          expect(front).toBeGreaterThanOrEqual(0);
+          expect(Number.isInteger(front)).toBe(true);
+          expect(back).toBeLessThanOrEqual(advanced(ahead + more, behind, displayed, undefined));
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -255,7 +275,13 @@ describe("On any tape,", () => {
     maxLength: 5,
   });
   /** What each order has got after each step; orders join before the step they name. */
-  const played = (queue: Queue, volume: FillVolume, steps: readonly Step[], orders: readonly (readonly number[])[], ahead = 0) => {
+  const played = (
+    queue: Queue,
+    volume: FillVolume,
+    steps: readonly Step[],
+    orders: readonly (readonly number[])[],
+    ahead = 0,
+  ) => {
     const { book, resting } = bookOf(queue, volume);
     const joined: (Order | undefined)[] = orders.map(() => undefined);
     return steps.map((one, index) => {
@@ -295,7 +321,10 @@ describe("On any tape,", () => {
   it("more ahead of an order never fills it earlier", () => {
     fc.assert(
       fc.property(tape, wishes, fc.integer({ min: 1, max: 9 }), (steps, orders, more) => {
-        neverMore(played("risk-averse", "unlimited", steps, orders, more), played("risk-averse", "unlimited", steps, orders));
+        neverMore(
+          played("risk-averse", "unlimited", steps, orders, more),
+          played("risk-averse", "unlimited", steps, orders),
+        );
       }),
       runs,
     );
@@ -303,12 +332,17 @@ describe("On any tape,", () => {
 
   it("no more is filled than was printed, where volume counts and nothing is displayed across", () => {
     fc.assert(
-      fc.property(tape, wishes, fc.constantFrom<Queue>("risk-averse", "probabilistic", "touch"), (steps, orders, queue) => {
-        const prints = steps.filter(([what]) => what > 2);
-        const total = prints.reduce((sum, [, , qty]) => sum + qty, 0);
-        const got = played(queue, "traded", prints, orders).at(-1) ?? [];
-        expect(got.reduce((sum, done) => sum + done, 0)).toBeLessThanOrEqual(total);
-      }),
+      fc.property(
+        tape,
+        wishes,
+        fc.constantFrom<Queue>("risk-averse", "probabilistic", "touch"),
+        (steps, orders, queue) => {
+          const prints = steps.filter(([what]) => what > 2);
+          const total = prints.reduce((sum, [, , qty]) => sum + qty, 0);
+          const got = played(queue, "traded", prints, orders).at(-1) ?? [];
+          expect(got.reduce((sum, done) => sum + done, 0)).toBeLessThanOrEqual(total);
+        },
+      ),
       runs,
     );
   });
@@ -336,13 +370,18 @@ describe("On any tape,", () => {
 
   it("partial fills never exceed an order", () => {
     fc.assert(
-      fc.property(tape, wishes, fc.constantFrom<Queue>("risk-averse", "probabilistic", "touch", "through"), (steps, orders, queue) => {
-        for (const row of played(queue, "traded", steps, orders)) {
-          row.forEach((done, which) => {
-            expect(done).toBeLessThanOrEqual(orders[which]?.[2] ?? 0);
-          });
-        }
-      }),
+      fc.property(
+        tape,
+        wishes,
+        fc.constantFrom<Queue>("risk-averse", "probabilistic", "touch", "through"),
+        (steps, orders, queue) => {
+          for (const row of played(queue, "traded", steps, orders)) {
+            row.forEach((done, which) => {
+              expect(done).toBeLessThanOrEqual(orders[which]?.[2] ?? 0);
+            });
+          }
+        },
+      ),
       runs,
     );
   });

@@ -61,7 +61,11 @@ describe("Completed orders", () => {
     const listed = (query: Record<string, string>) =>
       read("trade/orders/history", query, { at: now() }).body.data.map(({ ordId }) => ordId);
     const seen: (string | undefined)[] = [];
-    for (let page = listed({ limit: "100" }); page.length > 0; page = listed({ limit: "100", after: page.at(-1) as string }))
+    for (
+      let page = listed({ limit: "100" });
+      page.length > 0;
+      page = listed({ limit: "100", after: page.at(-1) as string })
+    )
       seen.push(...page);
     expect(seen).toEqual(ids.slice(-1_000 - 1).reverse());
     expect(listed({ after: ids[7] as string })).toEqual([]);
@@ -81,7 +85,8 @@ describe("Completed orders", () => {
     const shown = (): number => {
       clock.advanceTo(now());
       const answer = read("trade/orders/history", {}, { at: now() });
-      return (listings.asOf("orderHistory", "ann", { limit: "100" }, answer).body as { data: readonly unknown[] }).data.length;
+      return (listings.asOf("orderHistory", "ann", { limit: "100" }, answer).body as { data: readonly unknown[] }).data
+        .length;
     };
     churn(20);
     pass(100);

@@ -22,7 +22,10 @@ describe("Public channels of BloFin", () => {
       arg: args[1],
       data: [{ instId, bidPrice: "59999", bidSize: "100", askPrice: "", askSize: "" }],
     });
-    server.board.candle({ instId: ours, ts, open: "1", high: "4", low: "1", close: "2", volume: "0.5", confirm: "0" }, startAt);
+    server.board.candle(
+      { instId: ours, ts, open: "1", high: "4", low: "1", close: "2", volume: "0.5", confirm: "0" },
+      startAt,
+    );
     expect(await client.take()).toEqual({ arg: args[2], data: [[ts, "1", "4", "1", "2", "50", "0.5", "", "0"]] });
   });
 
@@ -45,8 +48,12 @@ describe("Public channels of BloFin", () => {
   it("answer what cannot be subscribed with 60012, and ping with pong", async () => {
     const { socket } = await servedSetting("blofin");
     const client = await socket("/ws/public");
-    client.say({ op: "subscribe", args: [{ channel: "trades" }, { channel: "orders" }, { channel: "trades", instId: "FOO-USDT" }] });
-    for (let count = 0; count < 3; count++) expect(await client.take()).toMatchObject({ event: "error", code: "60012" });
+    client.say({
+      op: "subscribe",
+      args: [{ channel: "trades" }, { channel: "orders" }, { channel: "trades", instId: "FOO-USDT" }],
+    });
+    for (let count = 0; count < 3; count++)
+      expect(await client.take()).toMatchObject({ event: "error", code: "60012" });
     client.say("ping");
     expect(await client.take()).toBe("pong");
   });
@@ -78,12 +85,29 @@ describe("Private channels of BloFin", () => {
     ];
     client.say({ op: "subscribe", args });
     for (const arg of args) expect((await client.take()).arg).toEqual(arg);
-    await post("/api/v1/trade/order", { instId, marginMode: "isolated", side: "sell", orderType: "market", size: "2.5" });
+    await post("/api/v1/trade/order", {
+      instId,
+      marginMode: "isolated",
+      side: "sell",
+      orderType: "market",
+      size: "2.5",
+    });
     expect(await client.take()).toMatchObject({
       arg: args[0],
-      data: [{ instId, clientOrderId: null, state: "filled", filledSize: "2.500000000000000000", fee: "0.750000000000000000" }],
+      data: [
+        {
+          instId,
+          clientOrderId: null,
+          state: "filled",
+          filledSize: "2.500000000000000000",
+          fee: "0.750000000000000000",
+        },
+      ],
     });
-    expect(await client.take()).toMatchObject({ arg: args[1], data: [{ positions: "-2.5", marginMode: "isolated", margin: "150" }] });
+    expect(await client.take()).toMatchObject({
+      arg: args[1],
+      data: [{ positions: "-2.5", marginMode: "isolated", margin: "150" }],
+    });
     const { arg, data } = await client.take();
     expect(arg).toEqual(args[3]);
     expect(data.ts).toBe(ts);

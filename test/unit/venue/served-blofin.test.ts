@@ -3,7 +3,15 @@ import { describe, expect, it } from "vitest";
 import { servedSetting } from "../../support/harness/served.ts";
 import { keys, startAt } from "../../support/harness/server.ts";
 
-const bid = { instId: "BTC-USDT", marginMode: "cross", positionSide: "net", side: "buy", orderType: "limit", price: "50000", size: "0.5" };
+const bid = {
+  instId: "BTC-USDT",
+  marginMode: "cross",
+  positionSide: "net",
+  side: "buy",
+  orderType: "limit",
+  price: "50000",
+  size: "0.5",
+};
 const order = "/api/v1/trade/order";
 const positions = "/api/v1/account/positions";
 
@@ -37,7 +45,10 @@ describe("Signatures of BloFin", () => {
     ["a time a minute ago", { "ACCESS-TIMESTAMP": String(startAt - 60_001) }, "152405"],
   ])("are refused with a code and status 200 for %s", async (_, wrong, code) => {
     const { call } = await servedSetting("blofin");
-    const { status, body } = await call("GET", positions, { query: "instId=BTC-USDT", headers: headers(read, "n-1", wrong) });
+    const { status, body } = await call("GET", positions, {
+      query: "instId=BTC-USDT",
+      headers: headers(read, "n-1", wrong),
+    });
     expect([status, body.code, body.data]).toEqual([200, code, undefined]);
   });
 
@@ -53,8 +64,23 @@ describe("Products of BloFin", () => {
     const { call } = await servedSetting("blofin");
     const { body } = await call("GET", "/api/v1/market/instruments");
     expect(body.data).toMatchObject([
-      { instId: "BTC-USDT", contractValue: "0.01", lotSize: "0.1", minSize: "0.1", tickSize: "0.1", maxLeverage: "50", instType: "SWAP" },
-      { instId: "ETH-USDT", contractValue: "0.1", lotSize: "0.1", baseCurrency: "ETH", settleCurrency: "USDT", state: "live" },
+      {
+        instId: "BTC-USDT",
+        contractValue: "0.01",
+        lotSize: "0.1",
+        minSize: "0.1",
+        tickSize: "0.1",
+        maxLeverage: "50",
+        instType: "SWAP",
+      },
+      {
+        instId: "ETH-USDT",
+        contractValue: "0.1",
+        lotSize: "0.1",
+        baseCurrency: "ETH",
+        settleCurrency: "USDT",
+        state: "live",
+      },
     ]);
     expect((await call("GET", "/api/v1/market/instruments", { query: "instId=ETH-USDT" })).body.data).toHaveLength(1);
   });
@@ -78,7 +104,9 @@ describe("Orders of BloFin", () => {
       createTime: String(startAt),
       tpTriggerPrice: null,
     };
-    expect((await get("/api/v1/trade/order-detail", `instId=BTC-USDT&orderId=${orderId}`)).body.data).toMatchObject(shown);
+    expect((await get("/api/v1/trade/order-detail", `instId=BTC-USDT&orderId=${orderId}`)).body.data).toMatchObject(
+      shown,
+    );
     expect((await get("/api/v1/trade/orders-pending")).body.data).toMatchObject([shown]);
     expect((await get("/api/v1/trade/orders-pending", "instId=ETH-USDT")).body.data).toEqual([]);
     expect((await get("/api/v1/trade/order-detail", `instId=ETH-USDT&orderId=${orderId}`)).body.data).toBeNull();
@@ -98,16 +126,27 @@ describe("Orders of BloFin", () => {
       price: "0.000000000000000000",
     });
     const [position] = (await get(positions)).body.data;
-    expect(position).toMatchObject({ instId: "BTC-USDT", positions: "-2.5", averagePrice: "60000", leverage: "10", initialMargin: "150" });
+    expect(position).toMatchObject({
+      instId: "BTC-USDT",
+      positions: "-2.5",
+      averagePrice: "60000",
+      leverage: "10",
+      initialMargin: "150",
+    });
     const [{ balance } = { balance: "" }] = venue.truth("ann").balances.filter(({ currency }) => currency === "USDT");
     expect(balance).toBe("99999.25");
-    const { data } = (await get("/api/v1/account/balance")).body as unknown as { data: { details: object[]; ts: string } };
+    const { data } = (await get("/api/v1/account/balance")).body as unknown as {
+      data: { details: object[]; ts: string };
+    };
     expect(data.ts).toBe(String(startAt));
     expect(data.details).toContainEqual(expect.objectContaining({ currency: "USDT", balance }));
     const futures = await get("/api/v1/asset/balances", "accountType=futures&currency=USDT");
     expect(futures.body.data).toMatchObject([{ currency: "USDT", balance, bonus: "0" }]);
     const close = { instId: "BTC-USDT", marginMode: "cross", positionSide: "net" };
-    expect((await post("/api/v1/trade/close-position", close)).body).toMatchObject({ code: "0", data: { instId: "BTC-USDT" } });
+    expect((await post("/api/v1/trade/close-position", close)).body).toMatchObject({
+      code: "0",
+      data: { instId: "BTC-USDT" },
+    });
     expect((await post("/api/v1/trade/close-position", close)).body).toMatchObject({ code: "102005" });
   });
 
@@ -153,7 +192,10 @@ describe("Cancels of BloFin", () => {
         { orderId: second, clientOrderId: null },
       ],
     });
-    expect((await post(many, elements)).body).toMatchObject({ code: "1", data: [{ code: "1000" }, { code: "1000" }, { code: "1000" }] });
+    expect((await post(many, elements)).body).toMatchObject({
+      code: "1",
+      data: [{ code: "1000" }, { code: "1000" }, { code: "1000" }],
+    });
   });
 
   it("need no product, one kind of id, and at most twenty elements", async () => {
@@ -183,7 +225,8 @@ describe("Cancels of BloFin", () => {
 describe("Limits of BloFin", () => {
   it("are thirty acts of trading in ten seconds, then 429", async () => {
     const { post, clock } = await servedSetting("blofin", { limits: true });
-    for (let count = 0; count < 30; count++) expect((await post(order, { ...bid, size: "0.1", price: "1000" })).body.code).toBe("0");
+    for (let count = 0; count < 30; count++)
+      expect((await post(order, { ...bid, size: "0.1", price: "1000" })).body.code).toBe("0");
     expect(await post(order, bid)).toMatchObject({ status: 429, body: { code: "429" } });
     clock.advanceTo(startAt + 10_000);
     expect((await post(order, bid)).body.code).toBe("0");
@@ -204,10 +247,14 @@ describe("Limits of BloFin", () => {
     const { get, post } = await servedSetting("blofin");
     expect(await get("/api/v1/trade/orders/pending")).toMatchObject({ status: 200, body: { code: "404" } });
     expect((await post(order, "{")).body.code).toBe("152002");
-    expect((await post("/api/v1/account/set-leverage", { instId: "BTC-USDT", leverage: "51", marginMode: "cross" })).body.code).toBe(
-      "152002",
-    );
+    expect(
+      (await post("/api/v1/account/set-leverage", { instId: "BTC-USDT", leverage: "51", marginMode: "cross" })).body
+        .code,
+    ).toBe("152002");
     const leverage = { instId: "BTC-USDT", leverage: "5", marginMode: "cross" };
-    expect((await post("/api/v1/account/set-leverage", leverage)).body.data).toEqual({ ...leverage, positionSide: "net" });
+    expect((await post("/api/v1/account/set-leverage", leverage)).body.data).toEqual({
+      ...leverage,
+      positionSide: "net",
+    });
   });
 });

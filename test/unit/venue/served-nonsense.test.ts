@@ -17,8 +17,25 @@ const odd = [
   { instId: "../..", sz: 1e300 },
 ];
 const whole = {
-  ...{ instId: "BTC-USDT", marginMode: "cross", side: "buy", orderType: "limit", price: "-1", size: "1e9", clientOrderId: "?" },
-  ...{ tdMode: "cash", ordType: "limit", px: "-1", sz: "1e9", clOrdId: "?", lever: "x", leverage: "x", mgnMode: "sideways" },
+  ...{
+    instId: "BTC-USDT",
+    marginMode: "cross",
+    side: "buy",
+    orderType: "limit",
+    price: "-1",
+    size: "1e9",
+    clientOrderId: "?",
+  },
+  ...{
+    tdMode: "cash",
+    ordType: "limit",
+    px: "-1",
+    sz: "1e9",
+    clOrdId: "?",
+    lever: "x",
+    leverage: "x",
+    mgnMode: "sideways",
+  },
 };
 const queries = [
   "",
@@ -38,7 +55,8 @@ describe.each(Object.keys(servedDialects) as (keyof typeof servedDialects)[])("N
     const speech = servedDialects[name].speak({ contract, listing: venue.listing });
     for (const route of speech.routes.keys()) {
       const [method = "", path = ""] = route.split(" ");
-      const answers = method === "GET" ? queries.map((query) => get(path, query)) : [...odd, whole].map((body) => post(path, body));
+      const answers =
+        method === "GET" ? queries.map((query) => get(path, query)) : [...odd, whole].map((body) => post(path, body));
       for (const { status, body } of await Promise.all(answers)) {
         expect([200, 400, 401]).toContain(status);
         expect(body).toMatchObject({ code: expect.any(String) as string, msg: expect.any(String) as string });
@@ -62,7 +80,8 @@ describe.each(Object.keys(servedDialects) as (keyof typeof servedDialects)[])("N
         { channel: "books", instId: { a: 1 } },
         { channel: "orders", instType: "ANY" },
       ];
-      for (const text of ["", "null", "[]", '{"op":"login","args":[{}]}', JSON.stringify({ op: "unsubscribe", args })]) client.say(text);
+      for (const text of ["", "null", "[]", '{"op":"login","args":[{}]}', JSON.stringify({ op: "unsubscribe", args })])
+        client.say(text);
       client.say({ op: "subscribe", args });
       const heard = await client.rest();
       expect(heard).toHaveLength(4 + 2 * args.length);

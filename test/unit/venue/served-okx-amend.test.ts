@@ -33,13 +33,25 @@ describe("A change of an order at OKX", () => {
     const { place, amend, show } = await setting();
     const { ordId } = await place({ clOrdId: "mine" });
     const answer = await amend({ clOrdId: "mine", newPx: "58000", reqId: "r1" });
-    expect(answer).toEqual({ code: "0", msg: "", data: [{ ordId, clOrdId: "mine", reqId: "r1", sCode: "0", sMsg: "" }] });
+    expect(answer).toEqual({
+      code: "0",
+      msg: "",
+      data: [{ ordId, clOrdId: "mine", reqId: "r1", sCode: "0", sMsg: "" }],
+    });
     expect(await show(ordId)).toBe("live 1 at 58000, 0 filled");
   });
 
   it.each([
-    ["a smaller size keeps", { newSz: "0.4" }, ["filled 0.4 at 60000, 0.4 filled", "partially_filled 1 at 60000, 0.1 filled"]],
-    ["a larger size loses", { newSz: "1.4" }, ["live 1.4 at 60000, 0 filled", "partially_filled 1 at 60000, 0.5 filled"]],
+    [
+      "a smaller size keeps",
+      { newSz: "0.4" },
+      ["filled 0.4 at 60000, 0.4 filled", "partially_filled 1 at 60000, 0.1 filled"],
+    ],
+    [
+      "a larger size loses",
+      { newSz: "1.4" },
+      ["live 1.4 at 60000, 0 filled", "partially_filled 1 at 60000, 0.5 filled"],
+    ],
   ])("to %s its place in the queue", async (_, change, expected) => {
     const { place, amend, show, sold } = await setting();
     const [first, second] = [await place(best), await place(best)];
@@ -143,11 +155,16 @@ describe("A change of an order at OKX", () => {
     ];
     const { body } = await post(`${trade}/amend-batch-orders`, elements);
     expect([body.code, body.data.map(({ sCode }) => sCode)]).toEqual(["2", ["0", "51503", "0"]]);
-    expect([await show(a.ordId), await show(b.ordId)]).toEqual(["live 0.2 at 59000, 0 filled", "live 1 at 58000, 0 filled"]);
+    expect([await show(a.ordId), await show(b.ordId)]).toEqual([
+      "live 0.2 at 59000, 0 filled",
+      "live 1 at 58000, 0 filled",
+    ]);
   });
 
   it("is not offered by BloFin", async () => {
     const { post } = await servedSetting("blofin");
-    expect((await post("/api/v1/trade/amend-order", { instId: "BTC-USDT", orderId: "1", newSize: "1" })).body.code).toBe("404");
+    expect(
+      (await post("/api/v1/trade/amend-order", { instId: "BTC-USDT", orderId: "1", newSize: "1" })).body.code,
+    ).toBe("404");
   });
 });

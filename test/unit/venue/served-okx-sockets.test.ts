@@ -22,7 +22,15 @@ describe("Public channels of OKX", () => {
     const ts = String(startAt);
     const print = { instId, tradeId: "1", px: "60000", sz: "2.5", side: "sell", ts, count: "1" };
     expect(await client.take()).toEqual({ arg: args[0], data: [print] });
-    server.board.ticker({ instId, last: "60000", bidPx: "59999", bidSz: "1", askPx: "60001", askSz: "0.002", at: startAt });
+    server.board.ticker({
+      instId,
+      last: "60000",
+      bidPx: "59999",
+      bidSz: "1",
+      askPx: "60001",
+      askSz: "0.002",
+      at: startAt,
+    });
     expect(await client.take()).toMatchObject({
       arg: args[1],
       data: [{ instType: "SWAP", last: "60000", bidPx: "59999", bidSz: "100", askSz: "0.2", ts }],
@@ -42,10 +50,21 @@ describe("Public channels of OKX", () => {
     client.say({ op: "subscribe", args: [arg] });
     await client.takeEvent("subscribe");
     const numbers = { checksum: 0, seqId: 0, prevSeqId: -1, ts: String(startAt) };
-    expect(await client.take()).toEqual({ arg, action: "snapshot", data: [{ asks: [], bids: [["59999", "100", "0", "1"]], ...numbers }] });
+    expect(await client.take()).toEqual({
+      arg,
+      action: "snapshot",
+      data: [{ asks: [], bids: [["59999", "100", "0", "1"]], ...numbers }],
+    });
     server.board.level({ instId, side: "buy", px: "59999", sz: "0", at: startAt + 1 });
     server.board.flush(startAt + 1);
-    const changed = { asks: [], bids: [["59999", "0", "0", "0"]], checksum: 0, seqId: 1, prevSeqId: 0, ts: String(startAt + 1) };
+    const changed = {
+      asks: [],
+      bids: [["59999", "0", "0", "0"]],
+      checksum: 0,
+      seqId: 1,
+      prevSeqId: 0,
+      ts: String(startAt + 1),
+    };
     expect(await client.take()).toEqual({ arg, action: "update", data: [changed] });
   });
 
@@ -56,7 +75,16 @@ describe("Public channels of OKX", () => {
     client.say({ op: "subscribe", args: [arg, { channel: "trades", instId }] });
     await client.takeEvent("subscribe");
     expect(await client.take()).toMatchObject({ event: "error", code: "60018" });
-    const bar = { instId, ts: String(startAt), open: "1", high: "4", low: "1", close: "2", volume: "0.5", confirm: "1" as const };
+    const bar = {
+      instId,
+      ts: String(startAt),
+      open: "1",
+      high: "4",
+      low: "1",
+      close: "2",
+      volume: "0.5",
+      confirm: "1" as const,
+    };
     server.board.candle(bar, startAt);
     expect(await client.take()).toEqual({ arg, data: [[String(startAt), "1", "4", "1", "2", "50", "0.5", "", "1"]] });
   });
@@ -64,7 +92,10 @@ describe("Public channels of OKX", () => {
   it("answer what cannot be subscribed with a code, and ping with pong", async () => {
     const { socket } = await servedSetting("okx");
     const client = await socket(open);
-    client.say({ op: "subscribe", args: [{ channel: "trades" }, { channel: "trades", instId: "FOO-USDT" }, { channel: "nothing" }] });
+    client.say({
+      op: "subscribe",
+      args: [{ channel: "trades" }, { channel: "trades", instId: "FOO-USDT" }, { channel: "nothing" }],
+    });
     expect((await client.take()).code).toBe("60012");
     expect((await client.take()).code).toBe("60018");
     expect((await client.take()).code).toBe("60018");
@@ -113,7 +144,9 @@ describe("Private channels of OKX", () => {
     await post("/api/v5/trade/order", order);
     expect(await client.take()).toMatchObject({
       arg: args[0],
-      data: [{ instType: "SWAP", state: "filled", accFillSz: "2.5", avgPx: "60000", fee: "-0.75", uTime: String(startAt) }],
+      data: [
+        { instType: "SWAP", state: "filled", accFillSz: "2.5", avgPx: "60000", fee: "-0.75", uTime: String(startAt) },
+      ],
     });
     expect(await client.take()).toMatchObject({
       arg: args[2],
@@ -121,7 +154,14 @@ describe("Private channels of OKX", () => {
     });
     const [usdt] = (await client.take()).data[0].details;
     expect(usdt).toMatchObject({ ccy: "USDT", cashBal: "99999.25", availBal: "99849.25", frozenBal: "150" });
-    await post("/api/v5/trade/order", { instId: "BTC-USDT", tdMode: "cash", side: "sell", ordType: "limit", px: "70000", sz: "1" });
+    await post("/api/v5/trade/order", {
+      instId: "BTC-USDT",
+      tdMode: "cash",
+      side: "sell",
+      ordType: "limit",
+      px: "70000",
+      sz: "1",
+    });
     expect(await client.take()).toMatchObject({ arg: args[1], data: [{ instType: "SPOT", state: "live", sz: "1" }] });
     await post("/api/v5/trade/close-position", { instId, mgnMode: "isolated" });
     const gone = await client.take((message) => message.arg.channel === "positions");

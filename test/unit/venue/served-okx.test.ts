@@ -22,7 +22,10 @@ describe("Signatures of OKX", () => {
     const read = { query: "ccy=USDT", headers: headers("Hby1MIhjpUghEXcfAZLVAcItbkMpgfAYG4EVj/ZpW+I=") };
     expect((await call("GET", "/api/v5/account/balance", read)).body.code).toBe("0");
     const body = '{"instId":"BTC-USDT-SWAP","tdMode":"cross","side":"buy","ordType":"limit","px":"50000","sz":"0.5"}';
-    const placed = await call("POST", order, { body, headers: headers("o37Mfo2BUeEYqcoxKOg5rjVkPoxU0//5Pu3Ab18EN18=") });
+    const placed = await call("POST", order, {
+      body,
+      headers: headers("o37Mfo2BUeEYqcoxKOg5rjVkPoxU0//5Pu3Ab18EN18="),
+    });
     expect(placed.body.code).toBe("0");
     expect((await call("GET", "/api/v5/account/balance", { ...read, query: "ccy=BTC" })).body.code).toBe("50113");
   });
@@ -50,7 +53,10 @@ describe("Signatures of OKX", () => {
   it("are needed for what is private, and permission for what is asked", async () => {
     const { call, post } = await servedSetting("okx");
     expect(await call("GET", "/api/v5/account/balance")).toMatchObject({ status: 401, body: { code: "50103" } });
-    expect(await post(order, swap, { key: keys.reader })).toMatchObject({ status: 401, body: { code: "50120", data: [] } });
+    expect(await post(order, swap, { key: keys.reader })).toMatchObject({
+      status: 401,
+      body: { code: "50120", data: [] },
+    });
   });
 });
 
@@ -84,7 +90,11 @@ describe("Orders of OKX", () => {
     const { post, get } = await servedSetting("okx");
     const { body } = await post(order, { ...swap, clOrdId: "mine" });
     const ordId = String(body.data[0]?.["ordId"]);
-    expect(body).toEqual({ code: "0", msg: "", data: [{ ordId, clOrdId: "mine", tag: "", sCode: "0", sMsg: "Order placed" }] });
+    expect(body).toEqual({
+      code: "0",
+      msg: "",
+      data: [{ ordId, clOrdId: "mine", tag: "", sCode: "0", sMsg: "Order placed" }],
+    });
     const shown = {
       instType: "SWAP",
       instId: "BTC-USDT-SWAP",
@@ -96,7 +106,9 @@ describe("Orders of OKX", () => {
       accFillSz: "0",
     };
     const found = await get(order, `instId=BTC-USDT-SWAP&clOrdId=mine`);
-    expect(found.body.data).toMatchObject([{ ...shown, cTime: String(startAt), uTime: String(startAt), posSide: "net", avgPx: "" }]);
+    expect(found.body.data).toMatchObject([
+      { ...shown, cTime: String(startAt), uTime: String(startAt), posSide: "net", avgPx: "" },
+    ]);
     expect((await get("/api/v5/trade/orders-pending", "instType=SWAP")).body.data).toMatchObject([shown]);
     expect((await get("/api/v5/trade/orders-pending", "instType=SPOT")).body.data).toEqual([]);
     expect((await get(order, `instId=ETH-USDT-SWAP&ordId=${ordId}`)).body).toEqual({
@@ -111,7 +123,14 @@ describe("Orders of OKX", () => {
     await post(order, { ...swap, ordType: "market", sz: "2.5" });
     // 2.5 contracts are 0.025 BTC at 60001.0, and a taker pays 5 basis points.
     const [filled] = (await get("/api/v5/trade/orders-history", "instType=SWAP")).body.data;
-    expect(filled).toMatchObject({ state: "filled", accFillSz: "2.5", avgPx: "60001", fee: "-0.7500125", feeCcy: "USDT", px: "" });
+    expect(filled).toMatchObject({
+      state: "filled",
+      accFillSz: "2.5",
+      avgPx: "60001",
+      fee: "-0.7500125",
+      feeCcy: "USDT",
+      px: "",
+    });
     const [position] = (await get("/api/v5/account/positions")).body.data;
     expect(position).toMatchObject({
       pos: "2.5",
@@ -126,10 +145,12 @@ describe("Orders of OKX", () => {
     const [{ balance } = { balance: "" }] = venue.truth("ann").balances.filter(({ currency }) => currency === "USDT");
     expect(balance).toBe("99999.2499875");
     // The margin, and what the position has lost at the mid price of 60000.5.
-    expect(account).toMatchObject({ details: [{ ccy: "USDT", cashBal: balance, frozenBal: "150.015", availBal: "99849.2349875" }] });
-    expect((await post("/api/v5/trade/close-position", { instId: "BTC-USDT-SWAP", mgnMode: "cross" })).body.data).toMatchObject([
-      { instId: "BTC-USDT-SWAP", posSide: "net" },
-    ]);
+    expect(account).toMatchObject({
+      details: [{ ccy: "USDT", cashBal: balance, frozenBal: "150.015", availBal: "99849.2349875" }],
+    });
+    expect(
+      (await post("/api/v5/trade/close-position", { instId: "BTC-USDT-SWAP", mgnMode: "cross" })).body.data,
+    ).toMatchObject([{ instId: "BTC-USDT-SWAP", posSide: "net" }]);
     expect((await get("/api/v5/account/positions")).body.data).toEqual([]);
   });
 
@@ -214,7 +235,10 @@ describe("Batches of OKX", () => {
     });
     const again = await post("/api/v5/trade/cancel-batch-orders", cancel);
     expect(again.body).toMatchObject({ code: "1", data: [{ sCode: "51400" }, { sCode: "51400" }, { sCode: "51400" }] });
-    expect((await post("/api/v5/trade/cancel-order", cancel[0])).body).toMatchObject({ code: "1", data: [{ sCode: "51400" }] });
+    expect((await post("/api/v5/trade/cancel-order", cancel[0])).body).toMatchObject({
+      code: "1",
+      data: [{ sCode: "51400" }],
+    });
   });
 });
 
@@ -223,7 +247,10 @@ describe("The rest of OKX", () => {
     const { post } = await servedSetting("okx");
     const body = { instId: "BTC-USDT-SWAP", lever: "5", mgnMode: "cross" };
     expect((await post("/api/v5/account/set-leverage", body)).body.data).toEqual([{ ...body, posSide: "net" }]);
-    expect((await post("/api/v5/account/set-leverage", { ...body, lever: "51" })).body).toMatchObject({ code: "59102", data: [] });
+    expect((await post("/api/v5/account/set-leverage", { ...body, lever: "51" })).body).toMatchObject({
+      code: "59102",
+      data: [],
+    });
     expect((await post("/api/v5/account/set-leverage", { ...body, mgnMode: "" })).body.code).toBe("50014");
   });
 
@@ -236,7 +263,8 @@ describe("The rest of OKX", () => {
 
   it("allows sixty placements in two seconds and refuses more with 429 and 50011, without a word of the three layers", async () => {
     const { post, get, clock } = await servedSetting("okx", { limits: true });
-    for (let count = 0; count < 60; count++) expect((await post(order, { ...swap, sz: "0.1", px: "1000" })).body.code).toBe("0");
+    for (let count = 0; count < 60; count++)
+      expect((await post(order, { ...swap, sz: "0.1", px: "1000" })).body.code).toBe("0");
     const refused = await post(order, swap);
     expect(refused).toMatchObject({ status: 429, body: { code: "50011", data: [] } });
     expect(Object.keys(refused.headers).filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);

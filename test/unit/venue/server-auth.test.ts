@@ -4,7 +4,15 @@ import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { Keyring } from "../../../src/venue/server/keyring.ts";
 import { describedService } from "../../../src/venue/server/served-dialect.ts";
-import { type Call, keys, type Setting, type Style, serverSetting, signatureOf, startAt } from "../../support/harness/server.ts";
+import {
+  type Call,
+  keys,
+  type Setting,
+  type Style,
+  serverSetting,
+  signatureOf,
+  startAt,
+} from "../../support/harness/server.ts";
 
 const order = "/api/v1/trade/order";
 const pending = "/api/v1/trade/orders/pending";
@@ -29,19 +37,28 @@ describe("A signature that is right", () => {
     ["under other names", { headerPrefix: "Other-Access-" }, { prefix: "Other-Access-" }],
     [
       "all at once",
-      { headerPrefix: "ACCESS-", timestamp: "ms", digest: "hex_base64", prehash: ["path", "query", "method", "timestamp", "body"] },
+      {
+        headerPrefix: "ACCESS-",
+        timestamp: "ms",
+        digest: "hex_base64",
+        prehash: ["path", "query", "method", "timestamp", "body"],
+      },
       {
         prefix: "ACCESS-",
         timestamp: ms,
         digest: "hex_base64",
-        text: ({ timestamp, method, path, query, body }) => `${path}${query === "" ? "" : `?${query}`}${method}${timestamp}${body}`,
+        text: ({ timestamp, method, path, query, body }) =>
+          `${path}${query === "" ? "" : `?${query}`}${method}${timestamp}${body}`,
       },
     ],
   ];
   it.each(variants)("%s is let in, and one as assumed is not unless that is the profile", async (name, auth, style) => {
     const { call, place } = await serverSetting({ profile: { auth } });
     const query = "instId=BTC-USDT-SWAP&limit=5";
-    expect(await call("GET", pending, { key: keys.ann, query, style })).toMatchObject({ status: 200, body: { code: "0" } });
+    expect(await call("GET", pending, { key: keys.ann, query, style })).toMatchObject({
+      status: 200,
+      body: { code: "0" },
+    });
     expect(await place({}, { style })).toMatchObject({ status: 200, body: { code: "0" } });
     expect((await call("GET", pending, { key: keys.ann, query })).status).toBe(name === "as assumed" ? 200 : 401);
   });
@@ -53,8 +70,12 @@ describe("A signature that is right", () => {
   });
 
   it("covers the query as it came, escapes and all, where the profile signs it", async () => {
-    const { call } = await serverSetting({ profile: { auth: { prehash: ["timestamp", "method", "path", "query", "body"] } } });
-    const style: Style = { text: ({ timestamp, method, path, query, body }) => `${timestamp}${method}${path}?${query}${body}` };
+    const { call } = await serverSetting({
+      profile: { auth: { prehash: ["timestamp", "method", "path", "query", "body"] } },
+    });
+    const style: Style = {
+      text: ({ timestamp, method, path, query, body }) => `${timestamp}${method}${path}?${query}${body}`,
+    };
     const query = "inst%49d=BTC%2dUSDT-SWAP";
     expect((await call("GET", pending, { key: keys.ann, query, style })).status).toBe(200);
     const decoded = {
@@ -81,9 +102,21 @@ describe("A signature that is wrong", () => {
     ["no timestamp", { key: keys.ann, headers: { "X-API-Timestamp": "" } }, /timestamp/],
     ["no key, but the rest", { key: keys.ann, headers: { "X-API-Key": "" } }, /key is unknown/],
     ["no signature, but the rest", { key: keys.ann, headers: { "X-API-Sign": "" } }, /signature/],
-    ["a signature of another method", { key: keys.ann, style: { text: (p) => `${p.timestamp}POST${p.path}${p.body}` } }, /signature/],
-    ["a signature of another path", { key: keys.ann, style: { text: (p) => `${p.timestamp}${p.method}${p.path}/` } }, /signature/],
-    ["a signature of another body", { key: keys.ann, style: { text: (p) => `${p.timestamp}${p.method}${p.path}{}` } }, /signature/],
+    [
+      "a signature of another method",
+      { key: keys.ann, style: { text: (p) => `${p.timestamp}POST${p.path}${p.body}` } },
+      /signature/,
+    ],
+    [
+      "a signature of another path",
+      { key: keys.ann, style: { text: (p) => `${p.timestamp}${p.method}${p.path}/` } },
+      /signature/,
+    ],
+    [
+      "a signature of another body",
+      { key: keys.ann, style: { text: (p) => `${p.timestamp}${p.method}${p.path}{}` } },
+      /signature/,
+    ],
     ["a digest of another form", { key: keys.ann, style: { digest: "hex" } }, /signature/],
   ];
   it.each(failures)("%s is a 401 with the profile's envelope", async (_, call, msg) => {
@@ -96,7 +129,9 @@ describe("A signature that is wrong", () => {
   });
 
   it("is told in the profile's status, code and shape", async () => {
-    const { get } = await serverSetting({ profile: { answers: { authStatus: 400, authCode: "152401", dataOnError: "absent" } } });
+    const { get } = await serverSetting({
+      profile: { answers: { authStatus: 400, authCode: "152401", dataOnError: "absent" } },
+    });
     const { status, body } = await get("trade/orders/pending", { key: { ...keys.ann, secretKey: "guess" } });
     expect([status, body]).toEqual([400, { code: "152401", msg: "The signature does not match the request." }]);
   });
@@ -121,7 +156,9 @@ describe("A signature that is wrong", () => {
   it("holds on the edge of the tolerance, on both sides", async () => {
     const { get } = await serverSetting({ profile: { auth: { toleranceMs: 700 } } });
     const statuses = await Promise.all(
-      [-701, -700, 700, 701].map(async (off) => (await get("trade/orders/pending", { key: keys.ann, at: startAt + off })).status),
+      [-701, -700, 700, 701].map(
+        async (off) => (await get("trade/orders/pending", { key: keys.ann, at: startAt + off })).status,
+      ),
     );
     expect(statuses).toEqual([401, 200, 200, 401]);
   });
@@ -155,7 +192,10 @@ describe("Permissions of a key:", () => {
   it("and may read", async () => {
     const { get, place } = await serverSetting();
     const placed = await place();
-    const heard = await get("trade/order", { key: keys.reader, query: `ordId=${String(placed.body.data[0]?.["ordId"])}` });
+    const heard = await get("trade/order", {
+      key: keys.reader,
+      query: `ordId=${String(placed.body.data[0]?.["ordId"])}`,
+    });
     expect(heard.body.data).toMatchObject([{ state: "live", px: "50000" }]);
   });
 

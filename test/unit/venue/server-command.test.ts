@@ -102,7 +102,11 @@ describe("sluice venue --json", () => {
       ["user-1", ["read"]],
       ["user-2", ["read", "trade_futures", "trade_spot"]],
     ]);
-    expect((await ask("GET", instruments)).body.data.map(({ instId }) => instId)).toEqual(["BTC-USDT-SWAP", "ETH-USDT-SWAP", "BTC-USDT"]);
+    expect((await ask("GET", instruments)).body.data.map(({ instId }) => instId)).toEqual([
+      "BTC-USDT-SWAP",
+      "ETH-USDT-SWAP",
+      "BTC-USDT",
+    ]);
     clock.advanceTo(startAt + 61_000);
     io.stop();
     expect(await code).toBe(0);
@@ -117,7 +121,9 @@ describe("sluice venue --json", () => {
     const order = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "30000", sz: "300" };
     expect((await ask("POST", "/api/v1/trade/order", read, order)).status).toBe(403);
     expect((await ask("POST", "/api/v1/trade/order", trade, order)).body).toMatchObject({ code: "0" });
-    expect((await ask("GET", "/api/v1/trade/orders/pending", read)).body.data).toMatchObject([{ px: "30000", state: "live" }]);
+    expect((await ask("GET", "/api/v1/trade/orders/pending", read)).body.data).toMatchObject([
+      { px: "30000", state: "live" },
+    ]);
     expect((await ask("GET", "/api/v1/trade/orders/pending", other)).body.data).toEqual([]);
     expect((await ask("GET", balance, other)).body.data).toMatchObject([
       { currency: "BTC", available: "10" },
@@ -126,11 +132,19 @@ describe("sluice venue --json", () => {
   });
 
   it("gives the same keys for the same seed, and others without one", async () => {
-    const seeded = await Promise.all([venue("--seed", "7"), venue("--seed", "7"), venue("--seed", "8"), venue(), venue()]);
+    const seeded = await Promise.all([
+      venue("--seed", "7"),
+      venue("--seed", "7"),
+      venue("--seed", "8"),
+      venue(),
+      venue(),
+    ]);
     const names = seeded.map(({ keys }) => keys.map(({ secretKey }) => secretKey).join());
     expect(names[0]).toBe(names[1]);
     expect(new Set(names).size).toBe(4);
-    expect(new Set(seeded.flatMap(({ keys }) => keys.flatMap((key) => [key.apiKey, key.secretKey, key.passphrase]))).size).toBe(36);
+    expect(
+      new Set(seeded.flatMap(({ keys }) => keys.flatMap((key) => [key.apiKey, key.secretKey, key.passphrase]))).size,
+    ).toBe(36);
   });
 
   it("plays a market, faster when told", async () => {
@@ -150,9 +164,15 @@ describe("sluice venue --json", () => {
 
   it("takes the products it is told, with something to sell of the spot ones", async () => {
     const { ask, keys } = await venue("--instruments", "SOL-USDT, ETH-USDT-SWAP,SOL-USDT");
-    expect((await ask("GET", instruments)).body.data.map(({ instId }) => instId)).toEqual(["SOL-USDT", "ETH-USDT-SWAP"]);
+    expect((await ask("GET", instruments)).body.data.map(({ instId }) => instId)).toEqual([
+      "SOL-USDT",
+      "ETH-USDT-SWAP",
+    ]);
     const { data } = (await ask("GET", balance, keys[0])).body;
-    expect(data.map(({ currency, balance: amount }) => `${amount} ${currency}`).sort()).toEqual(["10 SOL", "10000 USDT"]);
+    expect(data.map(({ currency, balance: amount }) => `${amount} ${currency}`).sort()).toEqual([
+      "10 SOL",
+      "10000 USDT",
+    ]);
   });
 
   it("plays a recorded market", async () => {
@@ -161,7 +181,9 @@ describe("sluice venue --json", () => {
       instruments: { instId: string }[];
     };
     const { ask } = await venue("--fixture", demo);
-    expect((await ask("GET", instruments)).body.data.map(({ instId }) => instId)).toEqual(recorded.map(({ instId }) => instId));
+    expect((await ask("GET", instruments)).body.data.map(({ instId }) => instId)).toEqual(
+      recorded.map(({ instId }) => instId),
+    );
   });
 
   it("shows the documents of what it serves, with its own address", async () => {
@@ -250,8 +272,18 @@ describe("The venue command refuses and leaves nothing open:", () => {
     ["a profile of no JSON", ["--profile", file("bad.json", "{")], 2, "bad.json: is not JSON"],
     ["a profile of another shape", ["--profile", file("list.json", [])], 2, "expected an object of groups"],
     ["a profile with a slip", ["--profile", file("slip.json", { limit: {} })], 2, 'Did you mean "limits"?'],
-    ["faults with a slip", ["--faults", file("slip-2.json", { http: [{ kind: "silense" }] })], 2, 'Did you mean "silence"?'],
-    ["keys in a folder that is not there", ["--keys", join(folder, "none", "keys.json")], 2, "cannot be written (ENOENT)"],
+    [
+      "faults with a slip",
+      ["--faults", file("slip-2.json", { http: [{ kind: "silense" }] })],
+      2,
+      'Did you mean "silence"?',
+    ],
+    [
+      "keys in a folder that is not there",
+      ["--keys", join(folder, "none", "keys.json")],
+      2,
+      "cannot be written (ENOENT)",
+    ],
   ])("%s", async (_, argv, expected, message) => {
     const { io, clock, code } = begin(...argv);
     expect(await code).toBe(expected);

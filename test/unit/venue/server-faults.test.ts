@@ -30,10 +30,19 @@ const failureOf = (heard: Promise<unknown>): Promise<string | undefined> =>
 
 /** A signed request as bytes. */
 const bytesOf = (method: string, path: string, body = ""): string => {
-  const lines = Object.entries(signedHeaders(keys.ann, {}, startAt, method, path, "", body)).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries(signedHeaders(keys.ann, {}, startAt, method, path, "", body)).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
   return [`${method} ${path} HTTP/1.1`, "host: x", `content-length: ${body.length}`, ...lines, "", body].join("\r\n");
 };
-const placement = JSON.stringify({ instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "50000", sz: "500", clOrdId: "once" });
+const placement = JSON.stringify({
+  instId: "BTC-USDT-SWAP",
+  side: "buy",
+  ordType: "limit",
+  px: "50000",
+  sz: "500",
+  clOrdId: "once",
+});
 
 const ordersOf = ({ venue }: Setting): number => venue.truth("ann").orders.length;
 
@@ -47,7 +56,10 @@ describe("A fault that loses a request or an answer:", () => {
 
   it("drop_response: the connection ends without a byte, and the order is there", async () => {
     const setting = await faulty({ kind: "drop_response", endpoint: "placeOrder" });
-    expect(await rawTalk(setting.port, bytesOf("POST", order, placement), toTheEnd)).toEqual({ text: "", closed: true });
+    expect(await rawTalk(setting.port, bytesOf("POST", order, placement), toTheEnd)).toEqual({
+      text: "",
+      closed: true,
+    });
     expect([ordersOf(setting), setting.venue.meterReport().requests]).toEqual([1, 1]);
   });
 
@@ -87,7 +99,10 @@ describe("A fault of time:", () => {
 
   it("delay in: the service sees the request later, even when the client has left", async () => {
     const setting = await faulty({ kind: "delay", ms: [700, 700], leg: "in" });
-    expect(await rawTalk(setting.port, bytesOf("POST", order, placement), silence)).toEqual({ text: "", closed: false });
+    expect(await rawTalk(setting.port, bytesOf("POST", order, placement), silence)).toEqual({
+      text: "",
+      closed: false,
+    });
     await until(() => setting.server.counts().requests === 1 && setting.server.counts().connections === 0);
     expect(ordersOf(setting)).toBe(0);
     setting.clock.advanceTo(startAt + 700);
@@ -142,9 +157,18 @@ describe("A fault of the body:", () => {
   });
 
   it("json: what the rule says instead of the service's answer, though the service acted", async () => {
-    const setting = await faulty({ kind: "json", endpoint: "placeOrder", status: 425, body: { code: "425", msg: "Too Early" } });
+    const setting = await faulty({
+      kind: "json",
+      endpoint: "placeOrder",
+      status: 425,
+      body: { code: "425", msg: "Too Early" },
+    });
     const { status, body, headers } = await setting.place();
-    expect([status, body, headers["x-ratelimit-ip-remaining"]]).toEqual([425, { code: "425", msg: "Too Early" }, undefined]);
+    expect([status, body, headers["x-ratelimit-ip-remaining"]]).toEqual([
+      425,
+      { code: "425", msg: "Too Early" },
+      undefined,
+    ]);
     expect(ordersOf(setting)).toBe(1);
   });
 
@@ -176,10 +200,16 @@ describe("A fault of the body:", () => {
   });
 
   it("redirect: another address on this machine, not followed by the service", async () => {
-    const setting = await faulty({ kind: "redirect", count: 1 }, { kind: "redirect", status: 308, to: "http://127.0.0.1:1/x", leg: "out" });
+    const setting = await faulty(
+      { kind: "redirect", count: 1 },
+      { kind: "redirect", status: 308, to: "http://127.0.0.1:1/x", leg: "out" },
+    );
     const query = "instId=BTC-USDT-SWAP&limit=3";
     const heard = await setting.call("GET", pending, { key: keys.ann, query });
-    expect([heard.status, heard.headers.location]).toEqual([307, `http://localhost:${setting.port}${pending}?${query}`]);
+    expect([heard.status, heard.headers.location]).toEqual([
+      307,
+      `http://localhost:${setting.port}${pending}?${query}`,
+    ]);
     expect(setting.venue.meterReport().requests).toBe(0);
     const second = await setting.call("GET", pending, { key: keys.ann });
     expect([second.status, second.headers.location]).toEqual([308, "http://127.0.0.1:1/x"]);
@@ -202,7 +232,10 @@ describe("A fault of the body:", () => {
   });
 
   it("huge_body: as many bytes as the rule says, and a reader that stops ends it", async () => {
-    const setting = await faulty({ kind: "huge_body", bytes: 3_000_001, count: 1 }, { kind: "huge_body", bytes: 1_000_000_000 });
+    const setting = await faulty(
+      { kind: "huge_body", bytes: 3_000_001, count: 1 },
+      { kind: "huge_body", bytes: 1_000_000_000 },
+    );
     const body = await gathered(await setting.open("GET", pending, { key: keys.ann }));
     expect(JSON.parse(body.toString())).toEqual({ code: "0", msg: "", data: [] });
     expect(body.length).toBe(3_000_001 + 31);

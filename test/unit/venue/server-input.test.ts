@@ -13,7 +13,11 @@ describe("A malformed request:", () => {
     ["nothing", "", /must be object/],
     ["a bare word", "yes", /not JSON/],
     ["JSON of another shape", "[]", /must be object/],
-    ["an unknown field", '{"instId":"BTC-USDT-SWAP","side":"buy","ordType":"limit","px":"1","sz":"1","pryce":"1"}', /pryce/],
+    [
+      "an unknown field",
+      '{"instId":"BTC-USDT-SWAP","side":"buy","ordType":"limit","px":"1","sz":"1","pryce":"1"}',
+      /pryce/,
+    ],
     ["nesting without end", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, /request/],
   ])("a placement that holds %s is a 400 with 50002 and places nothing", async (_, body, msg) => {
     const { call, venue } = await serverSetting();
@@ -61,8 +65,11 @@ describe("A malformed request:", () => {
 
   it("a header sent twice is no key", async () => {
     const { port } = await serverSetting();
-    const lines = Object.entries(signedHeaders(keys.ann, {}, startAt, "GET", pending, "", "")).map(([name, value]) => `${name}: ${value}`);
-    const ask = (more: readonly string[]): string => [`GET ${pending} HTTP/1.1`, "host: x", ...lines, ...more, "", ""].join("\r\n");
+    const lines = Object.entries(signedHeaders(keys.ann, {}, startAt, "GET", pending, "", "")).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    const ask = (more: readonly string[]): string =>
+      [`GET ${pending} HTTP/1.1`, "host: x", ...lines, ...more, "", ""].join("\r\n");
     expect((await rawTalk(port, ask([]))).text).toMatch(/^HTTP\/1\.1 200 /);
     expect((await rawTalk(port, ask(["x-api-key: ann-1"]))).text).toMatch(/^HTTP\/1\.1 401 /);
   });
@@ -95,7 +102,11 @@ describe("Methods and paths:", () => {
 
   it("OPTIONS names the methods of a path and does nothing else", async () => {
     const { call, venue } = await serverSetting();
-    expect(await call("OPTIONS", order)).toMatchObject({ status: 204, text: "", headers: { allow: "GET, HEAD, POST, OPTIONS" } });
+    expect(await call("OPTIONS", order)).toMatchObject({
+      status: 204,
+      text: "",
+      headers: { allow: "GET, HEAD, POST, OPTIONS" },
+    });
     expect((await call("OPTIONS", "/api/v1/trade/cancel-batch-orders")).headers.allow).toBe("POST, OPTIONS");
     expect((await call("OPTIONS", "/nowhere")).status).toBe(404);
     expect(venue.meterReport()).toMatchObject({ requests: 3, weight: 0 });
@@ -105,8 +116,12 @@ describe("Methods and paths:", () => {
     const { call, venue } = await serverSetting({ documents: ({ url }) => ({ "/openapi.json": { servers: [url] } }) });
     const page = await call("GET", "/");
     expect(page.headers["content-security-policy"]).toContain("default-src 'none'");
-    expect(page.text).toContain("<td>POST</td><td>/api/v1/trade/cancel-batch-orders</td><td>trade_futures</td><td>15</td>");
-    expect((await call("GET", "/openapi.json")).body).toEqual({ servers: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] });
+    expect(page.text).toContain(
+      "<td>POST</td><td>/api/v1/trade/cancel-batch-orders</td><td>trade_futures</td><td>15</td>",
+    );
+    expect((await call("GET", "/openapi.json")).body).toEqual({
+      servers: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)],
+    });
     expect(venue.meterReport().requests).toBe(0);
     expect((await call("POST", "/openapi.json")).status).toBe(404);
   });
@@ -147,7 +162,10 @@ describe("Bounds of the server:", () => {
 
   it("a request that never ends is given up, wherever it stops", async () => {
     const head = await serverSetting({ patience: { headMs: 20 } });
-    expect(await rawTalk(head.port, "GET / HTT", toTheEnd)).toEqual({ text: expect.stringMatching(/^HTTP\/1\.1 408 /), closed: true });
+    expect(await rawTalk(head.port, "GET / HTT", toTheEnd)).toEqual({
+      text: expect.stringMatching(/^HTTP\/1\.1 408 /),
+      closed: true,
+    });
     const { port, server } = await serverSetting({ patience: { headMs: 20, requestMs: 40 } });
     for (const bytes of [
       `POST ${order} HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{"instId"`,
@@ -214,7 +232,10 @@ describe("Whatever bytes the server reads,", () => {
 
   it("an HTTP answer comes, the socket closes, or more bytes are waited for; and the next one is served", async () => {
     const failures: unknown[] = [];
-    const { port, call } = await serverSetting({ patience: { headMs: 20, requestMs: 20 }, onError: (error) => failures.push(error) });
+    const { port, call } = await serverSetting({
+      patience: { headMs: 20, requestMs: 20 },
+      onError: (error) => failures.push(error),
+    });
     await fc.assert(
       fc.asyncProperty(talk, async (bytes) => {
         const { text, closed } = await rawTalk(port, bytes, { quietMs: 3 });
@@ -259,7 +280,9 @@ describe("Whatever bytes the server reads,", () => {
 
 describe("Closing the server", () => {
   it("ends every connection, finished or not, and frees the port", async () => {
-    const { server, port, open, call } = await serverSetting({ faults: { http: [{ kind: "silence", endpoint: "pendingOrders" }] } });
+    const { server, port, open, call } = await serverSetting({
+      faults: { http: [{ kind: "silence", endpoint: "pendingOrders" }] },
+    });
     const silent = open("GET", pending, { key: keys.ann }).catch((error: NodeJS.ErrnoException) => error.code);
     const half = rawTalk(port, "GET / HTT", toTheEnd);
     await until(() => server.counts().connections === 2 && server.counts().requests === 1);

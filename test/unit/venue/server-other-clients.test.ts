@@ -26,7 +26,10 @@ describe("Other programs of a user", () => {
   });
 
   it("block the user when they spend too much, and stop with the server", async () => {
-    const { get, clock, server } = await serverSetting({ limits: true, faults: { foreign: [{ weightPerMinute: 6_000 }] } });
+    const { get, clock, server } = await serverSetting({
+      limits: true,
+      faults: { foreign: [{ weightPerMinute: 6_000 }] },
+    });
     clock.advanceTo(startAt + 39_999);
     expect((await get("common/instruments", { key: keys.ann })).status).toBe(429);
     expect((await get("common/instruments", { key: keys.bob })).status).toBe(200);
@@ -53,14 +56,18 @@ describe("Late listings", () => {
     };
     const placed = await place();
     const ordId = placed.body.data[0]?.["ordId"];
-    expect((await get("trade/order", { key: keys.ann, query: `ordId=${String(ordId)}` })).body.data).toMatchObject([{ state: "live" }]);
+    expect((await get("trade/order", { key: keys.ann, query: `ordId=${String(ordId)}` })).body.data).toMatchObject([
+      { state: "live" },
+    ]);
     expect(await listed("pending")).toEqual([]);
     clock.advanceTo(startAt + 1_999);
     expect(await listed("pending")).toEqual([]);
     clock.advanceTo(startAt + 2_000);
     expect(await listed("pending")).toEqual(["1 live"]);
     await post("trade/cancel-batch-orders", cancel(ordId), { key: keys.ann });
-    expect((await get("trade/order", { key: keys.ann, query: `ordId=${String(ordId)}` })).body.data).toMatchObject([{ state: "canceled" }]);
+    expect((await get("trade/order", { key: keys.ann, query: `ordId=${String(ordId)}` })).body.data).toMatchObject([
+      { state: "canceled" },
+    ]);
     expect([await listed("pending"), await listed("history")]).toEqual([["1 live"], []]);
     clock.advanceTo(startAt + 4_000);
     expect([await listed("pending"), await listed("history")]).toEqual([[], ["1 canceled"]]);
@@ -76,7 +83,9 @@ describe("Late listings", () => {
     }
     clock.advanceTo(startAt + 4_550);
     const { data } = (await get("trade/orders/pending", { key: keys.ann })).body;
-    expect(data).toMatchObject([{ state: "partially_filled", accFillSz: "1200.01", updatedAt: String(startAt + 2_500) }]);
+    expect(data).toMatchObject([
+      { state: "partially_filled", accFillSz: "1200.01", updatedAt: String(startAt + 2_500) },
+    ]);
   });
 
   it("page like the service's own", async () => {
@@ -97,7 +106,9 @@ describe("Late listings", () => {
       "instType=SWAP&limit=2",
     ];
     for (const query of queries) {
-      const [prompt, lagging] = await Promise.all(settings.map(({ get }) => get("trade/orders/pending", { key: keys.ann, query })));
+      const [prompt, lagging] = await Promise.all(
+        settings.map(({ get }) => get("trade/orders/pending", { key: keys.ann, query })),
+      );
       expect(prompt?.body.data.length, query).toBeGreaterThan(0);
       expect(lagging?.body, query).toEqual(prompt?.body);
     }

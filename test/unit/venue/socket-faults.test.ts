@@ -87,7 +87,10 @@ describe("A fault on a socket", () => {
   });
 
   it("delay: what waits is bounded like everything else", async () => {
-    const { board, clock, connect } = await rig({ faults: { socket: [{ kind: "delay", ms: 1_000 }] }, backlogBytesMax: 2_000 });
+    const { board, clock, connect } = await rig({
+      faults: { socket: [{ kind: "delay", ms: 1_000 }] },
+      backlogBytesMax: 2_000,
+    });
     const client = await connect();
     await subscribed(client, trades);
     for (let count = 0; count < 50; count++) board.trade({ instId: swap, px: "1", sz: "1", side: "sell", at: startAt });
@@ -96,7 +99,10 @@ describe("A fault on a socket", () => {
   });
 
   it("delay: what has left no longer counts", async () => {
-    const { board, clock, connect } = await rig({ faults: { socket: [{ kind: "delay", ms: 10 }] }, backlogBytesMax: 1_000 });
+    const { board, clock, connect } = await rig({
+      faults: { socket: [{ kind: "delay", ms: 10 }] },
+      backlogBytesMax: 1_000,
+    });
     const client = await connect();
     await subscribed(client, trades);
     for (let count = 1; count <= 20; count++) {

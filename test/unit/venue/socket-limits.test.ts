@@ -7,7 +7,11 @@ import { keys, rig, startAt, subscribed } from "../../support/harness/sockets.ts
 import { instruments, swap } from "../../support/harness/venue.ts";
 
 /** Enough products for more than a hundred subscriptions. */
-const many = Array.from({ length: 60 }, (_, index) => ({ instId: `C${index}-USDT`, tickSize: "0.1", lotSize: "0.001" }));
+const many = Array.from({ length: 60 }, (_, index) => ({
+  instId: `C${index}-USDT`,
+  tickSize: "0.1",
+  lotSize: "0.001",
+}));
 const pairs = many.flatMap(({ instId }) => [
   { channel: "trades", instId },
   { channel: "tickers", instId },
@@ -60,7 +64,8 @@ describe("Socket connections", () => {
     await connect();
     await refusal(`ws://127.0.0.1:${port}/nowhere`);
     expect(venue.meterReport()).toMatchObject({ requests: 2, weight: 0, peak: { ip: 2, key: 0, uid: 0 } });
-    for (let count = 0; count < 1198; count++) read("common/instruments", {}, { key: undefined, ip: "127.0.0.1", at: startAt });
+    for (let count = 0; count < 1198; count++)
+      read("common/instruments", {}, { key: undefined, ip: "127.0.0.1", at: startAt });
     expect((await refusal()).status).toBe(429);
     expect(venue.meterReport().refused).toEqual({ ip: 1, key: 0, uid: 0 });
     clock.advanceTo(startAt + 60_000);
@@ -76,7 +81,9 @@ describe("Socket connections", () => {
         text += chunk.toString();
       });
       raw.on("close", () => resolve(text));
-      raw.write("GET /ws/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: short\r\n\r\n");
+      raw.write(
+        "GET /ws/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: short\r\n\r\n",
+      );
     });
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(sockets.count).toBe(0);
@@ -102,14 +109,18 @@ describe("A reader that does not read", () => {
     // The operating system holds some megabytes for the reader before anything waits here.
     while (board.listeners === 2 && pushed < 10_000) {
       for (let count = 0; count < 20; count++, pushed++) {
-        for (let px = 1; px <= 600; px++) board.level({ instId: swap, side: "buy", px: String(px), sz: String(pushed + 1), at: pushed });
+        for (let px = 1; px <= 600; px++)
+          board.level({ instId: swap, side: "buy", px: String(px), sz: String(pushed + 1), at: pushed });
         board.flush(pushed);
       }
       expect(await quick.rest()).toHaveLength(20);
     }
     expect(board.listeners).toBe(1);
     slow.socket.resume();
-    expect(await slow.closed).toEqual({ code: 1008, reason: `too slow: more than ${backlogBytesMax} bytes are unread` });
+    expect(await slow.closed).toEqual({
+      code: 1008,
+      reason: `too slow: more than ${backlogBytesMax} bytes are unread`,
+    });
     expect(slow.heard.map(({ seqId }) => seqId).filter((seqId) => seqId !== undefined)).toEqual(
       Array.from({ length: slow.heard.length - 1 }, (_, index) => index),
     );
@@ -120,8 +131,12 @@ describe("A reader that does not read", () => {
 
 describe("A book too large for the outbox", () => {
   it("ends the connection and leaves no listener", async () => {
-    const { connect, board, clock } = await rig({ backlogBytesMax: 10_000, faults: { socket: [{ kind: "delay", ms: 60_000 }] } });
-    for (let px = 1; px <= 2_000; px++) board.level({ instId: swap, side: "buy", px: String(px), sz: "1", at: startAt });
+    const { connect, board, clock } = await rig({
+      backlogBytesMax: 10_000,
+      faults: { socket: [{ kind: "delay", ms: 60_000 }] },
+    });
+    for (let px = 1; px <= 2_000; px++)
+      board.level({ instId: swap, side: "buy", px: String(px), sz: "1", at: startAt });
     board.flush(startAt);
     const client = await connect();
     client.say({ op: "subscribe", args: [{ channel: "books", instId: swap }] });

@@ -6,7 +6,13 @@ import { describe, expect, it } from "vitest";
 import { type MarketReplayOptions, replayMarket } from "../../../src/backtest/serve/market-replay.ts";
 import type { Clock } from "../../../src/clock/clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { type BookMessage, bookMessage, candleMessage, tickerMessage, tradeMessage } from "../../../src/contract/channels.ts";
+import {
+  type BookMessage,
+  bookMessage,
+  candleMessage,
+  tickerMessage,
+  tradeMessage,
+} from "../../../src/contract/channels.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { requestProblems } from "../../../src/contract/validate.ts";
 import { mul } from "../../../src/decimal.ts";
@@ -40,7 +46,9 @@ const served = (tape: Tape, options: MarketReplayOptions = {}, at = startAt) => 
   const venue = createVenue({
     contract,
     instruments: tape.instruments,
-    users: [{ uid: "ann", keys: [{ name: "ann-1", permissions: ["read", "trade_futures"] }], balances: { USDT: "100000" } }],
+    users: [
+      { uid: "ann", keys: [{ name: "ann-1", permissions: ["read", "trade_futures"] }], balances: { USDT: "100000" } },
+    ],
     fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
     enforceLimits: false,
   });
@@ -56,7 +64,9 @@ const served = (tape: Tape, options: MarketReplayOptions = {}, at = startAt) => 
     /** `[ms after the start, data]` of a channel. */
     of: (channel: string) =>
       // biome-ignore lint/suspicious/noExplicitAny: looked at by each test.
-      heard.filter(({ message }) => message.channel === channel).map(({ after, message }) => [after, message.data[0] as any] as const),
+      heard
+        .filter(({ message }) => message.channel === channel)
+        .map(({ after, message }) => [after, message.data[0] as any] as const),
     market: () => replayMarket(tape, venue, board, clock, options),
   };
 };
@@ -109,7 +119,11 @@ describe("Trade and ticker channels", () => {
     clock.advanceTo(startAt + 99);
     expect(venue.truth("ann").orders[0]).toMatchObject({ state: "live" });
     clock.advanceTo(startAt + 100);
-    expect(venue.truth("ann").orders[0]).toMatchObject({ state: "filled", avgPx: "60000", updatedAt: String(startAt + 100) });
+    expect(venue.truth("ann").orders[0]).toMatchObject({
+      state: "filled",
+      avgPx: "60000",
+      updatedAt: String(startAt + 100),
+    });
   });
 
   it("of a product that is no longer listed stop", () => {
@@ -233,10 +247,12 @@ describe("Book channels", () => {
     listen("tickers");
     market();
     clock.advanceTo(startAt + 100);
-    expect(of("tickers").map(([after, { bidPx, bidSz, askPx, askSz }]) => [after, bidPx, bidSz, askPx, askSz])).toEqual([
-      [0, "1", "0.001", "1.2", "0.004"],
-      [20, "0.9", "0.001", "1.1", "0.001"],
-    ]);
+    expect(of("tickers").map(([after, { bidPx, bidSz, askPx, askSz }]) => [after, bidPx, bidSz, askPx, askSz])).toEqual(
+      [
+        [0, "1", "0.001", "1.2", "0.004"],
+        [20, "0.9", "0.001", "1.1", "0.001"],
+      ],
+    );
   });
 
   it("beside quotes are the recorded levels alone, and the ticker is the quote", () => {
@@ -330,7 +346,9 @@ describe("Book channels", () => {
         const expected = new Map<string, number>();
         let played = 0;
         const dueAt = (index: number) =>
-          (Math.floor(index / rows.length) * period + ((rows[index % rows.length]?.[0] as number) - (rows[0]?.[0] as number))) / how.speed;
+          (Math.floor(index / rows.length) * period +
+            ((rows[index % rows.length]?.[0] as number) - (rows[0]?.[0] as number))) /
+          how.speed;
         for (let ms = 0; ms <= 240; ms++) {
           clock.advanceTo(startAt + ms + 0.5);
           while ((how.loop || played < rows.length) && dueAt(played) <= ms + 0.5) {
@@ -341,7 +359,9 @@ describe("Book channels", () => {
             played++;
           }
           if (messages === 0) continue;
-          const shown = [...own.bids].map(([px, sz]) => `1 ${px} ${sz}`).concat([...own.asks].map(([px, sz]) => `-1 ${px} ${sz}`));
+          const shown = [...own.bids]
+            .map(([px, sz]) => `1 ${px} ${sz}`)
+            .concat([...own.asks].map(([px, sz]) => `-1 ${px} ${sz}`));
           const said = [...expected].map(([key, qty]) => {
             const [side, px] = key.split(" ") as [string, string];
             return `${side} ${mul(px, "0.1")} ${mul(String(qty), "0.001")}`;
@@ -370,7 +390,9 @@ describe("Book channels", () => {
     market();
     listen("books");
     clock.advanceTo(startAt + 10);
-    expect(of("books").slice(1)).toEqual([[5, { instId: swap, bids: [["1", "0.003"]], asks: [["1.1", "0"]], ts: String(startAt + 5) }]]);
+    expect(of("books").slice(1)).toEqual([
+      [5, { instId: swap, bids: [["1", "0.003"]], asks: [["1.1", "0"]], ts: String(startAt + 5) }],
+    ]);
   });
 
   it("whoever joins gets the book of that moment, and messages of one moment are shared", () => {
@@ -382,7 +404,10 @@ describe("Book channels", () => {
     board.flush(5);
     join();
     join();
-    expect(books.slice(2)).toMatchObject([{ data: [{ bids: [["1", "1"]], ts: "5" }] }, { data: [{ bids: [["1", "1"]], ts: "5" }] }]);
+    expect(books.slice(2)).toMatchObject([
+      { data: [{ bids: [["1", "1"]], ts: "5" }] },
+      { data: [{ bids: [["1", "1"]], ts: "5" }] },
+    ]);
     expect(books[2]).toBe(books[3]);
     board.level({ instId: swap, side: "buy", px: "1", sz: "2", at: 6 });
     board.flush(6);
@@ -562,7 +587,9 @@ describe("The minute bar channel:", () => {
     listen("candle1m");
     market();
     clock.advanceTo(startAt + 120_000);
-    expect(of("candle1m").filter(([, { confirm }]) => confirm === "1")).toEqual([bar(60_000, 0, ["10.5", "10.6", "9.5", "9.6"], "9", "1")]);
+    expect(of("candle1m").filter(([, { confirm }]) => confirm === "1")).toEqual([
+      bar(60_000, 0, ["10.5", "10.6", "9.5", "9.6"], "9", "1"),
+    ]);
   });
 
   it("prints of a bar between its rows are shown in the book at once", () => {
@@ -655,7 +682,10 @@ describe("The market replay", () => {
   });
 
   it("plays a round of no length as often as the clock allows", () => {
-    const { market, listen, heard, clock } = served(tapeOf(series("trade", [[0, 1, 10, 1]])), { loop: true, speed: 10_000 });
+    const { market, listen, heard, clock } = served(tapeOf(series("trade", [[0, 1, 10, 1]])), {
+      loop: true,
+      speed: 10_000,
+    });
     listen("trades");
     const playing = market();
     clock.advanceTo(startAt + 100);
@@ -677,6 +707,8 @@ describe("The market replay", () => {
 
   it("refuses a tape whose products the venue does not list", () => {
     const { venue, board, clock } = served(createTape([btc], []));
-    expect(() => replayMarket(tapeOf(), venue, board, clock)).toThrow(/the tape has ETH-USDT, which the venue does not list/);
+    expect(() => replayMarket(tapeOf(), venue, board, clock)).toThrow(
+      /the tape has ETH-USDT, which the venue does not list/,
+    );
   });
 });

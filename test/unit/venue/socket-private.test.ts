@@ -9,15 +9,29 @@ import { keys, rig, startAt, subscribed } from "../../support/harness/sockets.ts
 import { spot, swap } from "../../support/harness/venue.ts";
 
 const states = (heard: { event: string; data: readonly OrderRecord[] }[]) =>
-  heard.filter(({ event }) => event === "orders").map(({ data: [record] }) => [record?.ordId, record?.state, record?.accFillSz]);
+  heard
+    .filter(({ event }) => event === "orders")
+    .map(({ data: [record] }) => [record?.ordId, record?.state, record?.accFillSz]);
 
 describe("The order channel: orders", () => {
   it("are pushed as the listings show them, to every connection of their user and to nobody else", async () => {
     const { member, connect, placed, order } = await rig();
-    const [one, two, bob, stranger] = [await member(keys.ann), await member(keys.ann), await member(keys.bob), await connect()];
+    const [one, two, bob, stranger] = [
+      await member(keys.ann),
+      await member(keys.ann),
+      await member(keys.bob),
+      await connect(),
+    ];
     for (const client of [one, two, bob]) await subscribed(client, { channel: "orders" });
     const ordId = placed({ px: "50000", clOrdId: "mine" });
-    const push = { event: "orders", arg: { channel: "orders" }, data: [order(ordId)], ts: startAt, seqId: 0, prevSeqId: -1 };
+    const push = {
+      event: "orders",
+      arg: { channel: "orders" },
+      data: [order(ordId)],
+      ts: startAt,
+      seqId: 0,
+      prevSeqId: -1,
+    };
     expect(await one.take()).toEqual(push);
     expect(await two.take()).toEqual(push);
     placed({ px: "50000" }, { key: "bob-1" });
@@ -42,7 +56,9 @@ describe("The order channel: orders", () => {
       [first, "partially_filled", "240"],
       [first, "canceled", "240"],
     ]);
-    expect(heard.map(({ prevSeqId, seqId }) => [prevSeqId, seqId])).toEqual(heard.map((_, index) => [index - 1, index]));
+    expect(heard.map(({ prevSeqId, seqId }) => [prevSeqId, seqId])).toEqual(
+      heard.map((_, index) => [index - 1, index]),
+    );
   });
 
   it("any story of two users: each hears every change of its own orders once, in order", async () => {

@@ -16,7 +16,11 @@ describe("Subscribing to a channel", () => {
     const client = await connect();
     client.say({ op: "subscribe", args: [trades, { channel: "candle1m", instId: spot }] });
     expect(await client.take()).toEqual({ event: "subscribe", arg: trades, ts: startAt });
-    expect(await client.take()).toEqual({ event: "subscribe", arg: { channel: "candle1m", instId: spot }, ts: startAt });
+    expect(await client.take()).toEqual({
+      event: "subscribe",
+      arg: { channel: "candle1m", instId: spot },
+      ts: startAt,
+    });
     client.say({ op: "unsubscribe", args: [trades] });
     expect(await client.take()).toEqual({ event: "unsubscribe", arg: trades, ts: startAt });
   });
@@ -167,7 +171,9 @@ describe("A served market over the wire", () => {
     clock.advanceTo(startAt + 2_000);
     const own = { bids: new Map<string, string>(), asks: new Map<string, string>() };
     const heard = await client.rest();
-    expect(heard.map(({ prevSeqId, seqId }) => [prevSeqId, seqId])).toEqual(heard.map((_, index) => [index - 1, index]));
+    expect(heard.map(({ prevSeqId, seqId }) => [prevSeqId, seqId])).toEqual(
+      heard.map((_, index) => [index - 1, index]),
+    );
     expect(heard.length).toBeGreaterThan(500);
     for (const { data } of heard) {
       for (const side of ["bids", "asks"] as const) {
@@ -180,7 +186,8 @@ describe("A served market over the wire", () => {
     const other = await connect();
     await subscribed(other, books);
     const { bids, asks } = (await other.take()).data[0];
-    const sorted = (levels: Map<string, string>, sign: 1 | -1) => [...levels].sort(([a], [b]) => sign * (Number(a) - Number(b)));
+    const sorted = (levels: Map<string, string>, sign: 1 | -1) =>
+      [...levels].sort(([a], [b]) => sign * (Number(a) - Number(b)));
     expect(bids.length).toBeGreaterThan(10);
     expect(sorted(own.bids, -1)).toEqual(bids);
     expect(sorted(own.asks, 1)).toEqual(asks);
@@ -190,7 +197,12 @@ describe("A served market over the wire", () => {
 
 describe("A refused socket message:", () => {
   it.each<[string, object, string, RegExp]>([
-    ["a channel nobody knows", { channel: "prices", instId: swap }, "50002", /no such channel; there are trades, tickers/],
+    [
+      "a channel nobody knows",
+      { channel: "prices", instId: swap },
+      "50002",
+      /no such channel; there are trades, tickers/,
+    ],
     ["a public channel without instrument", { channel: "trades" }, "50002", /needs an instId/],
     ["an instrument that is not listed", { channel: "trades", instId: "DOGE-USDT" }, "51001", /not tradable/],
     ["what is no instrument", { channel: "trades", instId: "doge" }, "50002", /BASE-QUOTE/],
@@ -202,7 +214,13 @@ describe("A refused socket message:", () => {
     const client = await connect();
     client.say({ op: "subscribe", args: [arg, trades] });
     const { depth: __, ...echo } = arg as { depth?: number };
-    expect(await client.take()).toEqual({ event: "error", code, msg: expect.stringMatching(msg), arg: echo, ts: startAt });
+    expect(await client.take()).toEqual({
+      event: "error",
+      code,
+      msg: expect.stringMatching(msg),
+      arg: echo,
+      ts: startAt,
+    });
     expect(await client.take()).toMatchObject({ event: "subscribe", arg: trades });
   });
 
@@ -283,7 +301,12 @@ describe("Logging in on a socket", () => {
     const { connect } = await rig();
     const client = await connect();
     client.say({ op: "login", args: [{ ...loginArg(keys.ann, startAt), ...change }] });
-    expect(await client.take()).toEqual({ event: "error", code: "50004", msg: expect.stringMatching(msg), ts: startAt });
+    expect(await client.take()).toEqual({
+      event: "error",
+      code: "50004",
+      msg: expect.stringMatching(msg),
+      ts: startAt,
+    });
     client.say({ op: "subscribe", args: [{ channel: "orders" }] });
     expect(await client.take()).toMatchObject({ event: "error", code: "50004" });
     client.say({ op: "login", args: [loginArg(keys.ann, startAt)] });
@@ -303,7 +326,11 @@ describe("Logging in on a socket", () => {
     const { member } = await rig();
     const client = await member(keys.blind);
     client.say({ op: "subscribe", args: [{ channel: "orders" }] });
-    expect(await client.take()).toMatchObject({ event: "error", code: "50001", msg: 'Permission denied: the key needs "read".' });
+    expect(await client.take()).toMatchObject({
+      event: "error",
+      code: "50001",
+      msg: 'Permission denied: the key needs "read".',
+    });
     client.say({ op: "login", args: [loginArg(keys.ann, startAt)] });
     expect(await client.take()).toMatchObject({ event: "error", msg: "This connection is logged in already." });
     client.say({ op: "subscribe", args: [{ channel: "orders" }] });

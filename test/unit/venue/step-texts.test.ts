@@ -12,7 +12,10 @@ const safe = Number.MAX_SAFE_INTEGER;
 /** A count and a step whose product lies around the largest number that is exact. */
 const nearBound = fc
   .tuple(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: -3, max: 3 }), fc.integer({ min: 0, max: 18 }))
-  .map(([count, off, zeros]) => ({ count, amount: (BigInt(Math.floor(safe / count)) + BigInt(off)) * 10n ** BigInt(zeros) }));
+  .map(([count, off, zeros]) => ({
+    count,
+    amount: (BigInt(Math.floor(safe / count)) + BigInt(off)) * 10n ** BigInt(zeros),
+  }));
 const anywhere = fc.record({ count: fc.maxSafeNat(), amount: fc.bigInt({ min: 1n, max: 10n ** 27n }) });
 const realistic = fc.record({
   count: fc.nat({ max: 100_000_000 }),
@@ -62,43 +65,46 @@ const averageUnit = 10n ** 6n;
 const steps = ["0.1", "0.001", "0.5", "0.00000001", "1", "25", "0.0000000000001"];
 
 describe("The record of an order with executions", () => {
-  it.each(["quote_notional", "base", "contracts"] as const)("has the average and the sum of its fills, cut as bigints are: %s", (unit) => {
-    const { profile } = createContract({ order: { szUnit: { SPOT: "base", SWAP: unit } } });
-    const fill = fc.record({
-      px: fc.oneof(fc.constantFrom(600_000, 600_001), fc.integer({ min: 1, max: 2 ** 40 })),
-      lots: fc.integer({ min: 1, max: 2 ** 20 }),
-    });
-    const products = fc.record({
-      tickSize: fc.constantFrom(...steps),
-      lotSize: fc.constantFrom("1", "0.00001", "0.001", "10"),
-      contractValue: fc.constantFrom("1", "0.01", "100"),
-    });
-    fc.assert(
-      fc.property(products, fc.array(fill, { minLength: 1, maxLength: 3 }), (listing, fills) => {
-        const product = createProduct({ instId: "BTC-USDT-SWAP", ...listing });
-        const order = {
-          product,
-          unit,
-          sign: 1,
-          px: 0,
-          szText: "1",
-          cost: 0n,
-          state: "filled",
-          done: 0,
-          paidPx: 0,
-          value: 0n,
-        } as unknown as Order;
-        for (const { px, lots } of fills) {
-          order.paidPx = order.done === 0 || order.paidPx === px ? px : Number.NaN;
-          order.done += lots;
-          order.value += BigInt(px) * BigInt(lots) * product.cell;
-        }
-        const base = BigInt(order.done) * product.lot;
-        const filled = { quote_notional: order.value, base, contracts: (base * one) / product.contractValue }[unit];
-        const average = ((order.value * one) / base / averageUnit) * averageUnit;
-        expect(orderRecordOf(order, profile)).toMatchObject({ avgPx: spell(average), accFillSz: spell(filled) });
-      }),
-      { numRuns: 1_000 },
-    );
-  });
+  it.each(["quote_notional", "base", "contracts"] as const)(
+    "has the average and the sum of its fills, cut as bigints are: %s",
+    (unit) => {
+      const { profile } = createContract({ order: { szUnit: { SPOT: "base", SWAP: unit } } });
+      const fill = fc.record({
+        px: fc.oneof(fc.constantFrom(600_000, 600_001), fc.integer({ min: 1, max: 2 ** 40 })),
+        lots: fc.integer({ min: 1, max: 2 ** 20 }),
+      });
+      const products = fc.record({
+        tickSize: fc.constantFrom(...steps),
+        lotSize: fc.constantFrom("1", "0.00001", "0.001", "10"),
+        contractValue: fc.constantFrom("1", "0.01", "100"),
+      });
+      fc.assert(
+        fc.property(products, fc.array(fill, { minLength: 1, maxLength: 3 }), (listing, fills) => {
+          const product = createProduct({ instId: "BTC-USDT-SWAP", ...listing });
+          const order = {
+            product,
+            unit,
+            sign: 1,
+            px: 0,
+            szText: "1",
+            cost: 0n,
+            state: "filled",
+            done: 0,
+            paidPx: 0,
+            value: 0n,
+          } as unknown as Order;
+          for (const { px, lots } of fills) {
+            order.paidPx = order.done === 0 || order.paidPx === px ? px : Number.NaN;
+            order.done += lots;
+            order.value += BigInt(px) * BigInt(lots) * product.cell;
+          }
+          const base = BigInt(order.done) * product.lot;
+          const filled = { quote_notional: order.value, base, contracts: (base * one) / product.contractValue }[unit];
+          const average = ((order.value * one) / base / averageUnit) * averageUnit;
+          expect(orderRecordOf(order, profile)).toMatchObject({ avgPx: spell(average), accFillSz: spell(filled) });
+        }),
+        { numRuns: 1_000 },
+      );
+    },
+  );
 });

@@ -43,7 +43,10 @@ const settingsOf = (address: string, flag: string) => {
   const accessKeyId = set("AWS_ACCESS_KEY_ID");
   const secretAccessKey = set("AWS_SECRET_ACCESS_KEY");
   if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw new SluiceError("USAGE", `${flag}: ${address} needs keys. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.`);
+    throw new SluiceError(
+      "USAGE",
+      `${flag}: ${address} needs keys. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.`,
+    );
   const region = set("AWS_REGION", "AWS_DEFAULT_REGION") ?? "us-east-1";
   const endpoint = set("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
   if (endpoint !== undefined && !/^https?:\/\//i.test(endpoint))
@@ -53,7 +56,10 @@ const settingsOf = (address: string, flag: string) => {
   const root = endpoint ?? (bucket.includes(".") ? `https://${host}` : `https://${bucket}.${host}`);
   const path = endpoint === undefined && !bucket.includes(".") ? "" : `/${bucket}`;
   const base = `${root.replace(/\/+$/, "")}${path}/${prefix}`.replace(/\/+$/, "");
-  return { base, credentials: { accessKeyId, secretAccessKey, sessionToken: set("AWS_SESSION_TOKEN"), region, service: "s3" } };
+  return {
+    base,
+    credentials: { accessKeyId, secretAccessKey, sessionToken: set("AWS_SESSION_TOKEN"), region, service: "s3" },
+  };
 };
 
 type Bucket = FixtureOrigin & {
@@ -100,17 +106,30 @@ export const pushToBucket = async (
   };
   const manifest = readFileSync(join(dir, "manifest.json"));
   const manifestUrl = bucket.urlOf(contentHash, "manifest.json");
-  const found = await answered(manifestUrl, request(manifestUrl.href, { headers: await bucket.headersFor(manifestUrl) }));
+  const found = await answered(
+    manifestUrl,
+    request(manifestUrl.href, { headers: await bucket.headersFor(manifestUrl) }),
+  );
   if (found === 200) return { place, contentHash, isNew: false };
-  const put = async (file: string, bytes: number, sha256: string, body: () => Parameters<typeof request>[1] & object): Promise<void> => {
+  const put = async (
+    file: string,
+    bytes: number,
+    sha256: string,
+    body: () => Parameters<typeof request>[1] & object,
+  ): Promise<void> => {
     const url = bucket.urlOf(contentHash, file);
     const headers = { ...(await bucket.signWrite(url, sha256)), "content-length": String(bytes) };
     const status = await answered(url, request(url.href, { method: "PUT", headers, ...body() }));
     if (status >= 200 && status <= 299) return;
-    const reason = status === 403 ? "May these keys write to the bucket, and is AWS_REGION its region?" : "Is there such a bucket?";
-    throw new SluiceError("DATA_UNAVAILABLE", `${url.origin}${url.pathname} was not taken: the storage answered ${status}. ${reason}`);
+    const reason =
+      status === 403 ? "May these keys write to the bucket, and is AWS_REGION its region?" : "Is there such a bucket?";
+    throw new SluiceError(
+      "DATA_UNAVAILABLE",
+      `${url.origin}${url.pathname} was not taken: the storage answered ${status}. ${reason}`,
+    );
   };
-  for (const { file, bytes, sha256 } of series) await put(file, bytes, sha256, () => ({ body: createReadStream(join(dir, file)) }));
+  for (const { file, bytes, sha256 } of series)
+    await put(file, bytes, sha256, () => ({ body: createReadStream(join(dir, file)) }));
   const sha256 = createHash("sha256").update(manifest).digest("hex");
   await put("manifest.json", manifest.length, sha256, () => ({ body: manifest }));
   return { place, contentHash, isNew: true };

@@ -53,7 +53,12 @@ export const checkSource = (source: string): void => {
 export const isAddress = (source: string): boolean => /^https?:\/\//i.test(source) || isBucket(source);
 
 /** Writes manifest and files of this hash into `dir`. */
-export const download = async (base: string, contentHash: string, dir: string, bounds: DownloadBounds): Promise<void> => {
+export const download = async (
+  base: string,
+  contentHash: string,
+  dir: string,
+  bounds: DownloadBounds,
+): Promise<void> => {
   checkSource(base);
   const origin = isBucket(base) ? await openBucket(base, flag) : hostOf(base);
   const manifestUrl = origin.urlOf(contentHash, "manifest.json");
@@ -62,7 +67,9 @@ export const download = async (base: string, contentHash: string, dir: string, b
     writeFileSync(join(dir, "manifest.json"), text);
     for (const one of manifest.series) {
       const ms = downloadMs + one.bytes / bytesPerMsMin;
-      await within(bounds, ms, (signal) => fetchFile(origin, origin.urlOf(contentHash, one.file), join(dir, one.file), one, signal));
+      await within(bounds, ms, (signal) =>
+        fetchFile(origin, origin.urlOf(contentHash, one.file), join(dir, one.file), one, signal),
+      );
     }
   } catch (error) {
     if (error instanceof SluiceError) throw error;
@@ -72,7 +79,10 @@ export const download = async (base: string, contentHash: string, dir: string, b
 
 /** A fixture of another content than its place says. */
 export const wrong = (place: string, wanted: string, found: string): SluiceError =>
-  new SluiceError("FIXTURE_INVALID", `${place} holds a fixture of another content: ${found}, not ${wanted}. Push the fixture there again.`);
+  new SluiceError(
+    "FIXTURE_INVALID",
+    `${place} holds a fixture of another content: ${found}, not ${wanted}. Push the fixture there again.`,
+  );
 
 /** What `work` gives; it is aborted after `ms` and by the signal of the bounds. */
 const within = async <T>(bounds: DownloadBounds, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -111,7 +121,10 @@ const fetchManifest = async (
     const bytes = chunk as Buffer;
     length += bytes.length;
     if (length > manifestBytesMax)
-      throw new SluiceError("FIXTURE_INVALID", `${shown(url)}: a manifest has ${manifestBytesMax} bytes at most, and this has more.`);
+      throw new SluiceError(
+        "FIXTURE_INVALID",
+        `${shown(url)}: a manifest has ${manifestBytesMax} bytes at most, and this has more.`,
+      );
     chunks.push(bytes);
   }
   const text = Buffer.concat(chunks).toString("utf8");
@@ -120,7 +133,8 @@ const fetchManifest = async (
   const found = contentHashOf(manifest.instruments, manifest.series);
   if (found !== contentHash || manifest.contentHash !== contentHash) throw wrong(shown(url), contentHash, found);
   const total = manifest.series.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total > fixtureBytesMax) throw new SluiceError("FIXTURE_INVALID", `${shown(url)}: ${total} bytes are more than ${fixtureBytesMax}.`);
+  if (total > fixtureBytesMax)
+    throw new SluiceError("FIXTURE_INVALID", `${shown(url)}: ${total} bytes are more than ${fixtureBytesMax}.`);
   return { text, manifest };
 };
 
@@ -137,7 +151,8 @@ const fetchFile = async (
     transform: (chunk: Buffer, _, done) => {
       length += chunk.length;
       hash.update(chunk);
-      if (length > bytes) done(new SluiceError("FIXTURE_INVALID", `${shown(url)} has more than the ${bytes} bytes of its manifest.`));
+      if (length > bytes)
+        done(new SluiceError("FIXTURE_INVALID", `${shown(url)} has more than the ${bytes} bytes of its manifest.`));
       else done(null, chunk);
     },
   });

@@ -26,7 +26,8 @@ export interface FixturePlaces {
 const draftMs = 86_400_000;
 const drafts = [".fetch-", ".push-"] as const;
 
-export const defaultCache = (): string => join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sluice", "fixtures");
+export const defaultCache = (): string =>
+  join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sluice", "fixtures");
 
 /**
  * A folder with the fixture of this hash. `name` is where whoever asks has it: a checkout may have it there, too. What is there is
@@ -40,7 +41,10 @@ export const fixtureByHash = async (
 ): Promise<string> => {
   // It becomes a folder that may be deleted.
   if (!/^[0-9a-f]{64}$/.test(contentHash))
-    throw new SluiceError("FIXTURE_INVALID", `"${contentHash}" is not the hash of a fixture. Its manifest names 64 hexadecimal digits.`);
+    throw new SluiceError(
+      "FIXTURE_INVALID",
+      `"${contentHash}" is not the hash of a fixture. Its manifest names 64 hexadecimal digits.`,
+    );
   if (hasHash(name, contentHash)) return resolve(name);
   const kept = join(resolve(cache), contentHash);
   if (existsSync(kept)) {
@@ -57,7 +61,10 @@ export const fixtureByHash = async (
 };
 
 /** Copies the fixture `dir` to its hash below `to`; the folder it came to. What is there already is left as it is. */
-export const pushFixture = (dir: string, to: string): { readonly place: string; readonly contentHash: string; readonly isNew: boolean } => {
+export const pushFixture = (
+  dir: string,
+  to: string,
+): { readonly place: string; readonly contentHash: string; readonly isNew: boolean } => {
   // Read to its end: what is spread should be whole.
   const { contentHash, series } = readFixture(resolve(dir)).manifest;
   const place = join(resolve(to), contentHash);
@@ -67,7 +74,8 @@ export const pushFixture = (dir: string, to: string): { readonly place: string; 
     const copy = join(draft, "new");
     mkdirSync(copy);
     // What a link leads to: the link would lead nowhere on the machines that read it.
-    for (const name of ["manifest.json", ...series.map(({ file }) => file)]) copyFileSync(join(dir, name), join(copy, name));
+    for (const name of ["manifest.json", ...series.map(({ file }) => file)])
+      copyFileSync(join(dir, name), join(copy, name));
     if (!isWhole(copy, contentHash))
       throw new SluiceError("FIXTURE_INVALID", `${dir} changed while it was copied to ${to}. Push it again.`);
     putInPlace(copy, place, contentHash);

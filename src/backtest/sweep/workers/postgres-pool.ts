@@ -86,7 +86,9 @@ export class PatientPool {
     this.#isClosed = true;
     for (const client of this.#open) {
       client.on("error", () => undefined);
-      (client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }).connection.stream.destroy();
+      (
+        client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
+      ).connection.stream.destroy();
     }
     this.#pool.end().catch(() => undefined);
   }
@@ -96,7 +98,8 @@ export class PatientPool {
 const isLost = (error: unknown): boolean => {
   const { code = "", errors } = error as { readonly code?: string; readonly errors?: readonly unknown[] };
   if (errors !== undefined) return errors.every(isLost);
-  if (/^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|57P0[123]|53300|08\w{3})$/.test(code)) return true;
+  if (/^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|57P0[123]|53300|08\w{3})$/.test(code))
+    return true;
   return /^(Connection terminated|timeout e|Query read timeout|Client has encountered a connection error|Client was closed)/.test(
     messageOf(error),
   );

@@ -47,7 +47,9 @@ export class PostgresQueueStore implements QueueStore {
 
   /** Makes the tables where they are missing. */
   async prepare(): Promise<void> {
-    const [last] = await this.#rows<{ readonly found: string | null }>("SELECT to_regclass('sluice.submitter')::text AS found");
+    const [last] = await this.#rows<{ readonly found: string | null }>(
+      "SELECT to_regclass('sluice.submitter')::text AS found",
+    );
     // Without parameters all of it is one transaction.
     if (last?.found === null) await this.#rows(tables);
   }
@@ -93,7 +95,9 @@ export class PostgresQueueStore implements QueueStore {
       [name, holder],
     );
     if (taken.length > 0) return undefined;
-    const rows = await this.#rows<{ readonly holder: string }>("SELECT holder FROM sluice.submitter WHERE sheet = $1", [name]);
+    const rows = await this.#rows<{ readonly holder: string }>("SELECT holder FROM sluice.submitter WHERE sheet = $1", [
+      name,
+    ]);
     // Gone between the two: whoever asks again gets it.
     return rows[0]?.holder ?? "another process";
   }
@@ -107,10 +111,10 @@ export class PostgresQueueStore implements QueueStore {
     if (added?.put === 1) return "new";
     const [first] = await this.#answers(name, [index]);
     if (first === undefined || first.answer === answer || first.answer === digestOf(answer)) return "same";
-    await this.#rows(`INSERT INTO sluice.differing (sheet, run, kept_until) VALUES ($1, $2, ${kept}) ON CONFLICT DO NOTHING`, [
-      name,
-      index,
-    ]);
+    await this.#rows(
+      `INSERT INTO sluice.differing (sheet, run, kept_until) VALUES ($1, $2, ${kept}) ON CONFLICT DO NOTHING`,
+      [name, index],
+    );
     return "differs";
   }
 
@@ -132,7 +136,8 @@ export class PostgresQueueStore implements QueueStore {
   }
 
   async forget(name: string, indexes: readonly number[]): Promise<void> {
-    if (indexes.length > 0) await this.#rows("DELETE FROM sluice.result WHERE sheet = $1 AND run = ANY($2::int[])", [name, indexes]);
+    if (indexes.length > 0)
+      await this.#rows("DELETE FROM sluice.result WHERE sheet = $1 AND run = ANY($2::int[])", [name, indexes]);
   }
 
   async finished(name: string, most: number): Promise<readonly number[]> {
@@ -145,7 +150,10 @@ export class PostgresQueueStore implements QueueStore {
   }
 
   async differing(name: string): Promise<readonly number[]> {
-    const rows = await this.#rows<{ readonly run: number }>("SELECT run FROM sluice.differing WHERE sheet = $1 ORDER BY run", [name]);
+    const rows = await this.#rows<{ readonly run: number }>(
+      "SELECT run FROM sluice.differing WHERE sheet = $1 ORDER BY run",
+      [name],
+    );
     return rows.map(({ run }) => run);
   }
 
@@ -166,8 +174,14 @@ export class PostgresQueueStore implements QueueStore {
     return Object.fromEntries(rows.map(({ worker, reason }) => [worker, reason]));
   }
 
-  #answers(name: string, indexes: readonly number[]): Promise<readonly { readonly run: number; readonly answer: string }[]> {
-    return this.#rows("SELECT run, answer FROM sluice.result WHERE sheet = $1 AND run = ANY($2::int[])", [name, indexes]);
+  #answers(
+    name: string,
+    indexes: readonly number[],
+  ): Promise<readonly { readonly run: number; readonly answer: string }[]> {
+    return this.#rows("SELECT run, answer FROM sluice.result WHERE sheet = $1 AND run = ANY($2::int[])", [
+      name,
+      indexes,
+    ]);
   }
 
   async #rows<R extends Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<readonly R[]> {

@@ -11,7 +11,14 @@ import { SluiceError } from "../../../errors.ts";
 import { optionalPackage } from "../../../optional-package.ts";
 import { PatientPool, type PgPackage } from "./postgres-pool.ts";
 import { PostgresQueueStore } from "./postgres-queue-store.ts";
-import { bullPackage, type JobQueue, type JobWorker, needs, type QueueConnection, type WorkerSettings } from "./queue-store.ts";
+import {
+  bullPackage,
+  type JobQueue,
+  type JobWorker,
+  needs,
+  type QueueConnection,
+  type WorkerSettings,
+} from "./queue-store.ts";
 
 type Bull = Awaited<ReturnType<typeof bullPackage>>;
 
@@ -77,7 +84,10 @@ export class PostgresQueue implements QueueConnection {
   static async open(url: string, clock: Clock): Promise<PostgresQueue> {
     // The rest of an unescaped password would be part of the path, which messages of the server name.
     if (/@/.test(new URL(url).pathname))
-      throw new SluiceError("USAGE", "The address of the queue is not valid: write user and password percent-encoded, as %2F for /.");
+      throw new SluiceError(
+        "USAGE",
+        "The address of the queue is not valid: write user and password percent-encoded, as %2F for /.",
+      );
     const pg = await optionalPackage<PgPackage>("pg", `${needs} in PostgreSQL is reached`);
     const bull = await bullPackage();
     const options = { connectionString: url, options: `-c search_path="${bull.DEFAULT_SCHEMA}"` };
@@ -102,12 +112,17 @@ export class PostgresQueue implements QueueConnection {
 
   queue(name: string): JobQueue {
     const renewed = new Renewed(this.#clock, () => {
-      const queue = new this.#bull.Queue(name, { connection: this.#pool as never }, this.#bull.createPostgresBackend as never);
+      const queue = new this.#bull.Queue(
+        name,
+        { connection: this.#pool as never },
+        this.#bull.createPostgresBackend as never,
+      );
       queue.on("error", () => undefined);
       return queue;
     });
     return {
-      addBulk: (jobs) => renewed.current.addBulk(jobs.map((job) => ({ ...job, data: { json: JSON.stringify(job.data) } }))),
+      addBulk: (jobs) =>
+        renewed.current.addBulk(jobs.map((job) => ({ ...job, data: { json: JSON.stringify(job.data) } }))),
       clean: (...args) => renewed.current.clean(...args),
       drain: (...args) => renewed.current.drain(...args),
       getFailed: (...args) => renewed.current.getFailed(...args),

@@ -44,7 +44,10 @@ export const answeredWithin = async <T>(
   const where = shownAddress(url);
   const late = after(clock, ms).pipe(
     map((): never => {
-      throw new SluiceError("PORT_UNAVAILABLE", `The queue at ${where} does not answer. Is it running, and may this machine reach it?`);
+      throw new SluiceError(
+        "PORT_UNAVAILABLE",
+        `The queue at ${where} does not answer. Is it running, and may this machine reach it?`,
+      );
     }),
   );
   const stopped = signal === undefined ? NEVER : fromEvent(signal, "abort");

@@ -34,4 +34,9 @@ const sheetOf = ({ configPath, fixture, manifest, windows, warmUpMs, settings, i
   };
 };
 
-const sendable = ({ index, overrides, market, bars }: Job): Job => ({ index, overrides, market, ...(bars !== undefined && { bars }) });
+const sendable = ({ index, overrides, market, bars }: Job): Job => ({
+  index,
+  overrides,
+  market,
+  ...(bars !== undefined && { bars }),
+});

@@ -21,7 +21,10 @@ export const bullPackage = () => optionalPackage<typeof BullMq>("bullmq", `${nee
 
 /** What is used of a queue of BullMQ, in whichever store. */
 export interface JobQueue
-  extends Pick<Queue, "addBulk" | "clean" | "getJobCounts" | "getWorkersCount" | "drain" | "obliterate" | "remove" | "close"> {
+  extends Pick<
+    Queue,
+    "addBulk" | "clean" | "getJobCounts" | "getWorkersCount" | "drain" | "obliterate" | "remove" | "close"
+  > {
   getFailed(start: number, end: number): Promise<readonly Pick<Job, "id" | "failedReason">[]>;
 }
 
@@ -33,7 +36,10 @@ export interface JobWorker {
 }
 
 export interface WorkerSettings
-  extends Pick<BullMq.WorkerOptions, "concurrency" | "lockDuration" | "stalledInterval" | "maxStalledCount" | "runRetryDelay" | "name"> {}
+  extends Pick<
+    BullMq.WorkerOptions,
+    "concurrency" | "lockDuration" | "stalledInterval" | "maxStalledCount" | "runRetryDelay" | "name"
+  > {}
 
 export interface QueueConnection {
   readonly store: QueueStore;
@@ -84,4 +90,5 @@ export interface QueueStore {
 export const digestMark = "#";
 
 /** Short text that differs where answers do; no answer begins like it. */
-export const digestOf = (answer: string): string => digestMark + createHash("sha256").update(answer).digest("base64url").slice(0, 16);
+export const digestOf = (answer: string): string =>
+  digestMark + createHash("sha256").update(answer).digest("base64url").slice(0, 16);

@@ -130,7 +130,10 @@ export class QueueSubmitter<J extends QueuedJob, A> {
       if (other === undefined) break;
       if (waitedMs === 0) this.#say(`${other} has this work already; waiting for it to end`);
       if (waitedMs >= holdMsMax)
-        throw new SluiceError("USAGE", `--workers: the same work is being done for ${other}. Wait until it has ended, or stop it.`);
+        throw new SluiceError(
+          "USAGE",
+          `--workers: the same work is being done for ${other}. Wait until it has ended, or stop it.`,
+        );
       await firstValueFrom(after(this.#options.clock, 1_000));
     }
     await this.#bounded(silenceMsMax, this.#clear());
@@ -143,7 +146,11 @@ export class QueueSubmitter<J extends QueuedJob, A> {
   }
 
   /** Adds what fits and takes what has come; the number of jobs taken so far, and whether anything came. */
-  async #turn(jobs: readonly J[], from: number, answered: (job: J, answer: A) => void): Promise<readonly [next: number, moved: boolean]> {
+  async #turn(
+    jobs: readonly J[],
+    from: number,
+    answered: (job: J, answer: A) => void,
+  ): Promise<readonly [next: number, moved: boolean]> {
     let next = from;
     let moved = false;
     while (next < jobs.length && this.#outstanding.size <= windowMax - chunk) {
@@ -188,7 +195,11 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     await this.#connection.patiently(() => this.#queue.addBulk(added));
   }
 
-  async #take(indexes: readonly number[], answered: (job: J, answer: A) => void, again?: (answer: A) => boolean): Promise<boolean> {
+  async #take(
+    indexes: readonly number[],
+    answered: (job: J, answer: A) => void,
+    again?: (answer: A) => boolean,
+  ): Promise<boolean> {
     const due = [...new Set(indexes)].filter((index) => this.#outstanding.has(index));
     const texts = await this.#store.results(this.#name, due);
     const taken = new Map<number, string>();
@@ -214,7 +225,10 @@ export class QueueSubmitter<J extends QueuedJob, A> {
       const job = this.#outstanding.get(index);
       if (job === undefined || this.#closed !== undefined) continue;
       this.#outstanding.delete(index);
-      answered(job, this.#answers.failed(/stalled/.test(failedReason) ? "its worker died again and again" : failedReason));
+      answered(
+        job,
+        this.#answers.failed(/stalled/.test(failedReason) ? "its worker died again and again" : failedReason),
+      );
     }
     return failed.length > 0;
   }
@@ -248,11 +262,17 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     if (workers !== this.#workers && workers !== undefined) {
       this.#workers = workers;
       if (workers > 0) this.#options.onNotice(`${counted(workers, "worker")} at work`);
-      else this.#options.onNotice("no worker is at work: start one with `sluice worker --queue …` in the project's folder");
+      else
+        this.#options.onNotice(
+          "no worker is at work: start one with `sluice worker --queue …` in the project's folder",
+        );
     }
-    for (const [worker, reason] of Object.entries(await this.#store.refusals(this.#name))) this.#say(`worker ${worker} refuses: ${reason}`);
+    for (const [worker, reason] of Object.entries(await this.#store.refusals(this.#name)))
+      this.#say(`worker ${worker} refuses: ${reason}`);
     for (const index of await this.#store.differing(this.#name))
-      this.#say(`run ${index} was made twice, with different results: the strategy or its worker's machine is not deterministic`);
+      this.#say(
+        `run ${index} was made twice, with different results: the strategy or its worker's machine is not deterministic`,
+      );
   }
 
   #say(text: string): void {

@@ -8,7 +8,19 @@
  */
 import { hostname } from "node:os";
 import type { Job } from "bullmq";
-import { defer, filter, firstValueFrom, fromEvent, merge, type Observable, type ObservableInput, of, repeat, switchMap, take } from "rxjs";
+import {
+  defer,
+  filter,
+  firstValueFrom,
+  fromEvent,
+  merge,
+  type Observable,
+  type ObservableInput,
+  of,
+  repeat,
+  switchMap,
+  take,
+} from "rxjs";
 import { after, type Clock } from "../../../clock/clock.ts";
 import { isSluiceError, messageOf } from "../../../errors.ts";
 import type { DownloadBounds } from "./fixture-download.ts";
@@ -21,7 +33,11 @@ import { readSheet, type WorkSheet } from "./work-sheet.ts";
 export interface Work {
   readonly title: string;
   /** As many at once as the worker's `jobs`; never rejects for what a run does. */
-  run(data: unknown): Promise<{ readonly kind: "answer"; readonly answer: unknown } | { readonly kind: "died"; readonly reason: string }>;
+  run(
+    data: unknown,
+  ): Promise<
+    { readonly kind: "answer"; readonly answer: unknown } | { readonly kind: "died"; readonly reason: string }
+  >;
   /** What runs is abandoned. */
   close(): Promise<void>;
 }
@@ -164,11 +180,14 @@ export class QueueWorker {
   /** The one at hand while it has something to do; else the oldest with jobs that wait, then with jobs of others, then any. */
   async #choose(names: readonly string[]): Promise<string | undefined> {
     const current = this.#serving;
-    const counts = await this.#asked(Promise.all(names.map((name) => this.#queue(name).getJobCounts("waiting", "active", "delayed"))));
+    const counts = await this.#asked(
+      Promise.all(names.map((name) => this.#queue(name).getJobCounts("waiting", "active", "delayed"))),
+    );
     const having = (...states: readonly string[]): readonly string[] =>
       names.filter((_, at) => states.some((state) => (counts[at]?.[state] ?? 0) > 0));
     const waits = having("waiting");
-    if (current !== undefined && (waits.length === 0 || waits.includes(current.name) || current.running.size > 0)) return current.name;
+    if (current !== undefined && (waits.length === 0 || waits.includes(current.name) || current.running.size > 0))
+      return current.name;
     const busy = having("active", "delayed");
     return waits[0] ?? busy[0] ?? names[0];
   }
@@ -197,7 +216,9 @@ export class QueueWorker {
       const isFinal = error instanceof Refusal;
       const reason = isSluiceError(error) || isFinal ? error.message : messageOf(error);
       this.#refused.set(name, isFinal ? Number.POSITIVE_INFINITY : this.#options.clock.now() + retryMs);
-      this.#options.say(`refused: ${reason.replace(/\.$/, "")}${isFinal ? "" : `. Trying again in ${retryMs / 1_000} s`}.`);
+      this.#options.say(
+        `refused: ${reason.replace(/\.$/, "")}${isFinal ? "" : `. Trying again in ${retryMs / 1_000} s`}.`,
+      );
       await this.#asked(this.#store.refuse(name, this.#id, reason));
     }
   }

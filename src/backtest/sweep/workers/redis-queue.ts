@@ -92,7 +92,10 @@ const connect = ({ Redis: Connection }: Client, url: string): Redis => {
 };
 
 /** A connection for BullMQ, which makes another one of it for waiting, and never ends that one while the queue is away. */
-const connectWithCopies = (client: Client, url: string): { readonly connection: Redis; readonly disconnect: () => void } => {
+const connectWithCopies = (
+  client: Client,
+  url: string,
+): { readonly connection: Redis; readonly disconnect: () => void } => {
   const connection = connect(client, url);
   const all = [connection];
   const duplicate = connection.duplicate.bind(connection);
@@ -173,7 +176,13 @@ class RedisQueueStore implements QueueStore {
 
   /** Undefined once it is held; else who holds it. */
   async hold(name: string, holder: string): Promise<string | undefined> {
-    const other = (await this.#redis.eval(holdScript, 1, key("submitter", name), holder, String(submitterMs))) as string;
+    const other = (await this.#redis.eval(
+      holdScript,
+      1,
+      key("submitter", name),
+      holder,
+      String(submitterMs),
+    )) as string;
     return other === "" ? undefined : other;
   }
 
@@ -183,7 +192,15 @@ class RedisQueueStore implements QueueStore {
 
   async addResult(name: string, index: number, answer: string): Promise<"new" | "same" | "differs"> {
     const keys = [key("results", name), key("done", name), key("differs", name)];
-    const told = await this.#redis.eval(resultScript, keys.length, ...keys, String(index), answer, String(keptMs), digestOf(answer));
+    const told = await this.#redis.eval(
+      resultScript,
+      keys.length,
+      ...keys,
+      String(index),
+      answer,
+      String(keptMs),
+      digestOf(answer),
+    );
     return told as "new" | "same" | "differs";
   }
 
@@ -196,7 +213,10 @@ class RedisQueueStore implements QueueStore {
   /** Keeps no more of these results than what tells another one from them: whoever asked has them. */
   async digest(name: string, answers: ReadonlyMap<number, string>): Promise<void> {
     if (answers.size === 0) return;
-    await this.#redis.hset(key("results", name), new Map([...answers].map(([index, answer]) => [String(index), digestOf(answer)])));
+    await this.#redis.hset(
+      key("results", name),
+      new Map([...answers].map(([index, answer]) => [String(index), digestOf(answer)])),
+    );
   }
 
   async forget(name: string, indexes: readonly number[]): Promise<void> {
@@ -224,4 +244,5 @@ class RedisQueueStore implements QueueStore {
 }
 
 const sheetsKey = "sluice:sheets";
-const key = (kind: "sheet" | "results" | "done" | "differs" | "refusals" | "submitter", name: string): string => `sluice:${kind}:${name}`;
+const key = (kind: "sheet" | "results" | "done" | "differs" | "refusals" | "submitter", name: string): string =>
+  `sluice:${kind}:${name}`;

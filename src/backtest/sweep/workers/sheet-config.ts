@@ -15,24 +15,34 @@ import { refusalOfVersion, type WorkSheet } from "./work-sheet.ts";
 export class Refusal extends Error {}
 
 /** Loads it as for `command`; throws a `Refusal` where it is another. */
-export const configOf = async (sheet: WorkSheet, command: string): Promise<{ readonly path: string; readonly config: unknown }> => {
+export const configOf = async (
+  sheet: WorkSheet,
+  command: string,
+): Promise<{ readonly path: string; readonly config: unknown }> => {
   const version = refusalOfVersion(sheet);
   if (version !== undefined) throw new Refusal(version);
   const { path, sources } = sheet.config;
   const file = resolve(path);
-  if (isAbsolute(path) || !isBelow(file, process.cwd())) throw new Refusal(`${path} lies outside the worker's folder ${process.cwd()}`);
-  if (!existsSync(file)) throw new Refusal(`there is no ${path} in ${process.cwd()}. Start the worker in the project's folder`);
+  if (isAbsolute(path) || !isBelow(file, process.cwd()))
+    throw new Refusal(`${path} lies outside the worker's folder ${process.cwd()}`);
+  if (!existsSync(file))
+    throw new Refusal(`there is no ${path} in ${process.cwd()}. Start the worker in the project's folder`);
   // A link may lead elsewhere.
-  if (!isBelow(realpathSync(file), realpathSync(process.cwd()))) throw new Refusal(`${path} leads outside the worker's folder`);
+  if (!isBelow(realpathSync(file), realpathSync(process.cwd())))
+    throw new Refusal(`${path} leads outside the worker's folder`);
   if (hashOfSources(file) !== sources)
-    throw new Refusal(`${path}, or a file it imports, is another here. Give the worker the same checkout and start it again`);
+    throw new Refusal(
+      `${path}, or a file it imports, is another here. Give the worker the same checkout and start it again`,
+    );
   return { path: file, config: await loadConfigFile(path, { command }) };
 };
 
 /** What its files came to here; a `Refusal` where that is something else. */
 export const checkValues = ({ config }: WorkSheet, file: string, values: CheckedConfig): void => {
   if (hashOfConfig(file, values) !== config.hash)
-    throw new Refusal(`${config.path} comes to other values here, such as those of the environment. Give the worker the same`);
+    throw new Refusal(
+      `${config.path} comes to other values here, such as those of the environment. Give the worker the same`,
+    );
 };
 
 const isBelow = (file: string, folder: string): boolean => {

@@ -25,13 +25,20 @@ interface SweepSettings {
   readonly warmUpMs: number;
 }
 
-const window = { type: "object", required: ["fromAt", "toAt"], properties: { fromAt: { type: "number" }, toAt: { type: "number" } } };
+const window = {
+  type: "object",
+  required: ["fromAt", "toAt"],
+  properties: { fromAt: { type: "number" }, toAt: { type: "number" } },
+};
 const settingsSchema = {
   type: "object",
   required: ["job", "windows", "warmUpMs"],
   properties: {
     job: { type: "object" },
-    windows: { type: "array", items: { type: "object", required: ["train", "test"], properties: { train: window, test: window } } },
+    windows: {
+      type: "array",
+      items: { type: "object", required: ["train", "test"], properties: { train: window, test: window } },
+    },
     warmUpMs: { type: "number", minimum: 0 },
   },
 };
@@ -53,10 +60,17 @@ export const openSweepWork =
   async (sheet: WorkSheet, bounds: DownloadBounds): Promise<Work> => {
     if (sheet.fixture === undefined) throw new Refusal("its sheet names no recorded market");
     const { name, contentHash } = sheet.fixture;
-    const { job: settings, windows, warmUpMs } = parseHuman<SweepSettings>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
+    const {
+      job: settings,
+      windows,
+      warmUpMs,
+    } = parseHuman<SweepSettings>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
     const { path, config } = await configOf(sheet, "backtest");
     checkValues(sheet, path, checkConfig(withOptions(config, settings)));
-    const markets = readMarkets({ fixture: name, windows, warmUpMs }, await fixtureByHash(name, contentHash, places, bounds));
+    const markets = readMarkets(
+      { fixture: name, windows, warmUpMs },
+      await fixtureByHash(name, contentHash, places, bounds),
+    );
     const threads = new WorkThreads(() => openThread({ configPath: path, settings, markets }));
     return {
       title: `sweep of ${sheet.config.path} on ${name}`,

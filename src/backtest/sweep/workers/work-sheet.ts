@@ -57,16 +57,23 @@ const sheetSchema = {
 };
 
 /** Throws where the text is no sheet. */
-export const readSheet = (json: string): WorkSheet => parseHuman<WorkSheet>(sheetSchema, JSON.parse(json), "the sheet", "USAGE");
+export const readSheet = (json: string): WorkSheet =>
+  parseHuman<WorkSheet>(sheetSchema, JSON.parse(json), "the sheet", "USAGE");
 
 /** The name of a sheet, of its queue, and of what is kept beside it. */
-export const nameOfSheet = (sheet: WorkSheet): string => createHash("sha256").update(JSON.stringify(sheet)).digest("hex").slice(0, 32);
+export const nameOfSheet = (sheet: WorkSheet): string =>
+  createHash("sha256").update(JSON.stringify(sheet)).digest("hex").slice(0, 32);
 
 /** Refuses settings that JSON does not carry, such as functions. */
 export const checkPlain = (settings: WorkSheet["settings"]): void => {
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(settings)), settings)) return;
-  const [name] = Object.entries(settings).find(([, value]) => !isDeepStrictEqual(JSON.parse(JSON.stringify([value])), [value])) ?? [""];
-  throw new SluiceError("USAGE", `--workers: ${name} is not plain data and cannot be sent. Write it in the config instead.`);
+  const [name] = Object.entries(settings).find(
+    ([, value]) => !isDeepStrictEqual(JSON.parse(JSON.stringify([value])), [value]),
+  ) ?? [""];
+  throw new SluiceError(
+    "USAGE",
+    `--workers: ${name} is not plain data and cannot be sent. Write it in the config instead.`,
+  );
 };
 
 /** The place of a config as workers look for it: below their own working folder. */

@@ -77,10 +77,14 @@ export class EngineRelay {
   }
 
   async #look(): Promise<void> {
-    const lists = await Promise.all([...this.#links.values()].map(async (link) => ({ link, list: await this.#listOf(link) })));
+    const lists = await Promise.all(
+      [...this.#links.values()].map(async (link) => ({ link, list: await this.#listOf(link) })),
+    );
     if (this.#isOver) return;
     const found = lists.flatMap(({ link, list }) =>
-      (list?.engines ?? []).filter(({ isGone }) => !isGone).map(({ id }) => ({ link, id, access: list?.access ?? "read" })),
+      (list?.engines ?? [])
+        .filter(({ isGone }) => !isGone)
+        .map(({ id }) => ({ link, id, access: list?.access ?? "read" })),
     );
     const isAmbiguous = (id: string): boolean => found.filter((one) => one.id === id).length > 1;
     for (const engine of found) {
@@ -106,7 +110,8 @@ export class EngineRelay {
 
   #of(link: PortLink, id: string): Relayed | undefined {
     return [...this.#relayed.values()].find(
-      ({ source: { engine } }) => engine.link.origin === link.origin && engine.link.token === link.token && engine.id === id,
+      ({ source: { engine } }) =>
+        engine.link.origin === link.origin && engine.link.token === link.token && engine.id === id,
     );
   }
 
@@ -115,7 +120,8 @@ export class EngineRelay {
     const own = id.slice(0, nameMax);
     const long = `${id} (${new URL(link.origin).host})`.slice(-nameMax);
     const before = this.#relayed.get(own)?.source;
-    if (before?.isLost === true && this.#links.get(before.engine.link.origin)?.token !== before.engine.link.token) await this.#remove(own);
+    if (before?.isLost === true && this.#links.get(before.engine.link.origin)?.token !== before.engine.link.token)
+      await this.#remove(own);
     if (!isAmbiguous && !this.#relayed.has(own)) return own;
     for (let count = 1; ; count++) {
       const name = count === 1 ? long : `${long} ${count}`;

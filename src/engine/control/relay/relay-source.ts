@@ -66,7 +66,11 @@ export class RelaySource implements ControlSource {
     try {
       return await actAt(link, id, action);
     } catch (error) {
-      return { ok: false, code: "ENGINE_GONE", text: `${this.id}: ${messageOf(error)} Whether it was done is not known.` };
+      return {
+        ok: false,
+        code: "ENGINE_GONE",
+        text: `${this.id}: ${messageOf(error)} Whether it was done is not known.`,
+      };
     }
   }
 
@@ -83,7 +87,9 @@ export class RelaySource implements ControlSource {
       if (this.#isHeard) failures = 0;
       this.#isHeard = false;
       if (signal.aborted) break;
-      await firstValueFrom(after(this.#clock, pauses[Math.min(failures, pauses.length - 1)] as number), { defaultValue: undefined });
+      await firstValueFrom(after(this.#clock, pauses[Math.min(failures, pauses.length - 1)] as number), {
+        defaultValue: undefined,
+      });
     }
   }
 
@@ -114,7 +120,9 @@ export class RelaySource implements ControlSource {
   }
 
   #replace(rows: readonly ControlChange[]): void {
-    const bySection = new Map<SectionName, ControlChange[]>((Object.keys(rowsMax) as SectionName[]).map((section) => [section, []]));
+    const bySection = new Map<SectionName, ControlChange[]>(
+      (Object.keys(rowsMax) as SectionName[]).map((section) => [section, []]),
+    );
     for (const change of rows) bySection.get(change[0])?.push(change);
     for (const [section, changes] of bySection) {
       const kept = new Set(changes.map(([, key]) => key));

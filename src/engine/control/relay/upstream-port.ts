@@ -45,7 +45,10 @@ const idMax = 100;
 export const readLink = (text: string): PortLink => {
   const [address = ""] = text.split("#");
   const refuse = (why: string): never => {
-    throw new SluiceError("USAGE", `${address}: ${why} Write the link as it was printed, such as 'http://127.0.0.1:8787/#token=…'.`);
+    throw new SluiceError(
+      "USAGE",
+      `${address}: ${why} Write the link as it was printed, such as 'http://127.0.0.1:8787/#token=…'.`,
+    );
   };
   if (!URL.canParse(text)) return refuse("this is no address.");
   const { protocol, origin, username, password, hash } = new URL(text);
@@ -64,7 +67,10 @@ const request = async (
     return await fetch(`${origin}/api/v1/${path}`, {
       ...init,
       redirect: "error",
-      headers: { authorization: `Bearer ${token}`, ...(init.body !== undefined && { "content-type": "application/json" }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(init.body !== undefined && { "content-type": "application/json" }),
+      },
     });
   } catch (error) {
     const cause = (error as { readonly cause?: unknown }).cause ?? error;
@@ -82,7 +88,8 @@ const textIn = async (response: Response): Promise<string> => {
   return text;
 };
 
-const tooLarge = (): SluiceError => new SluiceError("ENGINE_STATE", "The control port sent more than any engine has to tell.");
+const tooLarge = (): SluiceError =>
+  new SluiceError("ENGINE_STATE", "The control port sent more than any engine has to tell.");
 
 async function* partsOf({ body }: Response): AsyncGenerator<string> {
   if (body === null) return;
@@ -98,12 +105,16 @@ const jsonIn = async (response: Response): Promise<unknown> => {
   }
 };
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
 const refusalOf = async (response: Response, origin: string): Promise<SluiceError> => {
   const answer = await jsonIn(response);
   const { code = `HTTP ${response.status}`, text = "" } = isObject(answer) ? answer : {};
-  return new SluiceError("ENGINE_STATE", `${origin} refused (${String(code).slice(0, 100)}). ${String(text).slice(0, 300)}`.trim());
+  return new SluiceError(
+    "ENGINE_STATE",
+    `${origin} refused (${String(code).slice(0, 100)}). ${String(text).slice(0, 300)}`.trim(),
+  );
 };
 
 /** Engines at the port, without those that it shows of other ports. */
@@ -111,7 +122,8 @@ export const listEngines = async (link: PortLink): Promise<PortList> => {
   const response = await request(link, "sources", { signal: AbortSignal.timeout(answerMsMax) });
   if (!response.ok) throw await refusalOf(response, link.origin);
   const answer = await jsonIn(response);
-  if (!isObject(answer) || !Array.isArray(answer["sources"])) throw new SluiceError("ENGINE_STATE", `${link.origin} is no control port.`);
+  if (!isObject(answer) || !Array.isArray(answer["sources"]))
+    throw new SluiceError("ENGINE_STATE", `${link.origin} is no control port.`);
   const engines = (answer["sources"] as readonly unknown[]).flatMap((one): readonly ListedEngine[] => {
     if (!isObject(one) || typeof one["id"] !== "string" || one["id"] === "" || one["id"].length > idMax) return [];
     const engine = isObject(one["engine"]) ? (one["engine"] as Partial<EngineRow>) : null;
@@ -132,10 +144,17 @@ export const storyAt = async (link: PortLink, id: string, clOrdId: string): Prom
 /** What became of it at the engine, in its own words; rejects where nothing is known of that. */
 export const actAt = async (link: PortLink, id: string, action: ControlAction): Promise<ControlResult> => {
   const signal = AbortSignal.timeout(actMsMax);
-  const response = await request(link, `${pathOf(id)}/actions`, { method: "POST", body: JSON.stringify(action), signal });
+  const response = await request(link, `${pathOf(id)}/actions`, {
+    method: "POST",
+    body: JSON.stringify(action),
+    signal,
+  });
   const answer = await jsonIn(response);
   if (!isObject(answer) || typeof answer["ok"] !== "boolean" || typeof answer["text"] !== "string")
-    throw new SluiceError("ENGINE_STATE", `${link.origin} answered ${response.status} without words; what was asked for may be done.`);
+    throw new SluiceError(
+      "ENGINE_STATE",
+      `${link.origin} answered ${response.status} without words; what was asked for may be done.`,
+    );
   return answer as unknown as ControlResult;
 };
 
@@ -153,10 +172,16 @@ interface Following {
 }
 
 /** Follows an engine until its stream ends, fails or falls silent. Resolves where the engine has stopped, rejects otherwise. */
-export const followEngine = async (link: PortLink, id: string, tell: Followed, { clock, stopping }: Following): Promise<void> => {
+export const followEngine = async (
+  link: PortLink,
+  id: string,
+  tell: Followed,
+  { clock, stopping }: Following,
+): Promise<void> => {
   const silence = new AbortController();
   const signal = AbortSignal.any([stopping, silence.signal]);
-  const fallSilent = (): void => silence.abort(new SluiceError("ENGINE_STATE", `Nothing was heard from ${link.origin} for two seconds.`));
+  const fallSilent = (): void =>
+    silence.abort(new SluiceError("ENGINE_STATE", `Nothing was heard from ${link.origin} for two seconds.`));
   let timer = clock.setTimer(clock.now() + openMsMax, fallSilent);
   try {
     const response = await request(link, `${pathOf(id)}/stream`, { signal });
@@ -196,5 +221,10 @@ const isUpdate = (value: unknown): value is ControlUpdate =>
 const isChange = (value: unknown): value is ControlChange => {
   if (!Array.isArray(value)) return false;
   const [section, key, row] = value as readonly unknown[];
-  return typeof section === "string" && Object.hasOwn(rowsMax, section) && typeof key === "string" && (row === null || isObject(row));
+  return (
+    typeof section === "string" &&
+    Object.hasOwn(rowsMax, section) &&
+    typeof key === "string" &&
+    (row === null || isObject(row))
+  );
 };

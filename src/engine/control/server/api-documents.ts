@@ -43,7 +43,11 @@ const closed = { type: "object", additionalProperties: false } as const;
 
 /** A row and where it stands. */
 const change: readonly Json[] = [
-  { type: "string", enum: sections, description: sections.map((name) => `${name}: ${says[name]} At most ${rowsMax[name]}.`).join(" ") },
+  {
+    type: "string",
+    enum: sections,
+    description: sections.map((name) => `${name}: ${says[name]} At most ${rowsMax[name]}.`).join(" "),
+  },
   { type: "string", description: "Key of the row." },
   { type: ["object", "null"], description: "The row." },
 ];
@@ -51,7 +55,8 @@ const change: readonly Json[] = [
 /** The keyword for the members of a tuple differs: the schemas of AsyncAPI are older. */
 const updateOf = (members: "prefixItems" | "items"): Json => ({
   ...closed,
-  description: "Rows that were replaced, or removed where the row is null. Rows hold decimals as text, times in milliseconds.",
+  description:
+    "Rows that were replaced, or removed where the row is null. Rows hold decimals as text, times in milliseconds.",
   required: ["source", "seq", "at", "rows"],
   properties: {
     source: text,
@@ -64,13 +69,21 @@ const updateOf = (members: "prefixItems" | "items"): Json => ({
 const failure: Json = {
   ...closed,
   required: ["ok", "code", "text"],
-  properties: { ok: { type: "boolean", const: false }, code: text, text: { type: "string", description: "What was wrong, in words." } },
+  properties: {
+    ok: { type: "boolean", const: false },
+    code: text,
+    text: { type: "string", description: "What was wrong, in words." },
+  },
 };
 
 const done: Json = {
   ...closed,
   required: ["ok", "text"],
-  properties: { ok: { type: "boolean", const: true }, text, count: { type: "integer", description: "Orders or positions concerned." } },
+  properties: {
+    ok: { type: "boolean", const: true },
+    text,
+    count: { type: "integer", description: "Orders or positions concerned." },
+  },
 };
 
 const sourceList: Json = {
@@ -101,7 +114,11 @@ const schemas = (): Json => ({
   Failure: failure,
   Result: { oneOf: [done, failure], description: "What became of an action." },
   SourceList: sourceList,
-  Event: { type: "object", required: ["type", "seq", "at"], properties: { type: text, seq: { type: "integer" }, at: { type: "number" } } },
+  Event: {
+    type: "object",
+    required: ["type", "seq", "at"],
+    properties: { type: text, seq: { type: "integer" }, at: { type: "number" } },
+  },
   Action: {
     oneOf: actionNames.map((type) => ref(actionName(type))),
     discriminator: {
@@ -112,7 +129,10 @@ const schemas = (): Json => ({
   ...Object.fromEntries(Object.entries(actionSchemas).map(([type, schema]) => [actionName(type), schema])),
 });
 
-const json = (schema: Json, description: string): Json => ({ description, content: { "application/json": { schema } } });
+const json = (schema: Json, description: string): Json => ({
+  description,
+  content: { "application/json": { schema } },
+});
 const refusals = (...more: readonly (readonly [status: string, description: string])[]): Json =>
   Object.fromEntries(
     [
@@ -149,8 +169,14 @@ const read = (
 });
 
 const paths = (): Json => ({
-  "/api/v1/sources": read("listSources", "Engines and recorded runs of this port", json(ref("SourceList"), "All of them.")),
-  "/api/v1/sources/{id}": read("readSource", "Everything of one engine now", json(ref("Update"), "A snapshot."), { parameters: [id] }),
+  "/api/v1/sources": read(
+    "listSources",
+    "Engines and recorded runs of this port",
+    json(ref("SourceList"), "All of them."),
+  ),
+  "/api/v1/sources/{id}": read("readSource", "Everything of one engine now", json(ref("Update"), "A snapshot."), {
+    parameters: [id],
+  }),
   "/api/v1/sources/{id}/stream": read(
     "followSource",
     "Everything now, and changes from then on",
@@ -206,7 +232,9 @@ const openapi = (version: string): Json => ({
   security: [{ token: [] }],
   paths: paths(),
   components: {
-    securitySchemes: { token: { type: "http", scheme: "bearer", description: "The reading token, or the acting one." } },
+    securitySchemes: {
+      token: { type: "http", scheme: "bearer", description: "The reading token, or the acting one." },
+    },
     schemas: schemas(),
   },
 });
@@ -227,7 +255,8 @@ const messages: Readonly<Record<string, Json>> = {
       properties: {
         silentMs: {
           type: "number",
-          description: "Milliseconds since the engine's own thread was heard: more than 2,000 means that it stands still.",
+          description:
+            "Milliseconds since the engine's own thread was heard: more than 2,000 means that it stands still.",
         },
       },
     },
@@ -244,7 +273,8 @@ const asyncapi = (version: string): Json => ({
   info: {
     title: "Stream of a Sluice engine",
     version,
-    description: "Server-sent events of GET /api/v1/sources/{id}/stream. A reader that is slow is sent the latest rows only.",
+    description:
+      "Server-sent events of GET /api/v1/sources/{id}/stream. A reader that is slow is sent the latest rows only.",
   },
   servers: { here: { host: "127.0.0.1:{port}", protocol: "http", variables: { port: { default: "8787" } } } },
   defaultContentType: "application/json",
@@ -253,7 +283,9 @@ const asyncapi = (version: string): Json => ({
       address: "/api/v1/sources/{id}/stream",
       title: "The stream of one engine",
       parameters: { id: { description: "Id of the engine." } },
-      messages: Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }])),
+      messages: Object.fromEntries(
+        Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+      ),
     },
   },
   operations: {
@@ -264,8 +296,13 @@ const asyncapi = (version: string): Json => ({
       messages: Object.keys(messages).map((name) => ({ $ref: `#/channels/stream/messages/${name}` })),
     },
   },
-  components: { messages: Object.fromEntries(Object.entries(messages).map(([name, message]) => [name, { name, ...message }])) },
+  components: {
+    messages: Object.fromEntries(Object.entries(messages).map(([name, message]) => [name, { name, ...message }])),
+  },
 });
 
 /** Both documents; `version` is that of the package. */
-export const apiDocuments = (version: string): ApiDocuments => ({ openapi: openapi(version), asyncapi: asyncapi(version) });
+export const apiDocuments = (version: string): ApiDocuments => ({
+  openapi: openapi(version),
+  asyncapi: asyncapi(version),
+});

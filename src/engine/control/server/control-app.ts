@@ -71,7 +71,9 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
   const asked = questions(parts);
 
   // Of actions the guard has let in those with an acting token alone; how often is decided when their small body is known.
-  app.use("/api/*", async (context, next) => (context.req.method === "POST" || reads.take(clock.now()) ? next() : tooMany(context)));
+  app.use("/api/*", async (context, next) =>
+    context.req.method === "POST" || reads.take(clock.now()) ? next() : tooMany(context),
+  );
   app.get("/api/v1/openapi.json", (context) => context.json(documents.openapi));
   app.get("/api/v1/asyncapi.json", (context) => context.json(documents.asyncapi));
   app.get("/api/v1/sources", (context) =>
@@ -105,14 +107,20 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
     const body = await readBody(context.env.incoming, clock);
     if (body.kind === "large")
       return context.json(failure("BODY_LARGE", "The body is larger than any action."), 413, { connection: "close" });
-    if (body.kind === "slow") return context.json(failure("BODY_SLOW", "The body did not come."), 408, { connection: "close" });
+    if (body.kind === "slow")
+      return context.json(failure("BODY_SLOW", "The body did not come."), 408, { connection: "close" });
     const read = body.kind === "json" ? readAction(body.value) : undefined;
     const urgent = read !== undefined && "action" in read && isUrgent(read.action) && isKnown(feed, read.action);
     if (!urgent && !acts.take(clock.now())) return tooMany(context);
     if (read === undefined) return context.json(failure("REQUEST_MALFORMED", "The body is not JSON."), 400);
     if ("problems" in read) return context.json(failure("ACTION_INVALID", read.problems.join(" ")), 400);
     const { remoteAddress = "", remotePort = 0 } = context.env.incoming.socket;
-    const question = { kind: "act", source: feed.id, action: read.action, by: `${remoteAddress}:${remotePort}` } as const;
+    const question = {
+      kind: "act",
+      source: feed.id,
+      action: read.action,
+      by: `${remoteAddress}:${remotePort}`,
+    } as const;
     if (!urgent) return asked(context, question);
     return answered(context, await urgents.run(urgentKey(feed.id, read.action), () => parts.ask(question)));
   });
@@ -139,7 +147,8 @@ const questions = ({ ask }: AppParts) => {
   return async (context: Context<Env>, question: Question): Promise<Response> => {
     const { kind } = question;
     const before = asking.get(kind) ?? 0;
-    if (before >= askingMax) return context.json(failure("ENGINE_BUSY", "The engine has not answered earlier requests yet."), 503);
+    if (before >= askingMax)
+      return context.json(failure("ENGINE_BUSY", "The engine has not answered earlier requests yet."), 503);
     asking.set(kind, before + 1);
     try {
       return answered(context, await ask(question));

@@ -23,9 +23,19 @@ export const controlOptions = {
     /** Address to listen on. Any other than this machine's needs `tls` or `behindProxy`, and `tokenFile`. */
     host: { type: "string", default: "127.0.0.1" },
     /** Files of the certificate and its key, PEM. */
-    tls: { type: "object", additionalProperties: false, required: ["cert", "key"], properties: { cert: path, key: path } },
+    tls: {
+      type: "object",
+      additionalProperties: false,
+      required: ["cert", "key"],
+      properties: { cert: path, key: path },
+    },
     /** Names under which browsers reach it, besides localhost. */
-    names: { type: "array", maxItems: 20, items: { type: "string", pattern: "^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$" }, default: [] },
+    names: {
+      type: "array",
+      maxItems: 20,
+      items: { type: "string", pattern: "^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$" },
+      default: [],
+    },
     /** A proxy in front of it ends TLS and is reached under `names`. */
     behindProxy: { type: "boolean", default: false },
     /** Nobody may act: there is a reading token only. */
@@ -57,7 +67,10 @@ const textOf = (file: string): string => {
 };
 
 /** What the thread is told, the tokens, and the address for people. */
-export const portOf = (options: ControlOptions, version: string): { readonly facts: PortFacts; readonly tokens: PortTokens } => {
+export const portOf = (
+  options: ControlOptions,
+  version: string,
+): { readonly facts: PortFacts; readonly tokens: PortTokens } => {
   const { port, host, tls, names, behindProxy, readOnly, tokenFile } = options;
   const isOpen = !thisMachine.includes(host);
   if (behindProxy && names.length === 0)
@@ -67,7 +80,8 @@ export const portOf = (options: ControlOptions, version: string): { readonly fac
       `host ${host} is beyond this machine: it needs tls: { cert, key }, or behindProxy: true with names. Without either leave host out.`,
     );
   }
-  if (isOpen && tokenFile === undefined) refuse(`host ${host} is beyond this machine: it needs a tokenFile of your own.`);
+  if (isOpen && tokenFile === undefined)
+    refuse(`host ${host} is beyond this machine: it needs a tokenFile of your own.`);
   const tokens = tokenFile === undefined ? newTokens(readOnly) : tokensIn(tokenFile, readOnly);
   const { read, act } = tokens;
   const facts: PortFacts = {

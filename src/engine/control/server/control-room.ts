@@ -50,11 +50,19 @@ const versionNow = (): string => {
   return String((manifest as { version: unknown }).version);
 };
 
-const open = async ({ facts, tokens }: ReturnType<typeof portOf>, unlisted: boolean, failed: (why: string) => void): Promise<Room> => {
+const open = async (
+  { facts, tokens }: ReturnType<typeof portOf>,
+  unlisted: boolean,
+  failed: (why: string) => void,
+): Promise<Room> => {
   const thread = await ControlThread.start(facts, failed);
   thread.unref();
   const scheme = facts.tls === undefined ? "http" : "https";
-  const host = facts.isOpen ? (facts.names[0] ?? facts.host) : facts.host.includes(":") ? `[${facts.host}]` : facts.host;
+  const host = facts.isOpen
+    ? (facts.names[0] ?? facts.host)
+    : facts.host.includes(":")
+      ? `[${facts.host}]`
+      : facts.host;
   const local = `${scheme}://${host}:${thread.port}`;
   const url = facts.behindProxy ? `https://${facts.names[0]}` : local;
   const own = facts.behindProxy ? `http://127.0.0.1:${thread.port}` : local;
@@ -180,7 +188,9 @@ export const openControlRoom = (context: PluginContext<ControlOptions>): (() => 
   const { ofUser, users } = context;
   const accounts = options.account ? users.map((user) => ({ user, ...ofUser(user) })) : [];
   const source = new EngineSource(facts.name, facts, { ...context, accounts });
-  const opening = takePlace(source, options, (why) => print(`dashboard: the control port has failed (${why}); the engine goes on`));
+  const opening = takePlace(source, options, (why) =>
+    print(`dashboard: the control port has failed (${why}); the engine goes on`),
+  );
   opening.then(
     ({ link }) => print(`dashboard: ${link}`),
     (error: unknown) => print(`dashboard: ${messageOf(error)} The engine goes on without it.`),

@@ -73,7 +73,10 @@ export class ControlThread {
   /** Publishes a source; the returned function takes it away. */
   add(source: ControlSource): () => void {
     if (this.#links.has(source.id))
-      throw new SluiceError("CONFIG_INVALID", `The control port already shows an engine named "${source.id}". Give this one another name.`);
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        `The control port already shows an engine named "${source.id}". Give this one another name.`,
+      );
     const watching = source.updates$.subscribe((update) => this.#pass(link, JSON.stringify(update)));
     const link: Link = { source, watching, ahead: 0, isBehind: false };
     this.#links.set(source.id, link);
@@ -140,7 +143,9 @@ export class ControlThread {
   async #act({ request, source, action, by }: Extract<FromPort, { readonly kind: "act" }>): Promise<void> {
     const link = this.#links.get(source);
     const result: ControlResult =
-      link === undefined ? { ok: false, code: "SOURCE_UNKNOWN", text: "This engine has stopped." } : await link.source.act(action, by);
+      link === undefined
+        ? { ok: false, code: "SOURCE_UNKNOWN", text: "This engine has stopped." }
+        : await link.source.act(action, by);
     this.#answer(request, result.ok ? 200 : result.code === "UNFINISHED" ? 202 : 409, result);
   }
 
@@ -165,7 +170,10 @@ const refusal = (code: string, text: string, { host, port }: PortFacts): SluiceE
   const missing = Object.keys(portPackages).find((name) => text.includes(`'${name}'`));
   if (code === "ERR_MODULE_NOT_FOUND" && missing !== undefined) return missingPackages(missing);
   const remedy = code === "EADDRINUSE" ? "Another program listens there: name another port, or 0 for a free one." : "";
-  return new SluiceError("PORT_UNAVAILABLE", `The control port cannot listen on ${host}:${port} (${code || text}). ${remedy}`.trim());
+  return new SluiceError(
+    "PORT_UNAVAILABLE",
+    `The control port cannot listen on ${host}:${port} (${code || text}). ${remedy}`.trim(),
+  );
 };
 
 const missingPackages = (name: string): SluiceError =>

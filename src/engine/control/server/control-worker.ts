@@ -84,7 +84,10 @@ const start = async (): Promise<void> => {
     import("@hono/node-server/utils/response"),
     import("./control-app.ts"),
   ]);
-  const app = controlApp({ clock, feeds, files: pageFiles(), documents: apiDocuments(facts.version), ask }, RESPONSE_ALREADY_SENT);
+  const app = controlApp(
+    { clock, feeds, files: pageFiles(), documents: apiDocuments(facts.version), ask },
+    RESPONSE_ALREADY_SENT,
+  );
   const accesses = new WeakMap<object, PortBindings["access"]>();
   const respond = getRequestListener(
     (request, env) => {

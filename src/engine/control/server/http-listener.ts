@@ -5,7 +5,14 @@
  * headers of protection and none that would let another site read it; wrong tokens are answered late, and only so many at a time.
  * Not here: the decisions (request-guard.ts), the routes (control-app.ts).
  */
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -25,7 +32,8 @@ const partingMs = 300;
 
 /** Sent with every answer. */
 const protection: Readonly<Record<string, string>> = {
-  "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+  "content-security-policy":
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
@@ -57,7 +65,8 @@ export const listen = async (facts: PortFacts, clock: Clock, routes: Routes): Pr
   const { host, port, tls, names, behindProxy, isOpen, tokens } = facts;
   const rules: { guard: GuardRules | undefined } = { guard: undefined };
   const answer: RequestListener = guarded(() => rules.guard as GuardRules, clock, routes);
-  const server: Server = tls === undefined ? createServer(options, answer) : createTlsServer({ ...options, ...tls }, answer);
+  const server: Server =
+    tls === undefined ? createServer(options, answer) : createTlsServer({ ...options, ...tls }, answer);
   bound(server);
   server.on("checkContinue", answer);
   server.on("checkExpectation", answer);
@@ -77,7 +86,8 @@ const bound = (server: Server): void => {
   server.maxRequestsPerSocket = 1_000;
   const hangUp = (_: unknown, socket: Duplex): void => {
     socket.on("error", () => undefined);
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", () => socket.destroy());
+    if (socket.writable)
+      socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", () => socket.destroy());
     else socket.destroy();
   };
   server.on("clientError", hangUp);

@@ -44,7 +44,10 @@ const refusals = {
   ORIGIN_FOREIGN: [403, "Requests of other sites are not answered."],
   UPGRADE_REFUSED: [400, "There is no other protocol here."],
   PATH_UNKNOWN: [404, "There is nothing at this address."],
-  TOKEN_WRONG: [401, "A token is needed: Authorization: Bearer, with the token that was printed at the start of the engine."],
+  TOKEN_WRONG: [
+    401,
+    "A token is needed: Authorization: Bearer, with the token that was printed at the start of the engine.",
+  ],
   TOKEN_READS: [403, "This token may read and not act."],
   METHOD_WRONG: [405, "This address does not take that method."],
   CONTENT_TYPE: [415, "Send the action as application/json."],
@@ -53,11 +56,25 @@ const refusals = {
 
 export const bodyBytesMax = 16 * 1024;
 
-const refuse = (code: RefusalCode): Verdict => ({ ok: false, status: refusals[code][0], code, text: refusals[code][1] });
+const refuse = (code: RefusalCode): Verdict => ({
+  ok: false,
+  status: refusals[code][0],
+  code,
+  text: refusals[code][1],
+});
 
 /** Sent once or never: two of them could be read differently by two readers. */
 const single: ReadonlySet<string> = new Set([
-  ...["host", "origin", "authorization", "content-length", "content-type", "transfer-encoding", "sec-fetch-site", "upgrade"],
+  ...[
+    "host",
+    "origin",
+    "authorization",
+    "content-length",
+    "content-type",
+    "transfer-encoding",
+    "sec-fetch-site",
+    "upgrade",
+  ],
 ]);
 const overriding: readonly string[] = ["x-http-method-override", "x-http-method", "x-method-override"];
 
@@ -104,15 +121,20 @@ const judgeRoute = (method: string, url: string, headers: ReadonlyMap<string, st
   const access = accessOf(headers.get("authorization"), rules.tokens);
   if (access === undefined) return refuse("TOKEN_WRONG");
   if (method !== (isActing ? "POST" : "GET")) return refuse("METHOD_WRONG");
-  if (!isActing) return length > 0 || headers.has("transfer-encoding") ? refuse("BODY_LARGE") : { ok: true, access, path };
+  if (!isActing)
+    return length > 0 || headers.has("transfer-encoding") ? refuse("BODY_LARGE") : { ok: true, access, path };
   if (access !== "act") return refuse("TOKEN_READS");
-  if (!/^application\/json(?:; ?charset=utf-8)?$/i.test(headers.get("content-type") ?? "")) return refuse("CONTENT_TYPE");
+  if (!/^application\/json(?:; ?charset=utf-8)?$/i.test(headers.get("content-type") ?? ""))
+    return refuse("CONTENT_TYPE");
   if (!(length <= bodyBytesMax)) return refuse("BODY_LARGE");
   return { ok: true, access, path };
 };
 
 /** Both comparisons are made whatever the first one gives, over hashes of one length. */
-const accessOf = (authorization: string | undefined, { read, act }: GuardRules["tokens"]): "read" | "act" | undefined => {
+const accessOf = (
+  authorization: string | undefined,
+  { read, act }: GuardRules["tokens"],
+): "read" | "act" | undefined => {
   const given = /^Bearer ([\w-]{16,200})$/.exec(authorization ?? "")?.[1] ?? "";
   const hash = Buffer.from(tokenHash(given), "hex");
   const mayRead = timingSafeEqual(hash, Buffer.from(read, "hex"));
@@ -128,6 +150,8 @@ export const tokenHash = (token: string): string => createHash("sha256").update(
 /** Values of Host under which a port is ours: its address, and the names that it was given. */
 export const hostsOf = (port: number, scheme: "http" | "https", names: readonly string[]): ReadonlySet<string> => {
   const isDefault = port === (scheme === "https" ? 443 : 80);
-  const own = ["localhost", "127.0.0.1", "[::1]"].flatMap((name) => (isDefault ? [name, `${name}:${port}`] : [`${name}:${port}`]));
+  const own = ["localhost", "127.0.0.1", "[::1]"].flatMap((name) =>
+    isDefault ? [name, `${name}:${port}`] : [`${name}:${port}`],
+  );
   return new Set([...own, ...names.flatMap((name) => [name.toLowerCase(), `${name.toLowerCase()}:${port}`])]);
 };

@@ -123,7 +123,10 @@ export class SourceFeed {
   }
 
   frameOf(keys: Iterable<readonly [SectionName, string]>): Uint8Array {
-    const rows = Array.from(keys, ([section, key]) => [section, key, this.#document.row(section, key) ?? null] as ControlChange);
+    const rows = Array.from(
+      keys,
+      ([section, key]) => [section, key, this.#document.row(section, key) ?? null] as ControlChange,
+    );
     const { source, seq, at } = { source: this.id, seq: this.#document.seq, at: this.#document.at };
     return frame("update", JSON.stringify({ source, seq, at, rows } satisfies ControlUpdate));
   }

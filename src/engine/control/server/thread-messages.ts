@@ -38,4 +38,10 @@ export type FromPort =
   | { readonly kind: "failed"; readonly code: string; readonly text: string }
   | { readonly kind: "took"; readonly source: string }
   | { readonly kind: "story"; readonly request: number; readonly source: string; readonly clOrdId: string }
-  | { readonly kind: "act"; readonly request: number; readonly source: string; readonly action: ControlAction; readonly by: string };
+  | {
+      readonly kind: "act";
+      readonly request: number;
+      readonly source: string;
+      readonly action: ControlAction;
+      readonly by: string;
+    };

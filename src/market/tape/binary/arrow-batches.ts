@@ -43,7 +43,8 @@ const eachOfStream = async (part: TextPart, take: Take): Promise<void> => {
   for (;;) {
     const start = await queue.peek(8);
     if (start.length === 0) return;
-    if (start.length < 8 || start.readInt32LE() !== -1) throw queue.damaged("a message begins with something else than its mark");
+    if (start.length < 8 || start.readInt32LE() !== -1)
+      throw queue.damaged("a message begins with something else than its mark");
     const length = start.readInt32LE(4);
     if (length === 0) return;
     const head = (await queue.peek(8 + length)).subarray(8);
@@ -81,10 +82,15 @@ const eachOfFile = async (part: TextPart, file: FileRanges, take: Take): Promise
   const size = file.byteLength;
   const end = await read(Math.max(0, size - 10), size);
   const length = end.length < 10 ? 0 : end.readInt32LE();
-  if (end.subarray(4).toString("latin1") !== magic || length <= 0 || length > size - 18) throw damaged(part, "its end is missing");
+  if (end.subarray(4).toString("latin1") !== magic || length <= 0 || length > size - 18)
+    throw damaged(part, "its end is missing");
   const footer = await read(size - 10 - length, size - 10);
   const [dictionaries, batches] = [blocksOf(footer, dictionariesField), blocksOf(footer, batchesField)];
-  if ([...dictionaries, ...batches].some((block) => block.offset < 0 || block.length < 0 || block.offset + block.length > size))
+  if (
+    [...dictionaries, ...batches].some(
+      (block) => block.offset < 0 || block.length < 0 || block.offset + block.length > size,
+    )
+  )
     throw damaged(part, "its footer points outside of it");
   for (const batch of batches) {
     const needed = [...dictionaries.filter(({ offset }) => offset < batch.offset), batch];
@@ -100,7 +106,11 @@ const blocksOf = (footer: Buffer, field: number): readonly Block[] => {
   const list = at + footer.readUInt32LE(at);
   return Array.from({ length: footer.readInt32LE(list) }, (_, index) => {
     const entry = list + 4 + index * blockBytes;
-    const [offset, head, body] = [footer.readBigInt64LE(entry), footer.readInt32LE(entry + 8), footer.readBigInt64LE(entry + 16)];
+    const [offset, head, body] = [
+      footer.readBigInt64LE(entry),
+      footer.readInt32LE(entry + 8),
+      footer.readBigInt64LE(entry + 16),
+    ];
     return { entry, offset: Number(offset), length: head + Number(body) };
   });
 };

@@ -53,7 +53,8 @@ export const eachArrowRow = async (part: TextPart, handler: RecordHandler): Prom
       throw importDamaged(part.name, "Arrow data", new Error(`a batch says that it holds ${table.numRows} rows`));
     const columns = columnsOf(table, arrow.Type);
     const names = columns.map(({ name }) => name);
-    for (let row = 0; row < table.numRows; row++) handler.row({ line: ++rows, cells: columns.map(({ at }) => at(row)), names });
+    for (let row = 0; row < table.numRows; row++)
+      handler.row({ line: ++rows, cells: columns.map(({ at }) => at(row)), names });
     handler.read?.(readBytes);
   });
 };
@@ -86,7 +87,9 @@ interface ArrowColumn {
 
 const columnsOf = (table: Table, type: Flechette["Type"]): readonly ArrowColumn[] => {
   const { fields, metadata } = table.schema;
-  const nested = ["List", "Struct", "Union", "FixedSizeList", "Map", "LargeList", "ListView", "LargeListView"].map((name) => type[name]);
+  const nested = ["List", "Struct", "Union", "FixedSizeList", "Map", "LargeList", "ListView", "LargeListView"].map(
+    (name) => type[name],
+  );
   const instants = [type["Timestamp"], type["Date"]];
   return fields.flatMap(({ name, type: of }, index) => {
     const known = columnName(name, instants.includes(of.typeId));

@@ -39,9 +39,13 @@ interface EventOptions extends ReaderOptions {
   readonly onRead?: ((bytes: number, rows: number) => void) | undefined;
 }
 
-export const readEvents = async (part: TextPart, options: EventOptions): Promise<MessageRows & { readonly rows: number }> => {
+export const readEvents = async (
+  part: TextPart,
+  options: EventOptions,
+): Promise<MessageRows & { readonly rows: number }> => {
   const taker = new EventTaker(part.name, options);
-  const [flag, time]: readonly [number, Field] = options.axis === "receive" ? [localFlag, "local_ts"] : [exchangeFlag, "exch_ts"];
+  const [flag, time]: readonly [number, Field] =
+    options.axis === "receive" ? [localFlag, "local_ts"] : [exchangeFlag, "exch_ts"];
   let rows = 0;
   await eachNumpyRecord(
     part,
@@ -50,11 +54,19 @@ export const readEvents = async (part: TextPart, options: EventOptions): Promise
       return (view, start, line) => {
         rows++;
         const event = view.getUint32(start + offsets.ev, true);
-        if (!has(event, flag)) options.note(`events of the other axis only, dropped (import them with --axis ${other(options.axis)})`);
+        if (!has(event, flag))
+          options.note(`events of the other axis only, dropped (import them with --axis ${other(options.axis)})`);
         else {
           const at = Number(view.getBigInt64(start + offsets[time], true) / 1_000n) / 1_000;
           const [px, qty] = [view.getFloat64(start + offsets.px, true), view.getFloat64(start + offsets.qty, true)];
-          taker.take({ kind: event % 256, side: has(event, buyFlag) ? 1 : has(event, sellFlag) ? -1 : 0, at, px, qty, line });
+          taker.take({
+            kind: event % 256,
+            side: has(event, buyFlag) ? 1 : has(event, sellFlag) ? -1 : 0,
+            at,
+            px,
+            qty,
+            line,
+          });
         }
       };
     },
@@ -107,8 +119,10 @@ class EventTaker {
     this.#last = at;
     if (kind === kinds.trade) this.#trade(event);
     else if (kind === kinds.clear) this.#clear(event);
-    else if (kind >= firstOfSingleOrders && kind <= lastOfSingleOrders) note("events of single orders, which are not imported");
-    else if (kind !== kinds.depth && kind !== kinds.snapshot && kind !== kinds.best) note(`events of a kind that is not known (${kind})`);
+    else if (kind >= firstOfSingleOrders && kind <= lastOfSingleOrders)
+      note("events of single orders, which are not imported");
+    else if (kind !== kinds.depth && kind !== kinds.snapshot && kind !== kinds.best)
+      note(`events of a kind that is not known (${kind})`);
     else if (side === 0) note("changes of a book without a side, dropped");
     else if (kind === kinds.best) this.#quote(event, side);
     else this.#level(event, side);
@@ -122,7 +136,13 @@ class EventTaker {
     const [price, size] = [this.#parsed(px, line, "px"), this.#parsed(qty, line, "qty")];
     if (side === 0) this.#options.note("trades without a side, dropped");
     else if (price.count === 0 || size.count === 0) this.#options.note("trades of price or quantity zero, dropped");
-    else pushTrade(this.rows.trades, this.#instantOf("trade", at), line, side, [price.count, price.places, size.count, size.places]);
+    else
+      pushTrade(this.rows.trades, this.#instantOf("trade", at), line, side, [
+        price.count,
+        price.places,
+        size.count,
+        size.places,
+      ]);
   }
 
   #quote({ at, line, px, qty }: EventRow, side: 1 | -1): void {

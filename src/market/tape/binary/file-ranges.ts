@@ -21,7 +21,12 @@ export const withRanges = async (part: TextPart, use: (file: FileRanges) => Prom
     await use({
       byteLength: part.bytes,
       slice: async (start, end = part.bytes) => {
-        const { buffer, bytesRead } = await file.read(new Uint8Array(Math.max(0, end - start)), 0, Math.max(0, end - start), start);
+        const { buffer, bytesRead } = await file.read(
+          new Uint8Array(Math.max(0, end - start)),
+          0,
+          Math.max(0, end - start),
+          start,
+        );
         if (bytesRead < end - start) throw new Error(`it ends ${end - start - bytesRead} bytes early`);
         return buffer.buffer;
       },

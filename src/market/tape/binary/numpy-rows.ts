@@ -128,7 +128,9 @@ const readerOf = (type: string): ((view: DataView, at: number) => string) => {
   const width = text[1] === "U" ? 4 : 1;
   const length = Number(text[2]);
   return (view, at) => {
-    const codes = Array.from({ length }, (_, index) => (width === 4 ? view.getUint32(at + 4 * index, true) : view.getUint8(at + index)));
+    const codes = Array.from({ length }, (_, index) =>
+      width === 4 ? view.getUint32(at + 4 * index, true) : view.getUint8(at + index),
+    );
     return String.fromCodePoint(...codes.filter((code) => code !== 0)).trim();
   };
 };
@@ -139,7 +141,8 @@ export const eachNumpyRow = (part: TextPart, handler: RecordHandler): Promise<vo
     ({ names, fields }) => {
       const columns = fields.map(({ offset, type }) => ({ offset, read: readerOf(type) }));
       const named = names.length === 0 ? {} : { names };
-      return (view, at, line) => handler.row({ line, cells: columns.map(({ offset, read }) => read(view, at + offset)), ...named });
+      return (view, at, line) =>
+        handler.row({ line, cells: columns.map(({ offset, read }) => read(view, at + offset)), ...named });
     },
     (bytes) => handler.read?.(bytes),
   );

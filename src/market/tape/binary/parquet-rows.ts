@@ -9,7 +9,17 @@
 import { optionalPackage } from "../../../optional-package.ts";
 import type { TextPart } from "../byte-source.ts";
 import type { RecordHandler } from "../table/text-rows.ts";
-import { type CellAt, columnName, dayMs, fixedPoint, ofPresent, plainText, scaled, singleText, wholeOf } from "./cell-text.ts";
+import {
+  type CellAt,
+  columnName,
+  dayMs,
+  fixedPoint,
+  ofPresent,
+  plainText,
+  scaled,
+  singleText,
+  wholeOf,
+} from "./cell-text.ts";
 import { type FileRanges, orDamaged, withRanges } from "./file-ranges.ts";
 import { brotli, gunzip, lz4Blocks, type Unpack, zstd } from "./unpackers.ts";
 
@@ -53,7 +63,10 @@ interface Hyparquet {
 }
 
 export const eachParquetRow = async (part: TextPart, handler: RecordHandler): Promise<void> => {
-  const { parquetMetadataAsync, parquetRead } = await optionalPackage<Hyparquet>("hyparquet", `${part.name}: Parquet files are read`);
+  const { parquetMetadataAsync, parquetRead } = await optionalPackage<Hyparquet>(
+    "hyparquet",
+    `${part.name}: Parquet files are read`,
+  );
   await withRanges(part, async (file) => {
     const metadata = await orDamaged(part, what, () => parquetMetadataAsync(file));
     const columns = columnsOf(metadata);
@@ -75,7 +88,8 @@ export const eachParquetRow = async (part: TextPart, handler: RecordHandler): Pr
       const onChunk: ReadOptions["onChunk"] = ({ columnName, columnData }) => chunks.get(columnName)?.push(columnData);
       await orDamaged(part, what, () => parquetRead({ ...shared, rowStart, rowEnd, onChunk }));
       const cells = columns.map(({ stored, text }) => cellsOf(chunks.get(stored) ?? [], text));
-      for (let row = 0; row < rowEnd - rowStart; row++) handler.row({ line: rowStart + row + 1, cells: cells.map((at) => at(row)), names });
+      for (let row = 0; row < rowEnd - rowStart; row++)
+        handler.row({ line: rowStart + row + 1, cells: cells.map((at) => at(row)), names });
       rowStart = rowEnd;
       handler.read?.(Math.round(part.bytes * (rowEnd / rows)));
     }
@@ -110,7 +124,8 @@ const columnsOf = ({ schema, key_value_metadata: pairs = [] }: Metadata): readon
 };
 
 /** The type of its values as far as it is more than how they are stored. */
-const kindOf = ({ converted_type: converted = "", logical_type: logical }: SchemaElement): string => logical?.type ?? converted;
+const kindOf = ({ converted_type: converted = "", logical_type: logical }: SchemaElement): string =>
+  logical?.type ?? converted;
 
 const isInstant = (element: SchemaElement): boolean => /^(TIMESTAMP|DATE)/.test(kindOf(element));
 
@@ -119,7 +134,9 @@ const textOf = (element: SchemaElement, facts: ReadonlyMap<string, string>): ((v
   const kind = kindOf(element);
   const { scale = logical?.scale ?? 0 } = element;
   if (kind === "DECIMAL")
-    return ofPresent((value) => scaled(value instanceof Uint8Array ? wholeOf(value, "big") : BigInt(value as number), scale));
+    return ofPresent((value) =>
+      scaled(value instanceof Uint8Array ? wholeOf(value, "big") : BigInt(value as number), scale),
+    );
   if (kind === "DATE") return ofPresent((value) => String((value as number) * dayMs));
   if (type === "FLOAT") return ofPresent((value) => singleText(value as number));
   const fixed = type === "FIXED_LEN_BYTE_ARRAY" && kind === "" ? fixedPoint(name, facts, width) : undefined;
@@ -142,7 +159,10 @@ const cellsOf = (chunks: readonly Values[], text: (value: unknown) => string): C
   };
 };
 
-const compressorsOf = async ({ row_groups: groups }: Metadata, file: string): Promise<Readonly<Record<string, Unpack>>> => {
+const compressorsOf = async (
+  { row_groups: groups }: Metadata,
+  file: string,
+): Promise<Readonly<Record<string, Unpack>>> => {
   const codecs = new Set(groups.flatMap(({ columns }) => columns.map(({ meta_data: data }) => data?.codec)));
   return {
     GZIP: gunzip,

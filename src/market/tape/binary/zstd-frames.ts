@@ -6,12 +6,16 @@
  */
 import { pipeline, Readable, type Transform } from "node:stream";
 
-export const unpackedFrames = async function* (source: AsyncIterable<Buffer>, unpacker: () => Transform): AsyncGenerator<Buffer> {
+export const unpackedFrames = async function* (
+  source: AsyncIterable<Buffer>,
+  unpacker: () => Transform,
+): AsyncGenerator<Buffer> {
   const bytes = new Bytes(source[Symbol.asyncIterator]());
   while (await bytes.has(4)) {
     const magic = (await bytes.take(4)).readUInt32LE();
     if (magic >>> 4 === skippable) await bytes.take((await bytes.take(4)).readUInt32LE());
-    else if (magic === frameMagic) yield* pipeline(Readable.from(frameOf(bytes)), unpacker(), () => undefined) as Readable;
+    else if (magic === frameMagic)
+      yield* pipeline(Readable.from(frameOf(bytes)), unpacker(), () => undefined) as Readable;
     else throw new Error("after a frame it goes on with something else");
   }
   if (await bytes.has(1)) throw new Error("after a frame it goes on with something else");

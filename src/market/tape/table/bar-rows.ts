@@ -56,7 +56,11 @@ export class BarRows implements RowSink {
       return;
     }
     if (at === order.last) {
-      throw importInvalid(file, line, `${cell("time")} repeats the timestamp of the row before it with other values. Remove one of them.`);
+      throw importInvalid(
+        file,
+        line,
+        `${cell("time")} repeats the timestamp of the row before it with other values. Remove one of them.`,
+      );
     }
     const row = order.at.length;
     order.push(at, line);
@@ -86,7 +90,12 @@ export class BarRows implements RowSink {
 
   #checkShape(row: number, line: number, shown: string): void {
     const { open, high, low, close } = this.#columns;
-    const [o, h, l, c] = [open.values[row], high.values[row], low.values[row], close.values[row]] as [number, number, number, number];
+    const [o, h, l, c] = [open.values[row], high.values[row], low.values[row], close.values[row]] as [
+      number,
+      number,
+      number,
+      number,
+    ];
     if (l > 0 && l <= Math.min(o, c) && Math.max(o, c) <= h) return;
     throw importInvalid(this.#options.file, line, `${shown}: expected 0 < low <= open and close <= high.`);
   }
@@ -94,14 +103,18 @@ export class BarRows implements RowSink {
   #barLength(times: Float64Array): number {
     const { file } = this.#options;
     let barMs = this.#toldMs ?? Number.POSITIVE_INFINITY;
-    for (let row = 1; row < times.length; row++) barMs = Math.min(barMs, (times[row] as number) - (times[row - 1] as number));
+    for (let row = 1; row < times.length; row++)
+      barMs = Math.min(barMs, (times[row] as number) - (times[row - 1] as number));
     if (barMs === Number.POSITIVE_INFINITY)
       throw new SluiceError("IMPORT_INVALID", `${file}: the length of a bar cannot be told from fewer than two rows.`);
     const commonMs = commonGap(times);
     // Hardly any is shorter: it is no length, but a bar off the grid, and is told as that.
     if (commonMs > barMs && shorterGaps(times, commonMs) <= times.length * slipShare) return commonMs;
     if (Number.isSafeInteger(barMs) || Number.isSafeInteger(commonMs)) return barMs;
-    throw new SluiceError("IMPORT_INVALID", `${file}: the smallest gap between rows is ${barMs} ms; bars last whole milliseconds.`);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: the smallest gap between rows is ${barMs} ms; bars last whole milliseconds.`,
+    );
   }
 
   /** Where a gap is no multiple of the bar length, some bar is off the grid that most of them share. */
@@ -143,13 +156,15 @@ const slipShare = 0.05;
 const shorterGaps = (times: Float64Array, ms: number): number =>
   times.reduce((count, at, row) => (row > 0 && at - (times[row - 1] as number) < ms ? count + 1 : count), 0);
 
-const commonGap = (times: Float64Array): number => mostFrequent(times.subarray(1).map((at, index) => at - (times[index] as number)));
+const commonGap = (times: Float64Array): number =>
+  mostFrequent(times.subarray(1).map((at, index) => at - (times[index] as number)));
 
 /** Of equally frequent values the smallest. */
 const mostFrequent = (values: Float64Array): number => {
   const counts = new Map<number, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   let [best, most] = [Number.NaN, 0];
-  for (const [value, count] of counts) if (count > most || (count === most && value < best)) [best, most] = [value, count];
+  for (const [value, count] of counts)
+    if (count > most || (count === most && value < best)) [best, most] = [value, count];
   return best;
 };

@@ -75,7 +75,8 @@ const looksLike = (column: Column, text: string): boolean => (looks[column] ?? i
 
 /** Whether a row without a header can be one of this order of columns: by its cells, and by what must hold between them. */
 export const canBe = (order: readonly Column[], cells: readonly string[]): boolean => {
-  if (cells.length !== order.length || !order.every((column, index) => looksLike(column, cells[index] as string))) return false;
+  if (cells.length !== order.length || !order.every((column, index) => looksLike(column, cells[index] as string)))
+    return false;
   const value = (role: Role): number => Number(cells[order.indexOf(role)]);
   if (order.includes("high")) {
     const inner = [value("open"), value("close")];

@@ -49,14 +49,28 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
   const places = header === undefined ? undefined : placesOf(header, subject);
   const found = wanted === undefined ? candidates(data, places) : [wanted];
   const [layout, ...others] = found;
-  if (first.names !== undefined && data.length === 1 && data[0]?.cells.every((cell) => cell === "" || cell.startsWith("[")))
-    throw importInvalid(file, first.line, "it is one JSON object of columns. Write a list of records (pandas: to_json(orient='records')).");
-  if (layout === undefined) throw places === undefined ? unknownLayout(data, subject) : unknownHeader(first, places, subject);
+  if (
+    first.names !== undefined &&
+    data.length === 1 &&
+    data[0]?.cells.every((cell) => cell === "" || cell.startsWith("["))
+  )
+    throw importInvalid(
+      file,
+      first.line,
+      "it is one JSON object of columns. Write a list of records (pandas: to_json(orient='records')).",
+    );
+  if (layout === undefined)
+    throw places === undefined ? unknownLayout(data, subject) : unknownHeader(first, places, subject);
   if (others.length > 0) {
     const names = found.map(({ name, about }) => `--layout ${name}: ${about}`);
-    throw new SluiceError("IMPORT_INVALID", `${file}: its rows can be read in ${found.length} ways. Say which one is right:`, names);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: its rows can be read in ${found.length} ways. Say which one is right:`,
+      names,
+    );
   }
-  if (places !== undefined) return withHeader(layout, places, { header: header as readonly string[], skip, data, file });
+  if (places !== undefined)
+    return withHeader(layout, places, { header: header as readonly string[], skip, data, file });
   return withoutHeader(layout, { skip, data, file });
 };
 
@@ -64,12 +78,16 @@ const named = (name: string): Layout => {
   const found = layouts.find((layout) => layout.name === name);
   if (found !== undefined) return found;
   const known = layouts.map((layout) => layout.name);
-  throw new SluiceError("USAGE", `layout: there is no "${name}".${didYouMean(name, known)} Known are: ${known.join(", ")}.`);
+  throw new SluiceError(
+    "USAGE",
+    `layout: there is no "${name}".${didYouMean(name, known)} Known are: ${known.join(", ")}.`,
+  );
 };
 
 /** Names and no values. */
 const isHeaderRow = (cells: readonly string[]): boolean =>
-  cells.some((cell) => /[a-z]/i.test(cell)) && !cells.some((cell) => isNumeric(cell) || microsecondsOf(cell) !== undefined);
+  cells.some((cell) => /[a-z]/i.test(cell)) &&
+  !cells.some((cell) => isNumeric(cell) || microsecondsOf(cell) !== undefined);
 
 /** Which columns of a header a pattern names, in the order of the header. */
 type Places = (pattern: string) => readonly number[];
@@ -85,20 +103,26 @@ const placesOf = (header: readonly string[], { base, quote }: Subject): Places =
 
 const candidates = (data: readonly Row[], places: Places | undefined): readonly Layout[] => {
   if (places === undefined)
-    return layouts.filter(({ order }) => order !== undefined && data.length > 0 && data.every(({ cells }) => canBe(order, cells)));
+    return layouts.filter(
+      ({ order }) => order !== undefined && data.length > 0 && data.every(({ cells }) => canBe(order, cells)),
+    );
   const fitting = layouts.filter((layout) => layout.columns !== undefined && missingIn(layout, places).length === 0);
   const most = Math.max(...fitting.map(({ marks = [] }) => marks.length));
   return fitting.filter(({ marks = [] }) => marks.length === most);
 };
 
 const placeOf = (layout: Layout, role: Role, places: Places, level = ""): number | undefined =>
-  (layout.columns?.[role] ?? []).map((name) => places(name.replace("#", level))[0]).find((place) => place !== undefined);
+  (layout.columns?.[role] ?? [])
+    .map((name) => places(name.replace("#", level))[0])
+    .find((place) => place !== undefined);
 
 /** What a header lacks to be of this layout. */
 const missingIn = (layout: Layout, places: Places): readonly string[] => {
   const { rows, marks = [] } = layout;
   const missing = rolesOf(rows).filter((role) => placeOf(layout, role, places, "0") === undefined);
-  const sideless = rows === "trades" && (["side", "buyerIsMaker"] as const).every((role) => placeOf(layout, role, places) === undefined);
+  const sideless =
+    rows === "trades" &&
+    (["side", "buyerIsMaker"] as const).every((role) => placeOf(layout, role, places) === undefined);
   return [...missing, ...(sideless ? ["side"] : []), ...marks.filter((mark) => places(mark).length === 0)];
 };
 
@@ -112,8 +136,14 @@ const withHeader = (layout: Layout, places: Places, found: Found & { readonly he
   const { header, skip, data, file } = found;
   const missing = missingIn({ ...layout, marks: [] }, places);
   if (missing.length > 0) {
-    const names = missing.map((role) => `${role}: ${(layout.columns?.[role as Role] ?? ["no name is given for it"]).join(", ")}`);
-    throw new SluiceError("IMPORT_INVALID", `${file}: for layout ${layout.name} the header ${header.join(",")} lacks`, names);
+    const names = missing.map(
+      (role) => `${role}: ${(layout.columns?.[role as Role] ?? ["no name is given for it"]).join(", ")}`,
+    );
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: for layout ${layout.name} the header ${header.join(",")} lacks`,
+      names,
+    );
   }
   const columns: Partial<Record<Role, number>> = {};
   for (const role of Object.keys(layout.columns ?? {}) as Role[]) {
@@ -122,11 +152,24 @@ const withHeader = (layout: Layout, places: Places, found: Found & { readonly he
   }
   const clock = clockOf(layout, columns, places, data);
   checkOneEach(layout, columns, places, { ...found, clock });
-  return { layout, header, skip, width: header.length, columns, clock, levels: layout.rows === "book" ? levelsOf(layout, places) : [] };
+  return {
+    layout,
+    header,
+    skip,
+    width: header.length,
+    columns,
+    clock,
+    levels: layout.rows === "book" ? levelsOf(layout, places) : [],
+  };
 };
 
 /** Date and time in two columns: then the second holds the time of day. */
-const clockOf = (layout: Layout, columns: Plan["columns"], places: Places, data: readonly Row[]): number | undefined => {
+const clockOf = (
+  layout: Layout,
+  columns: Plan["columns"],
+  places: Places,
+  data: readonly Row[],
+): number | undefined => {
   const [date, time] = [places("date")[0], places("time")[0]];
   const cells = data[0]?.cells;
   if (layout.marks !== undefined || date === undefined || time === undefined || cells === undefined) return undefined;
@@ -136,12 +179,22 @@ const clockOf = (layout: Layout, columns: Plan["columns"], places: Places, data:
 };
 
 /** A layout that goes by usual names only takes a column where no other could be meant. */
-const checkOneEach = (layout: Layout, columns: Plan["columns"], places: Places, found: Found & Pick<Plan, "header" | "clock">): void => {
+const checkOneEach = (
+  layout: Layout,
+  columns: Plan["columns"],
+  places: Places,
+  found: Found & Pick<Plan, "header" | "clock">,
+): void => {
   if (layout.marks !== undefined) return;
   const { file, header = [], data, clock } = found;
   for (const [role, place] of Object.entries(columns) as [Role, number][]) {
-    const all = [...new Set((layout.columns?.[role] ?? []).flatMap((name) => places(name)))].filter((other) => other !== clock);
-    const rivals = role === "time" ? all.filter((other) => !sameInstants(data, place, other)) : all.filter((other) => other !== place);
+    const all = [...new Set((layout.columns?.[role] ?? []).flatMap((name) => places(name)))].filter(
+      (other) => other !== clock,
+    );
+    const rivals =
+      role === "time"
+        ? all.filter((other) => !sameInstants(data, place, other))
+        : all.filter((other) => other !== place);
     if (rivals.length === 0 || role === "symbol" || role === "id") continue;
     const names = [place, ...rivals].map((column) => `"${header[column] ?? ""}"`).join(" or ");
     throw new SluiceError(
@@ -178,7 +231,9 @@ const withoutHeader = (layout: Layout, { skip, data, file }: Found): Plan => {
     const columns = order === undefined ? "only with a header" : `${order.length} columns: ${order.join(", ")}`;
     throw new SluiceError("IMPORT_INVALID", `${file}: a file of layout ${name} has ${columns}; found ${shown(row)}.`);
   }
-  const columns = Object.fromEntries(order.flatMap((role, index) => (role.startsWith("?") ? [] : [[role, index] as const])));
+  const columns = Object.fromEntries(
+    order.flatMap((role, index) => (role.startsWith("?") ? [] : [[role, index] as const])),
+  );
   return { layout, header: undefined, skip, width: order.length, columns, clock: undefined, levels: [] };
 };
 
@@ -192,7 +247,8 @@ const unknownHeader = (row: Row, places: Places, subject: Subject): SluiceError 
   const [nearest] = lacking.sort(
     (a, b) => a.missing.length / rolesOf(a.layout.rows).length - b.missing.length / rolesOf(b.layout.rows).length,
   );
-  if (nearest === undefined || nearest.missing.length * 2 > rolesOf(nearest.layout.rows).length) return unknownLayout([row], subject);
+  if (nearest === undefined || nearest.missing.length * 2 > rolesOf(nearest.layout.rows).length)
+    return unknownLayout([row], subject);
   const { layout, missing } = nearest;
   return importInvalid(
     subject.file,

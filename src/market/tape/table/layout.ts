@@ -85,7 +85,16 @@ export const plainName = (name: string): string => name.toLowerCase().replaceAll
 
 const names = { type: "array", items: { type: "string", minLength: 1 }, minItems: 1 };
 const roles: readonly Role[] = [...new Set(Object.values(needed).flat())];
-const otherRoles: readonly Role[] = ["exchangeTime", "endTime", "baseVolume", "buyerIsMaker", "id", "snapshot", "symbol", "exchange"];
+const otherRoles: readonly Role[] = [
+  "exchangeTime",
+  "endTime",
+  "baseVolume",
+  "buyerIsMaker",
+  "id",
+  "snapshot",
+  "symbol",
+  "exchange",
+];
 const schema = {
   type: "object",
   required: ["name", "about", "rows"],

@@ -48,13 +48,39 @@ const usual = {
   id: ["id", "trade_id", "tid"],
   symbol: ["symbol", "instrument", "inst_id", "instrument_name", "pair", "ticker"],
   bid: ["bid", "bid_price", "best_bid", "best_bid_price", "bid_px"],
-  bidQty: ["bid_qty", "bid_size", "bid_amount", "bid_quantity", "bid_volume", "best_bid_qty", "best_bid_size", "bid_sz"],
+  bidQty: [
+    "bid_qty",
+    "bid_size",
+    "bid_amount",
+    "bid_quantity",
+    "bid_volume",
+    "best_bid_qty",
+    "best_bid_size",
+    "bid_sz",
+  ],
   ask: ["ask", "ask_price", "best_ask", "best_ask_price", "ask_px"],
-  askQty: ["ask_qty", "ask_size", "ask_amount", "ask_quantity", "ask_volume", "best_ask_qty", "best_ask_size", "ask_sz"],
+  askQty: [
+    "ask_qty",
+    "ask_size",
+    "ask_amount",
+    "ask_quantity",
+    "ask_volume",
+    "best_ask_qty",
+    "best_ask_size",
+    "ask_sz",
+  ],
 } as const satisfies Partial<Record<Role, readonly string[]>>;
 
 const { time, symbol, price, qty, side, buyerIsMaker, id, bid, bidQty, ask, askQty } = usual;
-const candleColumns = { time, open: usual.open, high: usual.high, low: usual.low, close: usual.close, volume: usual.volume, symbol };
+const candleColumns = {
+  time,
+  open: usual.open,
+  high: usual.high,
+  low: usual.low,
+  close: usual.close,
+  volume: usual.volume,
+  symbol,
+};
 
 const binance: readonly Layout[] = [
   {
@@ -62,9 +88,28 @@ const binance: readonly Layout[] = [
     about: "Binance Vision klines, spot and futures",
     rows: "candles",
     // Coin-margined futures count contracts, and the base currency where others have the quote currency.
-    columns: { time: ["open_time"], endTime: ["close_time"], ...bars, volume: ["volume"], baseVolume: ["quote_volume"] },
+    columns: {
+      time: ["open_time"],
+      endTime: ["close_time"],
+      ...bars,
+      volume: ["volume"],
+      baseVolume: ["quote_volume"],
+    },
     marks: ["open_time", "close_time", "count", "taker_buy_volume"],
-    order: ["time", "open", "high", "low", "close", "volume", "endTime", "baseVolume", "?count", "?number", "?number", "?"],
+    order: [
+      "time",
+      "open",
+      "high",
+      "low",
+      "close",
+      "volume",
+      "endTime",
+      "baseVolume",
+      "?count",
+      "?number",
+      "?number",
+      "?",
+    ],
     contracts: "-USD-SWAP$",
   },
   {
@@ -85,7 +130,13 @@ const binance: readonly Layout[] = [
     name: "binance-aggtrades",
     about: "Binance Vision aggregated trades, spot and futures",
     rows: "trades",
-    columns: { time: ["transact_time"], price: ["price"], qty: ["quantity"], buyerIsMaker: ["is_buyer_maker"], id: ["agg_trade_id"] },
+    columns: {
+      time: ["transact_time"],
+      price: ["price"],
+      qty: ["quantity"],
+      buyerIsMaker: ["is_buyer_maker"],
+      id: ["agg_trade_id"],
+    },
     marks: ["agg_trade_id", "first_trade_id", "last_trade_id"],
     order: ["id", "price", "qty", "?count", "?count", "time", "buyerIsMaker", "?flag"],
   },
@@ -116,7 +167,14 @@ const otherExchanges: readonly Layout[] = [
     name: "bybit-trades",
     about: "Bybit trades of derivatives",
     rows: "trades",
-    columns: { time: ["timestamp"], price: ["price"], qty: ["size"], side: ["side"], symbol: ["symbol"], id: ["trdMatchID"] },
+    columns: {
+      time: ["timestamp"],
+      price: ["price"],
+      qty: ["size"],
+      side: ["side"],
+      symbol: ["symbol"],
+      id: ["trdMatchID"],
+    },
     marks: ["tickDirection", "trdMatchID"],
     // Inverse contracts count dollars.
     contracts: "USD$",
@@ -132,7 +190,14 @@ const otherExchanges: readonly Layout[] = [
     name: "okx-trades",
     about: "OKX trades",
     rows: "trades",
-    columns: { time: ["created_time"], price: ["price"], qty: ["size"], side: ["side"], id: ["trade_id"], symbol: ["instrument_name"] },
+    columns: {
+      time: ["created_time"],
+      price: ["price"],
+      qty: ["size"],
+      side: ["side"],
+      id: ["trade_id"],
+      symbol: ["instrument_name"],
+    },
     marks: ["trade_id", "side", "size", "price", "created_time"],
     contracts: "-SWAP$|-\\d{6}$",
   },
@@ -165,7 +230,13 @@ const otherExchanges: readonly Layout[] = [
     name: "tardis-book-snapshots",
     about: "Tardis book_snapshot_25 and book_snapshot_5",
     rows: "book",
-    columns: { ...tardis, bid: ["bids[#].price"], bidQty: ["bids[#].amount"], ask: ["asks[#].price"], askQty: ["asks[#].amount"] },
+    columns: {
+      ...tardis,
+      bid: ["bids[#].price"],
+      bidQty: ["bids[#].amount"],
+      ask: ["asks[#].price"],
+      askQty: ["asks[#].amount"],
+    },
     marks: [...tardisMarks, "asks[0].price", "bids[0].price"],
     contracts: contractExchanges,
   },
@@ -180,7 +251,12 @@ const otherExchanges: readonly Layout[] = [
 ];
 
 const generic: readonly Layout[] = [
-  { name: "candles", about: "bars by the usual names of columns, such as a TradingView export", rows: "candles", columns: candleColumns },
+  {
+    name: "candles",
+    about: "bars by the usual names of columns, such as a TradingView export",
+    rows: "candles",
+    columns: candleColumns,
+  },
   {
     name: "trades",
     about: "trades by the usual names of columns",

@@ -49,14 +49,28 @@ export const programs: readonly Layout[] = [
     name: "ccxt-tickers",
     about: "ccxt tickers as JSON objects",
     rows: "quotes",
-    columns: { time: ["timestamp"], bid: ["bid"], bidQty: ["bidVolume"], ask: ["ask"], askQty: ["askVolume"], symbol: ["symbol"] },
+    columns: {
+      time: ["timestamp"],
+      bid: ["bid"],
+      bidQty: ["bidVolume"],
+      ask: ["ask"],
+      askQty: ["askVolume"],
+      symbol: ["symbol"],
+    },
     marks: ["bidVolume", "askVolume", "quoteVolume"],
   },
   {
     name: "ccxt-books",
     about: "ccxt order books as JSON objects",
     rows: "book",
-    columns: { time: ["timestamp"], bid: ["bids"], bidQty: ["bids"], ask: ["asks"], askQty: ["asks"], symbol: ["symbol"] },
+    columns: {
+      time: ["timestamp"],
+      bid: ["bids"],
+      bidQty: ["bids"],
+      ask: ["asks"],
+      askQty: ["asks"],
+      symbol: ["symbol"],
+    },
     marks: ["bids", "asks", "nonce"],
   },
   {
@@ -104,6 +118,7 @@ export const programs: readonly Layout[] = [
     rows: "candles",
     columns: { time: ["date", "datetime"], ...bars, volume: ["volume"] },
     marks: ["adj close"],
-    caution: 'Yahoo counts the volume of currencies in the quote currency; prices are those of "Close", not of "Adj Close"',
+    caution:
+      'Yahoo counts the volume of currencies in the quote currency; prices are those of "Close", not of "Adj Close"',
   },
 ];

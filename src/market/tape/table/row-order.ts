@@ -43,9 +43,14 @@ export class RowOrder {
     const behindMs = this.#latest - forward;
     if (behindMs > this.#toleranceMs) {
       const [place, remedy] = this.#isReversed ? ["after", "newest"] : ["before", "oldest"];
-      const how = this.#toleranceMs > 0 ? ` by ${behindMs} ms; at most ${this.#toleranceMs} ms are sorted (--disorder-ms)` : "";
+      const how =
+        this.#toleranceMs > 0 ? ` by ${behindMs} ms; at most ${this.#toleranceMs} ms are sorted (--disorder-ms)` : "";
       const text = new Date(at).toISOString().replace("T", " ").replace(".000Z", "").replace("Z", "");
-      throw importInvalid(this.#file, line, `${text} comes ${place} the row above it${how}. Sort the rows ${remedy} first.`);
+      throw importInvalid(
+        this.#file,
+        line,
+        `${text} comes ${place} the row above it${how}. Sort the rows ${remedy} first.`,
+      );
     }
     if (behindMs > 0) this.#late++;
     else this.#latest = forward;

@@ -128,7 +128,8 @@ class TableReader {
     this.#columns = columns;
     if (found.contracts !== undefined) this.#contracts = new RegExp(found.contracts);
     this.#values.levelsOf = plan.levels;
-    for (const [side, texts] of Object.entries(found.sides ?? {})) for (const text of texts) this.#values.sides.set(text, side);
+    for (const [side, texts] of Object.entries(found.sides ?? {}))
+      for (const text of texts) this.#values.sides.set(text, side);
     this.#names = this.#sample[0]?.names;
     const data = this.#sample.slice(plan.skip);
     const order = new RowOrder(this.#file, found.rows === "candles" ? 0 : disorderMs, this.#timesOf(data, plan));
@@ -156,7 +157,8 @@ class TableReader {
     const { cells, line } = row;
     if (plan.layout.skip?.includes(cells[0] ?? "")) return;
     if (row.names !== this.#names) this.#findColumns(row);
-    else if (cells.length !== plan.width) throw importInvalid(this.#file, line, `${cells.length} cells; ${widthOf(plan)}.`);
+    else if (cells.length !== plan.width)
+      throw importInvalid(this.#file, line, `${cells.length} cells; ${widthOf(plan)}.`);
     this.rows++;
     if (!this.#isWanted(cells)) return;
     const columns = this.#columns;
@@ -173,7 +175,9 @@ class TableReader {
     values.at = this.#instant(timeText(cells, columns.time, plan.clock), line);
     values.line = line;
     values.endAt =
-      columns.endTime === undefined ? undefined : instantOf(cells[columns.endTime] ?? "", this.#file, line, this.#wordFor(columns.endTime));
+      columns.endTime === undefined
+        ? undefined
+        : instantOf(cells[columns.endTime] ?? "", this.#file, line, this.#wordFor(columns.endTime));
     values.unit = isBase ? undefined : this.#contract;
     sink.push(values);
   }
@@ -184,7 +188,8 @@ class TableReader {
     const name = symbol === undefined ? this.#options.instrument : (cells[symbol] ?? "");
     const subject = exchange === undefined ? name : `${cells[exchange] ?? ""}:${name}`;
     if (this.#contracts?.test(subject) !== true) return false;
-    if (this.#contract === undefined && baseVolume === undefined) throw importInvalid(this.#file, line, contractsUnknown(subject));
+    if (this.#contract === undefined && baseVolume === undefined)
+      throw importInvalid(this.#file, line, contractsUnknown(subject));
     this.#isContracts = true;
     return true;
   }
@@ -197,7 +202,11 @@ class TableReader {
     this.#unit ??= unit;
     if (unit === this.#unit) return at;
     const [before, now] = [unitNames[this.#unit], unitNames[unit]];
-    throw importInvalid(this.#file, line, `the timestamp ${JSON.stringify(text)} is of ${now}; rows before it tell ${before}.`);
+    throw importInvalid(
+      this.#file,
+      line,
+      `the timestamp ${JSON.stringify(text)} is of ${now}; rows before it tell ${before}.`,
+    );
   }
 
   /** A column as the header names it. */
@@ -225,7 +234,10 @@ class TableReader {
     if (symbol !== undefined && !isAbout(symbol, this.#options.instrument))
       this.#options.note(`rows of ${symbol} taken as ${this.#options.instrument}`, this.rows);
     if (wanted === undefined && this.#symbols.size > 1)
-      throw new SluiceError("IMPORT_INVALID", `${this.#file}: the file holds several symbols (${found}). Choose one with --symbol.`);
+      throw new SluiceError(
+        "IMPORT_INVALID",
+        `${this.#file}: the file holds several symbols (${found}). Choose one with --symbol.`,
+      );
   }
 
   /** JSON objects may have their members in another order, or others. */
@@ -258,4 +270,5 @@ const timeText = (cells: readonly string[], place: number | undefined, clock: nu
   return `${date} ${/^\d:/.test(time) ? "0" : ""}${time}`;
 };
 
-const widthOf = ({ header, width }: Plan): string => (header === undefined ? `rows before it have ${width}` : `the header names ${width}`);
+const widthOf = ({ header, width }: Plan): string =>
+  header === undefined ? `rows before it have ${width}` : `the header names ${width}`;

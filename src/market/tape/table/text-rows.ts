@@ -62,7 +62,9 @@ const delimiters = [",", ";", "\t", "|"] as const;
 /** The one that splits the first lines into most cells. */
 const delimiterOf = (head: string): string => {
   const lines = head.split("\n", 12).slice(0, 11);
-  const counts = delimiters.map((delimiter) => lines.reduce((total, line) => total + line.split(delimiter).length - 1, 0));
+  const counts = delimiters.map((delimiter) =>
+    lines.reduce((total, line) => total + line.split(delimiter).length - 1, 0),
+  );
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ",";
 };
 
@@ -184,10 +186,17 @@ const jsonSplitter = (name: string, handler: RecordHandler): Splitter => {
 const textsAndNumbers = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** Numbers become text before they are parsed, for as numbers they would lose digits. */
-const parsed = (element: string, name: string, count: number): readonly unknown[] | Readonly<Record<string, unknown>> => {
+const parsed = (
+  element: string,
+  name: string,
+  count: number,
+): readonly unknown[] | Readonly<Record<string, unknown>> => {
   try {
-    const value: unknown = JSON.parse(element.replace(textsAndNumbers, (match) => (match.startsWith(quote) ? match : `"${match}"`)));
-    if (typeof value === "object" && value !== null) return value as readonly unknown[] | Readonly<Record<string, unknown>>;
+    const value: unknown = JSON.parse(
+      element.replace(textsAndNumbers, (match) => (match.startsWith(quote) ? match : `"${match}"`)),
+    );
+    if (typeof value === "object" && value !== null)
+      return value as readonly unknown[] | Readonly<Record<string, unknown>>;
   } catch {
     // Refused below.
   }

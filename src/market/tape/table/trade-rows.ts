@@ -39,7 +39,10 @@ export class TradeRows implements RowSink {
     const id = cell("id");
     const isRepeated = id !== "" && id === this.#lastId && at === order.last;
     this.#lastId = id;
-    const [px, qty] = [parseDecimal(cell("price"), file, line, "price"), parseDecimal(cell("qty"), file, line, "quantity")];
+    const [px, qty] = [
+      parseDecimal(cell("price"), file, line, "price"),
+      parseDecimal(cell("qty"), file, line, "quantity"),
+    ];
     const side = this.#sideOf(cell("side"), cell("buyerIsMaker"), line);
     if (isRepeated || px.count === 0 || qty.count === 0 || side === undefined) {
       note(
@@ -97,9 +100,12 @@ export class QuoteRows implements RowSink {
   push({ at, line, cell, unit }: RowValues): void {
     const { file, order } = this.#options;
     // A side without orders has no price either.
-    const parts = quoteNames.map((name) => (isBlank(cell(name)) ? nothing : parseDecimal(cell(name), file, line, name)));
+    const parts = quoteNames.map((name) =>
+      isBlank(cell(name)) ? nothing : parseDecimal(cell(name), file, line, name),
+    );
     order.push(at, line);
-    for (const [index, part] of parts.entries()) this.#columns[index]?.push(index % 2 === 0 ? part : times(part, unit), line);
+    for (const [index, part] of parts.entries())
+      this.#columns[index]?.push(index % 2 === 0 ? part : times(part, unit), line);
   }
 
   series(): Series[] {
@@ -130,7 +136,11 @@ export class LevelRows implements RowSink {
 
   push(row: RowValues): void {
     if (this.#options.order.isReversed)
-      throw importInvalid(this.#options.file, row.line, "the rows are newest first; changes of a book are read oldest first. Sort them.");
+      throw importInvalid(
+        this.#options.file,
+        row.line,
+        "the rows are newest first; changes of a book are read oldest first. Sort them.",
+      );
     if (row.cell("side") === "") this.#pushBook(row);
     else this.#pushChange(row);
   }
@@ -138,7 +148,9 @@ export class LevelRows implements RowSink {
   series(): Series[] {
     const { order } = this.#options;
     const by = order.order();
-    const columns = [held(this.#side), this.#px.counts(), this.#qty.counts(), held(this.#snapshot)].map((column) => inOrder(column, by));
+    const columns = [held(this.#side), this.#px.counts(), this.#qty.counts(), held(this.#snapshot)].map((column) =>
+      inOrder(column, by),
+    );
     return order.at.length === 0 ? [] : [seriesOf("level", 0, inOrder(held(order.at), by), columns)];
   }
 

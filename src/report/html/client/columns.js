@@ -51,7 +51,8 @@ const roundLengths = [
 ];
 
 /** The shortest of them that is at least `ms`. @param {number} ms */
-export const roundLength = (ms) => roundLengths.find((length) => length >= ms) ?? /** @type {number} */ (roundLengths.at(-1));
+export const roundLength = (ms) =>
+  roundLengths.find((length) => length >= ms) ?? /** @type {number} */ (roundLengths.at(-1));
 
 /** @typedef {{ barMs: number, at: number[], open: number[], high: number[], low: number[], close: number[] }} Bars */
 
@@ -140,12 +141,28 @@ export const fillGroups = (fills, shown, startAt, from, to, most, groupMs) => {
   const groups = new Map();
   for (let index = first; index < end; index++) {
     const place = valueAt(shown, index);
-    const [time, px, qty, buy] = [valueAt(at, place), valueAt(fills.px, place), valueAt(fills.qty, place), fills.buy[place] === 1];
+    const [time, px, qty, buy] = [
+      valueAt(at, place),
+      valueAt(fills.px, place),
+      valueAt(fills.qty, place),
+      fills.buy[place] === 1,
+    ];
     const stretch = Math.floor((time + startAt) / length);
     const key = single ? index : 2 * stretch + (buy ? 1 : 0);
     const group = groups.get(key);
     if (group === undefined) {
-      groups.set(key, { at: time, px, low: px, high: px, qty, fee: valueAt(fills.fee, place), count: 1, buy, first: place, until: time });
+      groups.set(key, {
+        at: time,
+        px,
+        low: px,
+        high: px,
+        qty,
+        fee: valueAt(fills.fee, place),
+        count: 1,
+        buy,
+        first: place,
+        until: time,
+      });
     } else {
       group.px = (group.px * group.qty + px * qty) / (group.qty + qty);
       group.low = Math.min(group.low, px);

@@ -20,7 +20,11 @@ export const element = (tag, attributes, ...children) => {
 
 /** @param {string} text @param {string} label @param {() => void} act @param {Record<string, string>} [attributes] */
 export const button = (text, label, act, attributes = {}) => {
-  const made = element("button", { type: "button", ...(label === text ? {} : { "aria-label": label, title: label }), ...attributes }, text);
+  const made = element(
+    "button",
+    { type: "button", ...(label === text ? {} : { "aria-label": label, title: label }), ...attributes },
+    text,
+  );
   made.addEventListener("click", act);
   return made;
 };
@@ -29,7 +33,11 @@ export const button = (text, label, act, attributes = {}) => {
  * @param {string} label @param {readonly (readonly [value: string, text: string])[]} choices @param {(value: string) => void} act
  */
 export const choice = (label, choices, act) => {
-  const made = element("select", { "aria-label": label }, ...choices.map(([value, text]) => element("option", { value }, text)));
+  const made = element(
+    "select",
+    { "aria-label": label },
+    ...choices.map(([value, text]) => element("option", { value }, text)),
+  );
   made.addEventListener("change", () => act(made.value));
   return made;
 };

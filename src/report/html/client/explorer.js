@@ -127,8 +127,14 @@ export class Explorer {
     const isOwn = (/** @type {number | undefined} */ strategy) => this.#strategy === -1 || strategy === this.#strategy;
     this.#shown = {
       ...this.#shown,
-      fills: placesWhere(fills.at.length, (fill) => fills.instrument[fill] === instrument && isOwn(fills.strategy[fill])),
-      orders: placesWhere(orders.px.length, (order) => orders.instrument[order] === instrument && isOwn(orders.strategy[order])),
+      fills: placesWhere(
+        fills.at.length,
+        (fill) => fills.instrument[fill] === instrument && isOwn(fills.strategy[fill]),
+      ),
+      orders: placesWhere(
+        orders.px.length,
+        (order) => orders.instrument[order] === instrument && isOwn(orders.strategy[order]),
+      ),
       plots: plots.filter(({ pane, instrument: of }) => pane === "price" && (of === -1 || of === instrument)),
     };
     this.#fill = -1;
@@ -178,7 +184,9 @@ export class Explorer {
     const shown = at ?? Math.min(span.to, spanMs);
     for (const pane of this.#all) pane.tell(shown);
     this.#clock.textContent =
-      at === undefined ? spanText(startAt, Math.max(0, span.from), shown) : `${instant(at + startAt, span.to - span.from)} UTC`;
+      at === undefined
+        ? spanText(startAt, Math.max(0, span.from), shown)
+        : `${instant(at + startAt, span.to - span.from)} UTC`;
   }
 
   #bar() {

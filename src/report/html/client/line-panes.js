@@ -33,7 +33,8 @@ export const linePanes = (data, instrument, withBenchmark) => {
   const percent = (/** @type {number} */ value) => `${figure(value, Math.abs(value) < 1 ? 3 : 1)} %`;
   const traded = instruments[instrument];
   const own = plots.filter(({ pane, instrument: of }) => pane !== "price" && (of === -1 || of === instrument));
-  const named = (/** @type {readonly LineData[]} */ lines) => lines.map((line, index) => ({ ...line, ...lookOf(index) }));
+  const named = (/** @type {readonly LineData[]} */ lines) =>
+    lines.map((line, index) => ({ ...line, ...lookOf(index) }));
   return [
     ...(traded !== undefined && traded.position.at.length > 0
       ? [
@@ -41,7 +42,16 @@ export const linePanes = (data, instrument, withBenchmark) => {
             title: `Position in ${traded.base}`,
             height: 84,
             zero: true,
-            lines: [{ name: "position", at: traded.position.at, value: traded.position.qty, colour: "accent", step: true, area: true }],
+            lines: [
+              {
+                name: "position",
+                at: traded.position.at,
+                value: traded.position.qty,
+                colour: "accent",
+                step: true,
+                area: true,
+              },
+            ],
           },
         ]
       : []),
@@ -55,7 +65,9 @@ export const linePanes = (data, instrument, withBenchmark) => {
       height: 130,
       lines: [
         { ...equity, colour: "accent", spell: money },
-        ...(withBenchmark && benchmark !== undefined ? [{ ...benchmark, colour: "c2", dash: [7, 3], spell: money }] : []),
+        ...(withBenchmark && benchmark !== undefined
+          ? [{ ...benchmark, colour: "c2", dash: [7, 3], spell: money }]
+          : []),
       ],
     },
     ...(byStrategy.length > 1
@@ -85,7 +97,14 @@ const quotaPanes = ({ at, weight, weightMax, requests, requestsMax, waited, refu
     Float64Array.from(values, (value) => (100 * value) / whole);
   /** @type {Line[]} */
   const used = [
-    { name: `weight of ${figure(weightMax)} a minute`, at, value: shareOf(weight, weightMax), colour: "accent", step: true, area: true },
+    {
+      name: `weight of ${figure(weightMax)} a minute`,
+      at,
+      value: shareOf(weight, weightMax),
+      colour: "accent",
+      step: true,
+      area: true,
+    },
     {
       name: `requests of ${figure(requestsMax)} a second`,
       at,

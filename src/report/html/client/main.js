@@ -68,7 +68,8 @@ const start = async () => {
     width = place.clientWidth;
     explorer.resize();
   }).observe(place);
-  if (data.trades.net.length > 0) byId("trades").replaceChildren(new TradeTable(data, (trade) => explorer.showTrade(trade)).node);
+  if (data.trades.net.length > 0)
+    byId("trades").replaceChildren(new TradeTable(data, (trade) => explorer.showTrade(trade)).node);
   root.dataset["ready"] = "";
 };
 

@@ -76,7 +76,13 @@ const bandsOf = (orders, from, width, slots) => {
       const place = 2 * slot + (order.buy ? 1 : 0);
       const band = bands[place];
       if (band === undefined)
-        bands[place] = { from: from + slot * width, to: from + (slot + 1) * width, low: order.px, high: order.px, buy: order.buy };
+        bands[place] = {
+          from: from + slot * width,
+          to: from + (slot + 1) * width,
+          low: order.px,
+          high: order.px,
+          buy: order.buy,
+        };
       else if (order.px < band.low) band.low = order.px;
       else if (order.px > band.high) band.high = order.px;
     }

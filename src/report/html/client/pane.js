@@ -49,7 +49,11 @@ const axisWidth = () => (innerWidth < 600 ? 62 : 78);
  * @param {{ height: number, series: uPlot.Series[], range: () => [number, number], hooks?: uPlot.Hooks.Arrays, spell?: ((value: number) => string) | undefined, withTime: boolean }} parts
  * @returns {uPlot}
  */
-export const plotOf = (node, { startAt, syncKey, onCursor }, { height, series, range, hooks = {}, spell, withTime }) => {
+export const plotOf = (
+  node,
+  { startAt, syncKey, onCursor },
+  { height, series, range, hooks = {}, spell, withTime },
+) => {
   const stroke = () => colourOf("soft");
   const grid = { stroke: () => colourOf("rule"), width: 1 };
   const box = element("div", { class: "canvas" });
@@ -171,7 +175,8 @@ export const linePane = (shared, { title, height, lines, limit, spell, zero = fa
       value.textContent = texts.join("   ");
     },
     restyle: () => plot.redraw(false, true),
-    resize: () => plot.setSize({ width: Math.max(200, node.clientWidth), height: height + (withTime ? timeHeight : 0) }),
+    resize: () =>
+      plot.setSize({ width: Math.max(200, node.clientWidth), height: height + (withTime ? timeHeight : 0) }),
   };
 };
 

@@ -9,7 +9,16 @@ import { barsBetween, fillGroups, lastPlace, lineBetween, valueAt } from "./colu
 import { element } from "./elements.js";
 import { restingBetween } from "./orders.js";
 import { keyOf, lineValue, lookOf, plotOf, rangeOf, shortly, timeHeight } from "./pane.js";
-import { drawBars, drawGroup, drawLine, drawPrices, drawResting, drawRing, drawTrade, markSize } from "./price-drawing.js";
+import {
+  drawBars,
+  drawGroup,
+  drawLine,
+  drawPrices,
+  drawResting,
+  drawRing,
+  drawTrade,
+  markSize,
+} from "./price-drawing.js";
 import { countOf, figure, lasting } from "./texts.js";
 
 /** @import {PageData} from "../page-data.ts" */
@@ -69,7 +78,10 @@ export class PricePane {
   /** The mark at a place, or beside it. @param {number} left from the plot's corner @param {number} top */
   markNear(left, top) {
     const far = (/** @type {Mark} */ { x, y }) => Math.hypot(x - left, y - top);
-    const nearest = this.#marks.reduce((best, mark) => (best === undefined || far(mark) < far(best) ? mark : best), this.#marks[0]);
+    const nearest = this.#marks.reduce(
+      (best, mark) => (best === undefined || far(mark) < far(best) ? mark : best),
+      this.#marks[0],
+    );
     return nearest !== undefined && far(nearest) < 14 ? nearest.group : undefined;
   }
 
@@ -81,10 +93,18 @@ export class PricePane {
     if (instrument === undefined) return;
     const width = this.plot.bbox.width / devicePixelRatio;
     const bars = barsBetween(instrument, startAt, from, to, width / (asLine ? 1 : 6));
-    const groups = withFills ? fillGroups(this.#data.fills, fills, startAt, from, to, width / 12, (34 * (to - from)) / width) : [];
+    const groups = withFills
+      ? fillGroups(this.#data.fills, fills, startAt, from, to, width / 12, (34 * (to - from)) / width)
+      : [];
     const lines = plots.map((line) => lineBetween(line, from, to, width));
     const resting = restingBetween(this.#data.orders, withOrders ? orders : [], { from, to }, Math.ceil(width / 4));
-    const values = [bars.low, bars.high, groups.map(({ low }) => low), groups.map(({ high }) => high), ...lines.map(([, line]) => line)];
+    const values = [
+      bars.low,
+      bars.high,
+      groups.map(({ low }) => low),
+      groups.map(({ high }) => high),
+      ...lines.map(([, line]) => line),
+    ];
     this.#range = widened(rangeOf(values), resting);
     this.#drawn = { bars, groups, resting, lines };
     this.#title.textContent = instrument.instId;
@@ -109,7 +129,10 @@ export class PricePane {
       const found = lineValue(line, at);
       return `${line.name}:\u00a0${found === undefined ? "–" : shortly(found)}`;
     });
-    this.#value.textContent = [...plotted, barText(this.#drawn.bars, at, this.#data.instruments[instrument]?.places ?? 0)].join("   ");
+    this.#value.textContent = [
+      ...plotted,
+      barText(this.#drawn.bars, at, this.#data.instruments[instrument]?.places ?? 0),
+    ].join("   ");
   }
 
   restyle() {
@@ -169,7 +192,9 @@ const aboutOf = ({ bars: { barMs }, groups, resting }, { withFills, withOrders }
   const fills = groups.reduce((total, { count }) => total + count, 0);
   return [
     `${sources[of]}${barMs === 0 ? ", every change" : `, ${lasting(barMs)}`}`,
-    ...(withFills ? [`${countOf(fills, "fill")}${groups.length < fills ? ` in ${countOf(groups.length, "group")}` : ""}`] : []),
+    ...(withFills
+      ? [`${countOf(fills, "fill")}${groups.length < fills ? ` in ${countOf(groups.length, "group")}` : ""}`]
+      : []),
     ...(withOrders ? [`${countOf(resting.count, "resting order")}`] : []),
   ].join(" · ");
 };
@@ -179,5 +204,7 @@ const barText = ({ barMs, at: times, open, high, low, close }, at, places) => {
   const place = lastPlace(times, at);
   if (place < 0) return "";
   const text = (/** @type {readonly number[]} */ column) => figure(valueAt(column, place), places, places);
-  return barMs === 0 ? text(close) : `O\u00a0${text(open)}  H\u00a0${text(high)}  L\u00a0${text(low)}  C\u00a0${text(close)}`;
+  return barMs === 0
+    ? text(close)
+    : `O\u00a0${text(open)}  H\u00a0${text(high)}  L\u00a0${text(low)}  C\u00a0${text(close)}`;
 };

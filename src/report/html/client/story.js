@@ -13,7 +13,8 @@ import { countOf, figure, instant, lasting } from "./texts.js";
 /** @import uPlot from "uplot" */
 
 /** @param {PageData} data @param {number} instrument */
-const instrumentOf = ({ instruments }, instrument) => /** @type {PageData["instruments"][number]} */ (instruments[instrument]);
+const instrumentOf = ({ instruments }, instrument) =>
+  /** @type {PageData["instruments"][number]} */ (instruments[instrument]);
 
 /** @param {PageData} data @param {FillGroup} group */
 export const storyOf = (data, group) => (group.count === 1 ? fillStory(data, group.first) : groupStory(data, group));
@@ -28,7 +29,11 @@ const groupStory = (data, { first, count, buy, px, low, high, qty, fee, until })
       { class: buy ? "buy" : "sell" },
       `${buy ? "▲" : "▼"} ${countOf(count, buy ? "buy" : "sell")}, ${figure(qty)} ${base}`,
     ),
-    element("p", {}, `at ${figure(px, places + 2)} on average, ${figure(low, places)} to ${figure(high, places)} (${instId})`),
+    element(
+      "p",
+      {},
+      `at ${figure(px, places + 2)} on average, ${figure(low, places)} to ${figure(high, places)} (${instId})`,
+    ),
     element("p", {}, `fees ${figure(fee)} ${data.currency}`),
     element(
       "p",
@@ -46,10 +51,20 @@ export const fillStory = (data, fill) => {
   const [px, qty, fee] = [valueAt(fills.px, fill), valueAt(fills.qty, fill), valueAt(fills.fee, fill)];
   const order = valueAt(fills.order, fill);
   return [
-    element("strong", { class: buy ? "buy" : "sell" }, `${buy ? "▲ bought" : "▼ sold"} ${figure(qty)} ${base} at ${figure(px, places)}`),
-    element("p", {}, `${instId}, ${fills.maker[fill] === 1 ? "maker" : "taker"}, ${fee < 0 ? "rebate" : "fee"} ${figure(Math.abs(fee))}`),
+    element(
+      "strong",
+      { class: buy ? "buy" : "sell" },
+      `${buy ? "▲ bought" : "▼ sold"} ${figure(qty)} ${base} at ${figure(px, places)}`,
+    ),
+    element(
+      "p",
+      {},
+      `${instId}, ${fills.maker[fill] === 1 ? "maker" : "taker"}, ${fee < 0 ? "rebate" : "fee"} ${figure(Math.abs(fee))}`,
+    ),
     element("p", { class: "soft" }, instant(valueAt(fills.at, fill) + data.startAt)),
-    ...(order < 0 ? [element("p", { class: "soft" }, "of no order of a strategy")] : orderStory(data, order, valueAt(fills.at, fill))),
+    ...(order < 0
+      ? [element("p", { class: "soft" }, "of no order of a strategy")]
+      : orderStory(data, order, valueAt(fills.at, fill))),
   ];
 };
 

@@ -20,7 +20,8 @@ const formatOf = (places, least) => {
 };
 
 /** @param {number} value @param {number} [places] at most @param {number} [least] */
-export const figure = (value, places = 8, least = 0) => formatOf(places, Math.min(least, places)).format(value).replace("-", "−");
+export const figure = (value, places = 8, least = 0) =>
+  formatOf(places, Math.min(least, places)).format(value).replace("-", "−");
 
 /** Fraction digits that tell multiples of a step apart: three for 0.025. @param {number} step */
 export const placesOf = (step) => {

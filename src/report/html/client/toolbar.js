@@ -23,7 +23,11 @@ const toggle = (name, on, act) => {
 };
 
 /** @param {PageData} data @param {View} view @param {Acts} acts */
-export const toolbar = (data, view, { instruments, clock, asLine, withBenchmark, change, strategy, benchmark, step }) => {
+export const toolbar = (
+  data,
+  view,
+  { instruments, clock, asLine, withBenchmark, change, strategy, benchmark, step },
+) => {
   const kinds = /** @type {const} */ ([
     ["line", "line"],
     ["bars", "candles"],
@@ -33,7 +37,9 @@ export const toolbar = (data, view, { instruments, clock, asLine, withBenchmark,
     "div",
     { class: "bar", role: "toolbar", "aria-label": "What the charts show" },
     ...(data.instruments.length > 1 ? [instruments] : []),
-    ...(names.length > 1 ? [choice("strategy", [["-1", "all strategies"], ...names], (value) => strategy(Number(value)))] : []),
+    ...(names.length > 1
+      ? [choice("strategy", [["-1", "all strategies"], ...names], (value) => strategy(Number(value)))]
+      : []),
     choice("kind of chart", asLine ? kinds : [...kinds].reverse(), (value) => change({ asLine: value === "line" })),
     toggle("fills", true, (withFills) => change({ withFills })),
     toggle("resting orders", true, (withOrders) => change({ withOrders })),

@@ -24,10 +24,12 @@ const results = /** @type {const} */ ([
 const columnsOf = (data) => {
   const { trades, instruments, strategies, startAt, spanMs, places } = data;
   const instrument = (/** @type {number} */ trade) => instruments[valueAt(trades.instrument, trade)];
-  const closed = (/** @type {number} */ trade) => (valueAt(trades.closedAt, trade) < 0 ? spanMs : valueAt(trades.closedAt, trade));
+  const closed = (/** @type {number} */ trade) =>
+    valueAt(trades.closedAt, trade) < 0 ? spanMs : valueAt(trades.closedAt, trade);
   const held = (/** @type {number} */ trade) => Math.max(0, closed(trade) - valueAt(trades.openedAt, trade));
   const costs = (/** @type {number} */ trade) => valueAt(trades.fees, trade) + valueAt(trades.funding, trade);
-  const px = (/** @type {number} */ value, /** @type {number} */ trade) => figure(value, (instrument(trade)?.places ?? 2) + 1, 2);
+  const px = (/** @type {number} */ value, /** @type {number} */ trade) =>
+    figure(value, (instrument(trade)?.places ?? 2) + 1, 2);
   const money = (/** @type {keyof typeof trades} */ name) => ({
     value: (/** @type {number} */ trade) => valueAt(trades[name], trade),
     text: (/** @type {number} */ trade) => gain(valueAt(trades[name], trade), places),
@@ -39,7 +41,11 @@ const columnsOf = (data) => {
       value: (trade) => valueAt(trades.openedAt, trade),
       text: (trade) => instant(valueAt(trades.openedAt, trade) + startAt, 3_600_000),
     },
-    { name: "held", value: held, text: (trade) => `${lasting(held(trade))}${valueAt(trades.closedAt, trade) < 0 ? ", open" : ""}` },
+    {
+      name: "held",
+      value: held,
+      text: (trade) => `${lasting(held(trade))}${valueAt(trades.closedAt, trade) < 0 ? ", open" : ""}`,
+    },
     { name: "strategy", value: strategy, text: strategy, isText: true },
     {
       name: "instrument",
@@ -53,9 +59,21 @@ const columnsOf = (data) => {
       text: (trade) => (trades.long[trade] === 1 ? "▲ long" : "▼ short"),
       isText: true,
     },
-    { name: "quantity", value: (trade) => valueAt(trades.qty, trade), text: (trade) => figure(valueAt(trades.qty, trade)) },
-    { name: "entry", value: (trade) => valueAt(trades.entryPx, trade), text: (trade) => px(valueAt(trades.entryPx, trade), trade) },
-    { name: "exit", value: (trade) => valueAt(trades.exitPx, trade), text: (trade) => px(valueAt(trades.exitPx, trade), trade) },
+    {
+      name: "quantity",
+      value: (trade) => valueAt(trades.qty, trade),
+      text: (trade) => figure(valueAt(trades.qty, trade)),
+    },
+    {
+      name: "entry",
+      value: (trade) => valueAt(trades.entryPx, trade),
+      text: (trade) => px(valueAt(trades.entryPx, trade), trade),
+    },
+    {
+      name: "exit",
+      value: (trade) => valueAt(trades.exitPx, trade),
+      text: (trade) => px(valueAt(trades.exitPx, trade), trade),
+    },
     { name: "costs", value: costs, text: (trade) => figure(costs(trade), places, places) },
     { name: "net", ...money("net"), tone: true },
     { name: "best move", ...money("best") },
@@ -87,8 +105,18 @@ export class TradeTable {
       return element("th", { scope: "col", class: isText ? "" : "n" }, sort);
     });
     this.#body.addEventListener("keydown", (event) => this.#takeKey(event));
-    const caption = element("caption", {}, "Trades from flat to flat. Choose one to see it in the charts: click, or arrow keys and Enter.");
-    const table = element("table", { class: "trades" }, caption, element("thead", {}, element("tr", {}, ...this.#heads)), this.#body);
+    const caption = element(
+      "caption",
+      {},
+      "Trades from flat to flat. Choose one to see it in the charts: click, or arrow keys and Enter.",
+    );
+    const table = element(
+      "table",
+      { class: "trades" },
+      caption,
+      element("thead", {}, element("tr", {}, ...this.#heads)),
+      this.#body,
+    );
     const region = element("div", { class: "scroll", role: "region", "aria-label": "Trades", tabindex: "0" }, table);
     this.node = element("div", {}, this.#bar(), region);
     this.#update();
@@ -96,7 +124,8 @@ export class TradeTable {
 
   #bar() {
     const { strategies, instruments } = this.#data;
-    const numbered = (/** @type {readonly string[]} */ names) => names.map((name, index) => /** @type {const} */ ([String(index), name]));
+    const numbered = (/** @type {readonly string[]} */ names) =>
+      names.map((name, index) => /** @type {const} */ ([String(index), name]));
     const filter = (
       /** @type {"strategy" | "instrument" | "result"} */ name,
       /** @type {readonly (readonly [string, string])[]} */ choices,
@@ -155,7 +184,9 @@ export class TradeTable {
   /** @returns {number[]} */
   #rows() {
     const { value } = /** @type {TradeColumn} */ (this.#columns[this.#by]);
-    const rows = Array.from({ length: this.#data.trades.net.length }, (_, trade) => trade).filter((trade) => this.#isShown(trade));
+    const rows = Array.from({ length: this.#data.trades.net.length }, (_, trade) => trade).filter((trade) =>
+      this.#isShown(trade),
+    );
     const keys = new Map(rows.map((trade) => [trade, value(trade)]));
     return rows.sort((a, b) => {
       const [one, other] = [keys.get(a) ?? 0, keys.get(b) ?? 0];
@@ -166,11 +197,14 @@ export class TradeTable {
   #update() {
     const rows = this.#rows();
     const sorted = this.#down ? "descending" : "ascending";
-    for (const [index, head] of this.#heads.entries()) head.setAttribute("aria-sort", index === this.#by ? sorted : "none");
+    for (const [index, head] of this.#heads.entries())
+      head.setAttribute("aria-sort", index === this.#by ? sorted : "none");
     const pages = Math.max(1, Math.ceil(rows.length / perPage));
     this.#page = Math.min(pages - 1, this.#page);
     const first = this.#page * perPage;
-    this.#body.replaceChildren(...rows.slice(first, first + perPage).map((trade, index) => this.#rowOf(trade, index === 0)));
+    this.#body.replaceChildren(
+      ...rows.slice(first, first + perPage).map((trade, index) => this.#rowOf(trade, index === 0)),
+    );
     const all = this.#data.trades.net.length;
     const of = rows.length < all ? ` of ${figure(all)}` : "";
     this.#count.textContent = `${countOf(rows.length, "trade")}${of}, page ${figure(this.#page + 1)} of ${figure(pages)}`;
@@ -178,7 +212,11 @@ export class TradeTable {
 
   /** @param {number} trade @param {boolean} isFirst the one that Tab comes to */
   #rowOf(trade, isFirst) {
-    const row = element("tr", { tabindex: isFirst ? "0" : "-1", "data-trade": String(trade), "aria-current": trade === this.#current });
+    const row = element("tr", {
+      tabindex: isFirst ? "0" : "-1",
+      "data-trade": String(trade),
+      "aria-current": trade === this.#current,
+    });
     for (const { text, isText = false, tone = false } of this.#columns) {
       const value = text(trade);
       const sign = value.startsWith("+") ? " gain" : value.startsWith("−") ? " loss" : "";

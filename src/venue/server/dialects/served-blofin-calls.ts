@@ -9,8 +9,26 @@
 import type { Refusal } from "../../responses.ts";
 import type { VenueResponse } from "../../venue.ts";
 import type { Call, Question, Service, Speech } from "../served-dialect.ts";
-import { accountOf, type BlofinRecord, instrumentOf, isOffered, orderOf, ourId, positionOf } from "./served-blofin-records.ts";
-import { envelopeOf, headersOf, known, missing, queryWith, type RouteRow, routesAt, type Texts, textsOf } from "./wire-fields.ts";
+import {
+  accountOf,
+  type BlofinRecord,
+  instrumentOf,
+  isOffered,
+  orderOf,
+  ourId,
+  positionOf,
+} from "./served-blofin-records.ts";
+import {
+  envelopeOf,
+  headersOf,
+  known,
+  missing,
+  queryWith,
+  type RouteRow,
+  routesAt,
+  type Texts,
+  textsOf,
+} from "./wire-fields.ts";
 
 const root = "/api/v1/";
 
@@ -38,7 +56,10 @@ type Questions = readonly [Question, ...Question[]] | Refusal;
 const empty = (name: string): Refusal => ({ code: "152001", msg: `Parameter ${name} cannot be empty.` });
 const wrong = (name: string): Refusal => ({ code: "152002", msg: `Parameter ${name} error.` });
 const noIds: Refusal = { code: "152003", msg: "Either parameter orderId or clientOrderId is required." };
-const badForm: Refusal = { code: "152004", msg: "JSON syntax error, Please check if the parameter should be an array or an object." };
+const badForm: Refusal = {
+  code: "152004",
+  msg: "JSON syntax error, Please check if the parameter should be an array or an object.",
+};
 const tooMany: Refusal = { code: "152006", msg: "Batch orders can be placed for up to 20 at once." };
 const mixedIds: Refusal = {
   code: "152008",
@@ -52,10 +73,27 @@ const placement = (given: Texts): Question | Refusal => {
   const market = given["orderType"] === "market";
   const lacks = missing(given, ["instId", "marginMode", "side", "orderType", "size", ...(market ? [] : ["price"])]);
   if (lacks !== undefined) return empty(lacks);
-  const { instId = "", marginMode, side, orderType, size, price, clientOrderId, reduceOnly, positionSide = "net" } = given;
+  const {
+    instId = "",
+    marginMode,
+    side,
+    orderType,
+    size,
+    price,
+    clientOrderId,
+    reduceOnly,
+    positionSide = "net",
+  } = given;
   if (marginMode !== "cross" && marginMode !== "isolated") return wrong("marginMode");
   if (positionSide !== "net") return { code: "102089", msg: "Position mode mismatch" };
-  const order = { instId: ourId(instId), side, ordType: orderType, sz: size, px: market ? undefined : price, clOrdId: clientOrderId };
+  const order = {
+    instId: ourId(instId),
+    side,
+    ordType: orderType,
+    sz: size,
+    px: market ? undefined : price,
+    clOrdId: clientOrderId,
+  };
   return { body: known({ ...order, mgnMode: marginMode, reduceOnly: reduceOnly === "true" }) };
 };
 
@@ -115,7 +153,9 @@ export const askBlofin = (call: Call): Questions => {
   const body = textsOf(call.body);
   switch (call.endpoint) {
     case "spotBalance":
-      return call.path.endsWith("balances") && call.query["accountType"] === undefined ? empty("accountType") : [{ query: {} }];
+      return call.path.endsWith("balances") && call.query["accountType"] === undefined
+        ? empty("accountType")
+        : [{ query: {} }];
     case "instruments":
     case "positions":
       return [{ query: {} }];
@@ -145,8 +185,18 @@ const placed = ({ path, body }: Call, answers: readonly VenueResponse[]): object
   const orders: readonly unknown[] = path.endsWith("batch-orders") ? (body as unknown[]) : [body];
   const results = answers.map((answer, index) => {
     const { code, msg, data } = envelopeOf(answer);
-    const { ordId = "", clOrdId = textsOf(orders[index])["clientOrderId"] ?? "", sCode = code, sMsg = msg } = data[0] ?? {};
-    return { orderId: sCode === "0" ? ordId : null, clientOrderId: clOrdId, msg: sCode === "0" ? "" : sMsg, code: sCode };
+    const {
+      ordId = "",
+      clOrdId = textsOf(orders[index])["clientOrderId"] ?? "",
+      sCode = code,
+      sMsg = msg,
+    } = data[0] ?? {};
+    return {
+      orderId: sCode === "0" ? ordId : null,
+      clientOrderId: clOrdId,
+      msg: sCode === "0" ? "" : sMsg,
+      code: sCode,
+    };
   });
   return succeeded(results, "");
 };
@@ -156,7 +206,12 @@ const canceled = ({ path, body }: Call, data: readonly Readonly<Record<string, s
   const results = data.map(({ ordId = "", clOrdId = "", sCode }) =>
     sCode === "0"
       ? { orderId: ordId, clientOrderId: clOrdId === "" ? null : clOrdId }
-      : { orderId: ordId === "" ? null : ordId, clientOrderId: clOrdId === "" ? null : clOrdId, msg: notCancelable, code: "1000" },
+      : {
+          orderId: ordId === "" ? null : ordId,
+          clientOrderId: clOrdId === "" ? null : clOrdId,
+          msg: notCancelable,
+          code: "1000",
+        },
   );
   const one = path.endsWith("cancel-order") && !Array.isArray(body);
   const all = data.every(({ sCode }) => sCode !== "0");
@@ -174,13 +229,21 @@ const fits = ({ instId, orderType, state, begin, end }: Texts, record: BlofinRec
 const balances = ({ path, query }: Call, data: readonly Readonly<Record<string, string>>[], ts: string): unknown => {
   if (path.endsWith("balance")) return accountOf(data, ts);
   const { currency: only } = query;
-  return data.filter(({ currency }) => only === undefined || currency === only).map((record) => ({ ...record, bonus: "0" }));
+  return data
+    .filter(({ currency }) => only === undefined || currency === only)
+    .map((record) => ({ ...record, bonus: "0" }));
 };
 
-const shown = (service: Service, call: Call, data: readonly Readonly<Record<string, string>>[], ts: string): unknown => {
+const shown = (
+  service: Service,
+  call: Call,
+  data: readonly Readonly<Record<string, string>>[],
+  ts: string,
+): unknown => {
   const query = textsOf(call.query);
   const body = textsOf(call.body);
-  const chosen = (records: readonly BlofinRecord[]): readonly BlofinRecord[] => records.filter((record) => fits(query, record));
+  const chosen = (records: readonly BlofinRecord[]): readonly BlofinRecord[] =>
+    records.filter((record) => fits(query, record));
   switch (call.endpoint) {
     case "instruments":
       return chosen(data.filter(isOffered).map((record) => instrumentOf(service, record)));
@@ -196,7 +259,12 @@ const shown = (service: Service, call: Call, data: readonly Readonly<Record<stri
     case "closePosition":
       return { instId: body["instId"], positionSide: "net", clientOrderId: body["clientOrderId"] ?? "" };
     case "setLeverage":
-      return { instId: body["instId"], leverage: body["leverage"], marginMode: body["marginMode"], positionSide: "net" };
+      return {
+        instId: body["instId"],
+        leverage: body["leverage"],
+        marginMode: body["marginMode"],
+        positionSide: "net",
+      };
     case "placeOrder":
     case "amendOrder":
     case "cancelBatch":
@@ -219,11 +287,16 @@ const saidBy = (service: Service, call: Call, answers: Parameters<Speech["answer
 const isWhole = ({ status }: VenueResponse, { contract }: Service): boolean =>
   status !== 200 && status !== contract.profile.answers.badRequestStatus;
 
-export const answerBlofin = (service: Service, call: Call | undefined, answers: Parameters<Speech["answer"]>[1]): VenueResponse => {
+export const answerBlofin = (
+  service: Service,
+  call: Call | undefined,
+  answers: Parameters<Speech["answer"]>[1],
+): VenueResponse => {
   const whole = answers.find((answer) => isWhole(answer, service)) ?? answers[0];
   const headers = headersOf(whole);
   if (whole.limitedBy === "ip") return { status: 403, headers, body: { code: "403", msg: "Forbidden" } };
-  if (call !== undefined && !isWhole(whole, service)) return { status: 200, headers, body: saidBy(service, call, answers) };
+  if (call !== undefined && !isWhole(whole, service))
+    return { status: 200, headers, body: saidBy(service, call, answers) };
   const { code, msg } = envelopeOf(whole);
   return { status: whole.status === 429 || whole.status >= 500 ? whole.status : 200, headers, body: { code, msg } };
 };

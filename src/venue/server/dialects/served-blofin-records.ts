@@ -74,7 +74,18 @@ export const orderOf = ({ listing }: Service, record: OurRecord): BlofinRecord =
 };
 
 export const positionOf = (record: OurRecord): BlofinRecord => {
-  const { instId = "", pos, avgPx = "", markPx = "", lever = "", upl = "", liqPx = "", mgnMode = "", margin = "", updatedAt = "" } = record;
+  const {
+    instId = "",
+    pos,
+    avgPx = "",
+    markPx = "",
+    lever = "",
+    upl = "",
+    liqPx = "",
+    mgnMode = "",
+    margin = "",
+    updatedAt = "",
+  } = record;
   return {
     instId: theirId(instId),
     instType: "SWAP",

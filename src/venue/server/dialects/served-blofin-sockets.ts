@@ -23,7 +23,10 @@ const lengthMax = 48;
 
 export const subscribeBlofin = (given: unknown, path: string): Wanted | Refusal => {
   const { channel = "", instId } = textsOf(given);
-  const echo = { channel: channel.slice(0, lengthMax), ...(instId !== undefined && { instId: instId.slice(0, lengthMax) }) };
+  const echo = {
+    channel: channel.slice(0, lengthMax),
+    ...(instId !== undefined && { instId: instId.slice(0, lengthMax) }),
+  };
   const open = path === "/ws/public";
   if (!(atPath[path] ?? []).includes(channel) || (open && instId === undefined)) {
     return { code: "60012", msg: `Invalid request: ${JSON.stringify({ op: "subscribe", args: [echo] })}` };
@@ -36,7 +39,11 @@ export const sayBlofin: Speech["say"] = (reply) => {
   if (reply.event === "login") return JSON.stringify({ ...reply, msg: "" });
   if (reply.event !== "error") return JSON.stringify(reply);
   const { msg, arg } = reply;
-  return JSON.stringify({ event: "error", code: "60012", msg: arg === undefined ? msg : `${msg} ${JSON.stringify(arg)}` });
+  return JSON.stringify({
+    event: "error",
+    code: "60012",
+    msg: arg === undefined ? msg : `${msg} ${JSON.stringify(arg)}`,
+  });
 };
 
 const tradeOf = (service: Service, { instId, tradeId, px, sz, side, ts }: TradeMessage): BlofinRecord => ({
@@ -64,28 +71,33 @@ const tickerOf = (service: Service, { instId, last, bidPx, bidSz, askPx, askSz, 
   ts,
 });
 
-const candleOf = (service: Service, { instId, ts, open, high, low, close, volume, confirm }: CandleMessage): readonly string[] => [
-  ts,
-  open,
-  high,
-  low,
-  close,
-  sizeOf(service, instId, volume),
-  volume,
-  "",
-  confirm,
-];
+const candleOf = (
+  service: Service,
+  { instId, ts, open, high, low, close, volume, confirm }: CandleMessage,
+): readonly string[] => [ts, open, high, low, close, sizeOf(service, instId, volume), volume, "", confirm];
 
 /** Decimal text is a number of JSON as it stands. */
-const bookText = (service: Service, { instId, bids, asks, ts }: BookMessage, seqId: number, prevSeqId: number): string => {
-  const rows = (levels: BookMessage["bids"]): string => levels.map(([px, sz]) => `[${px},${sizeOf(service, instId, sz)}]`).join(",");
+const bookText = (
+  service: Service,
+  { instId, bids, asks, ts }: BookMessage,
+  seqId: number,
+  prevSeqId: number,
+): string => {
+  const rows = (levels: BookMessage["bids"]): string =>
+    levels.map(([px, sz]) => `[${px},${sizeOf(service, instId, sz)}]`).join(",");
   return `{"asks":[${rows(asks)}],"bids":[${rows(bids)}],"ts":"${ts}","prevSeqId":"${prevSeqId + 1}","seqId":"${seqId + 1}"}`;
 };
 
 /** As pushes tell orders: without a client id there is null. */
 const pushedOrder = (service: Service, record: Readonly<Record<string, string>>): BlofinRecord => {
   const { filled_amount: filledAmount, clientOrderId, ...rest } = orderOf(service, record);
-  return { instType: "SWAP", ...rest, clientOrderId: clientOrderId === "" ? null : clientOrderId, filledAmount, cancelSource: "" };
+  return {
+    instType: "SWAP",
+    ...rest,
+    clientOrderId: clientOrderId === "" ? null : clientOrderId,
+    filledAmount,
+    cancelSource: "",
+  };
 };
 
 type OurRecords = readonly Readonly<Record<string, string>>[];

@@ -46,7 +46,15 @@ const minutes = (count: number): number => count * 60_000;
 
 /** Too many calls of an address shut it out; which calls count as trading is not published, here those that change something do. */
 const layers: readonly ExtraLayer[] = [
-  { name: "minute", scope: "ip", unit: "requests", capacity: 500, windowMs: minutes(1), anchor: "first_request", banMs: minutes(5) },
+  {
+    name: "minute",
+    scope: "ip",
+    unit: "requests",
+    capacity: 500,
+    windowMs: minutes(1),
+    anchor: "first_request",
+    banMs: minutes(5),
+  },
   {
     name: "five-minutes",
     scope: "ip",

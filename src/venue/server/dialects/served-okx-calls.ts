@@ -11,7 +11,17 @@ import type { Refusal } from "../../responses.ts";
 import type { VenueResponse } from "../../venue.ts";
 import type { Call, Question, Service, Speech } from "../served-dialect.ts";
 import { accountOf, instrumentOf, type OkxRecord, orderOf, positionOf } from "./served-okx-records.ts";
-import { envelopeOf, headersOf, known, missing, queryWith, type RouteRow, routesAt, type Texts, textsOf } from "./wire-fields.ts";
+import {
+  envelopeOf,
+  headersOf,
+  known,
+  missing,
+  queryWith,
+  type RouteRow,
+  routesAt,
+  type Texts,
+  textsOf,
+} from "./wire-fields.ts";
 
 const root = "/api/v5/";
 
@@ -50,7 +60,8 @@ const placement = (given: Texts): Question | Refusal => {
   const spot = instTypeOf(instId) === "SPOT";
   if (!(spot ? ["cash"] : ["cross", "isolated"]).includes(tdMode)) return wrong("tdMode");
   if (posSide !== "net") return wrong("posSide");
-  const byMoney = spot && ordType === "market" && (tgtCcy ?? (side === "buy" ? "quote_ccy" : "base_ccy")) === "quote_ccy";
+  const byMoney =
+    spot && ordType === "market" && (tgtCcy ?? (side === "buy" ? "quote_ccy" : "base_ccy")) === "quote_ccy";
   const order = { instId, side, ordType, sz, clOrdId, px: ordType === "market" ? undefined : px };
   const onSwap = spot ? {} : { mgnMode: tdMode, reduceOnly: reduceOnly === "true" };
   return { body: known({ ...order, ...onSwap }), ...(byMoney && { beyond: { szUnit: "quote_notional" } }) };
@@ -58,7 +69,8 @@ const placement = (given: Texts): Question | Refusal => {
 
 const placements = ({ path, body }: Call): Questions => {
   const orders = path.endsWith("batch-orders") ? body : [body];
-  if (!Array.isArray(orders) || orders.length === 0) return { code: "50000", msg: "Body for POST request can not be empty." };
+  if (!Array.isArray(orders) || orders.length === 0)
+    return { code: "50000", msg: "Body for POST request can not be empty." };
   if (orders.length > elementsMax) return { code: "51111", msg: `Maximum ${elementsMax} orders can be placed in bulk` };
   const questions = orders.map((order) => placement(textsOf(order)));
   return questions.find((question): question is Refusal => "code" in question) ?? (questions as unknown as Questions);
@@ -69,23 +81,34 @@ const elementsMax = 20;
 
 const cancels = ({ path, body }: Call): Questions => {
   const elements = (path.endsWith("cancel-order") ? [body] : body) as readonly unknown[];
-  if (!Array.isArray(elements) || elements.length === 0) return { code: "50000", msg: "Body for POST request can not be empty." };
+  if (!Array.isArray(elements) || elements.length === 0)
+    return { code: "50000", msg: "Body for POST request can not be empty." };
   const given = elements.map(textsOf);
   if (given.some(({ instId }) => instId === undefined)) return empty("instId");
-  return [{ body: given.map(({ instId, ordId, clOrdId }) => known({ instId, ...(ordId === undefined ? { clOrdId } : { ordId }) })) }];
+  return [
+    {
+      body: given.map(({ instId, ordId, clOrdId }) =>
+        known({ instId, ...(ordId === undefined ? { clOrdId } : { ordId }) }),
+      ),
+    },
+  ];
 };
 
 const amendment = ({ instId, ordId, clOrdId, newPx, newSz }: Texts): Question | Refusal => {
   if (instId === undefined) return empty("instId");
-  if (ordId === undefined && clOrdId === undefined) return { code: "50015", msg: "Either parameter ordId or clOrdId is required" };
-  if (newPx === undefined && newSz === undefined) return { code: "50015", msg: "Either parameter newSz or newPx is required" };
+  if (ordId === undefined && clOrdId === undefined)
+    return { code: "50015", msg: "Either parameter ordId or clOrdId is required" };
+  if (newPx === undefined && newSz === undefined)
+    return { code: "50015", msg: "Either parameter newSz or newPx is required" };
   return { body: known({ instId, ...(ordId === undefined ? { clOrdId } : { ordId }), px: newPx, sz: newSz }) };
 };
 
 const amendments = ({ path, body }: Call): Questions => {
   const orders = path.endsWith("batch-orders") ? body : [body];
-  if (!Array.isArray(orders) || orders.length === 0) return { code: "50000", msg: "Body for POST request can not be empty." };
-  if (orders.length > elementsMax) return { code: "51111", msg: `Maximum ${elementsMax} orders can be amended in bulk` };
+  if (!Array.isArray(orders) || orders.length === 0)
+    return { code: "50000", msg: "Body for POST request can not be empty." };
+  if (orders.length > elementsMax)
+    return { code: "51111", msg: `Maximum ${elementsMax} orders can be amended in bulk` };
   const questions = orders.map((order) => amendment(textsOf(order)));
   return questions.find((question): question is Refusal => "code" in question) ?? (questions as unknown as Questions);
 };
@@ -113,7 +136,8 @@ const changes = (given: Texts, names: readonly string[], { clOrdId }: Texts = {}
 const oneOrder = ({ listing }: Service, { instId, ordId, clOrdId }: Texts): Questions => {
   if (instId === undefined) return empty("instId");
   if (listing(instId) === undefined) return noInstrument;
-  if (ordId === undefined && clOrdId === undefined) return { code: "50015", msg: "Either parameter ordId or clOrdId is required" };
+  if (ordId === undefined && clOrdId === undefined)
+    return { code: "50015", msg: "Either parameter ordId or clOrdId is required" };
   return [{ query: queryWith(ordId === undefined ? { clOrdId } : { ordId }), beyond: { product: instId } }];
 };
 
@@ -143,7 +167,11 @@ export const askOkx = (service: Service, call: Call): Questions => {
   }
 };
 
-const summaries: Readonly<Record<string, string>> = { 0: "", 1: "All operations failed", 2: "Bulk operation partially succeeded." };
+const summaries: Readonly<Record<string, string>> = {
+  0: "",
+  1: "All operations failed",
+  2: "Bulk operation partially succeeded.",
+};
 
 /** The results of a call's elements, whichever way they were asked for. */
 const bulk = (elements: readonly OkxRecord[]): object => {
@@ -174,7 +202,12 @@ const amended = (service: Service, { path, body }: Call, answers: readonly Venue
     const { ordId = "", clOrdId = "", reqId = "" } = textsOf(orders[index]);
     const { sCode = code, sMsg = msg, ...ids } = data[0] ?? { ordId, clOrdId };
     if (sCode === notCancelableCode)
-      return { ...ids, reqId, sCode: "51503", sMsg: "Order modification failed as the order has been filled, canceled or does not exist" };
+      return {
+        ...ids,
+        reqId,
+        sCode: "51503",
+        sMsg: "Order modification failed as the order has been filled, canceled or does not exist",
+      };
     return { ...ids, reqId, sCode: sCode === badRequestCode ? "51000" : sCode, sMsg };
   });
   return bulk(results);
@@ -187,7 +220,11 @@ const fits = ({ instType, instId, ordType, state }: Texts, record: OkxRecord): b
   (ordType === undefined || ordType.split(",").includes(String(record["ordType"]))) &&
   (state === undefined || record["state"] === state);
 
-const shown = (service: Service, call: Call, data: readonly Readonly<Record<string, string>>[]): readonly OkxRecord[] => {
+const shown = (
+  service: Service,
+  call: Call,
+  data: readonly Readonly<Record<string, string>>[],
+): readonly OkxRecord[] => {
   const query = textsOf(call.query);
   const { ccy } = query;
   switch (call.endpoint) {
@@ -224,17 +261,23 @@ const saidBy = (service: Service, call: Call, answers: Parameters<Speech["answer
   if (call.endpoint === "amendOrder") return amended(service, call, answers);
   if (code === service.contract.profile.answers.badRequestCode) return { code: "51000", msg, data: [] };
   if (call.endpoint === "cancelBatch") return bulk(data);
-  if (code === "0" && call.path.endsWith("account/config")) return { code, msg, data: [{ posMode: "net_mode", acctLv: "2" }] };
+  if (code === "0" && call.path.endsWith("account/config"))
+    return { code, msg, data: [{ posMode: "net_mode", acctLv: "2" }] };
   const records = shown(service, call, data);
   if (code === "0" && call.endpoint === "getOrder" && records.length === 0) return { ...noOrder, data: [] };
   return { code, msg, data: code === "0" ? records : [] };
 };
 
-export const answerOkx = (service: Service, call: Call | undefined, answers: Parameters<Speech["answer"]>[1]): VenueResponse => {
+export const answerOkx = (
+  service: Service,
+  call: Call | undefined,
+  answers: Parameters<Speech["answer"]>[1],
+): VenueResponse => {
   const whole = answers.find((answer) => isWhole(answer, service)) ?? answers[0];
   const headers = headersOf(whole);
   if (whole.body === undefined) return { ...whole, headers: { ...whole.headers } };
-  if (call !== undefined && !isWhole(whole, service)) return { status: 200, headers, body: saidBy(service, call, answers) };
+  if (call !== undefined && !isWhole(whole, service))
+    return { status: 200, headers, body: saidBy(service, call, answers) };
   const { code, msg } = envelopeOf(whole);
   return { status: whole.status, headers, body: { code, msg, data: [] } };
 };

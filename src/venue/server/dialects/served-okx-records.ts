@@ -66,7 +66,18 @@ export const orderOf = (record: OurRecord): OkxRecord => {
 };
 
 export const positionOf = (record: OurRecord): OkxRecord => {
-  const { instId = "", pos, avgPx, markPx = "", lever = "", upl = "", liqPx = "", mgnMode = "", margin = "", updatedAt = "" } = record;
+  const {
+    instId = "",
+    pos,
+    avgPx,
+    markPx = "",
+    lever = "",
+    upl = "",
+    liqPx = "",
+    mgnMode = "",
+    margin = "",
+    updatedAt = "",
+  } = record;
   return {
     instType: "SWAP",
     instId,

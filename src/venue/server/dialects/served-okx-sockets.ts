@@ -48,8 +48,10 @@ export const subscribeOkx = (given: unknown, path: string): Wanted | Refusal => 
     const msg = `Wrong URL or ${asked.join(",")} doesn't exist. Please use the correct URL, channel and parameters referring to API document.`;
     return { code: "60018", msg };
   }
-  if (found.names === "instId" && instId === undefined) return { code: "60012", msg: `Invalid request: ${JSON.stringify(echo)}` };
-  if (found.names === "instType" && !instTypes.includes(instType)) return { code: "60013", msg: `Invalid args: ${JSON.stringify(echo)}` };
+  if (found.names === "instId" && instId === undefined)
+    return { code: "60012", msg: `Invalid request: ${JSON.stringify(echo)}` };
+  if (found.names === "instType" && !instTypes.includes(instType))
+    return { code: "60013", msg: `Invalid args: ${JSON.stringify(echo)}` };
   const arg = found.names === "instId" ? { channel: found.ours, instId: instId ?? "" } : { channel: found.ours };
   return { arg, stream: JSON.stringify(echo), echo };
 };
@@ -57,7 +59,13 @@ export const subscribeOkx = (given: unknown, path: string): Wanted | Refusal => 
 /** Codes of the profile as a socket says them. */
 const socketCodes = ({ contract }: Service): Readonly<Record<string, string>> => {
   const { badRequestCode, authCode, instrumentCode, limitedCode, permissionCode } = contract.profile.answers;
-  return { [badRequestCode]: "60012", [authCode]: "60011", [instrumentCode]: "60018", [limitedCode]: "60014", [permissionCode]: "60029" };
+  return {
+    [badRequestCode]: "60012",
+    [authCode]: "60011",
+    [instrumentCode]: "60018",
+    [limitedCode]: "60014",
+    [permissionCode]: "60029",
+  };
 };
 
 const connId = "00000000";
@@ -65,7 +73,8 @@ const connId = "00000000";
 export const sayOkx = (service: Service): Speech["say"] => {
   const codes = socketCodes(service);
   return (reply) => {
-    if (reply.event !== "error") return JSON.stringify({ ...reply, ...(reply.event === "login" && { msg: "" }), connId });
+    if (reply.event !== "error")
+      return JSON.stringify({ ...reply, ...(reply.event === "login" && { msg: "" }), connId });
     const { code, msg, arg } = reply;
     const about = arg === undefined || code.startsWith("600") ? msg : `${msg} ${JSON.stringify(arg)}`;
     return JSON.stringify({ event: "error", code: codes[code] ?? code, msg: about, connId });
@@ -94,7 +103,10 @@ const tickerOf = (service: Service, { instId, bidSz, askSz, ...prices }: TickerM
   vol24h: "",
 });
 
-const candleOf = (service: Service, { instId, ts, open, high, low, close, volume, confirm }: CandleMessage): readonly string[] => {
+const candleOf = (
+  service: Service,
+  { instId, ts, open, high, low, close, volume, confirm }: CandleMessage,
+): readonly string[] => {
   const base = instTypeOf(instId) === "SWAP" ? volume : "";
   return [ts, open, high, low, close, sizeOf(service, instId, volume), base, "", confirm];
 };
@@ -106,13 +118,18 @@ interface Numbers {
 
 const bookOf = (service: Service, { instId, bids, asks, ts }: Book, numbers: Numbers): OkxRecord => {
   const rows = (levels: readonly Level[]): readonly (readonly string[])[] =>
-    levels.filter(([px]) => px !== "").map(([px, sz]) => [px, sizeOf(service, instId, sz), "0", sz === "0" ? "0" : "1"]);
+    levels
+      .filter(([px]) => px !== "")
+      .map(([px, sz]) => [px, sizeOf(service, instId, sz), "0", sz === "0" ? "0" : "1"]);
   return { asks: rows(asks), bids: rows(bids), ts, ...numbers };
 };
 
 /** The best level of each side, whole every time. */
-const bestOf = (service: Service, { instId, bidPx, bidSz, askPx, askSz, ts }: TickerMessage, seqId: number): OkxRecord =>
-  bookOf(service, { instId, bids: [[bidPx, bidSz]], asks: [[askPx, askSz]], ts }, { seqId });
+const bestOf = (
+  service: Service,
+  { instId, bidPx, bidSz, askPx, askSz, ts }: TickerMessage,
+  seqId: number,
+): OkxRecord => bookOf(service, { instId, bids: [[bidPx, bidSz]], asks: [[askPx, askSz]], ts }, { seqId });
 
 const records = (
   service: Service,
@@ -123,7 +140,11 @@ const records = (
 ): readonly unknown[] => {
   switch (channel) {
     case "trades":
-      return (data as readonly TradeMessage[]).map((one) => ({ ...one, sz: sizeOf(service, one.instId, one.sz), count: "1" }));
+      return (data as readonly TradeMessage[]).map((one) => ({
+        ...one,
+        sz: sizeOf(service, one.instId, one.sz),
+        count: "1",
+      }));
     case "tickers":
       return (data as readonly TickerMessage[]).map((one) => tickerOf(service, one));
     case "bbo-tbt":
@@ -145,7 +166,8 @@ const records = (
 const chosen = ({ channel, instType, instId }: Texts, list: readonly unknown[]): readonly unknown[] => {
   if (channel !== "orders" && channel !== "positions") return list;
   return (list as readonly OkxRecord[]).filter(
-    (record) => (instType === "ANY" || record["instType"] === instType) && (instId === undefined || record["instId"] === instId),
+    (record) =>
+      (instType === "ANY" || record["instType"] === instType) && (instId === undefined || record["instId"] === instId),
   );
 };
 
@@ -154,7 +176,10 @@ export const writeOkx =
   ({ echo }) => {
     const arg = echo as Texts;
     return ({ data, action, seqId, prevSeqId }, ts) => {
-      const list = chosen(arg, records(service, arg["channel"] ?? "", JSON.parse(data) as unknown[], { seqId, prevSeqId }, ts));
+      const list = chosen(
+        arg,
+        records(service, arg["channel"] ?? "", JSON.parse(data) as unknown[], { seqId, prevSeqId }, ts),
+      );
       if (list.length === 0) return undefined;
       return JSON.stringify({ arg, ...(arg["channel"] === "books" && { action }), data: list });
     };

@@ -38,7 +38,12 @@ const profile: ProfileOverrides = {
 };
 
 /** Published as so many in two seconds, by user unless said otherwise; how the two seconds begin is not published. */
-const layerOf = (name: string, capacity: number, endpoint: EndpointName, more: Partial<ExtraLayer> = {}): ExtraLayer => ({
+const layerOf = (
+  name: string,
+  capacity: number,
+  endpoint: EndpointName,
+  more: Partial<ExtraLayer> = {},
+): ExtraLayer => ({
   name,
   scope: "uid",
   unit: "requests",
@@ -78,7 +83,11 @@ const keyRefusals: Readonly<Record<KeyProblem, readonly [request: string, login:
 /** 1 marks calls to the environment for trying things out. */
 const demoHeader = "x-simulated-trading";
 
-const claimOf = (demo: boolean | undefined, headers: Headers, { method, path, query, body }: Omit<SignedParts, "timestamp">) => {
+const claimOf = (
+  demo: boolean | undefined,
+  headers: Headers,
+  { method, path, query, body }: Omit<SignedParts, "timestamp">,
+) => {
   const of = (name: string): string | undefined => headers[`ok-access-${name}`];
   const given = [of("key"), of("passphrase"), of("timestamp"), of("sign")];
   if (given.every((part) => part === undefined)) return undefined;
@@ -94,7 +103,12 @@ const claimOf = (demo: boolean | undefined, headers: Headers, { method, path, qu
   };
 };
 
-const loginClaim = ({ apiKey = "", passphrase = "", timestamp = "", sign = "" }: Readonly<Record<string, string>>): Claim => ({
+const loginClaim = ({
+  apiKey = "",
+  passphrase = "",
+  timestamp = "",
+  sign = "",
+}: Readonly<Record<string, string>>): Claim => ({
   apiKey,
   passphrase,
   sign,

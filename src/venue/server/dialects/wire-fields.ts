@@ -23,18 +23,22 @@ export type Texts = Readonly<Record<string, string | undefined>>;
 /** The fields of a body that are told at all, as text; those that are no scalar are left out. */
 export const textsOf = (value: unknown): Texts => {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return {};
-  const told = Object.entries(value).filter(([, field]) => ["string", "number", "boolean"].includes(typeof field) && field !== "");
+  const told = Object.entries(value).filter(
+    ([, field]) => ["string", "number", "boolean"].includes(typeof field) && field !== "",
+  );
   return Object.fromEntries(told.map(([name, field]) => [name, String(field)]));
 };
 
 /** Without what is undefined. */
-export const known = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+export const known = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** The same for a query. */
 export const queryWith = (fields: Texts): VenueRequest["query"] => known(fields) as VenueRequest["query"];
 
 /** The first of the names that is not told. */
-export const missing = (given: Texts, names: readonly string[]): string | undefined => names.find((name) => given[name] === undefined);
+export const missing = (given: Texts, names: readonly string[]): string | undefined =>
+  names.find((name) => given[name] === undefined);
 
 /** Fraction digits of the venue's money. */
 const places = 18;
@@ -60,7 +64,8 @@ export const envelopeOf = ({ body }: VenueResponse): Envelope => {
 };
 
 /** Headers of the answer: its time; the described service's counters are not the exchange's. */
-export const headersOf = ({ headers: { date } }: VenueResponse): VenueResponse["headers"] => (date === undefined ? {} : { date });
+export const headersOf = ({ headers: { date } }: VenueResponse): VenueResponse["headers"] =>
+  date === undefined ? {} : { date };
 
 /** Schema of a login whose argument has these texts. */
 export const loginOf = (...required: readonly string[]) => ({
@@ -72,7 +77,11 @@ export const loginOf = (...required: readonly string[]) => ({
       type: "array",
       minItems: 1,
       maxItems: 1,
-      items: { type: "object", required, properties: Object.fromEntries(required.map((name) => [name, { type: "string" }])) },
+      items: {
+        type: "object",
+        required,
+        properties: Object.fromEntries(required.map((name) => [name, { type: "string" }])),
+      },
     },
   },
 });

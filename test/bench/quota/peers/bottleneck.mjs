@@ -11,7 +11,9 @@ const rankOf = (task) => (task.urgent ? 0 : 5);
 
 const nested = (uidOf, ip, key) => (task, send) => {
   const priority = rankOf(task);
-  return uidOf(task).schedule({ weight: task.weight, priority }, () => ip.schedule({ priority }, () => key.schedule({ priority }, send)));
+  return uidOf(task).schedule({ weight: task.weight, priority }, () =>
+    ip.schedule({ priority }, () => key.schedule({ priority }, send)),
+  );
 };
 
 export const nominalTurn = (weight, calls) => {

@@ -5,8 +5,10 @@ import { Throttler } from "../../node_modules/ccxt/js/src/base/functions/throttl
 import { gated, repeating } from "./retry.mjs";
 
 // As Exchange.initThrottler does it: `rateLimit` milliseconds per unit of cost.
-const leaky = (rateLimit) => new Throttler({ refillRate: 1 / rateLimit, delay: 0.001, capacity: 1, tokens: 0, rateLimit });
-const rolling = (windowSize, units) => new Throttler({ algorithm: "rollingWindow", windowSize, rateLimit: windowSize / units });
+const leaky = (rateLimit) =>
+  new Throttler({ refillRate: 1 / rateLimit, delay: 0.001, capacity: 1, tokens: 0, rateLimit });
+const rolling = (windowSize, units) =>
+  new Throttler({ algorithm: "rollingWindow", windowSize, rateLimit: windowSize / units });
 
 /** One bucket for both layers: a floor under the cost keeps ten requests a second. */
 export const leakyTurn = (rateLimit) => {

@@ -33,7 +33,9 @@ describe("sluice sweep", () => {
       "--html",
       html,
     );
-    expect(err).toContain(`4 runs of ${fixture} (59.9 s) on 2 threads: 4 points of 2 of ladder.notional × 2 of ladder.levels\n`);
+    expect(err).toContain(
+      `4 runs of ${fixture} (59.9 s) on 2 threads: 4 points of 2 of ladder.notional × 2 of ladder.levels\n`,
+    );
     expect(out).toContain("4 points, the best by pnl first; 4 runs done");
     expect(code).toBe(0);
     expect(readFileSync(csv, "utf8").trimEnd().split("\r\n")).toHaveLength(5);
@@ -92,7 +94,10 @@ describe("sluice sweep", () => {
     const { code, out } = await sweep(...given, "--json", "--resume", "--reports", "2");
     const { results, ranking } = JSON.parse(out) as SweepReport;
     const written = [2, ranking[0]?.runs[0] as number];
-    expect([code, readdirSync(join(folder, "reported-runs")).sort()]).toEqual([0, written.map((index) => `${index}.html`).sort()]);
+    expect([code, readdirSync(join(folder, "reported-runs")).sort()]).toEqual([
+      0,
+      written.map((index) => `${index}.html`).sort(),
+    ]);
     const page = readFileSync(html, "utf8");
     for (const index of written) {
       expect(page).toContain(`href="reported-runs/${index}.html"`);
@@ -119,12 +124,21 @@ describe("sluice sweep", () => {
   });
 
   it("ends with 1 and the reasons when runs failed, after telling what was done", async () => {
-    const { code, out, err } = await sweep("--fixture", marketOf(1), "--vary", "fickle.mood=calm,throws", "--vary", "ladder.notional=100");
+    const { code, out, err } = await sweep(
+      "--fixture",
+      marketOf(1),
+      "--vary",
+      "fickle.mood=calm,throws",
+      "--vary",
+      "ladder.notional=100",
+    );
     expect(code).toBe(1);
     // Nobody said how many threads there should be.
     expect(err).toMatch(/ on (up to \d+ threads|1 thread): /);
     expect(out).toContain("1 point, the best by pnl first; 1 run done, 1 failed");
-    expect(err).toContain("error: 1 run of 2 failed:\n  - strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)\n");
+    expect(err).toContain(
+      "error: 1 run of 2 failed:\n  - strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)\n",
+    );
   });
 
   it("shows what is done when it is stopped, and how to go on", async () => {
@@ -164,7 +178,16 @@ describe("sluice sweep", () => {
     ["without --out", [], "Keep results with --out DIR, so that --resume can go on."],
   ])("that walks forward shows what is done when it is stopped, %s", async (_, flags, remedy) => {
     const io = capturedIo({ isTty: true, columns: 80 });
-    const given = ["--fixture", marketOf(2), "--vary", "fickle.mood=calm,spins", "--vary", "ladder.notional=100", "--folds", "2"];
+    const given = [
+      "--fixture",
+      marketOf(2),
+      "--vary",
+      "fickle.mood=calm,spins",
+      "--vary",
+      "ladder.notional=100",
+      "--folds",
+      "2",
+    ];
     const running = main(["sweep", stand, ...given, "--jobs", "1", ...flags], io);
     while (!io.errText.includes("1 of 6 runs")) {
       await new Promise((resolve) => {
@@ -182,7 +205,9 @@ describe("sluice sweep", () => {
     const { code, out, err } = await sweep("--fixture", marketOf(1), "--vary", "ladder.notional=0.000001");
     expect(code).toBe(1);
     expect(out).toContain("0 runs done, 1 without an accepted order");
-    expect(err).toMatch(/error: No order was accepted in any run:\n {2}- all [\d,]+ orders refused before sending, most often: /);
+    expect(err).toMatch(
+      /error: No order was accepted in any run:\n {2}- all [\d,]+ orders refused before sending, most often: /,
+    );
   });
 
   it.each([
@@ -191,10 +216,26 @@ describe("sluice sweep", () => {
     ["--train without --folds", ["--train", "0.5"], "--train: it is the share of a fold; add --folds N."],
     ["a share that is none", ["--train", "1"], "Write a share between 0 and 1, such as 0.7."],
     ["both ways to choose", ["--grid", "--random", "3"], "'--grid' cannot be used with option '--random <n>'"],
-    ["reports without a page", ["--reports", "3"], "--reports: the page of --html leads to them. Name its file with --html FILE."],
-    ["two ways to say how many", ["--random", "3", "--trials", "3"], "--random N is --sampler random --trials N. Write one of them."],
-    ["trials of a grid", ["--trials", "3"], "--trials: a grid tries everything. Add --sampler tpe or --sampler random."],
-    ["a batch that nothing waits for", ["--batch", "3"], "--batch: results count for the next batch with --sampler tpe or --prune only."],
+    [
+      "reports without a page",
+      ["--reports", "3"],
+      "--reports: the page of --html leads to them. Name its file with --html FILE.",
+    ],
+    [
+      "two ways to say how many",
+      ["--random", "3", "--trials", "3"],
+      "--random N is --sampler random --trials N. Write one of them.",
+    ],
+    [
+      "trials of a grid",
+      ["--trials", "3"],
+      "--trials: a grid tries everything. Add --sampler tpe or --sampler random.",
+    ],
+    [
+      "a batch that nothing waits for",
+      ["--batch", "3"],
+      "--batch: results count for the next batch with --sampler tpe or --prune only.",
+    ],
     [
       "giving up by another score",
       ["--prune", "--by", "fees"],
@@ -203,7 +244,11 @@ describe("sluice sweep", () => {
     ["giving up with two", ["--prune", "--objective", "pnl,drawdown"], "which says little about pnl and drawdown."],
     ["an objective that is none", ["--objective", "pnl,luck"], '"luck" is no score. There is pnl, sharpe, drawdown'],
     ["a score that is none", ["--by", "luck"], "Allowed choices are pnl, sharpe, drawdown"],
-    ["a file that cannot be written", ["--csv", "package.json/at/all.csv"], "package.json/at/all.csv cannot be written: ENOTDIR"],
+    [
+      "a file that cannot be written",
+      ["--csv", "package.json/at/all.csv"],
+      "package.json/at/all.csv cannot be written: ENOTDIR",
+    ],
     [
       "too many points",
       ["--vary", "ladder.levels=1..20", "--max", "39"],

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
-import { type Column, columnsOf, createTape, type Series, seriesOf, type Tape } from "../../../../src/market/tape/tape.ts";
+import {
+  type Column,
+  columnsOf,
+  createTape,
+  type Series,
+  seriesOf,
+  type Tape,
+} from "../../../../src/market/tape/tape.ts";
 import { createBook, level, quote } from "../../../../src/venue/matching-engine.ts";
 import { leftOf } from "../../../../src/venue/order.ts";
 import { displayedAt } from "../../../../src/venue/order-book-side.ts";
@@ -24,7 +31,11 @@ const rowsOf = (tape: Tape): readonly string[] =>
   Array.from({ length: tape.length }, (_, index) => {
     const series = tape.series[tape.order.series[index] as number] as Series;
     const row = tape.order.row[index] as number;
-    return [`${series.kind}${series.instrument}`, series.at[row], ...columnsOf(series).map((column) => column[row])].join(" ");
+    return [
+      `${series.kind}${series.instrument}`,
+      series.at[row],
+      ...columnsOf(series).map((column) => column[row]),
+    ].join(" ");
   });
 
 describe("A cut of a recording", () => {
@@ -61,7 +72,12 @@ describe("A cut of a recording", () => {
   });
 
   it("begins with the book that the service shows there, by quotes and book changes", () => {
-    const change = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(1, -1), fc.integer({ min: 0, max: 9 }), fc.nat(5));
+    const change = fc.tuple(
+      fc.integer({ min: 1, max: 40 }),
+      fc.constantFrom(1, -1),
+      fc.integer({ min: 0, max: 9 }),
+      fc.nat(5),
+    );
     const shown = (tape: Tape, until: number): readonly string[] => {
       const book = createBook(() => undefined, leftOf);
       for (let index = 0; index < tape.length; index++) {
@@ -72,7 +88,9 @@ describe("A cut of a recording", () => {
         if (one.kind === "quote") quote(book, a, b, c, d, 0);
         else level(book, a === 1 ? 1 : -1, b, c, 0);
       }
-      return [book.bids, book.asks].map((half) => Array.from({ length: 130 }, (_, px) => displayedAt(half, px)).join(" "));
+      return [book.bids, book.asks].map((half) =>
+        Array.from({ length: 130 }, (_, px) => displayedAt(half, px)).join(" "),
+      );
     };
     fc.assert(
       fc.property(
@@ -87,7 +105,10 @@ describe("A cut of a recording", () => {
           const qty = floats(...levels.map(([, , size]) => size));
           const snapshot = Uint8Array.from(levels, (_, index) => (index === 0 ? 1 : 0));
           const told = [0, 1, 2, 3].map((which) =>
-            Float64Array.from(quotes, ([price, , size, ask]) => [50 + (price % 20), size + 1, 80 + ask, size + 2][which] as number),
+            Float64Array.from(
+              quotes,
+              ([price, , size, ask]) => [50 + (price % 20), size + 1, 80 + ask, size + 2][which] as number,
+            ),
           );
           const tape = createTape(
             [btc],
@@ -109,15 +130,25 @@ describe("A cut of a recording", () => {
   });
 
   it("leaves out of the book what was taken away", () => {
-    const columns = [Int8Array.from([1, 1, 1, 1]), floats(10, 9, 10, 8), floats(5, 5, 0, 1), Uint8Array.from([1, 0, 0, 0])];
+    const columns = [
+      Int8Array.from([1, 1, 1, 1]),
+      floats(10, 9, 10, 8),
+      floats(5, 5, 0, 1),
+      Uint8Array.from([1, 0, 0, 0]),
+    ];
     const tape = createTape([btc], [seriesOf("level", 0, floats(1, 1, 2, 9), columns)]);
     expect(rowsOf(cutTape(tape, { fromAt: 5, toAt: 9 }))).toEqual(["level0 5 1 9 5 1"]);
   });
 
   it("has a bar only if all of its time is in the window", () => {
     const count = floats(1, 2, 3, 4, 5);
-    const tape = createTape([btc], [seriesOf("candle", 0, floats(10, 20, 30, 40, 50), [count, count, count, count, count], 10)]);
-    const closes = (fromAt: number, toAt: number): number[] => [...(cutTape(tape, { fromAt, toAt }).series[0]?.at ?? [])];
+    const tape = createTape(
+      [btc],
+      [seriesOf("candle", 0, floats(10, 20, 30, 40, 50), [count, count, count, count, count], 10)],
+    );
+    const closes = (fromAt: number, toAt: number): number[] => [
+      ...(cutTape(tape, { fromAt, toAt }).series[0]?.at ?? []),
+    ];
     expect(closes(10, 30)).toEqual([10, 20, 30]);
     expect(closes(20, 40)).toEqual([30, 40]);
     expect(closes(25, 49)).toEqual([40]);
@@ -131,23 +162,36 @@ describe("A cut of a recording", () => {
   });
 
   it("does not depend on what comes at or after its end", () => {
-    const times = fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 30 }).map((list) => list.sort((a, b) => a - b));
+    const times = fc
+      .array(fc.integer({ min: 0, max: 100 }), { maxLength: 30 })
+      .map((list) => list.sort((a, b) => a - b));
     fc.assert(
-      fc.property(times, times, fc.integer({ min: 0, max: 100 }), fc.integer({ min: 1, max: 60 }), (quotes, trades, fromAt, spanMs) => {
-        const toAt = fromAt + spanMs;
-        const tapeOf = (bound: number): Tape =>
-          createTape(
-            [btc],
-            [numbered("quote", 0, ...quotes.filter((at) => at < bound)), numbered("trade", 0, ...trades.filter((at) => at < bound))],
+      fc.property(
+        times,
+        times,
+        fc.integer({ min: 0, max: 100 }),
+        fc.integer({ min: 1, max: 60 }),
+        (quotes, trades, fromAt, spanMs) => {
+          const toAt = fromAt + spanMs;
+          const tapeOf = (bound: number): Tape =>
+            createTape(
+              [btc],
+              [
+                numbered("quote", 0, ...quotes.filter((at) => at < bound)),
+                numbered("trade", 0, ...trades.filter((at) => at < bound)),
+              ],
+            );
+          const [whole, past] = [tapeOf(Number.POSITIVE_INFINITY), tapeOf(toAt)];
+          const cut = rowsOf(cutTape(whole, { fromAt, toAt }));
+          if (past.startAt === whole.startAt) expect(rowsOf(cutTape(past, { fromAt, toAt }))).toEqual(cut);
+          expect(cut.every((row) => Number(row.split(" ")[1]) >= fromAt && Number(row.split(" ")[1]) < toAt)).toBe(
+            true,
           );
-        const [whole, past] = [tapeOf(Number.POSITIVE_INFINITY), tapeOf(toAt)];
-        const cut = rowsOf(cutTape(whole, { fromAt, toAt }));
-        if (past.startAt === whole.startAt) expect(rowsOf(cutTape(past, { fromAt, toAt }))).toEqual(cut);
-        expect(cut.every((row) => Number(row.split(" ")[1]) >= fromAt && Number(row.split(" ")[1]) < toAt)).toBe(true);
-        // A tape of the merged rows has the same order: the cut keeps what createTape promises.
-        const made = cutTape(whole, { fromAt, toAt });
-        expect(rowsOf(createTape(made.instruments, made.series))).toEqual(cut);
-      }),
+          // A tape of the merged rows has the same order: the cut keeps what createTape promises.
+          const made = cutTape(whole, { fromAt, toAt });
+          expect(rowsOf(createTape(made.instruments, made.series))).toEqual(cut);
+        },
+      ),
     );
   });
 });

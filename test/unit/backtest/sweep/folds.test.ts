@@ -4,7 +4,9 @@ import { foldsOf } from "../../../../src/backtest/sweep/folds.ts";
 
 describe("Walk-forward windows", () => {
   it("of one fold are a training and the rest", () => {
-    expect(foldsOf(1_000, 1_999, 1, 0.7)).toEqual([{ train: { fromAt: 1_000, toAt: 1_700 }, test: { fromAt: 1_700, toAt: 2_000 } }]);
+    expect(foldsOf(1_000, 1_999, 1, 0.7)).toEqual([
+      { train: { fromAt: 1_000, toAt: 1_700 }, test: { fromAt: 1_700, toAt: 2_000 } },
+    ]);
   });
 
   it("move on by one test each", () => {
@@ -27,7 +29,9 @@ describe("Walk-forward windows", () => {
           expect(folds).toHaveLength(count);
           expect(folds[0]?.train.fromAt).toBe(startAt);
           expect(folds.at(-1)?.test.toAt).toBe(startAt + spanMs + 1);
-          const lengths = new Set(folds.map(({ train, test }) => `${train.toAt - train.fromAt} ${test.toAt - test.fromAt}`));
+          const lengths = new Set(
+            folds.map(({ train, test }) => `${train.toAt - train.fromAt} ${test.toAt - test.fromAt}`),
+          );
           expect(lengths.size).toBe(1);
           for (const [index, { train, test }] of folds.entries()) {
             expect(train.toAt).toBe(test.fromAt);

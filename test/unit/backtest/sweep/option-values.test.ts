@@ -29,14 +29,24 @@ describe("A swept option", () => {
     ["a range of fractions for a whole number", "1..2/0.5", "whole", 'here: "1.5" is not a whole number.'],
     ["an exponent", "1e3", "decimal", 'here: "1e3" is not a decimal. Write decimals such as 0.0005,0.001'],
     ["a range that falls", "5..1", "whole", 'here: "5..1" falls. Write it upwards: 1..5.'],
-    ["a range without a step between fractions", "0.1..0.5", "decimal", '"0.1..0.5" names no step. Write 0.1..0.5/STEP'],
+    [
+      "a range without a step between fractions",
+      "0.1..0.5",
+      "decimal",
+      '"0.1..0.5" names no step. Write 0.1..0.5/STEP',
+    ],
     ["a step of nothing", "1..5/0", "whole", '"1..5/0" has a step that does not rise. Write one above 0.'],
     ["a step that falls", "1..5/-1", "whole", "has a step that does not rise"],
     ["too many", "0..1/0.00001", "decimal", "0..1/0.00001 has more than 10000 values. Take a larger step."],
     ["text that is no truth", "yes", "truth", '"yes" is not true or false. Write true,false.'],
     ["a broken array", "[1,", "json", "here: [1, is not a JSON array"],
     ["an empty array", "[]", "json", "here: [] holds no values"],
-    ["plain text for an option of another type", "a", "json", '"a" is not a JSON array. Write the values as a JSON array'],
+    [
+      "plain text for an option of another type",
+      "a",
+      "json",
+      '"a" is not a JSON array. Write the values as a JSON array',
+    ],
   ])("refuses %s", (_, text, kind, message) => {
     expect(() => readValues(text, kind, "here")).toThrow(message);
   });

@@ -6,10 +6,14 @@ import { createVirtualClock, type VirtualClock } from "../../../../src/clock/vir
 
 type Ended = Awaited<ReturnType<Thread["run"]>>;
 const done: Ended = { kind: "answer", answer: { status: "failed", error: "none of these runs does anything" } };
-const jobsOf = (count: number): readonly Job[] => Array.from({ length: count }, (_, index) => ({ index, overrides: {}, market: 0 }));
+const jobsOf = (count: number): readonly Job[] =>
+  Array.from({ length: count }, (_, index) => ({ index, overrides: {}, market: 0 }));
 
 /** A pool whose threads take `openMs` to open and `runMs` for each job, on a clock that is turned until all is done. */
-const rigOf = (size: number, { openMs, runMs, sparing = true }: { openMs: number; runMs: number; sparing?: boolean }) => {
+const rigOf = (
+  size: number,
+  { openMs, runMs, sparing = true }: { openMs: number; runMs: number; sparing?: boolean },
+) => {
   const clock = createVirtualClock(0);
   const openedAt: number[] = [];
   const answered: number[] = [];
@@ -47,9 +51,21 @@ const sleep = (clock: VirtualClock, ms: number): Promise<void> =>
 
 describe("The worker pool", () => {
   it.each<[string, number, number, { openMs: number; runMs: number; sparing?: boolean }, number[]]>([
-    ["opens all threads at once when nobody asked it to spare", 2, 2, { openMs: 500, runMs: 10, sparing: false }, [0, 0]],
+    [
+      "opens all threads at once when nobody asked it to spare",
+      2,
+      2,
+      { openMs: 500, runMs: 10, sparing: false },
+      [0, 0],
+    ],
     ["opens one where short runs are over before another could have helped", 2, 7, { openMs: 500, runMs: 50 }, [0]],
-    ["opens the others when work has gone on for as long as opening the first took", 2, 2, { openMs: 500, runMs: 4_000 }, [0, 1_000]],
+    [
+      "opens the others when work has gone on for as long as opening the first took",
+      2,
+      2,
+      { openMs: 500, runMs: 4_000 },
+      [0, 1_000],
+    ],
     ["opens a thread for every four jobs at once", 4, 9, { openMs: 500, runMs: 100 }, [0, 0]],
     ["opens no more than its size", 2, 100, { openMs: 500, runMs: 100 }, [0, 0]],
     ["opens no more than there are jobs", 4, 1, { openMs: 500, runMs: 4_000 }, [0]],

@@ -48,7 +48,9 @@ describe("Stored sweep results", () => {
 
   it("are never overwritten, and never made up", () => {
     const { dir } = fresh();
-    expect(() => openResults(dir, identity, true)).toThrow(`--resume: there is no ${dir}/results.ndjson. Leave --resume out to begin.`);
+    expect(() => openResults(dir, identity, true)).toThrow(
+      `--resume: there is no ${dir}/results.ndjson. Leave --resume out to begin.`,
+    );
     openResults(dir, identity, false);
     expect(() => openResults(dir, identity, false)).toThrow(
       `results.ndjson exists. Go on with it by --resume, or name another folder with --out.`,

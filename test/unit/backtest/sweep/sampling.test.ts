@@ -28,7 +28,8 @@ const walk = (
 ): readonly Point[] => {
   const sample = createSampler({ space, choice, points: [], possible }, "test");
   const all: Point[] = [];
-  for (let batch = sample([]); batch.length > 0; batch = sample([...all].sort((a, b) => cost(a) - cost(b)))) all.push(...batch);
+  for (let batch = sample([]); batch.length > 0; batch = sample([...all].sort((a, b) => cost(a) - cost(b))))
+    all.push(...batch);
   return all;
 };
 
@@ -66,7 +67,9 @@ describe("A sampler that learns", () => {
     const space = [axisOf([1, 2, 3, 4], true), axisOf([1, 2, 3, 4], true)];
     const possible = ([x = 0, y = 0]: Point): boolean => x + y < 3;
     expect(walk(space, tpe(6), ([x = 0]) => x, possible).every(possible)).toBe(true);
-    expect(() => walk(space, tpe(7), ([x = 0]) => x, possible)).toThrow("After 6 trials no other combination was found");
+    expect(() => walk(space, tpe(7), ([x = 0]) => x, possible)).toThrow(
+      "After 6 trials no other combination was found",
+    );
   });
 });
 
@@ -84,7 +87,10 @@ describe("Values in equal ratios", () => {
 });
 
 describe("Several objectives", () => {
-  const scored = fc.record({ pnl: fc.integer({ min: -3, max: 3 }).map(String), drawdown: fc.integer({ min: 0, max: 3 }).map(String) });
+  const scored = fc.record({
+    pnl: fc.integer({ min: -3, max: 3 }).map(String),
+    drawdown: fc.integer({ min: 0, max: 3 }).map(String),
+  });
 
   it("put those first that no other run beats, and of the others those that only these beat", () => {
     fc.assert(
@@ -98,7 +104,9 @@ describe("Several objectives", () => {
         for (const [rank, front] of fronts.entries()) {
           const rest = fronts.slice(rank).flat();
           expect(front).toEqual(
-            rest.filter((run) => !rest.some((other) => beats(other, run))).sort((a, b) => Number(b.pnl) - Number(a.pnl)),
+            rest
+              .filter((run) => !rest.some((other) => beats(other, run)))
+              .sort((a, b) => Number(b.pnl) - Number(a.pnl)),
           );
         }
       }),
@@ -111,7 +119,8 @@ const done = (index: number, pnl: string, drawdown: string): Result =>
 
 describe("Trials to learn from", () => {
   it("stand by figures, then by how far they came, then without any", () => {
-    const pruned = (index: number, at: number, pnl: string) => ({ index, status: "pruned", at, pnl }) as unknown as Result;
+    const pruned = (index: number, at: number, pnl: string) =>
+      ({ index, status: "pruned", at, pnl }) as unknown as Result;
     const trials = [
       { index: 0, status: "failed" } as unknown as Result,
       pruned(1, 0.25, "9"),
@@ -131,7 +140,14 @@ describe("Trials to learn from", () => {
 });
 
 describe("Giving up runs", () => {
-  const at = (share: number, pnl: string) => ({ at: 1_000 + share * 8_000, startAt: 0, endAt: 9_000, tradesAt: 1_000, pnl, events: 1 });
+  const at = (share: number, pnl: string) => ({
+    at: 1_000 + share * 8_000,
+    startAt: 0,
+    endAt: 9_000,
+    tradesAt: 1_000,
+    pnl,
+    events: 1,
+  });
 
   it("asks for the median of those that came to a rung, and for nothing before eight did", () => {
     const runs = ["5", "-1", "3", "2", "8", "-4", "0.5"].map((pnl) => [pnl]);

@@ -15,7 +15,14 @@ describe("The selection bias of the best run", () => {
   });
 
   it("is none for a single trial, and unknown for none", () => {
-    expect(selectionBiasOf([5], "more")).toEqual({ trials: 1, best: 5, median: 5, mean: 5, spread: 0, bestByChance: 5 });
+    expect(selectionBiasOf([5], "more")).toEqual({
+      trials: 1,
+      best: 5,
+      median: 5,
+      mean: 5,
+      spread: 0,
+      bestByChance: 5,
+    });
     expect(selectionBiasOf([], "more")).toBeUndefined();
   });
 

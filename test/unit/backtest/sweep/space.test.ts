@@ -46,13 +46,21 @@ describe("A sweep's option space", () => {
   });
 
   it.each([
-    ["an unknown strategy", ["makr.levels=1"], 'no strategy is named "makr"; there is maker, maker v1.1. Did you mean "maker"?'],
+    [
+      "an unknown strategy",
+      ["makr.levels=1"],
+      'no strategy is named "makr"; there is maker, maker v1.1. Did you mean "maker"?',
+    ],
     [
       "an unknown option",
       ["maker.level=1"],
       'strategy "maker" has no option "level"; it has levels, step, mode, most. Did you mean "levels"?',
     ],
-    ["an option without its strategy", ["step=0.1"], `"step" names no strategy and option. Write --vary 'maker.step=0.1'.`],
+    [
+      "an option without its strategy",
+      ["step=0.1"],
+      `"step" names no strategy and option. Write --vary 'maker.step=0.1'.`,
+    ],
     ["a word that is no option", ["speed=1"], `"speed" names no strategy and option. Write --vary 'maker.levels=1'.`],
     [
       "a value out of bounds",
@@ -60,14 +68,20 @@ describe("A sweep's option space", () => {
       'maker does not take levels=21:\n  - options of strategy "maker".levels: must be <= 20',
     ],
     ["a word that is not one of the allowed", ["maker.mode=calm,wild,clam"], 'Did you mean "calm"?'],
-    ["an option varied twice", ["maker.levels=1", "maker.levels=2"], "maker.levels is varied twice. Write all its values in one list."],
+    [
+      "an option varied twice",
+      ["maker.levels=1", "maker.levels=2"],
+      "maker.levels is varied twice. Write all its values in one list.",
+    ],
     ["nothing", [], "Nothing is varied. Write --vary 'maker.levels=VALUES'"],
   ])("refuses %s", (_, texts, message) => {
     expect(() => space(...texts)).toThrow(message);
   });
 
   it("refuses text without an equals sign", () => {
-    expect(() => readVariation("maker.levels")).toThrow(`--vary 'maker.levels': no "=" in it. Write --vary 'ladder.levels=1..5'.`);
+    expect(() => readVariation("maker.levels")).toThrow(
+      `--vary 'maker.levels': no "=" in it. Write --vary 'ladder.levels=1..5'.`,
+    );
   });
 
   it("refuses a strategy that was not made by defineStrategy", () => {
@@ -79,8 +93,12 @@ describe("A sweep's option space", () => {
     const read = variationsIn({ "maker.levels": "1..2", "maker.step": ["0.1"] }, "config.ts");
     expect(spaceOf(strategies, read).map(({ values }) => values)).toEqual([[1, 2], ["0.1"]]);
     expect(variationsIn(undefined, "config.ts")).toEqual([]);
-    expect(() => variationsIn([1], "config.ts")).toThrow("config.ts: export const sweep is not an object. Write export const sweep = {");
-    expect(() => variationsIn({ "maker.levels": 3 }, "config.ts")).toThrow('"maker.levels" is neither text nor an array of values');
+    expect(() => variationsIn([1], "config.ts")).toThrow(
+      "config.ts: export const sweep is not an object. Write export const sweep = {",
+    );
+    expect(() => variationsIn({ "maker.levels": 3 }, "config.ts")).toThrow(
+      '"maker.levels" is neither text nor an array of values',
+    );
   });
 
   it("gives a config whose strategies have the options of a point, and leaves the others and all else alone", () => {
@@ -97,7 +115,9 @@ describe("A sweep's option space", () => {
 
   it("refuses two values that are allowed alone and not together", () => {
     const wild = space("maker.levels=1,3", "maker.mode=calm");
-    expect(() => varied({ strategies }, { maker: { ...overridesOf(wild, [1, 0])["maker"], mode: "wild" } })).toThrow("must NOT be valid");
+    expect(() => varied({ strategies }, { maker: { ...overridesOf(wild, [1, 0])["maker"], mode: "wild" } })).toThrow(
+      "must NOT be valid",
+    );
   });
 });
 

@@ -42,9 +42,13 @@ describe("Shared markets of a sweep", () => {
     const { tape } = readFixture(fixture);
     for (const [index, window] of windows.flatMap(({ train, test }) => [train, test]).entries()) {
       const cut = cutTape(tape, window);
-      expect(markets[index]?.facts.contentHash).toBe(writeFixture(join(folder, `window-${index}`), cut, { source: "test" }).contentHash);
+      expect(markets[index]?.facts.contentHash).toBe(
+        writeFixture(join(folder, `window-${index}`), cut, { source: "test" }).contentHash,
+      );
       expect(markets[index]?.tape).toEqual(cut);
-      expect(columnsIn(markets[index]?.tape as Tape).every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(true);
+      expect(columnsIn(markets[index]?.tape as Tape).every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(
+        true,
+      );
     }
   });
 });

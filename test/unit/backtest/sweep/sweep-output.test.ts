@@ -48,7 +48,10 @@ const reported = (pnls: readonly (string | undefined)[], over: SweepPlan = plan)
       ? { ...head, status: "failed", error: 'it said "no",\nand =left' }
       : { ...head, status: "done", resultHash: "h", figures: figures(pnl) };
   });
-  return reportOf({ ...over, fixture: 'a<b>&"c', configPath: "config.ts" }, new Map(results.map((one) => [one.index, one])));
+  return reportOf(
+    { ...over, fixture: 'a<b>&"c', configPath: "config.ts" },
+    new Map(results.map((one) => [one.index, one])),
+  );
 };
 
 const look = { columns: 120, colour: false, top: 2 };
@@ -57,7 +60,15 @@ describe("The figures of a sweep's run", () => {
   it("are those of its own report, with the same name and to the last digit", () => {
     const { trades, returns, pnl } = sampleReport();
     const { winPercent, profitFactor, expectancy, count } = trades;
-    const own = { pnl, sharpe: returns?.sharpe, sharpePer: returns?.per, trades: count, winPercent, profitFactor, expectancy };
+    const own = {
+      pnl,
+      sharpe: returns?.sharpe,
+      sharpePer: returns?.per,
+      trades: count,
+      winPercent,
+      profitFactor,
+      expectancy,
+    };
     expect(figuresOf(sampleReport())).toMatchObject(own);
   });
 
@@ -95,7 +106,9 @@ describe("The page of a sweep", () => {
   it("keeps to its width and drops columns whole", () => {
     const lines = sweepText(reported(["1", "2", "3"]), { ...look, columns: 60 }).split("\n");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
-    expect(lines.find((line) => line.includes("pnl  sharpe"))).toMatch(/ladder\.levels {2}ladder\.step {4}pnl {2}sharpe {2}drawdown$/);
+    expect(lines.find((line) => line.includes("pnl  sharpe"))).toMatch(
+      /ladder\.levels {2}ladder\.step {4}pnl {2}sharpe {2}drawdown$/,
+    );
   });
 });
 
@@ -103,8 +116,8 @@ describe("The page of a walk-forward sweep", () => {
   it("puts out of sample first in its HTML, in the units of the table", async () => {
     const report = await walked(1, "sharpe");
     const html = sweepPage(report);
-    const order = ["Out of sample</h2>", "Options against Sharpe a day", "<h2>How much is chance", 'id="runs"'].map((text) =>
-      html.indexOf(text),
+    const order = ["Out of sample</h2>", "Options against Sharpe a day", "<h2>How much is chance", 'id="runs"'].map(
+      (text) => html.indexOf(text),
     );
     expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(order[0]).toBeGreaterThan(0);
@@ -112,7 +125,9 @@ describe("The page of a walk-forward sweep", () => {
     const shown = sweepText(report, { ...look, columns: 200 });
     const [chance = ""] = /\d+\.\d\d(?= {2}2024)/.exec(shown) ?? [];
     expect(html).toContain(`<td class="n">${chance}</td>`);
-    expect([...html.matchAll(/<tr id="run-(\d+)"><th[^>]*>\d+<\/th><td class="part"><b>out of sample/g)]).toHaveLength(2);
+    expect([...html.matchAll(/<tr id="run-(\d+)"><th[^>]*>\d+<\/th><td class="part"><b>out of sample/g)]).toHaveLength(
+      2,
+    );
   });
 
   const parts = { fixture: marketOf(2), folds: { count: 2, train: 0.5 } };
@@ -124,7 +139,9 @@ describe("The page of a walk-forward sweep", () => {
       const test = index >= trainings;
       const point = test ? 0 : index % points.length;
       const fold = test ? index - trainings : Math.floor(index / points.length);
-      const options = Object.fromEntries(over.space.map(({ name, values }, at) => [name, values[points[point]?.[at] ?? 0]]));
+      const options = Object.fromEntries(
+        over.space.map(({ name, values }, at) => [name, values[points[point]?.[at] ?? 0]]),
+      );
       const head = { index, part: test ? ("test" as const) : ("train" as const), fold, point, options };
       return { ...head, status: "done", resultHash: "h", figures: figures(String(-point)) };
     });
@@ -132,22 +149,27 @@ describe("The page of a walk-forward sweep", () => {
     return reportOf({ ...over, fixture: "f", configPath: "config.ts" }, new Map(done.map((one) => [one.index, one])));
   };
 
-  it.each([0, 0.25, 0.5, 0.75, 1])("shows what there is when it was stopped after the share %d of its trainings", async (share) => {
-    const report = await walked(share, "pnl", false);
-    for (const columns of [60, 80, 200]) {
-      const text = sweepText(report, { ...look, columns });
-      expect(text).toContain("out of sample");
-      expect(text).toMatch(share === 1 ? /by chance[ \n]/ : /not run/);
-    }
-    expect(sweepPage(report)).toContain("</html>");
-    expect(csvOf(report)).toContain("index,part,fold");
-  });
+  it.each([0, 0.25, 0.5, 0.75, 1])(
+    "shows what there is when it was stopped after the share %d of its trainings",
+    async (share) => {
+      const report = await walked(share, "pnl", false);
+      for (const columns of [60, 80, 200]) {
+        const text = sweepText(report, { ...look, columns });
+        expect(text).toContain("out of sample");
+        expect(text).toMatch(share === 1 ? /by chance[ \n]/ : /not run/);
+      }
+      expect(sweepPage(report)).toContain("</html>");
+      expect(csvOf(report)).toContain("index,part,fold");
+    },
+  );
 
   it("keeps at 80 columns what its legend explains, and names the options on lines of their own", async () => {
     const report = await walked(1);
     const lines = sweepText(report, { ...look, columns: 80 }).split("\n");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(lines.find((line) => line.includes("fold  "))).toMatch(/fold {2}out of sample {2}in sample {2}by chance .*test from/);
+    expect(lines.find((line) => line.includes("fold  "))).toMatch(
+      /fold {2}out of sample {2}in sample {2}by chance .*test from/,
+    );
     expect(lines.filter((line) => line.trim() === "ladder.levels=1 ladder.notional=100")).toHaveLength(2);
     expect(sweepText(report, { ...look, columns: 200 })).not.toContain("ladder.levels=1 ");
   });
@@ -178,7 +200,9 @@ describe("Sweep runs without an accepted order", () => {
     expect(report.ranking.map(({ point }) => point)).toEqual([1]);
     const text = sweepText(report, { ...look, columns: 80 });
     expect(text.replaceAll(/\n ?/g, " ")).toContain("1 run done, 3 without an accepted order, 2 not run");
-    expect(text).toContain("3 runs without an accepted order, not ranked:\n ladder.levels=1 ladder.step=0.1: all 3 orders");
+    expect(text).toContain(
+      "3 runs without an accepted order, not ranked:\n ladder.levels=1 ladder.step=0.1: all 3 orders",
+    );
     expect(csvOf(report)).toContain(`,unaccepted,`);
     expect(sweepPage(report).match(/class="shade"/g)).toHaveLength(1);
   });
@@ -213,9 +237,16 @@ describe("Figures of a sweep", () => {
     const [head = "", ...rows] = csvOf(report).trimEnd().split("\r\n");
     const values = rows.map((row) => Object.fromEntries(head.split(",").map((name, at) => [name, row.split(",")[at]])));
     for (const [place, { runs, score }] of report.ranking.entries()) {
-      const shown = Object.fromEntries(columnsIn(lines[heading + 1 + place] ?? "").map((cell, at) => [names[at], cell]));
+      const shown = Object.fromEntries(
+        columnsIn(lines[heading + 1 + place] ?? "").map((cell, at) => [names[at], cell]),
+      );
       const row = values[runs[0] as number] ?? {};
-      expect(row).toMatchObject({ pnl: score, "ladder.levels": shown["ladder.levels"], drawdown: "1234.5", status: "done" });
+      expect(row).toMatchObject({
+        pnl: score,
+        "ladder.levels": shown["ladder.levels"],
+        drawdown: "1234.5",
+        status: "done",
+      });
       expect(Number(shown["pnl"]?.replace(",", ""))).toBeCloseTo(Number(score), 2);
       expect([shown["drawdown"], shown["trades"], shown["win %"]]).toEqual(["1,234.50", row["trades"], "43"]);
     }
@@ -241,7 +272,17 @@ describe("Figures of a sweep", () => {
     const whole = reported(["1", "-2", "3"]);
     const [first, ...rest] = whole.results as [Result, ...Result[]];
     const { index, part, point, options } = first;
-    const given: Result = { index, part, point, options, status: "pruned", at: 0.25, pnl: "-7", bar: "-1.5", rungs: ["-7"] };
+    const given: Result = {
+      index,
+      part,
+      point,
+      options,
+      status: "pruned",
+      at: 0.25,
+      pnl: "-7",
+      bar: "-1.5",
+      rungs: ["-7"],
+    };
     const report = reportOf({ ...plan, prune: true }, new Map([given, ...rest].map((one) => [one.index, one])));
     expect(report.runs).toMatchObject({ done: 2, pruned: 1 });
     expect([report.ranking.length, report.luck?.trials]).toEqual([2, 3]);
@@ -272,7 +313,12 @@ describe("The HTML page of a sweep", () => {
       reportOf: (index) => (index === 2 ? "map-runs/2.html" : undefined),
     });
     expect([...html.matchAll(/<tr id="run-(\d)"/g)].map(([, index]) => index)).toEqual(["2", "0", "1", "3"]);
-    expect([...html.matchAll(/<tr id="run-\d">.*?data-v="([^"]*)"/g)].map(([, pnl]) => pnl)).toEqual(["3.456", "1", "-2", ""]);
+    expect([...html.matchAll(/<tr id="run-\d">.*?data-v="([^"]*)"/g)].map(([, pnl]) => pnl)).toEqual([
+      "3.456",
+      "1",
+      "-2",
+      "",
+    ]);
     expect(html.match(/<a href="#run-\d" tabindex="-1"><circle/g)).toHaveLength(6);
     expect(html.match(/href="map-runs[^>]*>report/g)).toEqual(['href="map-runs/2.html">report']);
     expect(html).toContain("failed: it said &quot;no&quot;");
@@ -293,7 +339,9 @@ describe("The HTML page of a sweep", () => {
   it("is a row for one option, and medians over the others for three", async () => {
     const one = await planOf(["ladder.levels=1..3"], { fixture: marketOf(1) });
     expect(sweepPage(reported(["1", "2", "3"], one)).match(/class="shade"/g)).toHaveLength(3);
-    const three = await planOf(["ladder.levels=1,2", "ladder.step=0.1,0.2", "ladder.notional=1..3"], { fixture: marketOf(1) });
+    const three = await planOf(["ladder.levels=1,2", "ladder.step=0.1,0.2", "ladder.notional=1..3"], {
+      fixture: marketOf(1),
+    });
     const html = sweepPage(reported(["1", "9", "2", "4", "5", "6", "7", "8", "9", "0", "0", "1"], three));
     expect(html).toContain("Each cell is the median over the other varied options.");
     expect(html.match(/class="shade"/g)).toHaveLength(6);

@@ -47,7 +47,15 @@ describe("Parts of a sweep", () => {
     "--vary",
     "fickle.mood=calm",
   ];
-  const files = (name: string) => ["--csv", at(`${name}.csv`), "--html", at(`${name}.html`), "--out", at(name), "--json"];
+  const files = (name: string) => [
+    "--csv",
+    at(`${name}.csv`),
+    "--html",
+    at(`${name}.html`),
+    "--out",
+    at(name),
+    "--json",
+  ];
   const made = (name: string): readonly string[] => [
     linesIn(at(name)),
     ...["csv", "html"].map((end) => readFileSync(at(`${name}.${end}`), "utf8")),
@@ -67,8 +75,27 @@ describe("Parts of a sweep", () => {
   });
 
   it("of a walk-forward are whole folds, also where options are learned from earlier runs", async () => {
-    const learning = ["--fixture", marketOf(3), "--vary", "ladder.levels=1..8", "--vary", "ladder.step=0.00001..0.001/log9"];
-    const forward = [...learning, "--sampler", "tpe", "--trials", "12", "--batch", "4", "--folds", "3", "--train", "0.5"];
+    const learning = [
+      "--fixture",
+      marketOf(3),
+      "--vary",
+      "ladder.levels=1..8",
+      "--vary",
+      "ladder.step=0.00001..0.001/log9",
+    ];
+    const forward = [
+      ...learning,
+      "--sampler",
+      "tpe",
+      "--trials",
+      "12",
+      "--batch",
+      "4",
+      "--folds",
+      "3",
+      "--train",
+      "0.5",
+    ];
     const whole = await sweep(...forward, "--jobs", "1", "--out", at("forward"), "--json");
     const dirs = await inParts("fold", 2, forward);
     const merged = await sweep(...forward, "--out", at("forward-merged"), "--json", "--merge", ...dirs);
@@ -77,7 +104,10 @@ describe("Parts of a sweep", () => {
     expect((JSON.parse(whole.out) as SweepReport).folds?.map(({ outOfSample }) => typeof outOfSample?.pnl)).toEqual(
       Array(3).fill("string"),
     );
-    expect([...indexesIn(dirs[0] as string)].sort((a, b) => a - b)).toEqual([...Array.from({ length: 12 }, (_, run) => 12 + run), 37]);
+    expect([...indexesIn(dirs[0] as string)].sort((a, b) => a - b)).toEqual([
+      ...Array.from({ length: 12 }, (_, run) => 12 + run),
+      37,
+    ]);
   });
 
   it("keep their failures, which a merge tells as one run would", async () => {
@@ -112,7 +142,11 @@ describe("Parts of a sweep", () => {
       (dirs: readonly string[]) => ["--seed", "5", "--merge", ...dirs],
       "belongs to another sweep: the seed is another.",
     ],
-    ["named twice", (dirs: readonly string[]) => ["--merge", ...dirs, dirs[0] as string], "are both part 4/4. Name one."],
+    [
+      "named twice",
+      (dirs: readonly string[]) => ["--merge", ...dirs, dirs[0] as string],
+      "are both part 4/4. Name one.",
+    ],
     ["that are no parts", () => ["--merge", at("whole")], "was written without --part. Name folders of parts only."],
     ["that are not there", () => ["--merge", at("nowhere")], "Name folders that --part … --out has written."],
     [
@@ -130,7 +164,11 @@ describe("Parts of a sweep", () => {
       () => ["--merge", altered("options", '"ladder.levels":2', '"ladder.levels":9')],
       "6 of 6 runs are missing",
     ],
-    ["with runs of others", () => ["--merge", altered("part", '"part":"4/4"', '"part":"1/4"')], "holds run 3, which is not of part 1/4."],
+    [
+      "with runs of others",
+      () => ["--merge", altered("part", '"part":"4/4"', '"part":"1/4"')],
+      "holds run 3, which is not of part 1/4.",
+    ],
   ])("%s are refused", async (_, flags, message) => {
     const { code, out, err } = await sweep(...given, ...flags(await grid()));
     expect([code === 0, out]).toEqual([false, ""]);

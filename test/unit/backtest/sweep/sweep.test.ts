@@ -24,7 +24,8 @@ const failures = ({ results }: SweepReport) =>
   results.flatMap((result) => (result.status === "failed" ? [[result.options, result.error]] : []));
 
 /** What one thread makes of the plan in one go; a thread takes longer to come up than to run. */
-const inOneGo = (plan: () => Promise<SweepPlan>): (() => Promise<SweepReport>) => once(async () => runSweep(await plan(), { threads: 1 }));
+const inOneGo = (plan: () => Promise<SweepPlan>): (() => Promise<SweepReport>) =>
+  once(async () => runSweep(await plan(), { threads: 1 }));
 
 describe("A sweep", () => {
   const sixRuns = () => planOf([levels, step], { fixture: marketOf(1) });
@@ -43,7 +44,9 @@ describe("A sweep", () => {
     const report = await runSweep(plan, { threads: 1 });
     const { journal: _, ...config } = (await loadConfigFile(stand)) as Config;
     for (const [index, value] of [1, 2, 3].entries()) {
-      const strategies = config.strategies.map((one) => (one.name === "ladder" ? (one.with?.({ levels: value }) ?? one) : one));
+      const strategies = config.strategies.map((one) =>
+        one.name === "ladder" ? (one.with?.({ levels: value }) ?? one) : one,
+      );
       const { resultHash, volume } = await runBacktest({ ...config, strategies }, { fixture, seed: "9" });
       expect(report.results[index]).toMatchObject({ resultHash, figures: { volume } });
     }
@@ -56,8 +59,14 @@ describe("A sweep", () => {
     const plan = await planOf(["fickle.mood=throws,exits,loud,calm", "ladder.levels=1,2"], { fixture: marketOf(1) });
     const report = await runSweep(plan, { threads: 1 });
     expect(failures(report)).toEqual([
-      [{ "fickle.mood": "throws", "ladder.levels": 1 }, "strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)"],
-      [{ "fickle.mood": "throws", "ladder.levels": 2 }, "strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)"],
+      [
+        { "fickle.mood": "throws", "ladder.levels": 1 },
+        "strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)",
+      ],
+      [
+        { "fickle.mood": "throws", "ladder.levels": 2 },
+        "strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)",
+      ],
       [{ "fickle.mood": "exits", "ladder.levels": 1 }, "its worker died: it ended with code 3"],
       [{ "fickle.mood": "exits", "ladder.levels": 2 }, "its worker died: it ended with code 3"],
     ]);
@@ -135,10 +144,15 @@ describe("A sweep", () => {
     const config = (await loadConfigFile(stand)) as Config;
     const job = { index: 0, overrides: { ladder: { levels: 3 } }, market: 0 };
     const { journal: _, ...rest } = config;
-    const strategies = config.strategies.map((one) => (one.name === "ladder" ? (one.with?.({ levels: 3 }) ?? one) : one));
+    const strategies = config.strategies.map((one) =>
+      one.name === "ladder" ? (one.with?.({ levels: 3 }) ?? one) : one,
+    );
     const { equity, pnl, resultHash } = await runBacktest({ ...rest, strategies }, { market });
     const quarterAt = market.tape.startAt + 0.25 * (market.tape.endAt - market.tape.startAt);
-    const quarter = sub(equity.findLast(({ at }) => at <= Math.round(quarterAt))?.equity ?? "0", equity[0]?.equity ?? "0");
+    const quarter = sub(
+      equity.findLast(({ at }) => at <= Math.round(quarterAt))?.equity ?? "0",
+      equity[0]?.equity ?? "0",
+    );
     const above = add(quarter, "0.00000001");
     expect(await runJob(config, { ...job, bars: [above, null, null] }, market, {})).toEqual({
       status: "pruned",
@@ -178,7 +192,8 @@ describe("Walk-forward optimisation", () => {
   const folds = { count: 2, train: 0.5 };
   const planned = () => planOf([levels], { fixture: marketOf(3), folds });
   const whole = inOneGo(planned);
-  const temporary = (): readonly string[] => readdirSync(tmpdir()).filter((name) => /^sluice-sweep-[A-Za-z0-9]{6}$/.test(name));
+  const temporary = (): readonly string[] =>
+    readdirSync(tmpdir()).filter((name) => /^sluice-sweep-[A-Za-z0-9]{6}$/.test(name));
 
   /** Nothing is left but what others hold for a while: sweeps of other tests have folders of the same kind. */
   const nothingSince = (before: readonly string[]): Promise<void> =>
@@ -227,7 +242,12 @@ describe("Walk-forward optimisation", () => {
     const bent = tape.series.map((series) => {
       const raised = Object.entries(series).map(([name, column]) =>
         /px$/i.test(name)
-          ? [name, (column as Float64Array).map((px, row) => ((series.at[row] ?? 0) >= boundary ? Math.round(px * 1.1) : px))]
+          ? [
+              name,
+              (column as Float64Array).map((px, row) =>
+                (series.at[row] ?? 0) >= boundary ? Math.round(px * 1.1) : px,
+              ),
+            ]
           : [name, column],
       );
       return { ...series, ...Object.fromEntries(raised) } as typeof series;
@@ -235,7 +255,9 @@ describe("Walk-forward optimisation", () => {
     writeFixture(other, createTape(tape.instruments, bent), { source: "test" });
     const bentReport = await runSweep(await planOf([levels], { fixture: other, folds }), { threads: 1 });
     const figuresIn = ({ results }: SweepReport, fold: number, part: string) =>
-      results.filter((one) => one.fold === fold && one.part === part).map((one) => (one.status === "done" ? one.figures : one.status));
+      results
+        .filter((one) => one.fold === fold && one.part === part)
+        .map((one) => (one.status === "done" ? one.figures : one.status));
     expect(figuresIn(bentReport, 0, "train")).toEqual(figuresIn(report, 0, "train"));
     expect(bentReport.folds?.[0]?.chosen).toEqual(report.folds?.[0]?.chosen);
     expect(figuresIn(bentReport, 1, "train")).not.toEqual(figuresIn(report, 1, "train"));

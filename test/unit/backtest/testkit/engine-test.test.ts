@@ -22,7 +22,14 @@ const trades = quotes.map(([ms, bid, , ask], index) => [
   (index % 2 === 0 ? ask : bid) as number,
   1 + (index % 4),
 ]);
-const bars = [1, 2, 3].map((minute) => [minute * 60_000, 600_000 + minute, 600_500, 599_500, 600_100 - 300 * (minute % 2), 40]);
+const bars = [1, 2, 3].map((minute) => [
+  minute * 60_000,
+  600_000 + minute,
+  600_500,
+  599_500,
+  600_100 - 300 * (minute % 2),
+  40,
+]);
 
 const tape = createTape(
   [btc],
@@ -47,9 +54,16 @@ const px = (ticks: number | undefined): string => String((ticks as number) / 10)
 const qty = (lots: number | undefined): string => String((lots as number) / 1_000);
 const time = (ms: number | undefined): string => new Date(ms as number).toISOString().slice(11, 23);
 const text = [
-  ...quotes.map(([ms, bid, bidQty, ask, askQty]) => `${time(ms)} quote ${swap} ${px(bid)} x ${qty(bidQty)} / ${px(ask)} x ${qty(askQty)}`),
-  ...trades.map(([ms, sign, at, lots]) => `${time(ms)} trade ${swap} ${sign === 1 ? "buy" : "sell"} ${qty(lots)} at ${px(at)}`),
-  ...bars.map(([ms, ...rest]) => `${time(ms)} candle ${swap} 1m ${rest.slice(0, 4).map(px).join(" ")} volume ${qty(rest[4])}`),
+  ...quotes.map(
+    ([ms, bid, bidQty, ask, askQty]) =>
+      `${time(ms)} quote ${swap} ${px(bid)} x ${qty(bidQty)} / ${px(ask)} x ${qty(askQty)}`,
+  ),
+  ...trades.map(
+    ([ms, sign, at, lots]) => `${time(ms)} trade ${swap} ${sign === 1 ? "buy" : "sell"} ${qty(lots)} at ${px(at)}`,
+  ),
+  ...bars.map(
+    ([ms, ...rest]) => `${time(ms)} candle ${swap} 1m ${rest.slice(0, 4).map(px).join(" ")} volume ${qty(rest[4])}`,
+  ),
 ].join("\n");
 
 /** What a run did, without its start, which a plugin does not see, and its end. */

@@ -88,7 +88,9 @@ describe("A test of a strategy", () => {
   });
 
   it("rejects a placement, once, for the slot it names", async () => {
-    const t = await testStrategy(strategy("late", { desired: () => concat(of([]), of([bid, ask]).pipe(delay(1_000)), NEVER) }));
+    const t = await testStrategy(
+      strategy("late", { desired: () => concat(of([]), of([bid, ask]).pipe(delay(1_000)), NEVER) }),
+    );
     t.reject("ask", "51008", "Not enough.");
     await t.advance(2_000);
     expect(t.orders.map(({ slot, phase, reason }) => [slot, phase, phase === "rejected" ? reason : ""])).toEqual([
@@ -117,14 +119,18 @@ describe("A test of a strategy", () => {
 
   it("feeds bars one after the other, each seen when it closes", async () => {
     const seen: Candle[] = [];
-    const watcher = strategy("watcher", { run: ({ market }) => market.candles(swap, 60_000).pipe(map((bar) => seen.push(bar))) });
+    const watcher = strategy("watcher", {
+      run: ({ market }) => market.candles(swap, 60_000).pipe(map((bar) => seen.push(bar))),
+    });
     const t = await testStrategy(watcher);
     for (const close of ["100", "103", "101"]) t.candle(swap, { close });
     t.candle(swap, { open: "90", high: "120", low: "80", close: "100", volume: "2.5" });
     await t.advanceTo("00:02:59");
     expect(seen).toHaveLength(2);
     await t.advanceTo("00:04:00");
-    expect(seen.map(({ at, open, high, low, close, volume }) => [at - testStartAt, open, high, low, close, volume])).toEqual([
+    expect(
+      seen.map(({ at, open, high, low, close, volume }) => [at - testStartAt, open, high, low, close, volume]),
+    ).toEqual([
       [60_000, "100", "100", "100", "100", "0"],
       [120_000, "100", "103", "100", "103", "0"],
       [180_000, "103", "103", "101", "101", "0"],
@@ -222,22 +228,42 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
       (t) => t.quote(swap, { bidPx: 99 as never, askPx: "101" }),
       `quote of ${swap}, bidPx: 99 is not a decimal. Write plain digits in a string`,
     ],
-    ["a price between two ticks", (t) => t.quote(swap, { bidPx: "99.05", askPx: "101" }), '"99.05" is not a whole number of steps of 0.1'],
+    [
+      "a price between two ticks",
+      (t) => t.quote(swap, { bidPx: "99.05", askPx: "101" }),
+      '"99.05" is not a whole number of steps of 0.1',
+    ],
     ["a crossed quote", (t) => t.quote(swap, { bidPx: "101", askPx: "101" }), "the bid 101 is not below the ask 101"],
     [
       "an unknown instrument",
       (t) => t.trade("BTC-USDT", { side: "buy", px: "1", qty: "1" }),
       `The test trades ${swap} and not "BTC-USDT". Did you mean "${swap}"? Name it`,
     ],
-    ["a side", (t) => t.trade(swap, { side: "Buy" as never, px: "1", qty: "1" }), 'side "Buy" is neither "buy" nor "sell"'],
-    ["a bar that does not hold together", (t) => t.candle(swap, { close: "10", high: "9" }), "do not lie between low 10 and high 9"],
-    ["an order that does not rest", (t) => t.fill("bid"), 'no order of slot "bid" rests at the exchange; there is none'],
+    [
+      "a side",
+      (t) => t.trade(swap, { side: "Buy" as never, px: "1", qty: "1" }),
+      'side "Buy" is neither "buy" nor "sell"',
+    ],
+    [
+      "a bar that does not hold together",
+      (t) => t.candle(swap, { close: "10", high: "9" }),
+      "do not lie between low 10 and high 9",
+    ],
+    [
+      "an order that does not rest",
+      (t) => t.fill("bid"),
+      'no order of slot "bid" rests at the exchange; there is none',
+    ],
     [
       "a kind of row",
       (t) => t.feed(`\n00:00:01 price ${swap} 1`),
       `Line 2, "00:00:01 price ${swap} 1": "price" is no kind of row. Write one of quote`,
     ],
-    ["a row", (t) => t.feed(`quote ${swap} 1`), `it does not read as a quote. Write quote ${swap} 60000 x 5 / 60000.1 x 5`],
+    [
+      "a row",
+      (t) => t.feed(`quote ${swap} 1`),
+      `it does not read as a quote. Write quote ${swap} 60000 x 5 / 60000.1 x 5`,
+    ],
     ["a time", (t) => t.feed(`1s quote ${swap} 1 / 2`), '"1s" is no time. Write hh:mm:ss since the start of the test'],
     [
       "a price in a text",

@@ -17,7 +17,13 @@ const order = {
     side: "buy",
     orderType: "limit",
   },
-  ...{ price: "1514.150000000000000000", size: "1.500000000000000000", reduceOnly: "false", leverage: "3", state: "partially_filled" },
+  ...{
+    price: "1514.150000000000000000",
+    size: "1.500000000000000000",
+    reduceOnly: "false",
+    leverage: "3",
+    state: "partially_filled",
+  },
   ...{
     filledSize: "0.100000000000000000",
     averagePrice: "1514.000000000000000000",
@@ -27,7 +33,16 @@ const order = {
   ...{ createTime: "1697031292762", updateTime: "1697031292788", slOrderPrice: null, brokerId: "" },
 };
 const ours = {
-  ...{ instId: swap, ordId: "29531103", clOrdId: "", px: "1514.15", sz: "1.5", ordType: "limit", side: "buy", state: "partially_filled" },
+  ...{
+    instId: swap,
+    ordId: "29531103",
+    clOrdId: "",
+    px: "1514.15",
+    sz: "1.5",
+    ordType: "limit",
+    side: "buy",
+    state: "partially_filled",
+  },
   ...{ avgPx: "1514", accFillSz: "0.1", fee: "0.06", createdAt: "1697031292762", updatedAt: "1697031292788" },
 };
 
@@ -39,7 +54,11 @@ describe("A call to BloFin", () => {
     ["positions", { instId: swap }, "GET /api/v1/account/positions?instId=BTC-USDT"],
     ["getOrder", { clOrdId: "a1", instId: swap }, "GET /api/v1/trade/order-detail?instId=BTC-USDT&clientOrderId=a1"],
     ["getOrder", { ordId: "7", instId: swap }, "GET /api/v1/trade/order-detail?instId=BTC-USDT&orderId=7"],
-    ["pendingOrders", { instType: "SWAP", limit: "100", after: "7" }, "GET /api/v1/trade/orders-pending?limit=100&after=7"],
+    [
+      "pendingOrders",
+      { instType: "SWAP", limit: "100", after: "7" },
+      "GET /api/v1/trade/orders-pending?limit=100&after=7",
+    ],
     ["orderHistory", { limit: "100" }, "GET /api/v1/trade/orders-history?limit=100"],
   ] as const)("reads %s with %j", (endpoint, input, line) => {
     const { method, path, query, body } = written(endpoint, input);
@@ -48,7 +67,15 @@ describe("A call to BloFin", () => {
 
   it("places, cancels, closes and sets leverage", () => {
     expect(
-      written("placeOrder", { instId: swap, side: "buy", ordType: "limit", sz: "0.1", px: "60000", clOrdId: "a1", reduceOnly: false }).body,
+      written("placeOrder", {
+        instId: swap,
+        side: "buy",
+        ordType: "limit",
+        sz: "0.1",
+        px: "60000",
+        clOrdId: "a1",
+        reduceOnly: false,
+      }).body,
     ).toEqual({
       ...{
         instId: "BTC-USDT",
@@ -62,7 +89,14 @@ describe("A call to BloFin", () => {
       },
     });
     expect(
-      written("placeOrder", { instId: swap, side: "sell", ordType: "market", sz: "2", reduceOnly: true, mgnMode: "isolated" }),
+      written("placeOrder", {
+        instId: swap,
+        side: "sell",
+        ordType: "market",
+        sz: "2",
+        reduceOnly: true,
+        mgnMode: "isolated",
+      }),
     ).toEqual({
       ...{ method: "POST", path: "/api/v1/trade/order", query: {} },
       body: {
@@ -98,9 +132,9 @@ describe("A call to BloFin", () => {
   });
 
   it("for spot is not written, as the swap of that name would be meant", () => {
-    expect(() => written("placeOrder", { instId: "BTC-USDT", side: "buy", ordType: "limit", sz: "1", px: "1" })).toThrow(
-      "BTC-USDT is no swap",
-    );
+    expect(() =>
+      written("placeOrder", { instId: "BTC-USDT", side: "buy", ordType: "limit", sz: "1", px: "1" }),
+    ).toThrow("BTC-USDT is no swap");
     expect(() => written("cancelBatch", [{ instId: "BTC-USDT", ordId: "1" }])).toThrow("BTC-USDT is no swap");
     expect(() => written("getOrder", { instId: "BTC-USDT", ordId: "1" })).toThrow("BTC-USDT is no swap");
     expect(() => written("pendingOrders", { instType: "SPOT" })).toThrow("SPOT is not traded");
@@ -138,7 +172,11 @@ describe("Records of BloFin", () => {
       { averagePrice: "0.000000000000000000", filledSize: "0.000000000000000000", state: "live" },
       { avgPx: "", accFillSz: "0", state: "live" },
     ],
-    ["a market order with nulls", { price: null, clientOrderId: null, orderType: "market" }, { px: "", clOrdId: "", ordType: "market" }],
+    [
+      "a market order with nulls",
+      { price: null, clientOrderId: null, orderType: "market" },
+      { px: "", clOrdId: "", ordType: "market" },
+    ],
     ["one canceled in part", { state: "partially_canceled" }, { state: "canceled" }],
     ["one with a client's id", { clientOrderId: "aabbc", fee: "-0.01" }, { clOrdId: "aabbc", fee: "-0.01" }],
   ])("of an order: %s", (_, theirs, changed) => {
@@ -170,13 +208,33 @@ describe("Records of BloFin", () => {
         minSize: "0.1",
         lotSize: "0.1",
       },
-      ...{ tickSize: "0.5", instType: "SWAP", contractType: "linear", state: "live", settleCurrency: "USDT", listTime: "1638333031000" },
+      ...{
+        tickSize: "0.5",
+        instType: "SWAP",
+        contractType: "linear",
+        state: "live",
+        settleCurrency: "USDT",
+        listTime: "1638333031000",
+      },
     };
-    const inverse = { ...linear, instId: "BTC-USD", quoteCurrency: "USD", contractType: "inverse", settleCurrency: "BTC" };
+    const inverse = {
+      ...linear,
+      instId: "BTC-USD",
+      quoteCurrency: "USD",
+      contractType: "inverse",
+      settleCurrency: "BTC",
+    };
     expect(records("instruments", [linear, inverse])).toEqual({
       records: [
         {
-          ...{ instId: swap, instType: "SWAP", baseCurrency: "BTC", quoteCurrency: "USDT", settleCurrency: "USDT", tickSize: "0.5" },
+          ...{
+            instId: swap,
+            instType: "SWAP",
+            baseCurrency: "BTC",
+            quoteCurrency: "USDT",
+            settleCurrency: "USDT",
+            tickSize: "0.5",
+          },
           ...{ lotSize: "0.0001", minSize: "0.0001", contractValue: "0.001", maxLeverage: "125", state: "live" },
         },
       ],
@@ -192,7 +250,10 @@ describe("Records of BloFin", () => {
       frozen: "138556.471805965930761067",
     };
     expect(records("spotBalance", [{ ...usdt, bonus: "0" }])).toEqual({ records: [usdt], problems: [] });
-    expect(records("spotBalance", { totalEquity: "1", details: [{ ...usdt, equity: "1" }] })).toEqual({ records: [usdt], problems: [] });
+    expect(records("spotBalance", { totalEquity: "1", details: [{ ...usdt, equity: "1" }] })).toEqual({
+      records: [usdt],
+      problems: [],
+    });
     const position = {
       ...{
         instId: "BCH-USDT",
@@ -247,12 +308,20 @@ describe("Answers of BloFin", () => {
   });
 
   it("to a placement", () => {
-    expect(outcome("placeOrder", placed({}))).toMatchObject({ kind: "done", records: [{ ordId: "28150801", clOrdId: "a1", sCode: "0" }] });
-    expect(outcome("placeOrder", placed({ orderId: null, code: "103003", msg: "Insufficient margin" }, "1"))).toMatchObject({
+    expect(outcome("placeOrder", placed({}))).toMatchObject({
+      kind: "done",
+      records: [{ ordId: "28150801", clOrdId: "a1", sCode: "0" }],
+    });
+    expect(
+      outcome("placeOrder", placed({ orderId: null, code: "103003", msg: "Insufficient margin" }, "1")),
+    ).toMatchObject({
       kind: "done",
       records: [{ ordId: "", sCode: "103003", sMsg: "Insufficient margin" }],
     });
-    expect(outcome("placeOrder", placed({ code: undefined }, "1"))).toMatchObject({ kind: "done", records: [{ sCode: "1" }] });
+    expect(outcome("placeOrder", placed({ code: undefined }, "1"))).toMatchObject({
+      kind: "done",
+      records: [{ sCode: "1" }],
+    });
   });
 
   it.each([
@@ -341,11 +410,13 @@ describe("Sockets of BloFin", () => {
 
   it("are two, and carry its words", () => {
     expect(
-      ["trades", "books", "candle1m", "orders", "positions", "account"].map((channel) => dialect.socketPath({ channel }, {} as never)),
+      ["trades", "books", "candle1m", "orders", "positions", "account"].map((channel) =>
+        dialect.socketPath({ channel }, {} as never),
+      ),
     ).toEqual([...["/ws/public", "/ws/public", "/ws/public", "/ws/private", "/ws/private", "/ws/private"]]);
-    expect(dialect.say({ op: "subscribe", args: [{ channel: "orders" }, { channel: "trades", instId: swap }] })).toEqual([
-      '{"op":"subscribe","args":[{"channel":"orders"},{"channel":"trades","instId":"BTC-USDT"}]}',
-    ]);
+    expect(
+      dialect.say({ op: "subscribe", args: [{ channel: "orders" }, { channel: "trades", instId: swap }] }),
+    ).toEqual(['{"op":"subscribe","args":[{"channel":"orders"},{"channel":"trades","instId":"BTC-USDT"}]}']);
     expect(heard({ event: "subscribe", arg: { channel: "books", instId: "BTC-USDT" } })).toEqual([
       { kind: "subscribed", arg: { channel: "books", instId: swap } },
     ]);
@@ -359,7 +430,9 @@ describe("Sockets of BloFin", () => {
   it("tell trades, quotes and minutes", () => {
     const arg = { channel: "trades", instId: "BTC-USDT" };
     expect(
-      push(arg, [{ instId: "BTC-USDT", tradeId: "106074994", price: "1640.40", size: "1", side: "sell", ts: "1696646190511" }]),
+      push(arg, [
+        { instId: "BTC-USDT", tradeId: "106074994", price: "1640.40", size: "1", side: "sell", ts: "1696646190511" },
+      ]),
     ).toMatchObject([
       {
         kind: "push",
@@ -381,7 +454,17 @@ describe("Sockets of BloFin", () => {
     expect(push({ ...arg, channel: "tickers" }, [theirs])).toMatchObject([
       {
         push: {
-          data: [{ instId: swap, last: "9999.99", askPx: "9999.99", askSz: "11", bidPx: "8888.88", bidSz: "5", ts: "1597026383085" }],
+          data: [
+            {
+              instId: swap,
+              last: "9999.99",
+              askPx: "9999.99",
+              askSz: "11",
+              bidPx: "8888.88",
+              bidSz: "5",
+              ts: "1597026383085",
+            },
+          ],
         },
       },
     ]);
@@ -430,7 +513,13 @@ describe("Sockets of BloFin", () => {
     expect(push(arg, data, { action: "snapshot" })).toEqual([
       {
         kind: "push",
-        push: { arg: { channel: "books", instId: swap }, data: [record], action: "snapshot", seqId: 107600747, prevSeqId: -1 },
+        push: {
+          arg: { channel: "books", instId: swap },
+          data: [record],
+          action: "snapshot",
+          seqId: 107600747,
+          prevSeqId: -1,
+        },
       },
     ]);
     expect(push(arg, { ...data, prevSeqId: "107600747", seqId: "107600806" }, { action: "update" })).toMatchObject([
@@ -440,7 +529,10 @@ describe("Sockets of BloFin", () => {
 
   it("tell the account's own orders, whatever action stands there", () => {
     expect(push({ channel: "orders" }, [order], { action: "snapshot" })).toEqual([
-      { kind: "push", push: { arg: { channel: "orders" }, data: [ours], action: undefined, seqId: undefined, prevSeqId: undefined } },
+      {
+        kind: "push",
+        push: { arg: { channel: "orders" }, data: [ours], action: undefined, seqId: undefined, prevSeqId: undefined },
+      },
     ]);
   });
 

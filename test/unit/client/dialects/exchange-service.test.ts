@@ -16,7 +16,11 @@ const exchanges = [
   ["blofin-v1", blofin],
 ] as const;
 
-const opened = async (service: (options: ExchangeOptions) => LiveSpec, options: Partial<ExchangeOptions> = {}, iTestedThis?: true) => {
+const opened = async (
+  service: (options: ExchangeOptions) => LiveSpec,
+  options: Partial<ExchangeOptions> = {},
+  iTestedThis?: true,
+) => {
   const network = createNetwork(() => undefined);
   const anomalies: string[] = [];
   const spec = service({

@@ -8,8 +8,24 @@ const swap = "BTC-USDT-SWAP";
 const ok = (data: unknown) => ({ code: "0", msg: "", data });
 
 const order = {
-  ...{ accFillSz: "0.3", avgPx: "60000.10", cTime: "1618235248028", clOrdId: "a1", fee: "-0.09", feeCcy: "USDT", fillPx: "60000.1" },
-  ...{ instId: swap, instType: "SWAP", ordId: "301835739059335168", ordType: "post_only", posSide: "net", px: "60000.10", rebate: "0" },
+  ...{
+    accFillSz: "0.3",
+    avgPx: "60000.10",
+    cTime: "1618235248028",
+    clOrdId: "a1",
+    fee: "-0.09",
+    feeCcy: "USDT",
+    fillPx: "60000.1",
+  },
+  ...{
+    instId: swap,
+    instType: "SWAP",
+    ordId: "301835739059335168",
+    ordType: "post_only",
+    posSide: "net",
+    px: "60000.10",
+    rebate: "0",
+  },
   ...{
     rebateCcy: "USDT",
     side: "buy",
@@ -22,7 +38,15 @@ const order = {
   },
 };
 const ours = {
-  ...{ instId: swap, ordId: "301835739059335168", clOrdId: "a1", px: "60000.1", sz: "1.5", ordType: "post_only", side: "buy" },
+  ...{
+    instId: swap,
+    ordId: "301835739059335168",
+    clOrdId: "a1",
+    px: "60000.1",
+    sz: "1.5",
+    ordType: "post_only",
+    side: "buy",
+  },
   ...{
     state: "partially_filled",
     avgPx: "60000.1",
@@ -40,14 +64,22 @@ describe("A call to OKX", () => {
     ["spotBalance", { currency: "USDT" }, "GET /api/v5/account/balance?ccy=USDT"],
     ["positions", { instId: swap }, `GET /api/v5/account/positions?instType=SWAP&instId=${swap}`],
     ["getOrder", { clOrdId: "a1", instId: swap }, `GET /api/v5/trade/order?clOrdId=a1&instId=${swap}`],
-    ["pendingOrders", { instType: "SWAP", limit: "100", after: "7" }, "GET /api/v5/trade/orders-pending?instType=SWAP&limit=100&after=7"],
-    ["orderHistory", { instType: "SPOT", state: "filled" }, "GET /api/v5/trade/orders-history?instType=SPOT&state=filled"],
+    [
+      "pendingOrders",
+      { instType: "SWAP", limit: "100", after: "7" },
+      "GET /api/v5/trade/orders-pending?instType=SWAP&limit=100&after=7",
+    ],
+    [
+      "orderHistory",
+      { instType: "SPOT", state: "filled" },
+      "GET /api/v5/trade/orders-history?instType=SPOT&state=filled",
+    ],
   ] as const)("reads %s with %j", (endpoint, input, line) => {
     const { method, path, query, body } = written(endpoint, input);
-    expect([`${method} ${path}${Object.keys(query).length > 0 ? "?" : ""}${new URLSearchParams(query).toString()}`, body]).toEqual([
-      line,
-      undefined,
-    ]);
+    expect([
+      `${method} ${path}${Object.keys(query).length > 0 ? "?" : ""}${new URLSearchParams(query).toString()}`,
+      body,
+    ]).toEqual([line, undefined]);
   });
 
   it.each([
@@ -69,7 +101,15 @@ describe("A call to OKX", () => {
     [
       "spot at the market, counted in base currency and not made smaller",
       { instId: "BTC-USDT", side: "buy", ordType: "market", sz: "0.1" },
-      { instId: "BTC-USDT", side: "buy", ordType: "market", sz: "0.1", tdMode: "cash", tgtCcy: "base_ccy", banAmend: true },
+      {
+        instId: "BTC-USDT",
+        side: "buy",
+        ordType: "market",
+        sz: "0.1",
+        tdMode: "cash",
+        tgtCcy: "base_ccy",
+        banAmend: true,
+      },
     ],
   ] as const)("places %s", (_, input, body) => {
     expect(written("placeOrder", input)).toEqual({ method: "POST", path: "/api/v5/trade/order", query: {}, body });
@@ -143,7 +183,10 @@ describe("Records of OKX", () => {
       { instId: "BTC-USDT", sz: "0.3", fee: "0" },
     ],
   ])("of an order: %s", (_, theirs, changed) => {
-    expect(records("getOrder", [{ ...order, ...theirs }])).toEqual({ records: [{ ...ours, ...changed }], problems: [] });
+    expect(records("getOrder", [{ ...order, ...theirs }])).toEqual({
+      records: [{ ...ours, ...changed }],
+      problems: [],
+    });
   });
 
   it.each([
@@ -190,13 +233,37 @@ describe("Records of OKX", () => {
       state: "live",
       tickSz: "0.1",
     };
-    const inverse = { ...linear, ctType: "inverse", ctVal: "100", ctValCcy: "USD", instId: "BTC-USD-SWAP", settleCcy: "BTC" };
+    const inverse = {
+      ...linear,
+      ctType: "inverse",
+      ctVal: "100",
+      ctValCcy: "USD",
+      instId: "BTC-USD-SWAP",
+      settleCcy: "BTC",
+    };
     const strange = { ...linear, instId: "BTC-USD_UM-SWAP" };
-    const list = { ...{ baseCurrency: "BTC", quoteCurrency: "USDT", settleCurrency: "USDT", tickSize: "0.1", state: "live" } };
+    const list = {
+      ...{ baseCurrency: "BTC", quoteCurrency: "USDT", settleCurrency: "USDT", tickSize: "0.1", state: "live" },
+    };
     expect(records("instruments", [spot, linear, inverse, strange])).toEqual({
       records: [
-        { ...list, instId: "BTC-USDT", instType: "SPOT", lotSize: "0.00000001", minSize: "0.00001", contractValue: "1" },
-        { ...list, instId: swap, instType: "SWAP", lotSize: "0.001", minSize: "0.001", contractValue: "0.01", maxLeverage: "100" },
+        {
+          ...list,
+          instId: "BTC-USDT",
+          instType: "SPOT",
+          lotSize: "0.00000001",
+          minSize: "0.00001",
+          contractValue: "1",
+        },
+        {
+          ...list,
+          instId: swap,
+          instType: "SWAP",
+          lotSize: "0.001",
+          minSize: "0.001",
+          contractValue: "0.01",
+          maxLeverage: "100",
+        },
       ],
       problems: [],
     });
@@ -250,7 +317,9 @@ describe("Records of OKX", () => {
       ],
       problems: [],
     });
-    expect(records("positions", [{ ...position, pos: "1", posSide: "short" }]).problems).toEqual([expect.stringContaining("pos")]);
+    expect(records("positions", [{ ...position, pos: "1", posSide: "short" }]).problems).toEqual([
+      expect.stringContaining("pos"),
+    ]);
   });
 
   it("of closing and leverage", () => {
@@ -278,7 +347,9 @@ describe("Answers of OKX", () => {
       kind: "done",
       records: [{ ordId: "7", clOrdId: "a1", sCode: "0", sMsg: "" }],
     });
-    expect(outcome("placeOrder", placed({ ordId: "", sCode: "51008_1000", sMsg: "Insufficient USDT balance" }, "1"))).toMatchObject({
+    expect(
+      outcome("placeOrder", placed({ ordId: "", sCode: "51008_1000", sMsg: "Insufficient USDT balance" }, "1")),
+    ).toMatchObject({
       kind: "done",
       records: [{ sCode: "51008" }],
     });
@@ -308,8 +379,12 @@ describe("Answers of OKX", () => {
   });
 
   it("whose one result is a limit or a key say so for the call", () => {
-    expect(outcome("placeOrder", placed({ ordId: "", sCode: "50011", sMsg: "too fast" }, "1"))).toEqual({ kind: "limited" });
-    expect(outcome("placeOrder", placed({ ordId: "", sCode: "51149", sMsg: "timed out" }, "1"))).toMatchObject({ kind: "unknown" });
+    expect(outcome("placeOrder", placed({ ordId: "", sCode: "50011", sMsg: "too fast" }, "1"))).toEqual({
+      kind: "limited",
+    });
+    expect(outcome("placeOrder", placed({ ordId: "", sCode: "51149", sMsg: "timed out" }, "1"))).toMatchObject({
+      kind: "unknown",
+    });
   });
 
   it("to a batch keep every element in its place, whatever the envelope says", () => {
@@ -378,9 +453,19 @@ describe("Sockets of OKX", () => {
         dialect.socketPath({ channel }, profile),
       ),
     ).toEqual([
-      ...["/ws/v5/public", "/ws/v5/public", "/ws/v5/public", "/ws/v5/business", "/ws/v5/private", "/ws/v5/private", "/ws/v5/private"],
+      ...[
+        "/ws/v5/public",
+        "/ws/v5/public",
+        "/ws/v5/public",
+        "/ws/v5/business",
+        "/ws/v5/private",
+        "/ws/v5/private",
+        "/ws/v5/private",
+      ],
     ]);
-    expect(dialect.say({ op: "subscribe", args: [{ channel: "orders" }, { channel: "trades", instId: swap }] })).toEqual([
+    expect(
+      dialect.say({ op: "subscribe", args: [{ channel: "orders" }, { channel: "trades", instId: swap }] }),
+    ).toEqual([
       `{"op":"subscribe","args":[{"channel":"orders","instType":"ANY"},{"channel":"trades","instId":"${swap}"}]}`,
     ]);
     expect(dialect.say({ op: "pong" })).toEqual(["pong"]);
@@ -393,7 +478,9 @@ describe("Sockets of OKX", () => {
     expect(heard({ event: "unsubscribe", arg: { channel: "books", instId: swap } })).toEqual([
       { kind: "unsubscribed", arg: { channel: "books", instId: swap } },
     ]);
-    expect(heard({ event: "login", code: "0", msg: "", connId: "a4" })).toEqual([{ kind: "login", refused: undefined }]);
+    expect(heard({ event: "login", code: "0", msg: "", connId: "a4" })).toEqual([
+      { kind: "login", refused: undefined },
+    ]);
     expect(heard({ event: "error", code: "60009", msg: "Login failed." })).toEqual([
       { kind: "error", arg: undefined, reason: "60009 Login failed." },
     ]);
@@ -414,12 +501,37 @@ describe("Sockets of OKX", () => {
     expect(push(arg, [{ ...trade, count: "3", seqId: 1 }])).toMatchObject([
       { kind: "push", push: { arg, data: [{ ...trade, sz: "0.12" }], seqId: undefined } },
     ]);
-    const quote = { instId: swap, last: "9999.99", bidPx: "8888.88", bidSz: "5", askPx: "9999.99", askSz: "11", ts: "1597026383085" };
+    const quote = {
+      instId: swap,
+      last: "9999.99",
+      bidPx: "8888.88",
+      bidSz: "5",
+      askPx: "9999.99",
+      askSz: "11",
+      ts: "1597026383085",
+    };
     expect(push({ channel: "tickers", instId: swap }, [{ instType: "SWAP", ...quote, lastSz: "0.1" }])).toMatchObject([
       { push: { data: [quote] } },
     ]);
-    const row = ["1597026383085", "8533.02", "8553.74", "8527.17", "8548.26", "45247", "529.5858061", "5529.5858061", "0"];
-    const minute = { ts: "1597026383085", open: "8533.02", high: "8553.74", low: "8527.17", close: "8548.26", confirm: "0" };
+    const row = [
+      "1597026383085",
+      "8533.02",
+      "8553.74",
+      "8527.17",
+      "8548.26",
+      "45247",
+      "529.5858061",
+      "5529.5858061",
+      "0",
+    ];
+    const minute = {
+      ts: "1597026383085",
+      open: "8533.02",
+      high: "8553.74",
+      low: "8527.17",
+      close: "8548.26",
+      confirm: "0",
+    };
     expect(push({ channel: "candle1m", instId: swap }, [row])).toMatchObject([
       { push: { data: [{ ...minute, instId: swap, volume: "529.5858061" }] } },
     ]);
@@ -462,7 +574,16 @@ describe("Sockets of OKX", () => {
       7,
     ]);
     expect(heardOrders).toEqual([
-      { kind: "push", push: { arg: { channel: "orders" }, data: [ours, 7], action: undefined, seqId: undefined, prevSeqId: undefined } },
+      {
+        kind: "push",
+        push: {
+          arg: { channel: "orders" },
+          data: [ours, 7],
+          action: undefined,
+          seqId: undefined,
+          prevSeqId: undefined,
+        },
+      },
     ]);
   });
 
@@ -478,7 +599,11 @@ describe("Sockets of OKX", () => {
     { arg: { channel: "liquidations" }, data: [] },
     { arg: { channel: "books", instId: swap }, data: [], action: "update" },
     { arg: { channel: "books", instId: swap }, data: [{ asks: [], bids: [], ts: "1" }], action: "update" },
-    { arg: { channel: "books", instId: swap }, data: [{ asks: {}, bids: [], ts: "1", seqId: 1, prevSeqId: 0 }], action: "update" },
+    {
+      arg: { channel: "books", instId: swap },
+      data: [{ asks: {}, bids: [], ts: "1", seqId: 1, prevSeqId: 0 }],
+      action: "update",
+    },
     { arg: { channel: "books", instId: swap }, data: [{ asks: [], bids: [], ts: "1", seqId: 1, prevSeqId: 0 }] },
     { arg: { channel: 7 }, data: [] },
   ])("report as malformed what they do not understand: %j", (message) => {

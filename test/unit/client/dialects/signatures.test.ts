@@ -32,7 +32,11 @@ describe("Signatures of OKX", () => {
 
   it("are those another client publishes for its tests", () => {
     const secretKey = "chNOOS4KvNXR_Xq4k4c9qsfoKWvnDecLATCRlcBwyKDYnWgO";
-    const credentials = createCredentials({ apiKey: "985d5b66-57ce-40fb-b714-afc0b9787083", secretKey, passphrase: "1234567890" });
+    const credentials = createCredentials({
+      apiKey: "985d5b66-57ce-40fb-b714-afc0b9787083",
+      secretKey,
+      passphrase: "1234567890",
+    });
     const dialect = okxDialect();
     const published = createSigner(createContract(dialect.profile).profile, credentials, dialect.signer);
     const headers = published.headers(
@@ -43,7 +47,9 @@ describe("Signatures of OKX", () => {
   });
 
   it("of a login count seconds", () => {
-    const sign = createHmac("sha256", dialectCredentials.secretKey).update("1700000000GET/users/self/verify").digest("base64");
+    const sign = createHmac("sha256", dialectCredentials.secretKey)
+      .update("1700000000GET/users/self/verify")
+      .digest("base64");
     expect(sign).toBe(computed.okx.login);
     const { apiKey, passphrase } = dialectCredentials;
     expect(signer.login(at)).toEqual({ apiKey, passphrase, timestamp: "1700000000", sign });
@@ -69,7 +75,13 @@ describe("Signatures of BloFin", () => {
 
   it("of a login are those of another implementation", () => {
     const { apiKey, passphrase } = dialectCredentials;
-    const login = { apiKey, passphrase, timestamp: "1700000000123", nonce: "1700000000123-1", sign: computed.blofin.login };
+    const login = {
+      apiKey,
+      passphrase,
+      timestamp: "1700000000123",
+      nonce: "1700000000123-1",
+      sign: computed.blofin.login,
+    };
     expect(spoken(blofinDialect()).signer.login(at)).toEqual(login);
   });
 
@@ -86,12 +98,17 @@ describe("Signatures of BloFin", () => {
       '{"instId":"BTC-USDT","marginMode":"isolated","side":"buy","orderType":"limit","price":"35000","size":"0.1"}',
       "NWFlODNjMGM1YzRlNjg4ZmI5ZWY5OTVjODg2NGY4Zjg2ODdmYjVjMWM4NDA4ZmQ1MGUwNWZiYzRiNjc0MWI5NQ==",
     ],
-  ] as const)("are those another client publishes for its tests: %s %s", (method = "", path = "", query = "", body = "", sign = "") => {
-    // Its nonce stands where ours would.
-    const hmacSha256 = (text: string, encoding: "base64" | "hex"): string =>
-      createHmac("sha256", "secret-key").update(text.replace("1597026383085-1", "123e4567-e89b-12d3-a456-426614174000")).digest(encoding);
-    const seal = { apiKey: "", passphrase: () => "", hmacSha256 };
-    const signer = blofinDialect().signer?.(seal, createContract().profile);
-    expect(signer?.headers({ method, path, query, body }, 1_597_026_383_085)["access-sign"]).toBe(sign);
-  });
+  ] as const)(
+    "are those another client publishes for its tests: %s %s",
+    (method = "", path = "", query = "", body = "", sign = "") => {
+      // Its nonce stands where ours would.
+      const hmacSha256 = (text: string, encoding: "base64" | "hex"): string =>
+        createHmac("sha256", "secret-key")
+          .update(text.replace("1597026383085-1", "123e4567-e89b-12d3-a456-426614174000"))
+          .digest(encoding);
+      const seal = { apiKey: "", passphrase: () => "", hmacSha256 };
+      const signer = blofinDialect().signer?.(seal, createContract().profile);
+      expect(signer?.headers({ method, path, query, body }, 1_597_026_383_085)["access-sign"]).toBe(sign);
+    },
+  );
 });

@@ -116,7 +116,8 @@ describe("Live bars built from the service's minute bars:", () => {
   it("longer ones end with their last minute, or with the first one after it", () => {
     const stage = at(10 * minute);
     const seen = bars(stage, 5 * minute);
-    for (const [index, px] of ["10", "14", "8", "9", "11"].entries()) stage.say("candle1m", [candle((10 + index) * minute, px)]);
+    for (const [index, px] of ["10", "14", "8", "9", "11"].entries())
+      stage.say("candle1m", [candle((10 + index) * minute, px)]);
     expect(seen).toEqual(["600000: 10 14 8 11 5"]);
     stage.say("candle1m", [candle(16 * minute, "20")]);
     stage.say("candle1m", [candle(21 * minute, "30")]);

@@ -57,7 +57,8 @@ const serve = async (faults?: FaultPlan): Promise<VenueServer> => {
   return server;
 };
 
-const ann = (secretKey = "ann-1 secret") => createCredentials({ apiKey: "ann-1", secretKey, passphrase: "ann-1 phrase" });
+const ann = (secretKey = "ann-1 secret") =>
+  createCredentials({ apiKey: "ann-1", secretKey, passphrase: "ann-1 phrase" });
 
 /** Wants one bid far below the market from the first quote on after `begin$`, until it is told that this was enough. */
 const start = (
@@ -70,7 +71,14 @@ const start = (
     name: "one-bid",
     options: { type: "object", additionalProperties: false, properties: {} },
     desired: ({ market }) => {
-      const bid = (px: string): WantedOrder => ({ slot: "bid", instId, side: "buy", ordType: "post_only", px, notional: "1000" });
+      const bid = (px: string): WantedOrder => ({
+        slot: "bid",
+        instId,
+        side: "buy",
+        ordType: "post_only",
+        px,
+        notional: "1000",
+      });
       const none: WantedOrder[] = [];
       return begin$.pipe(
         take(1),
@@ -109,7 +117,12 @@ const phase = (engine: Engine, wanted: string): Promise<unknown> =>
 describe("Market data over the network:", () => {
   it("trades, quotes, books and bars are what the service shows, through lost, repeated and swapped messages", async () => {
     const server = await serve({
-      socket: (["gap", "duplicate", "reorder"] as const).map((kind) => ({ kind, channel: "books", count: 1, fromMs: 0 })),
+      socket: (["gap", "duplicate", "reorder"] as const).map((kind) => ({
+        kind,
+        channel: "books",
+        count: 1,
+        fromMs: 0,
+      })),
     });
     const clock = createSystemClock();
     const errors: unknown[] = [];
@@ -154,11 +167,20 @@ describe("Market data over the network:", () => {
       clock.now(),
     );
     expect(await trade).toMatchObject({ px: "100000.5", qty: "0.25", side: "sell" });
-    expect(await bar).toMatchObject({ at: 1_700_000_040_000, open: "1", high: "2", low: "0.5", close: "1.5", volume: "3" });
+    expect(await bar).toMatchObject({
+      at: 1_700_000_040_000,
+      open: "1",
+      high: "2",
+      low: "0.5",
+      close: "1.5",
+      volume: "3",
+    });
     expect((await whole).bids[0]).toEqual({ px: "20", qty: "1" });
     // Every book shown is a whole one: all prices from its best down to 1.
     for (const prices of shown)
-      expect(prices).toBe(Array.from({ length: prices.split(" ").length }, (_, i, n = prices.split(" ").length) => n - i).join(" "));
+      expect(prices).toBe(
+        Array.from({ length: prices.split(" ").length }, (_, i, n = prices.split(" ").length) => n - i).join(" "),
+      );
     expect(service.anomalies.get("channel.repaired")).toBeGreaterThan(0);
   });
 });
@@ -177,7 +199,8 @@ describe("An engine on a service over the network", () => {
     enough.next();
     await gone;
     expect(pushed).toEqual(["live 49999.5", "canceled 49999.5"]);
-    const reads = (): number => events.filter((event) => event.type === "action.sent" && event.endpoint === "getOrder").length;
+    const reads = (): number =>
+      events.filter((event) => event.type === "action.sent" && event.endpoint === "getOrder").length;
     expect(reads()).toBe(0);
     await engine.stop();
     await (engine.service as OpenLive).stop();
@@ -213,7 +236,9 @@ describe("An engine on a service over the network", () => {
     const { engine, events } = start(server, "another secret");
     const turns: boolean[] = [];
     engine.service.users[0]?.pushing$.subscribe((turn) => turns.push(turn));
-    const said = firstValueFrom(engine.events$.pipe(filter((event) => event.type === "anomaly" && event.what === "login.refused")));
+    const said = firstValueFrom(
+      engine.events$.pipe(filter((event) => event.type === "anomaly" && event.what === "login.refused")),
+    );
     const end = expect(engine.start()).rejects.toThrow(/was stopped while it started/);
     await said;
     await engine.stop();

@@ -57,16 +57,21 @@ const engineAt = ({ url }: RawServer, layers?: readonly LayerSpec[]) => {
 };
 
 describe("A configured layer with its own header", () => {
-  it.each(["X-Used-Weight", "x-used-weight", "X-USED-WEIGHT"])("named %s reaches the count of that layer", async (name) => {
-    const server = await serve({ "x-used-weight": "4321" });
-    const layers = [...layersOf(createContract()), { ...own, header: { name, kind: "used" } as const }];
-    const { engine } = engineAt(server, layers);
-    await engine.start();
-    const told = await firstValueFrom(
-      engine.quota$.pipe(filter(({ layers: known }) => known.some(({ layer, used }) => layer === "gate" && used >= 4_321))),
-    );
-    expect(told.layers.find(({ layer }) => layer === "gate")?.foreign).toBeGreaterThan(4_000);
-  });
+  it.each(["X-Used-Weight", "x-used-weight", "X-USED-WEIGHT"])(
+    "named %s reaches the count of that layer",
+    async (name) => {
+      const server = await serve({ "x-used-weight": "4321" });
+      const layers = [...layersOf(createContract()), { ...own, header: { name, kind: "used" } as const }];
+      const { engine } = engineAt(server, layers);
+      await engine.start();
+      const told = await firstValueFrom(
+        engine.quota$.pipe(
+          filter(({ layers: known }) => known.some(({ layer, used }) => layer === "gate" && used >= 4_321)),
+        ),
+      );
+      expect(told.layers.find(({ layer }) => layer === "gate")?.foreign).toBeGreaterThan(4_000);
+    },
+  );
 
   it("is refused where no header can have that name", () => {
     const quota = { layers: [{ ...own, header: { name: "x used: weight", kind: "used" } }] };

@@ -231,14 +231,17 @@ describe("Live quotes", () => {
       stage.turn("tickers", "waiting");
     }
     expect(seen).toEqual([]);
-    expect(stage.anomalies).toEqual(["market.silent: A-USDT: neither tickers nor books can be had; there are no quotes"]);
+    expect(stage.anomalies).toEqual([
+      "market.silent: A-USDT: neither tickers nor books can be had; there are no quotes",
+    ]);
   });
 });
 
 describe("Live books:", () => {
   const books = (stage: ReturnType<typeof createStage>): string[] => {
     const seen: string[] = [];
-    const side = (levels: readonly { px: string; qty: string }[]): string => levels.map(({ px, qty }) => `${px}x${qty}`).join(" ");
+    const side = (levels: readonly { px: string; qty: string }[]): string =>
+      levels.map(({ px, qty }) => `${px}x${qty}`).join(" ");
     stage.market.books(instId).subscribe(({ bids, asks }) => seen.push(`${side(bids)} | ${side(asks)}`));
     return seen;
   };
@@ -300,7 +303,12 @@ describe("Live books:", () => {
 
   it.each<[string, readonly unknown[], string, string]>([
     ["a change before a whole book", [book([["1", "1"]], [])], "update", "a change came before a whole book"],
-    ["a book that crosses itself", [book([["11", "1"]], [["11.0", "1"]])], "snapshot", "the book crosses itself: 11 and 11"],
+    [
+      "a book that crosses itself",
+      [book([["11", "1"]], [["11.0", "1"]])],
+      "snapshot",
+      "the book crosses itself: 11 and 11",
+    ],
     ["an unreadable record", [{ ...book([], []), bids: [["1"]] }], "snapshot", "a message of the book is unreadable"],
     [
       "an endless book",

@@ -33,7 +33,11 @@ afterEach(() => {
   for (const path of folders.splice(0)) rmSync(path, { recursive: true });
 });
 
-const unloaded = (options: Partial<LiveOptions> = {}, profile: ProfileOverrides = {}, prepare?: (socket: FakeSocket) => void) => {
+const unloaded = (
+  options: Partial<LiveOptions> = {},
+  profile: ProfileOverrides = {},
+  prepare?: (socket: FakeSocket) => void,
+) => {
   const clock = createVirtualClock(1_700_000_000_000);
   const network = createNetwork(
     prepare ??
@@ -75,14 +79,26 @@ describe("Options of the live service:", () => {
   it.each<[string, object, RegExp]>([
     ["an unknown option", { allowMainnet: true }, /unknown key "allowMainnet"/],
     ["no environment", { environment: undefined }, /live options/],
-    ["an unknown environment", { environment: "demo" }, /live options.environment: "demo" is not one of testnet, mainnet/],
+    [
+      "an unknown environment",
+      { environment: "demo" },
+      /live options.environment: "demo" is not one of testnet, mainnet/,
+    ],
     ["an address that is none", { baseUrl: "{base_url}" }, /is not a URL/],
     ["an address with a path", { baseUrl: "https://api.example.com/api" }, /followed by a path/],
     ["plain http beyond this machine", { baseUrl: "http://api.example.com" }, /is not encrypted/],
     ["a socket address that is none", { wsUrl: "nowhere" }, /The address of the WebSocket is not a URL/],
-    ["a socket address of another kind", { wsUrl: "https://api.example.com/ws" }, /The address of the WebSocket begins with https:/],
+    [
+      "a socket address of another kind",
+      { wsUrl: "https://api.example.com/ws" },
+      /The address of the WebSocket begins with https:/,
+    ],
     ["a plain socket beyond this machine", { wsUrl: "ws://api.example.com/ws" }, /is not encrypted/],
-    ["a socket address with a password", { wsUrl: `wss://me:${canary}@api.example.com/ws` }, /holds a user name or a password/],
+    [
+      "a socket address with a password",
+      { wsUrl: `wss://me:${canary}@api.example.com/ws` },
+      /holds a user name or a password/,
+    ],
     ["a socket address with a fragment", { wsUrl: "wss://api.example.com/ws#x" }, /has a fragment/],
     ["no timeout at all", { timeoutMs: 0 }, /live options.timeoutMs/],
     ["no keys", { keys: undefined }, /give either keys, such as keys: \[fromEnv\("SLUICE"\)\], or users/],
@@ -99,7 +115,11 @@ describe("Options of the live service:", () => {
       /keys.0.credentials: are not made by/,
     ],
     ["a secret among the fields", { keys: [{ ...key(), secretKey: canary }] }, /keys.0: has a field it does not know/],
-    ["permissions that are a word", { keys: [{ ...key(), permissions: "read" }] }, /keys.0.permissions: is not a list of words/],
+    [
+      "permissions that are a word",
+      { keys: [{ ...key(), permissions: "read" }] },
+      /keys.0.permissions: is not a list of words/,
+    ],
     ["a name that is none", { keys: [{ ...key(), name: "a b" }] }, /keys.0.name: is not a word/],
     [
       "two keys of one name",
@@ -138,7 +158,9 @@ describe("Options of the live service:", () => {
   it("keys come from the environment or a private file", () => {
     Object.assign(process.env, { LIVETEST_API_KEY: "env-key", LIVETEST_SECRET_KEY: canary, LIVETEST_PASSPHRASE: "p" });
     const path = join(folder(), "keys.json");
-    writeFileSync(path, JSON.stringify({ trade: { apiKey: "file-key", secretKey: canary, passphrase: "p" } }), { mode: 0o600 });
+    writeFileSync(path, JSON.stringify({ trade: { apiKey: "file-key", secretKey: canary, passphrase: "p" } }), {
+      mode: 0o600,
+    });
     const found = [fromEnv("LIVETEST", { name: "a" }), fromFile(path, "trade", { permissions: ["read"] })];
     for (const name of ["API_KEY", "SECRET_KEY", "PASSPHRASE"]) delete process.env[`LIVETEST_${name}`];
     expect(found.map((one) => [one.credentials.apiKey, one.name, one.permissions])).toEqual([
@@ -188,11 +210,16 @@ describe("The live service", () => {
   });
 
   it("logs in with the first key that may read, and signs it at the service's path", async () => {
-    const { network, service } = await open({ keys: [{ ...key("writer"), permissions: ["trade_spot"] }, key("reader")] });
+    const { network, service } = await open({
+      keys: [{ ...key("writer"), permissions: ["trade_spot"] }, key("reader")],
+    });
     service.start();
     network.last.open();
     const [login] = network.last.sent as { op: string; args: Record<string, string>[] }[];
-    expect(login).toMatchObject({ op: "login", args: [{ apiKey: "reader", passphrase: "phrase", timestamp: "2023-11-14T22:13:20.000Z" }] });
+    expect(login).toMatchObject({
+      op: "login",
+      args: [{ apiKey: "reader", passphrase: "phrase", timestamp: "2023-11-14T22:13:20.000Z" }],
+    });
     expect(JSON.stringify(network.last.sent)).not.toContain(canary);
   });
 
@@ -231,7 +258,9 @@ describe("The live service", () => {
     expect(seen).toEqual([false]);
     expect(service.anomalies.get("socket.unreachable")).toBe(2);
     expect(errors).toHaveLength(2);
-    expect(String(errors[0])).toContain("live: socket.unreachable: ws://127.0.0.1:1/ws/v1 failed 3 times: connect ECONNREFUSED");
+    expect(String(errors[0])).toContain(
+      "live: socket.unreachable: ws://127.0.0.1:1/ws/v1 failed 3 times: connect ECONNREFUSED",
+    );
   });
 
   it("stop ends every stream and leaves nothing, and resolves when all is closed", async () => {
@@ -273,15 +302,30 @@ describe("Live orders on mainnet", () => {
   });
 
   it.each<[string, () => Partial<LiveOptions>, ProfileOverrides, boolean]>([
-    ["stated in the profile", () => mainnet, { order: { szUnit: { SPOT: "quote_notional", SWAP: "quote_notional" } } }, true],
+    [
+      "stated in the profile",
+      () => mainnet,
+      { order: { szUnit: { SPOT: "quote_notional", SWAP: "quote_notional" } } },
+      true,
+    ],
     [
       "found on the testnet of the same domain",
       () => ({ ...mainnet, confirmation: found("https://testnet.example.com", "quote_notional") }),
       {},
       true,
     ],
-    ["found to be something else", () => ({ ...mainnet, confirmation: found("https://testnet.example.com", "base") }), {}, false],
-    ["found at another service", () => ({ ...mainnet, confirmation: found("http://127.0.0.1:9", "quote_notional") }), {}, false],
+    [
+      "found to be something else",
+      () => ({ ...mainnet, confirmation: found("https://testnet.example.com", "base") }),
+      {},
+      false,
+    ],
+    [
+      "found at another service",
+      () => ({ ...mainnet, confirmation: found("http://127.0.0.1:9", "quote_notional") }),
+      {},
+      false,
+    ],
     ["not needed on the testnet", () => ({}), {}, true],
   ])("%s", async (_, options, profile, allowed) => {
     const none = join(folder(), "none.json");
@@ -291,7 +335,14 @@ describe("Live orders on mainnet", () => {
 });
 
 describe("The instrument cache", () => {
-  const request: WireRequest = { endpoint: "instruments", method: "GET", path: "/", query: {}, body: undefined, key: undefined };
+  const request: WireRequest = {
+    endpoint: "instruments",
+    method: "GET",
+    path: "/",
+    query: {},
+    body: undefined,
+    key: undefined,
+  };
   const answer = (data: unknown) => ({ status: 200, headers: {}, body: { code: "0", msg: "", data } });
 
   it("is read from answers that pass by, which are handed on untouched", async () => {
@@ -301,7 +352,11 @@ describe("The instrument cache", () => {
     const before = structuredClone(response);
     expect(await firstValueFrom(responsesOf(listed.watch(streamed(() => of(response))), request))).toBe(response);
     expect(response).toEqual(before);
-    expect([listed.isListed("A-USDT"), listed.contractValue("A-USDT"), listed.isListed("B-USDT")]).toEqual([true, "0.01", false]);
+    expect([listed.isListed("A-USDT"), listed.contractValue("A-USDT"), listed.isListed("B-USDT")]).toEqual([
+      true,
+      "0.01",
+      false,
+    ]);
   });
 
   it("is not taken from a failure, a part of it or another call", async () => {

@@ -36,8 +36,14 @@ const setUp = (answer: FakeSocket["answer"] = obedient, overrides: ProfileOverri
     onError: (error) => errors.push(error),
   });
   const story: string[] = [];
-  pushes.pushing$.subscribe({ next: (pushing) => story.push(String(pushing)), complete: () => story.push("no more turns") });
-  pushes.pushes$.subscribe({ next: ({ ordId, state }) => story.push(`${ordId} ${state}`), complete: () => story.push("no more orders") });
+  pushes.pushing$.subscribe({
+    next: (pushing) => story.push(String(pushing)),
+    complete: () => story.push("no more turns"),
+  });
+  pushes.pushes$.subscribe({
+    next: ({ ordId, state }) => story.push(`${ordId} ${state}`),
+    complete: () => story.push("no more orders"),
+  });
   pushes.start(rig.pool, { name: "main", arg: () => ({ apiKey: "k", passphrase: "p", timestamp: "t", sign: "s" }) });
   rig.pool.start();
   const pass = (ms: number): void => rig.clock.advanceTo(rig.clock.now() + ms);
@@ -78,7 +84,8 @@ describe("The order channel's state and records:", () => {
 
   it("a refused login leaves it false, is said once by the pool, and is not hammered", () => {
     const { rig, story, pass } = setUp((request, socket) => {
-      if (typeof request !== "string" && request.op === "login") socket.say({ event: "error", code: "50004", msg: "unknown key", ts: 0 });
+      if (typeof request !== "string" && request.op === "login")
+        socket.say({ event: "error", code: "50004", msg: "unknown key", ts: 0 });
     });
     pass(600_000);
     expect(story).toEqual(["false"]);

@@ -9,12 +9,17 @@ const setUp = (channels: readonly string[] = ["trades"]) => {
     clock,
     subscribe: () => {
       story.push("subscribed");
-      return { state: "waiting", repair: (reason) => story.push(`repair ${reason}`), close: () => story.push("closed") };
+      return {
+        state: "waiting",
+        repair: (reason) => story.push(`repair ${reason}`),
+        close: () => story.push("closed"),
+      };
     },
     channels,
     onAnomaly: (what) => story.push(what),
   });
-  const join = (): ((needed: boolean) => void) => channel.join({ take: () => undefined, state: (state) => story.push(state) });
+  const join = (): ((needed: boolean) => void) =>
+    channel.join({ take: () => undefined, state: (state) => story.push(state) });
   return { clock, channel, join, story };
 };
 

@@ -29,7 +29,11 @@ describe("The file that confirms the size unit", () => {
 
   it.each<[string, string, RegExp]>([
     ["that is no JSON", "{", /is not JSON. Delete the file and run `sluice doctor` again/],
-    ["with an unknown unit", JSON.stringify({ ...found, szUnit: { SPOT: "base", SWAP: "lots" } }), /"lots" is not one of/],
+    [
+      "with an unknown unit",
+      JSON.stringify({ ...found, szUnit: { SPOT: "base", SWAP: "lots" } }),
+      /"lots" is not one of/,
+    ],
     ["with a part missing", JSON.stringify({ ...found, at: undefined }), /"at" is missing/],
   ])("a file %s is an error that names it", (_, text, message) => {
     const path = join(folder, "confirmed.json");
@@ -43,7 +47,9 @@ describe("The file that confirms the size unit", () => {
   });
 
   it("what is not a confirmation is not written", () => {
-    expect(() => writeConfirmation(join(folder, "x.json"), { ...found, at: "yesterday" })).toThrow(/confirmation is not valid/);
+    expect(() => writeConfirmation(join(folder, "x.json"), { ...found, at: "yesterday" })).toThrow(
+      /confirmation is not valid/,
+    );
     expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -26,7 +26,8 @@ export const orderText = (part: Readonly<Record<string, unknown>> = {}): string 
 const positionText = (rest = ""): string => `{"instId":"${swap}","pos":"1","avgPx":"2"${rest}}`;
 const told = (...records: readonly string[]): string => `{"code":"0","msg":"","data":[${records.join()}]}`;
 const record = `[{"instId":"${swap}","pos":"1","avgPx":"2"}]`;
-const noEnvelope = (endpoint: EndpointName): string => `unknown: ${endpoint}: status 200 with a body that is not the service's`;
+const noEnvelope = (endpoint: EndpointName): string =>
+  `unknown: ${endpoint}: status 200 with a body that is not the service's`;
 
 export type BodyFault = readonly [name: string, endpoint: EndpointName, body: string, outcome: string];
 

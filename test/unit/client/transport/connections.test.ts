@@ -3,7 +3,15 @@
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { type Answer, httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
-import { type Client, createClient, type HttpOptions, moment, requestOf, startedAt, until } from "../../../support/harness/transport.ts";
+import {
+  type Client,
+  createClient,
+  type HttpOptions,
+  moment,
+  requestOf,
+  startedAt,
+  until,
+} from "../../../support/harness/transport.ts";
 import { responsesOf } from "../../../support/transports.ts";
 import { goodBody } from "./wire-faults.ts";
 
@@ -17,7 +25,10 @@ afterEach(async () => {
 });
 
 const good = httpText(200, goodBody);
-const facing = async (answer: Answer, part: Partial<HttpOptions> = {}): Promise<{ client: Client; server: RawServer }> => {
+const facing = async (
+  answer: Answer,
+  part: Partial<HttpOptions> = {},
+): Promise<{ client: Client; server: RawServer }> => {
   const server = await startRawServer(answer);
   const client = createClient(server.url, part);
   Object.assign(open, { server, client });
@@ -59,7 +70,9 @@ describe("HTTP connections", () => {
     });
     expect(await client.send(requestOf("placeOrder"))).toBe(ok);
     await moment();
-    expect(await client.send(requestOf("placeOrder"))).toMatch(/^OUTCOME_UNKNOWN placeOrder: no answer was read \(ECONNRESET\)/);
+    expect(await client.send(requestOf("placeOrder"))).toMatch(
+      /^OUTCOME_UNKNOWN placeOrder: no answer was read \(ECONNRESET\)/,
+    );
     await moment();
     expect(server.requests).toHaveLength(2);
     expect(server.connections).toHaveLength(1);
@@ -108,7 +121,9 @@ describe("HTTP connections", () => {
       "OUTCOME_UNKNOWN placeOrder: the transport was closed after 0 ms.",
       "OUTCOME_UNKNOWN positions: the transport was closed after 0 ms.",
     ]);
-    expect(await client.send(requestOf("positions"))).toBe("ENGINE_STATE positions: the transport is closed; nothing was sent.");
+    expect(await client.send(requestOf("positions"))).toBe(
+      "ENGINE_STATE positions: the transport is closed; nothing was sent.",
+    );
     expect(client.clock.pending).toBe(0);
   });
 
@@ -117,7 +132,8 @@ describe("HTTP connections", () => {
     const pending = [1, 2, 3].map(() => client.send(requestOf("positions")));
     await server.arrived(1);
     await client.close();
-    for (const told of await Promise.all(pending)) expect(told).toMatch(/^OUTCOME_UNKNOWN positions: the transport was closed/);
+    for (const told of await Promise.all(pending))
+      expect(told).toMatch(/^OUTCOME_UNKNOWN positions: the transport was closed/);
     await moment();
     expect([client.open(), server.connections.length, server.requests.length]).toEqual([0, 1, 1]);
   });
@@ -148,7 +164,9 @@ describe("HTTP connections", () => {
   it("that cannot be made are no answer", async () => {
     const { client, server } = await facing(answering);
     await server.close();
-    expect(await client.send(requestOf("placeOrder"))).toBe("OUTCOME_UNKNOWN placeOrder: no answer was read (ECONNREFUSED) after 0 ms.");
+    expect(await client.send(requestOf("placeOrder"))).toBe(
+      "OUTCOME_UNKNOWN placeOrder: no answer was read (ECONNREFUSED) after 0 ms.",
+    );
     await client.close();
     expect(client.open()).toBe(0);
   });
@@ -157,7 +175,9 @@ describe("HTTP connections", () => {
     const server = await startRawServer(answering, (socket) => socket.resetAndDestroy());
     const client = createClient(server.url);
     Object.assign(open, { server, client });
-    expect(await client.send(requestOf("placeOrder"))).toMatch(/^OUTCOME_UNKNOWN placeOrder: no answer was read \((ECONNRESET|EPIPE)\)/);
+    expect(await client.send(requestOf("placeOrder"))).toMatch(
+      /^OUTCOME_UNKNOWN placeOrder: no answer was read \((ECONNRESET|EPIPE)\)/,
+    );
     expect(server.connections).toHaveLength(1);
   });
 });

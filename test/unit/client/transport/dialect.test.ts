@@ -69,7 +69,9 @@ describe("A call in a dialect", () => {
   it("whose answer is of another form has an unknown outcome, and no word of it is repeated", async () => {
     const { client } = await talk("200 OK", '{"code":"0","data":[{"ordId":"1"}]}');
     const ending = await client.send(requestOf("placeOrder"));
-    expect(ending).toMatch(/^OUTCOME_UNKNOWN placeOrder: the answer of status 200 is not of the exchange's form and was not read after/);
+    expect(ending).toMatch(
+      /^OUTCOME_UNKNOWN placeOrder: the answer of status 200 is not of the exchange's form and was not read after/,
+    );
     expect(ending).not.toContain("secret");
   });
 });
@@ -97,17 +99,24 @@ describe("Sockets of a dialect", () => {
   const listener = { message: () => undefined, state: () => undefined };
 
   it("are one for each address that offers a channel", () => {
-    const { network, pool } = poolOf({ name: "two", socketPath: ({ channel }) => (channel === "candle1m" ? "/business" : "/public") });
+    const { network, pool } = poolOf({
+      name: "two",
+      socketPath: ({ channel }) => (channel === "candle1m" ? "/business" : "/public"),
+    });
     for (const channel of ["trades", "candle1m", "books"]) pool.subscribe({ channel, instId: "BTC-USDT" }, listener);
     pool.start();
-    expect(network.sockets.map(({ url }) => url)).toEqual(["wss://api.example.com/public", "wss://api.example.com/business"]);
+    expect(network.sockets.map(({ url }) => url)).toEqual([
+      "wss://api.example.com/public",
+      "wss://api.example.com/business",
+    ]);
   });
 
   it("speak and hear its words, several messages in one text, and report what cannot be read", () => {
     const pushes: unknown[] = [];
     const { network, pool, anomalies } = poolOf({
       name: "terse",
-      say: ({ op, ...rest }) => ("args" in rest ? rest.args.map((arg) => `${op} ${(arg as { channel: string }).channel}`) : [op]),
+      say: ({ op, ...rest }) =>
+        "args" in rest ? rest.args.map((arg) => `${op} ${(arg as { channel: string }).channel}`) : [op],
       hear: (text) => {
         if (text === "broken") throw new Error("no");
         return text.split("|").map((word, index) => {
@@ -117,7 +126,10 @@ describe("Sockets of a dialect", () => {
         });
       },
     });
-    pool.subscribe({ channel: "trades", instId: "BTC-USDT" }, { ...listener, message: ({ data }) => pushes.push(...data) });
+    pool.subscribe(
+      { channel: "trades", instId: "BTC-USDT" },
+      { ...listener, message: ({ data }) => pushes.push(...data) },
+    );
     pool.start();
     const [socket] = network.sockets;
     socket?.open();
@@ -132,10 +144,14 @@ describe("Sockets of a dialect", () => {
   it("ask again for what the service ended by itself, and say so", () => {
     const { network, pool, anomalies } = poolOf({ name: "described" });
     const states: string[] = [];
-    pool.subscribe({ channel: "trades", instId: "BTC-USDT" }, { message: () => undefined, state: (state) => states.push(state) });
+    pool.subscribe(
+      { channel: "trades", instId: "BTC-USDT" },
+      { message: () => undefined, state: (state) => states.push(state) },
+    );
     pool.start();
     const [socket] = network.sockets;
-    const tell = (event: string) => socket?.say(JSON.stringify({ event, arg: { channel: "trades", instId: "BTC-USDT" } }));
+    const tell = (event: string) =>
+      socket?.say(JSON.stringify({ event, arg: { channel: "trades", instId: "BTC-USDT" } }));
     socket?.open();
     tell("subscribe");
     tell("unsubscribe");

@@ -36,7 +36,10 @@ afterEach(async () => {
 });
 
 const good = httpText(200, goodBody);
-const facing = async (answer: Answer, part: Partial<HttpOptions> = {}): Promise<{ client: Client; server: RawServer }> => {
+const facing = async (
+  answer: Answer,
+  part: Partial<HttpOptions> = {},
+): Promise<{ client: Client; server: RawServer }> => {
   const server = await startRawServer(answer);
   const client = createClient(server.url, part);
   Object.assign(open, { server, client });
@@ -53,7 +56,9 @@ describe("A sent HTTP request", () => {
     await client.send(requestOf("placeOrder", { body: { instId: swap, clOrdId: "ünïcode 😀 \ud800" } }));
     const [request] = server.requests;
     const timestamp = request?.headers["x-api-timestamp"] ?? "";
-    const digest = createHmac("sha256", canary.secretKey).update(`${timestamp}POST/api/v1/trade/order${request?.body}`).digest("base64");
+    const digest = createHmac("sha256", canary.secretKey)
+      .update(`${timestamp}POST/api/v1/trade/order${request?.body}`)
+      .digest("base64");
     expect(request?.line).toBe("POST /api/v1/trade/order HTTP/1.1");
     expect(request?.headers).toMatchObject({
       "x-api-key": canary.apiKey,
@@ -70,7 +75,9 @@ describe("A sent HTTP request", () => {
   it("writes a query once, encoded, and no body", async () => {
     const { client, server } = await facing(answering);
     await client.send(requestOf("getOrder", { query: { clOrdId: "a b&c=d/ü", instId: swap } }));
-    expect(server.requests[0]?.line).toBe(`GET /api/v1/trade/order?clOrdId=a%20b%26c%3Dd%2F%C3%BC&instId=${swap} HTTP/1.1`);
+    expect(server.requests[0]?.line).toBe(
+      `GET /api/v1/trade/order?clOrdId=a%20b%26c%3Dd%2F%C3%BC&instId=${swap} HTTP/1.1`,
+    );
     expect(server.requests[0]?.headers["content-length"]).toBeUndefined();
   });
 
@@ -89,10 +96,15 @@ describe("A sent HTTP request", () => {
   });
 
   it("is nothing when a header could be split", async () => {
-    const signer = { headers: () => ({ "x-api-sign": `${canary.secretKey}\r\nx-evil: 1` }), login: () => ({}) as never };
+    const signer = {
+      headers: () => ({ "x-api-sign": `${canary.secretKey}\r\nx-evil: 1` }),
+      login: () => ({}) as never,
+    };
     const { client, server } = await facing(answering, { signers: new Map([["k1", signer]]) });
     const told = await client.send(requestOf("positions"));
-    expect(told).toBe("CONFIG_INVALID positions: the request cannot be written (UND_ERR_INVALID_ARG); nothing was sent.");
+    expect(told).toBe(
+      "CONFIG_INVALID positions: the request cannot be written (UND_ERR_INVALID_ARG); nothing was sent.",
+    );
     await moment();
     expect(server.requests).toEqual([]);
   });
@@ -143,7 +155,9 @@ describe("The kept response headers", () => {
     });
     await client.send(requestOf("positions"));
     await client.send(requestOf("positions"));
-    const told = server.requests.map(({ headers }) => readTimestamp(contract.profile, headers["x-api-timestamp"] ?? "") ?? 0);
+    const told = server.requests.map(
+      ({ headers }) => readTimestamp(contract.profile, headers["x-api-timestamp"] ?? "") ?? 0,
+    );
     expect(Math.abs((told[0] ?? 0) - startedAt)).toBe(0);
     expect(Math.abs((told[1] ?? 0) - startedAt - 3_600_000)).toBeLessThanOrEqual(1_000);
   });
@@ -217,7 +231,11 @@ describe("A transport error", () => {
       error: (error: unknown) => heard.push(error),
     });
     await until(() => heard.length > 0);
-    const text = inspect(heard, { depth: 9, showHidden: true }) + JSON.stringify(heard) + String(heard) + String((heard[0] as Error).stack);
+    const text =
+      inspect(heard, { depth: 9, showHidden: true }) +
+      JSON.stringify(heard) +
+      String(heard) +
+      String((heard[0] as Error).stack);
     expect(text).not.toMatch(/CANARY|asked|x-api|secret/i);
     expect(text).toContain("OUTCOME_UNKNOWN");
   });

@@ -3,7 +3,15 @@
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
-import { type Client, createClient, createDoor, requestOf, spell, swap, until } from "../../../support/harness/transport.ts";
+import {
+  type Client,
+  createClient,
+  createDoor,
+  requestOf,
+  spell,
+  swap,
+  until,
+} from "../../../support/harness/transport.ts";
 import { goodBody } from "./wire-faults.ts";
 
 const open: { server?: RawServer; client?: Client } = {};
@@ -17,7 +25,10 @@ describe("A signed request that waits for a connection", () => {
     const answers: (() => void)[] = [];
     let why: string | undefined;
     const server = await startRawServer(({ socket }) => void answers.push(() => socket.write(httpText(200, goodBody))));
-    const client = createClient(server.url, { sockets: 1, mayNot: ({ method }) => (method === "POST" ? why : undefined) });
+    const client = createClient(server.url, {
+      sockets: 1,
+      mayNot: ({ method }) => (method === "POST" ? why : undefined),
+    });
     Object.assign(open, { server, client });
     const first = client.send(requestOf("placeOrder", { body: { instId: swap, clOrdId: "first" } }));
     await until(() => answers.length === 1);

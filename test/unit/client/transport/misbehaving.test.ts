@@ -6,7 +6,16 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/contract/endpoints.ts";
 import { readTimestamp } from "../../../../src/contract/signing.ts";
 import { httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
-import { type Client, contract, createClient, createDoor, moment, requestOf, spell, swap } from "../../../support/harness/transport.ts";
+import {
+  type Client,
+  contract,
+  createClient,
+  createDoor,
+  moment,
+  requestOf,
+  spell,
+  swap,
+} from "../../../support/harness/transport.ts";
 import { bodyFaults } from "./body-faults.ts";
 import { goodBody, type WireFault, wireFaults } from "./wire-faults.ts";
 
@@ -54,19 +63,22 @@ describe("The HTTP transport before a misbehaving server:", () => {
 });
 
 describe("The gateway before a misbehaving server:", () => {
-  it.each(wireFaults.map((fault) => [fault.name, fault.read, fault.place, fault] as const))("%s: %s, %s", async (_, read, place, fault) => {
-    const { client: facingIt, server: facedBy } = await facing(fault);
-    const door = createDoor(facingIt);
-    const options = { class: "place", owner: "test" } as const;
-    const positions = firstValueFrom(door.call("positions", {}, options));
-    expect(spell(await ended(positions, fault, 1))).toMatch(new RegExp(`^${read}`));
-    // A refusal by a limit shuts the door until the window has passed.
-    facingIt.clock.advanceTo(facingIt.clock.now() + 120_000);
-    const order = { instId: swap, side: "buy", ordType: "limit", sz: "1", px: "1" };
-    const placing = firstValueFrom(door.call("placeOrder", order, options));
-    expect(spell(await ended(placing, fault, 2))).toMatch(new RegExp(`^${place}`));
-    expect(facedBy.requests).toHaveLength(2);
-  });
+  it.each(wireFaults.map((fault) => [fault.name, fault.read, fault.place, fault] as const))(
+    "%s: %s, %s",
+    async (_, read, place, fault) => {
+      const { client: facingIt, server: facedBy } = await facing(fault);
+      const door = createDoor(facingIt);
+      const options = { class: "place", owner: "test" } as const;
+      const positions = firstValueFrom(door.call("positions", {}, options));
+      expect(spell(await ended(positions, fault, 1))).toMatch(new RegExp(`^${read}`));
+      // A refusal by a limit shuts the door until the window has passed.
+      facingIt.clock.advanceTo(facingIt.clock.now() + 120_000);
+      const order = { instId: swap, side: "buy", ordType: "limit", sz: "1", px: "1" };
+      const placing = firstValueFrom(door.call("placeOrder", order, options));
+      expect(spell(await ended(placing, fault, 2))).toMatch(new RegExp(`^${place}`));
+      expect(facedBy.requests).toHaveLength(2);
+    },
+  );
 });
 
 describe("The gateway before a service with invalid content:", () => {
@@ -84,7 +96,10 @@ describe("The gateway before a service with invalid content:", () => {
       socket.write(httpText(200, body));
     });
     client = createClient(server.url);
-    const answer$ = createDoor(client).call(endpoint, (inputs[endpoint] ?? {}) as never, { class: "place", owner: "test" });
+    const answer$ = createDoor(client).call(endpoint, (inputs[endpoint] ?? {}) as never, {
+      class: "place",
+      owner: "test",
+    });
     expect(spell(await firstValueFrom(answer$))).toBe(outcome);
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
@@ -95,7 +110,9 @@ describe("The gateway before a service with invalid content:", () => {
       socket.write(httpText(200, `{"code":"0","data":[${"1,".repeat(1_000_000)}1]}`));
     });
     client = createClient(server.url);
-    const outcome = await firstValueFrom(createDoor(client).call("pendingOrders", {}, { class: "read", owner: "test" }));
+    const outcome = await firstValueFrom(
+      createDoor(client).call("pendingOrders", {}, { class: "read", owner: "test" }),
+    );
     // The last one says that there are more.
     expect(outcome.kind === "done" ? [outcome.records.length, outcome.problems.length] : outcome).toEqual([0, 1_001]);
   });
@@ -105,10 +122,22 @@ describe("The gateway before a service with invalid content:", () => {
     ["a date that is none", { date: "yesterday" }],
     ["the first of all dates", { date: "Thu, 01 Jan 1970 00:00:00 GMT" }],
     ["two dates", { date: "Fri, 02 Jan 2026 03:04:05 GMT\r\ndate: Fri, 02 Jan 2026 04:04:05 GMT" }],
-    ["counts that are none", { "x-ratelimit-ip-remaining": "many", "x-ratelimit-key-remaining": "", "x-ratelimit-uid-weight-used": "5.5" }],
-    ["counts below zero", { "x-ratelimit-ip-remaining": "-1", "x-ratelimit-key-remaining": "-1", "x-ratelimit-uid-weight-used": "-5" }],
-    ["counts beyond all bounds", { "x-ratelimit-ip-remaining": "9".repeat(400), "x-ratelimit-uid-weight-used": "1e999" }],
-    ["counts twice", { "x-ratelimit-ip-remaining": "5\r\nx-ratelimit-ip-remaining: 6", "x-ratelimit-uid-weight-used": "5, 6" }],
+    [
+      "counts that are none",
+      { "x-ratelimit-ip-remaining": "many", "x-ratelimit-key-remaining": "", "x-ratelimit-uid-weight-used": "5.5" },
+    ],
+    [
+      "counts below zero",
+      { "x-ratelimit-ip-remaining": "-1", "x-ratelimit-key-remaining": "-1", "x-ratelimit-uid-weight-used": "-5" },
+    ],
+    [
+      "counts beyond all bounds",
+      { "x-ratelimit-ip-remaining": "9".repeat(400), "x-ratelimit-uid-weight-used": "1e999" },
+    ],
+    [
+      "counts twice",
+      { "x-ratelimit-ip-remaining": "5\r\nx-ratelimit-ip-remaining: 6", "x-ratelimit-uid-weight-used": "5, 6" },
+    ],
   ])("%s in the headers costs nothing", async (_, headers) => {
     server = await startRawServer(({ socket }) => {
       socket.write(httpText(200, goodBody, headers));

@@ -34,7 +34,18 @@ const valid: Readonly<Record<EndpointName, readonly unknown[]>> = {
   ],
   spotBalance: [{ currency: "USDT", balance: "3", available: "2", frozen: "1" }],
   positions: [
-    { instId: swap, pos: "-1.5", avgPx: "2", markPx: "", lever: "3", margin: "1", upl: "-1", liqPx: "", mgnMode: "cross", updatedAt: "1" },
+    {
+      instId: swap,
+      pos: "-1.5",
+      avgPx: "2",
+      markPx: "",
+      lever: "3",
+      margin: "1",
+      upl: "-1",
+      liqPx: "",
+      mgnMode: "cross",
+      updatedAt: "1",
+    },
   ],
   getOrder: [order],
   pendingOrders: [order, order],
@@ -55,7 +66,8 @@ const is = {
   decimal: (value: unknown) => typeof value === "string" && plain.test(value),
   price: (value: unknown) => value === "" || is.decimal(value),
   digits: (value: unknown) => typeof value === "string" && /^[0-9]{1,20}$/.test(value),
-  product: (value: unknown) => typeof value === "string" && /^[A-Z0-9]+-[A-Z0-9]+(-SWAP)?$/.test(value) && value.length <= 48,
+  product: (value: unknown) =>
+    typeof value === "string" && /^[A-Z0-9]+-[A-Z0-9]+(-SWAP)?$/.test(value) && value.length <= 48,
   state: (value: unknown) => ["live", "partially_filled", "filled", "canceled"].includes(value as string),
   kind: (value: unknown) => value === "SPOT" || value === "SWAP",
 };
@@ -98,7 +110,15 @@ const shapes: Readonly<Record<EndpointName, Shape>> = {
   spotBalance: [{ currency: is.text, balance: is.decimal, available: is.decimal, frozen: is.decimal }, {}],
   positions: [
     { instId: is.product, pos: is.decimal, avgPx: is.price },
-    { markPx: is.price, lever: is.decimal, margin: is.decimal, upl: is.decimal, liqPx: is.price, mgnMode: is.text, updatedAt: is.digits },
+    {
+      markPx: is.price,
+      lever: is.decimal,
+      margin: is.decimal,
+      upl: is.decimal,
+      liqPx: is.price,
+      mgnMode: is.text,
+      updatedAt: is.digits,
+    },
   ],
   getOrder: orderShape,
   pendingOrders: orderShape,
@@ -112,12 +132,17 @@ const shapes: Readonly<Record<EndpointName, Shape>> = {
 
 /** What is wrong with an accepted record, or undefined. */
 export const wrongWith = (endpoint: EndpointName, record: unknown): string | undefined => {
-  if (record === null || typeof record !== "object" || Object.getPrototypeOf(record) !== Object.prototype) return "not a plain object";
+  if (record === null || typeof record !== "object" || Object.getPrototypeOf(record) !== Object.prototype)
+    return "not a plain object";
   const [required, optional] = shapes[endpoint];
   const lacking = Object.keys(required).find((name) => !Object.hasOwn(record, name));
   if (lacking !== undefined) return `lacks ${lacking}`;
   const bad = Object.entries(record).find(([name, value]) => {
-    const check = Object.hasOwn(required, name) ? required[name] : Object.hasOwn(optional, name) ? optional[name] : undefined;
+    const check = Object.hasOwn(required, name)
+      ? required[name]
+      : Object.hasOwn(optional, name)
+        ? optional[name]
+        : undefined;
     return check === undefined || !check(value);
   });
   return bad === undefined ? undefined : `has ${bad[0]} of ${JSON.stringify(bad[1])}`;
@@ -148,11 +173,24 @@ const strangers: readonly unknown[] = [
   { toString: "0" },
   { valueOf: 1, length: 2 },
 ];
-const names = ["__proto__", "constructor", "toString", "code", "data", "sCode", "status", "state", "tickSz", "lever", ""];
+const names = [
+  "__proto__",
+  "constructor",
+  "toString",
+  "code",
+  "data",
+  "sCode",
+  "status",
+  "state",
+  "tickSz",
+  "lever",
+  "",
+];
 type Tree = Record<string, unknown> | unknown[];
 
 const isTree = (value: unknown): value is Tree => value !== null && typeof value === "object";
-const treesIn = (value: unknown): readonly Tree[] => (isTree(value) ? [value, ...Object.values(value).flatMap(treesIn)] : []);
+const treesIn = (value: unknown): readonly Tree[] =>
+  isTree(value) ? [value, ...Object.values(value).flatMap(treesIn)] : [];
 
 /** Changes one value somewhere: its type, its name, its place. Written as text, since `__proto__` is no ordinary name. */
 const swapped = (text: string, random: Random): string => {
@@ -239,7 +277,8 @@ export const readDamaged = (count: number, random: Random, now: () => number): V
     const damages = swaps === 0 ? random.whole(1, 2) : random.whole(0, 1);
     for (let i = 0; i < damages && bytes.length > 0; i++) bytes = Buffer.from(damaged(bytes, random));
     const status = statuses[random.whole(0, statuses.length - 1)] as number;
-    const read = (): Outcome<unknown> => parseResponse(endpoint, { status, headers: {}, body: readJson(bytes) }, contract, 0);
+    const read = (): Outcome<unknown> =>
+      parseResponse(endpoint, { status, headers: {}, body: readJson(bytes) }, contract, 0);
     const before = now();
     try {
       const outcome = read();

@@ -7,14 +7,26 @@ import { join } from "node:path";
 import { format, inspect } from "node:util";
 import { serialize } from "node:v8";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Credentials, createCredentials, credentialsFromEnv, credentialsFromFile } from "../../../../src/client/transport/secrets.ts";
+import {
+  type Credentials,
+  createCredentials,
+  credentialsFromEnv,
+  credentialsFromFile,
+} from "../../../../src/client/transport/secrets.ts";
 import { createSigner } from "../../../../src/client/transport/sign.ts";
 import { isSluiceError } from "../../../../src/errors.ts";
 import { canary, contract } from "../../../support/harness/transport.ts";
 
 const encodings = (text: string): readonly string[] => {
   const bytes = Buffer.from(text);
-  return [text, bytes.toString("base64"), bytes.toString("base64url"), bytes.toString("hex"), encodeURIComponent(text), bytes.join()];
+  return [
+    text,
+    bytes.toString("base64"),
+    bytes.toString("base64url"),
+    bytes.toString("hex"),
+    encodeURIComponent(text),
+    bytes.join(),
+  ];
 };
 const hidden = [canary.secretKey, canary.passphrase].flatMap(encodings).map((text) => text.toLowerCase());
 
@@ -58,7 +70,10 @@ describe("Credentials do not show in", () => {
     ["the cause of an error", (value) => inspect(new Error("broken", { cause: value }), deep)],
     ["an aggregate", (value) => inspect(new AggregateError([value], "broken"), deep)],
     ["keys", (value) => Object.keys(value).join()],
-    ["own names", (value) => [...Object.getOwnPropertyNames(value), ...Object.getOwnPropertySymbols(value).map(String)].join()],
+    [
+      "own names",
+      (value) => [...Object.getOwnPropertyNames(value), ...Object.getOwnPropertySymbols(value).map(String)].join(),
+    ],
     ["descriptors", (value) => inspect(Object.getOwnPropertyDescriptors(value), deep)],
     ["a spread", (value) => inspect({ ...value }, deep)],
     ["an assignment", (value) => inspect(Object.assign({}, value), deep)],
@@ -71,8 +86,15 @@ describe("Credentials do not show in", () => {
         return names.join();
       },
     ],
-    ["its prototype", (value) => inspect(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(value) as object), deep)],
-    ["a signer", (value) => inspect(createSigner(contract.profile, value), deep) + JSON.stringify(createSigner(contract.profile, value))],
+    [
+      "its prototype",
+      (value) => inspect(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(value) as object), deep),
+    ],
+    [
+      "a signer",
+      (value) =>
+        inspect(createSigner(contract.profile, value), deep) + JSON.stringify(createSigner(contract.profile, value)),
+    ],
     ["a table", (value) => printed([value])],
   ])("%s", (_, show) => {
     const text = show(createCredentials(canary));
@@ -88,7 +110,8 @@ describe("Credentials do not show in", () => {
 
   it("and the search would find them", () => {
     expect(leaksIn(JSON.stringify(canary))).toHaveLength(2);
-    for (const text of [canary.secretKey, canary.passphrase].flatMap(encodings)) expect(leaksIn(`x${text}y`)).not.toEqual([]);
+    for (const text of [canary.secretKey, canary.passphrase].flatMap(encodings))
+      expect(leaksIn(`x${text}y`)).not.toEqual([]);
   });
 
   it("but the key can be asked for, and told apart", () => {
@@ -173,7 +196,12 @@ describe("Credentials from a file", () => {
   });
 
   it.each<[string, string, string | undefined, RegExp]>([
-    ["is not JSON", `{"secretKey": "${canary.secretKey}", oops`, undefined, /is not a JSON object with apiKey, secretKey, passphrase/],
+    [
+      "is not JSON",
+      `{"secretKey": "${canary.secretKey}", oops`,
+      undefined,
+      /is not a JSON object with apiKey, secretKey, passphrase/,
+    ],
     ["is a bare secret", canary.secretKey, undefined, /is not a JSON object/],
     ["is a list", JSON.stringify([canary]), undefined, /is not a JSON object/],
     ["is empty", "", undefined, /is not a JSON object/],
@@ -190,10 +218,25 @@ describe("Credentials from a file", () => {
       /"secretKey" \(the file writes "SECRET_KEY"\) is missing/,
     ],
     ["has a number", JSON.stringify({ ...canary, passphrase: 3 }), undefined, /"passphrase" is not a text/],
-    ["lacks the name", JSON.stringify({ main: canary }), "man", /holds no credentials named "man"\. Did you mean "main"\?/],
+    [
+      "lacks the name",
+      JSON.stringify({ main: canary }),
+      "man",
+      /holds no credentials named "man"\. Did you mean "main"\?/,
+    ],
     ["has no object of that name", JSON.stringify({ main: canary.secretKey }), "main", /"main" is not an object/],
-    ["is asked for a name every object has", JSON.stringify({ main: canary }), "constructor", /holds no credentials named "constructor"/],
-    ["lacks one under the name", JSON.stringify({ main: { ...canary, apiKey: null } }), "main", /"main\.apiKey" is missing/],
+    [
+      "is asked for a name every object has",
+      JSON.stringify({ main: canary }),
+      "constructor",
+      /holds no credentials named "constructor"/,
+    ],
+    [
+      "lacks one under the name",
+      JSON.stringify({ main: { ...canary, apiKey: null } }),
+      "main",
+      /"main\.apiKey" is missing/,
+    ],
     ["is far too large", `${JSON.stringify(canary)}${" ".repeat(70_000)}`, undefined, /is larger than 65536 bytes/],
   ])("that %s is refused without telling what it holds", (_, content, name, message) => {
     const text = thrown(() => credentialsFromFile(written(content), name));
@@ -203,7 +246,9 @@ describe("Credentials from a file", () => {
   });
 
   it("that is not there, or is a folder, is refused", () => {
-    expect(thrown(() => credentialsFromFile(join(folder, "none.json")))).toMatch(/CONFIG_INVALID.*cannot be opened \(ENOENT\)/);
+    expect(thrown(() => credentialsFromFile(join(folder, "none.json")))).toMatch(
+      /CONFIG_INVALID.*cannot be opened \(ENOENT\)/,
+    );
     mkdirSync(join(folder, "keys"));
     expect(thrown(() => credentialsFromFile(join(folder, "keys")))).toMatch(/is not a plain file/);
   });

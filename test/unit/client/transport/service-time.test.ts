@@ -65,10 +65,17 @@ describe("The service's calendar", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -100_000, max: 100_000 }),
-        fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 400 })), {
-          minLength: 30,
-          maxLength: 60,
-        }),
+        fc.array(
+          fc.tuple(
+            fc.integer({ min: 0, max: 3_000 }),
+            fc.integer({ min: 0, max: 400 }),
+            fc.integer({ min: 0, max: 400 }),
+          ),
+          {
+            minLength: 30,
+            maxLength: 60,
+          },
+        ),
         (aheadMs, answers) => {
           const { clock, answer, wrongBy } = rig(aheadMs);
           for (const [pauseMs, outMs, backMs] of answers) {

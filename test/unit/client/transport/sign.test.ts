@@ -9,7 +9,12 @@ import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
 
 const credentials = createCredentials({ apiKey: "key-1", secretKey: "s3cr3t-Key/For+Tests==", passphrase: "pass 1" });
 const wallAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678) + 0.9;
-const post = { method: "POST", path: "/api/v1/trade/order", query: "", body: '{"instId":"BTC-USDT-SWAP","clOrdId":"ü1"}' };
+const post = {
+  method: "POST",
+  path: "/api/v1/trade/order",
+  query: "",
+  body: '{"instId":"BTC-USDT-SWAP","clOrdId":"ü1"}',
+};
 const get = { method: "GET", path: "/api/v1/trade/order", query: "ordId=1&instId=BTC-USDT", body: "" };
 
 const iso = "2026-01-02T03:04:05.678Z";
@@ -60,7 +65,12 @@ describe("A request signature", () => {
 
   it("uses the prefix of the profile", () => {
     const signer = createSigner(createContract({ auth: { headerPrefix: "OTHER-" } }).profile, credentials);
-    expect(Object.keys(signer.headers(get, wallAt))).toEqual(["other-key", "other-sign", "other-timestamp", "other-passphrase"]);
+    expect(Object.keys(signer.headers(get, wallAt))).toEqual([
+      "other-key",
+      "other-sign",
+      "other-timestamp",
+      "other-passphrase",
+    ]);
   });
 
   it.each([

@@ -37,7 +37,8 @@ describe("Channel acknowledgements:", () => {
     socket.say({ event: "error", code: "51001", msg: "no such product", arg, ts: 0 });
     expect(trades.story).toEqual(["refused: 51001 no such product"]);
     socket.answer = (request) => {
-      if (typeof request !== "string") socket.say({ event: "error", code: "51001", msg: "no such product", arg, ts: 0 });
+      if (typeof request !== "string")
+        socket.say({ event: "error", code: "51001", msg: "no such product", arg, ts: 0 });
       else socket.say("pong");
     };
     pass(rig, 900_000);
@@ -68,8 +69,16 @@ describe("Channel acknowledgements:", () => {
 describe("Channel sequence numbers:", () => {
   it.each<[string, (socket: FakeSocket) => void, string]>([
     ["a gap", (socket) => push(socket, "c", 1), "message 3 follows 2, but the last one read is 1"],
-    ["a duplicate", (socket) => socket.say({ event: "trades", arg, data: ["b"], ts: 0, seqId: 1, prevSeqId: 0 }), "message 1 came twice"],
-    ["disorder", (socket) => socket.say({ event: "trades", arg, data: ["a"], ts: 0, seqId: 0, prevSeqId: -1 }), "message 0 came after 1"],
+    [
+      "a duplicate",
+      (socket) => socket.say({ event: "trades", arg, data: ["b"], ts: 0, seqId: 1, prevSeqId: 0 }),
+      "message 1 came twice",
+    ],
+    [
+      "disorder",
+      (socket) => socket.say({ event: "trades", arg, data: ["a"], ts: 0, seqId: 0, prevSeqId: -1 }),
+      "message 0 came after 1",
+    ],
   ])("%s is not passed on and the channel is subscribed anew", (_, misbehave, reason) => {
     const { rig, trades, socket } = byHand();
     acknowledge(socket);
@@ -132,7 +141,8 @@ describe("Channel sequence numbers:", () => {
     acknowledge(unnumbered.socket);
     push(unnumbered.socket, "a", 4);
     push(unnumbered.socket, "b", 4);
-    for (const { pushes } of [trades, unnumbered.trades]) expect(pushes.flatMap(({ data }) => data)).toEqual(["a", "b"]);
+    for (const { pushes } of [trades, unnumbered.trades])
+      expect(pushes.flatMap(({ data }) => data)).toEqual(["a", "b"]);
   });
 
   it("repairs that do not help come ever more slowly, and quickly again after a quiet time", () => {

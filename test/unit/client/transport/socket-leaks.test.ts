@@ -8,7 +8,10 @@ const dayMs = 86_400_000;
 const unreliable = (seed: string) => {
   const chance = createRandom(seed);
   const deeds = { opened: 0, refused: 0, died: 0, mute: 0, gaps: 0 };
-  const prepare = (socket: FakeSocket, clock: { now(): number; setTimer(at: number, run: () => void): { cancel(): void } }): void => {
+  const prepare = (
+    socket: FakeSocket,
+    clock: { now(): number; setTimer(at: number, run: () => void): { cancel(): void } },
+  ): void => {
     const later = (ms: number, run: () => void): void => {
       clock.setTimer(clock.now() + ms, run);
     };
@@ -61,7 +64,11 @@ describe("Sockets over 24 hours of a failing service", () => {
     const from = rig.clock.now();
     rig.pool.start();
     const login = { name: "main", arg: () => ({ apiKey: "k", passphrase: "p", timestamp: "t", sign: "s" }) };
-    const heard: Heard[] = [rig.subscribe("trades", "A-USDT"), rig.subscribe("books", "A-USDT"), rig.subscribe("orders", undefined, login)];
+    const heard: Heard[] = [
+      rig.subscribe("trades", "A-USDT"),
+      rig.subscribe("books", "A-USDT"),
+      rig.subscribe("orders", undefined, login),
+    ];
     let mostAlive = 0;
     let mostTimers = 0;
     while (rig.clock.step(from + dayMs)) {

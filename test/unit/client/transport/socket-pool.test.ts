@@ -3,7 +3,10 @@ import type { Login } from "../../../../src/client/transport/socket-pool.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { createRig, type FakeSocket, obedient, type Rig } from "../../../support/harness/fake-sockets.ts";
 
-const login = (name: string): Login => ({ name, arg: () => ({ apiKey: name, passphrase: "p", timestamp: "t", sign: "s" }) });
+const login = (name: string): Login => ({
+  name,
+  arg: () => ({ apiKey: name, passphrase: "p", timestamp: "t", sign: "s" }),
+});
 
 /** A service that opens and grants everything at once. */
 const willing = (socket: FakeSocket): void => {
@@ -162,7 +165,9 @@ describe("Socket pool reconnection:", () => {
     expect(new Set(waits).size).toBe(12);
     expect(Math.max(...waits)).toBeGreaterThan(8_000);
     expect(Math.min(...waits)).toBeLessThan(1_000);
-    expect(rig.anomalies).toEqual([`socket.unreachable: ws://127.0.0.1/ws/v1 failed 3 times: refused; it is tried again`]);
+    expect(rig.anomalies).toEqual([
+      `socket.unreachable: ws://127.0.0.1/ws/v1 failed 3 times: refused; it is tried again`,
+    ]);
   });
 
   it("a full draw waits for the whole bound, none does not wait at all", () => {
@@ -205,7 +210,13 @@ describe("Socket pool reconnection:", () => {
     openAll(rig);
     rig.network.last.push("trades", [2], { instId: "A-USDT" });
     expect(rig.network.last.asked("subscribe")).toEqual([["trades A-USDT", "books A-USDT"]]);
-    expect(trades.story).toEqual(["live: subscribed", "message [1]", "waiting: reset", "live: subscribed", "message [2]"]);
+    expect(trades.story).toEqual([
+      "live: subscribed",
+      "message [1]",
+      "waiting: reset",
+      "live: subscribed",
+      "message [2]",
+    ]);
     expect(books.story).toEqual(["live: subscribed", "waiting: reset", "live: subscribed"]);
     expect(rig.anomalies).toEqual(["socket.lost: reset"]);
   });
@@ -235,7 +246,8 @@ describe("Socket pool reconnection:", () => {
 describe("Socket pool logins:", () => {
   const refusing = (socket: FakeSocket): void => {
     socket.answer = (request) => {
-      if (typeof request !== "string" && request.op === "login") socket.say({ event: "error", code: "50004", msg: "bad\u0000key", ts: 0 });
+      if (typeof request !== "string" && request.op === "login")
+        socket.say({ event: "error", code: "50004", msg: "bad\u0000key", ts: 0 });
     };
   };
 

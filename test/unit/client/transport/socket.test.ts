@@ -96,7 +96,9 @@ describe("openWebSocket", () => {
     let followed = 0;
     const elsewhere = await serve(() => followed++);
     const host = await serveHttp(
-      createServer().on("upgrade", (_, socket) => socket.end(`HTTP/1.1 302 Found\r\nLocation: ${elsewhere}\r\nContent-Length: 0\r\n\r\n`)),
+      createServer().on("upgrade", (_, socket) =>
+        socket.end(`HTTP/1.1 302 Found\r\nLocation: ${elsewhere}\r\nContent-Length: 0\r\n\r\n`),
+      ),
     );
     const { story, until } = openTo(`ws://${host}/`);
     await until("closed");

@@ -44,16 +44,19 @@ describe("A TLS connection", () => {
     expect([requests, client.open()]).toEqual([2, 1]);
   });
 
-  it.each(["", "0"])("is refused with a certificate nobody vouches for, also where the environment says %j", async (value) => {
-    // The platform warns of the setting, which is the point of the test.
-    vi.spyOn(process, "emitWarning").mockReturnValue(undefined);
-    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", value);
-    client = createClient(url());
-    expect(await client.send(requestOf("placeOrder"))).toBe(
-      "OUTCOME_UNKNOWN placeOrder: no answer was read (DEPTH_ZERO_SELF_SIGNED_CERT) after 0 ms.",
-    );
-    expect(requests).toBe(0);
-  });
+  it.each(["", "0"])(
+    "is refused with a certificate nobody vouches for, also where the environment says %j",
+    async (value) => {
+      // The platform warns of the setting, which is the point of the test.
+      vi.spyOn(process, "emitWarning").mockReturnValue(undefined);
+      vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", value);
+      client = createClient(url());
+      expect(await client.send(requestOf("placeOrder"))).toBe(
+        "OUTCOME_UNKNOWN placeOrder: no answer was read (DEPTH_ZERO_SELF_SIGNED_CERT) after 0 ms.",
+      );
+      expect(requests).toBe(0);
+    },
+  );
 
   it("is refused with a certificate of another name", async () => {
     client = createClient(url("localhost"), { ca: loopbackCertificate });

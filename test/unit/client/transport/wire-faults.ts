@@ -71,13 +71,22 @@ const bomb = gzipSync(Buffer.alloc(64 * 1_024 * 1_024, 32));
 const ok = `200 ${goodBody}`;
 const reset = /^OUTCOME_UNKNOWN \w+: no answer was read \((ECONNRESET|UND_ERR_SOCKET)\) after 0 ms\.$/;
 const cut = /^OUTCOME_UNKNOWN \w+: the answer was cut( \([A-Z_]+\))? after 0 ms\.$/;
-const broken = /^OUTCOME_UNKNOWN \w+: (no answer was read|the answer was cut) \((HPE_INVALID|UND_ERR_[A-Z_]+)\) after 0 ms\.$/;
+const broken =
+  /^OUTCOME_UNKNOWN \w+: (no answer was read|the answer was cut) \((HPE_INVALID|UND_ERR_[A-Z_]+)\) after 0 ms\.$/;
 const late = /^OUTCOME_UNKNOWN \w+: no answer was complete after 10000 ms\.$/;
 const large = /^OUTCOME_UNKNOWN \w+: the answer is larger than 4194304 bytes and was given up after 0 ms\.$/;
-const compressed = /^OUTCOME_UNKNOWN \w+: the answer is compressed \((gzip|br)\), which was not asked for, and was not read after 0 ms\.$/;
+const compressed =
+  /^OUTCOME_UNKNOWN \w+: the answer is compressed \((gzip|br)\), which was not asked for, and was not read after 0 ms\.$/;
 
 type Row = readonly [name: string, answer: Answer, wire: string | RegExp, read: OutcomeKind, place: OutcomeKind];
-const row = ([name, answer, wire, read, place]: Row): WireFault => ({ name, answer, wire, read, place, hangs: wire === late });
+const row = ([name, answer, wire, read, place]: Row): WireFault => ({
+  name,
+  answer,
+  wire,
+  read,
+  place,
+  hangs: wire === late,
+});
 
 /** Answers that never become whole. */
 // biome-ignore format: one row a line

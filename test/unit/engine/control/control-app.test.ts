@@ -12,15 +12,23 @@ it("What is urgent reaches an engine that has not answered stories and actions y
     return new Promise(() => undefined);
   };
   const feeds = new Map([["main", new SourceFeed("main", clock.now)]]);
-  const parts = { clock, feeds, files: { get: () => undefined }, documents: {}, ask } as unknown as Parameters<typeof controlApp>[0];
+  const parts = { clock, feeds, files: { get: () => undefined }, documents: {}, ask } as unknown as Parameters<
+    typeof controlApp
+  >[0];
   const app = controlApp(parts, new Response());
   const settled = async (answer: Response | Promise<Response>): Promise<number> =>
-    Promise.race([Promise.resolve(answer).then(({ status }) => status), new Promise<number>((resolve) => setImmediate(resolve, 0))]);
+    Promise.race([
+      Promise.resolve(answer).then(({ status }) => status),
+      new Promise<number>((resolve) => setImmediate(resolve, 0)),
+    ]);
   const story = () => settled(app.request("/api/v1/sources/main/orders/x"));
   const act = async (action: object): Promise<number> => {
     now += 1_000;
     const incoming = Object.assign(Readable.from([Buffer.from(JSON.stringify(action))]), { socket: {}, headers: {} });
-    const answer = app.request("/api/v1/sources/main/actions", { method: "POST" }, { incoming, access: "act" } as never);
+    const answer = app.request("/api/v1/sources/main/actions", { method: "POST" }, {
+      incoming,
+      access: "act",
+    } as never);
     for (let turn = 0; turn < 5; turn++) await settled(answer);
     return settled(answer);
   };

@@ -70,8 +70,10 @@ describe("The control document", () => {
 
   it("keeps all open orders, and of those that are over the last thousand", () => {
     const document = new ControlDocument("main");
-    for (let index = 0; index < 2 * ordersOverMax; index++) document.put("orders", `open ${index}`, order(`open ${index}`));
-    for (let index = 0; index < ordersOverMax + 3; index++) document.put("orders", `open ${index}`, order(`open ${index}`, over));
+    for (let index = 0; index < 2 * ordersOverMax; index++)
+      document.put("orders", `open ${index}`, order(`open ${index}`));
+    for (let index = 0; index < ordersOverMax + 3; index++)
+      document.put("orders", `open ${index}`, order(`open ${index}`, over));
     const kept = document.rows("orders");
     expect(kept.filter(({ isFinal }) => isFinal)).toHaveLength(ordersOverMax);
     expect(kept.filter(({ isFinal }) => !isFinal)).toHaveLength(ordersOverMax - 3);
@@ -102,7 +104,8 @@ describe("The control document", () => {
 
   it("thins the equity curve and keeps both of its ends", () => {
     const document = new ControlDocument("main");
-    for (let at = 0; at < 10_000; at++) document.put("equity", `${at}`, { at, profit: { USDT: `${at}` }, strategies: {} });
+    for (let at = 0; at < 10_000; at++)
+      document.put("equity", `${at}`, { at, profit: { USDT: `${at}` }, strategies: {} });
     const kept = document.rows("equity").map(({ at }) => at);
     expect(kept.length).toBeLessThanOrEqual(rowsMax.equity);
     expect(kept.length).toBeGreaterThan(rowsMax.equity / 2 - 1);
@@ -117,7 +120,11 @@ describe("The control document", () => {
   });
 
   const changes = fc.array(
-    fc.record({ key: fc.constantFrom("a", "b", "c", "__proto__"), value: fc.option(fc.integer({ min: 0, max: 3 })), take: fc.boolean() }),
+    fc.record({
+      key: fc.constantFrom("a", "b", "c", "__proto__"),
+      value: fc.option(fc.integer({ min: 0, max: 3 })),
+      take: fc.boolean(),
+    }),
     { maxLength: 60 },
   );
   it("is equal wherever its updates arrive, one by one or merged, after any snapshot", () => {
@@ -146,7 +153,8 @@ describe("The control document", () => {
           waiting = waiting === undefined ? last : mergeUpdates(waiting, last);
         }
         if (waiting !== undefined) merged.apply(waiting);
-        const kept = (document: ControlDocument) => new Map(document.keys("money").map((key) => [key, document.row("money", key)]));
+        const kept = (document: ControlDocument) =>
+          new Map(document.keys("money").map((key) => [key, document.row("money", key)]));
         expect(kept(follower)).toEqual(kept(origin));
         expect(kept(merged)).toEqual(kept(origin));
       }),

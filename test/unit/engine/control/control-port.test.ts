@@ -25,7 +25,10 @@ describe("The control port of a running engine", () => {
     const list = await room.ask({});
     expect([list.status, JSON.parse(list.body)]).toMatchObject([
       200,
-      { access: "act", sources: [{ id: "main", isGone: false, engine: { kind: "paper", environment: "", state: "running" } }] },
+      {
+        access: "act",
+        sources: [{ id: "main", isGone: false, engine: { kind: "paper", environment: "", state: "running" } }],
+      },
     ]);
     const { body } = await room.ask({ path: "/api/v1/sources/main" });
     const orders = rowsOf(body, "orders");
@@ -58,8 +61,13 @@ describe("The control port of a running engine", () => {
       return follower.rows("orders").every(({ isFinal }) => isFinal) && follower.row("engine", "")?.mode === "halted";
     });
     expect(seen.length).toBeGreaterThan(0);
-    expect(await stream.until(({ event }) => event === "heartbeat")).toMatchObject([{ data: { silentMs: expect.any(Number) } }]);
-    expect(JSON.parse((await room.ask(act({ type: "resume" }))).body)).toEqual({ ok: true, text: "Trading is resumed." });
+    expect(await stream.until(({ event }) => event === "heartbeat")).toMatchObject([
+      { data: { silentMs: expect.any(Number) } },
+    ]);
+    expect(JSON.parse((await room.ask(act({ type: "resume" }))).body)).toEqual({
+      ok: true,
+      text: "Trading is resumed.",
+    });
     await stream.until(({ event, data }) => {
       if (event === "update") follower.apply(data as never);
       return follower.rows("orders").filter(({ isFinal }) => !isFinal).length === 2;
@@ -199,7 +207,8 @@ describe("A control port", () => {
     // The user's own tokens are not written where output is kept.
     expect(room.printed[0]).toBe("dashboard: https://desk.example.org/");
     const listening = room.port;
-    const status = async (Host: string, Origin?: string): Promise<number> => (await room.ask({ headers: { Host, Origin } })).status;
+    const status = async (Host: string, Origin?: string): Promise<number> =>
+      (await room.ask({ headers: { Host, Origin } })).status;
     expect(listening).toBeGreaterThan(0);
     expect(await status("desk.example.org")).toBe(200);
     expect(await status("desk.example.org", "https://desk.example.org")).toBe(200);

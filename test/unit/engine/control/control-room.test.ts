@@ -15,8 +15,16 @@ const silent = (id: string): ControlSource => ({
   story: () => [],
   act: () => new Promise(() => undefined),
 });
-const optionsOf = (name: string) => ({ port: 0, host: "127.0.0.1", names: [name], behindProxy: false, readOnly: false, account: false });
-const filesOf = (port: string) => readdirSync(defaultFolder()).filter((name) => name === `control-${process.pid}-${port}.json`);
+const optionsOf = (name: string) => ({
+  port: 0,
+  host: "127.0.0.1",
+  names: [name],
+  behindProxy: false,
+  readOnly: false,
+  account: false,
+});
+const filesOf = (port: string) =>
+  readdirSync(defaultFolder()).filter((name) => name === `control-${process.pid}-${port}.json`);
 
 describe("A control port and the places at it", () => {
   it("closes at once, also while a source has not answered", async () => {
@@ -54,7 +62,8 @@ describe("A control port and the places at it", () => {
     expect([told.mock.calls, gone.mock.calls]).toEqual([[["its thread ended by itself"]], []]);
     expect(filesOf(new URL(one.url).port)).toEqual([]);
     const two = await takePlace(silent("two"), options, () => undefined);
-    const list = async () => (await fetch(`${two.url}/api/v1/sources`, { headers: { authorization: `Bearer ${two.tokens.read}` } })).status;
+    const list = async () =>
+      (await fetch(`${two.url}/api/v1/sources`, { headers: { authorization: `Bearer ${two.tokens.read}` } })).status;
     expect(await list()).toBe(200);
     await one.leave();
     expect(filesOf(new URL(one.url).port)).toEqual([]);
@@ -67,8 +76,12 @@ describe("A control port and the places at it", () => {
     const one = await takePlace(silent("one"), options, () => undefined);
     const two = await takePlace(silent("two"), options, () => undefined);
     const list = async () => {
-      const answer = await fetch(`${one.url}/api/v1/sources`, { headers: { authorization: `Bearer ${one.tokens.read}` } });
-      return ((await answer.json()) as { sources: { id: string; isGone: boolean }[] }).sources.filter(({ isGone }) => !isGone);
+      const answer = await fetch(`${one.url}/api/v1/sources`, {
+        headers: { authorization: `Bearer ${one.tokens.read}` },
+      });
+      return ((await answer.json()) as { sources: { id: string; isGone: boolean }[] }).sources.filter(
+        ({ isGone }) => !isGone,
+      );
     };
     const file = join(folder, "no-folder");
     writeFileSync(file, "");

@@ -26,7 +26,11 @@ describe("An action from outside", () => {
       { type: "cancel", where: { instid: "BTC-USDT" } },
       'request.where: unknown key "instid". Did you mean "instId"?',
     ],
-    ["a misspelt strategy to close", { type: "close", strategie: "ladder" }, 'unknown key "strategie". Did you mean "strategy"?'],
+    [
+      "a misspelt strategy to close",
+      { type: "close", strategie: "ladder" },
+      'unknown key "strategie". Did you mean "strategy"?',
+    ],
     ["no condition at all", { type: "cancel" }, '"where" is missing'],
     ["a side that there is not", { type: "cancel", where: { side: "both" } }, "request.where.side"],
     ["a line break in a name", { type: "halt", strategy: "a\r\nSet-Cookie: b" }, "request.strategy"],
@@ -34,7 +38,11 @@ describe("An action from outside", () => {
     ["text as a number", { type: "play", speed: "2" }, 'request.speed: must be number (got "2")'],
     ["nothing to change", { type: "options", strategy: "ladder", changes: {} }, "request.changes"],
     ["a prototype", JSON.parse('{"type":"halt","__proto__":{"strategy":"ladder"}}'), "__proto__"],
-    ["a prototype further in", JSON.parse('{"type":"options","strategy":"a","changes":{"a":[{"__proto__":{}}]}}'), "__proto__"],
+    [
+      "a prototype further in",
+      JSON.parse('{"type":"options","strategy":"a","changes":{"a":[{"__proto__":{}}]}}'),
+      "__proto__",
+    ],
     ["a constructor", { type: "options", strategy: "a", changes: { constructor: { prototype: {} } } }, "constructor"],
     [
       "a deep nest",

@@ -38,7 +38,9 @@ describe("Actions of an engine", () => {
     const changed: object[] = [];
     const source = sourceOf({ changeOptions: (_, changes) => changed.push(changes), strategies: () => [] });
     const shown = withoutSecrets({ feed: { apiKey: "cnry-secret", levels: 2 } }) as object;
-    expect(await source.act({ type: "options", strategy: "a", changes: { ...shown } }, "me")).toMatchObject({ code: "OPTION_HIDDEN" });
+    expect(await source.act({ type: "options", strategy: "a", changes: { ...shown } }, "me")).toMatchObject({
+      code: "OPTION_HIDDEN",
+    });
     expect(changed).toEqual([]);
     await source.act({ type: "options", strategy: "a", changes: { levels: 3 } }, "me");
     expect(changed).toEqual([{ levels: 3 }]);
@@ -62,7 +64,9 @@ describe("Actions of an engine", () => {
       code: "ORDERS_LEFT",
       text: expect.stringMatching(/^one is halted, and 1 order is gone\. 1 order is still open: /),
     });
-    expect(await source.act({ type: "halt" }, "me")).toMatchObject({ text: expect.stringContaining("2 orders are still open") });
+    expect(await source.act({ type: "halt" }, "me")).toMatchObject({
+      text: expect.stringContaining("2 orders are still open"),
+    });
     open = [left as OrderUpdate, order("b", "one", "BTC-USDT", "sell")];
     expect(await source.act({ type: "cancel", where: { side: "sell" } }, "me")).toEqual({
       ok: true,
@@ -78,7 +82,11 @@ describe("Actions of an engine", () => {
 
   it("that cancel say that no order matches; an id that no open order has is refused", async () => {
     const source = sourceOf({ openOrders: () => [order("a", "one", "BTC-USDT")], cancel: () => EMPTY });
-    expect(await source.act({ type: "cancel", where: { side: "sell" } }, "me")).toEqual({ ok: true, text: "No order matches.", count: 0 });
+    expect(await source.act({ type: "cancel", where: { side: "sell" } }, "me")).toEqual({
+      ok: true,
+      text: "No order matches.",
+      count: 0,
+    });
     expect(await source.act({ type: "cancel", where: { clOrdId: "b" } }, "me")).toEqual({
       ok: false,
       code: "ORDER_UNKNOWN",

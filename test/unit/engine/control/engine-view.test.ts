@@ -48,20 +48,62 @@ describe("The view of an engine", () => {
     t.want([bid]);
     await t.advance(1_000);
     const [row] = follower.rows("orders");
-    expect(row).toMatchObject({ strategy: "by hand", slot: "bid", instId: swap, side: "buy", px: "59990", phase: "live", isFinal: false });
-    expect(follower.row("strategies", "by hand")).toMatchObject({ openOrders: 1, fills: 0, state: "running", mode: "active" });
+    expect(row).toMatchObject({
+      strategy: "by hand",
+      slot: "bid",
+      instId: swap,
+      side: "buy",
+      px: "59990",
+      phase: "live",
+      isFinal: false,
+    });
+    expect(follower.row("strategies", "by hand")).toMatchObject({
+      openOrders: 1,
+      fills: 0,
+      state: "running",
+      mode: "active",
+    });
     t.quote(swap, { bidPx: "59980", askPx: "59990" });
     t.trade(swap, { side: "sell", px: "59980", qty: "2" });
     await t.advance(2_000);
     const { clOrdId, placedAt } = row ?? { clOrdId: "", placedAt: 0 };
-    expect(follower.row("orders", clOrdId)).toMatchObject({ phase: "filled", isFinal: true, filledQty: "0.5", avgPx: "59990", placedAt });
+    expect(follower.row("orders", clOrdId)).toMatchObject({
+      phase: "filled",
+      isFinal: true,
+      filledQty: "0.5",
+      avgPx: "59990",
+      placedAt,
+    });
     // Bought 0.5 at 59990; fee 0.0002 of 29995; held against the bid of 59980.
-    const held = { qty: "0.5", avgPx: "59990", markPx: "59980", realised: "0", unrealised: "-5", fees: "5.999", profit: "-10.999" };
-    expect(follower.row("positions", `by hand|${swap}`)).toMatchObject({ strategy: "by hand", currency: "USDT", ...held });
-    expect(follower.rows("money")).toEqual([{ currency: "USDT", profit: "-10.999", realised: "0", unrealised: "-5", fees: "5.999" }]);
-    expect(follower.row("strategies", "by hand")).toMatchObject({ openOrders: 0, fills: 1, profit: { USDT: "-10.999" } });
-    expect(follower.rows("fills")).toMatchObject([{ clOrdId, px: "59990", qty: "0.5", cost: "5.999", currency: "USDT", position: "0.5" }]);
-    expect(follower.rows("equity").at(-1)).toMatchObject({ profit: { USDT: "-10.999" }, strategies: { "by hand": { USDT: "-10.999" } } });
+    const held = {
+      qty: "0.5",
+      avgPx: "59990",
+      markPx: "59980",
+      realised: "0",
+      unrealised: "-5",
+      fees: "5.999",
+      profit: "-10.999",
+    };
+    expect(follower.row("positions", `by hand|${swap}`)).toMatchObject({
+      strategy: "by hand",
+      currency: "USDT",
+      ...held,
+    });
+    expect(follower.rows("money")).toEqual([
+      { currency: "USDT", profit: "-10.999", realised: "0", unrealised: "-5", fees: "5.999" },
+    ]);
+    expect(follower.row("strategies", "by hand")).toMatchObject({
+      openOrders: 0,
+      fills: 1,
+      profit: { USDT: "-10.999" },
+    });
+    expect(follower.rows("fills")).toMatchObject([
+      { clOrdId, px: "59990", qty: "0.5", cost: "5.999", currency: "USDT", position: "0.5" },
+    ]);
+    expect(follower.rows("equity").at(-1)).toMatchObject({
+      profit: { USDT: "-10.999" },
+      strategies: { "by hand": { USDT: "-10.999" } },
+    });
     expect(follower.row("markets", swap)).toMatchObject({ bid: "59980", ask: "59990", last: "59980" });
     const story = source.story(clOrdId).map((event) => (event.type === "order.changed" ? event.phase : event.type));
     expect(story).toEqual(["sent", "live", "filled", "fill"]);
@@ -73,7 +115,9 @@ describe("The view of an engine", () => {
   });
 
   it("tells at most ten times a second, only what has changed, and everything to those who follow", async () => {
-    const { t, updates, follower, source } = await watched([strategy("resting", { desired: () => concat(of([far("x")]), NEVER) })]);
+    const { t, updates, follower, source } = await watched([
+      strategy("resting", { desired: () => concat(of([far("x")]), NEVER) }),
+    ]);
     t.quote(swap, { bidPx: "60000", askPx: "60001" });
     t.want([bid]);
     await t.advance(3_000);
@@ -84,7 +128,8 @@ describe("The view of an engine", () => {
     }
     expect(updates.length - before).toBeLessThanOrEqual(11);
     expect(updates.length - before).toBeGreaterThanOrEqual(9);
-    for (const { rows } of updates) expect(new Set(rows.map(([section, key]) => `${section} ${key}`)).size).toBe(rows.length);
+    for (const { rows } of updates)
+      expect(new Set(rows.map(([section, key]) => `${section} ${key}`)).size).toBe(rows.length);
     expect(updates.map(({ seq }) => seq)).toEqual(updates.map((_, index) => index + (updates[0]?.seq ?? 0)));
     const now = new ControlDocument("main");
     now.apply(source.snapshot());
@@ -110,7 +155,10 @@ describe("The view of an engine", () => {
     expect(follower.row("strategies", "by hand")).toMatchObject({ state: "failed" });
     const lines = follower.rows("events").map(({ severity, text }) => `${severity} ${text}`);
     expect(lines).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^bad strategy by hand failed: .*no luck/), "bad trading halted: lunch"]),
+      expect.arrayContaining([
+        expect.stringMatching(/^bad strategy by hand failed: .*no luck/),
+        "bad trading halted: lunch",
+      ]),
     );
     expect(lines.some((line) => line.startsWith("warn by hand/bid refused: "))).toBe(true);
     await t.stop();
@@ -119,7 +167,9 @@ describe("The view of an engine", () => {
 
 describe("Actions on an engine", () => {
   it("halt everything: answered when the last order is gone, and journalled before", async () => {
-    const { t, source } = await watched([strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) })]);
+    const { t, source } = await watched([
+      strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) }),
+    ]);
     t.quote(swap, { bidPx: "60000", askPx: "60001" });
     t.want([bid]);
     await t.advance(500);
@@ -128,7 +178,9 @@ describe("Actions on an engine", () => {
     await t.advance(500);
     expect(await result).toEqual({ ok: true, text: "Trading is halted, and 3 orders are gone.", count: 3 });
     expect([t.open, t.mode]).toEqual([[], "halted"]);
-    const [asked, changed] = ["operator.acted", "mode.changed"].map((type) => t.events.find((event) => event.type === type));
+    const [asked, changed] = ["operator.acted", "mode.changed"].map((type) =>
+      t.events.find((event) => event.type === type),
+    );
     expect(asked).toMatchObject({ action: "halt", target: "", by: "127.0.0.1:9", reason: "enough" });
     expect(asked?.seq).toBeLessThan(changed?.seq ?? 0);
     expect(await source.act({ type: "resume" }, "127.0.0.1:9")).toEqual({ ok: true, text: "Trading is resumed." });
@@ -138,7 +190,9 @@ describe("Actions on an engine", () => {
   });
 
   it("cancel what matches and nothing else", async () => {
-    const { t, source } = await watched([strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) })]);
+    const { t, source } = await watched([
+      strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) }),
+    ]);
     await t.advance(500);
     const result = source.act({ type: "cancel", where: { strategy: "resting", slot: "x" } }, "me");
     await t.advance(500);
@@ -165,7 +219,10 @@ describe("Actions on an engine", () => {
   it("that the engine refuses are answered in its words, and nothing has changed", async () => {
     const { t, source } = await watched();
     await t.advance(500);
-    expect(await source.act({ type: "halt", strategy: "nobody" }, "me")).toMatchObject({ ok: false, code: "CONFIG_INVALID" });
+    expect(await source.act({ type: "halt", strategy: "nobody" }, "me")).toMatchObject({
+      ok: false,
+      code: "CONFIG_INVALID",
+    });
     expect(await source.act({ type: "options", strategy: "by hand", changes: { x: 1 } }, "me")).toMatchObject({
       ok: false,
       code: "CONFIG_INVALID",
@@ -184,7 +241,9 @@ describe("Actions on an engine", () => {
     });
     const { t, source } = await watched([fussy({})]);
     await t.advance(500);
-    expect(await source.act({ type: "options", strategy: "fussy", changes: { levels: 2 } }, "me")).toMatchObject({ ok: true });
+    expect(await source.act({ type: "options", strategy: "fussy", changes: { levels: 2 } }, "me")).toMatchObject({
+      ok: true,
+    });
     expect(await source.act({ type: "options", strategy: "fussy", changes: { levels: 3 } }, "me")).toMatchObject({
       ok: false,
       code: "STRATEGY_ENDED",
@@ -205,7 +264,10 @@ describe("Actions on an engine", () => {
       text: "resting itself is resumed and is still halted, because all trading is (lunch). Resume all trading.",
     });
     expect(await source.act({ type: "resume" }, "me")).toEqual({ ok: true, text: "Trading is resumed." });
-    expect(await source.act({ type: "resume", strategy: "resting" }, "me")).toEqual({ ok: true, text: "resting is resumed." });
+    expect(await source.act({ type: "resume", strategy: "resting" }, "me")).toEqual({
+      ok: true,
+      text: "resting is resumed.",
+    });
     await t.stop();
   });
 });
@@ -214,7 +276,16 @@ it("The view of an engine knows since when the service has not answered, and for
   const events$ = new Subject<Event>();
   const view = new EngineView("main", facts, { events$, now: () => 0, every: () => () => undefined });
   const answered = (at: number, status: number): void =>
-    events$.next({ type: "action.answered", endpoint: "positions", outcome: "done", code: "", elapsedMs: 3_000, status, seq: at, at });
+    events$.next({
+      type: "action.answered",
+      endpoint: "positions",
+      outcome: "done",
+      code: "",
+      elapsedMs: 3_000,
+      status,
+      seq: at,
+      at,
+    });
   const engine = () => view.snapshot().rows.find(([section]) => section === "engine")?.[2];
   answered(8_000, 200);
   answered(27_000, 0);

@@ -39,7 +39,13 @@ const reader = () => {
   return { state, sink, events, known, drain: () => drained() };
 };
 
-const money = (profit: number) => ({ currency: "USDT", profit: `${profit}`, realised: "0", unrealised: "0", fees: "0" });
+const money = (profit: number) => ({
+  currency: "USDT",
+  profit: `${profit}`,
+  realised: "0",
+  unrealised: "0",
+  fees: "0",
+});
 const played = () => {
   const time = { now: 0 };
   const origin = new ControlDocument("main");

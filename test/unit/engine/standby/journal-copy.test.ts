@@ -244,7 +244,9 @@ describe("A folder that follows", () => {
     const before = [...leader.files.values()].map(String);
     await new JournalFollower({ disk: leader, store }).follow();
     expect(await textsOf(leader)).toEqual(["one", "two"]);
-    expect([...leader.files].filter(([name]) => name.endsWith(".apart")).map(([, bytes]) => String(bytes))).toEqual(before);
+    expect([...leader.files].filter(([name]) => name.endsWith(".apart")).map(([, bytes]) => String(bytes))).toEqual(
+      before,
+    );
   });
 
   it("stays as it is where the store has nothing", async () => {

@@ -288,7 +288,11 @@ const trouble = async (seed: string): Promise<{ readonly leads: number; readonly
         if (random.next() < 0.3) store.forget();
         break;
       case 8:
-        Object.assign(network, { lossShare: random.next() * 0.3, repeatShare: random.next() * 0.3, delayMsMax: random.next() * 900 });
+        Object.assign(network, {
+          lossShare: random.next() * 0.3,
+          repeatShare: random.next() * 0.3,
+          delayMsMax: random.next() * 900,
+        });
         break;
       default:
         one.wallOffset += random.whole(-20_000, 20_000);

@@ -83,8 +83,15 @@ const setUp = () => {
 };
 
 const placing = (clOrdId: string) => requestOf("placeOrder", { body: { clOrdId } });
-const requests = [placing("entry"), placing("exit"), requestOf("cancelBatch"), requestOf("setLeverage"), requestOf("pendingOrders")];
-const passing = (standby: Standby): readonly boolean[] => requests.map((request) => standby.blocks(request) === undefined);
+const requests = [
+  placing("entry"),
+  placing("exit"),
+  requestOf("cancelBatch"),
+  requestOf("setLeverage"),
+  requestOf("pendingOrders"),
+];
+const passing = (standby: Standby): readonly boolean[] =>
+  requests.map((request) => standby.blocks(request) === undefined);
 
 describe("A process with a standby", () => {
   it("sends reads only before it leads, everything while it leads, cancels and exits while the store is away", async () => {
@@ -162,7 +169,9 @@ describe("A process with a standby", () => {
     Object.assign(store, { append, stage: MemoryLeaseStore.prototype.stage.bind(store) });
     await pass(20_000);
     await ending;
-    expect(first.events.some((event) => event.type === "anomaly" && event.what === "standby.behind")).toBe(!isHandedOver);
+    expect(first.events.some((event) => event.type === "anomaly" && event.what === "standby.behind")).toBe(
+      !isHandedOver,
+    );
     expect(first.told).toContain("unlocked");
     if (isHandedOver) {
       expect(ledAt - endedAt).toBeGreaterThan(1_900);
@@ -359,9 +368,21 @@ describe("A config with a standby", () => {
 
   it.each([
     ["no journal to hand over", {}, "config.standby needs a journal"],
-    ["a watchdog, which would cancel what it goes on with", { journal: { dir: "j" }, watchdog: {} }, "Leave one of them out"],
-    ["a store that is none", { journal: { dir: "j" }, standby: { store: "localhost", group: "desk" } }, "config.standby.store"],
-    ["a lease too short to renew", { journal: { dir: "j" }, standby: { ...config.standby, leaseMs: 10 } }, "config.standby.leaseMs"],
+    [
+      "a watchdog, which would cancel what it goes on with",
+      { journal: { dir: "j" }, watchdog: {} },
+      "Leave one of them out",
+    ],
+    [
+      "a store that is none",
+      { journal: { dir: "j" }, standby: { store: "localhost", group: "desk" } },
+      "config.standby.store",
+    ],
+    [
+      "a lease too short to renew",
+      { journal: { dir: "j" }, standby: { ...config.standby, leaseMs: 10 } },
+      "config.standby.leaseMs",
+    ],
   ])("is refused with %s", (_, more, message) => {
     expect(() => checkConfig({ ...config, ...more })).toThrow(message);
   });

@@ -34,14 +34,21 @@ const setup = async ({
     clock,
     latency: { name: "constant", entryMs: () => 20, responseMs: () => 20, feedMs: () => 0 },
     timeoutMs: 3_000,
-    handle: ({ method, path, query, body, key }) => venue.handle({ method, path, query, body, key, ip: "local" }, clock.now()),
+    handle: ({ method, path, query, body, key }) =>
+      venue.handle({ method, path, query, body, key, ip: "local" }, clock.now()),
   });
   const service: ServiceSpec = {
     kind: "world",
     open: () => ({
       clock,
       transport,
-      market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+      market: {
+        trades: () => NEVER,
+        quotes: () => NEVER,
+        books: () => NEVER,
+        candles: () => NEVER,
+        lastPx: () => undefined,
+      },
       users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }],
       watchful,
       realTime,
@@ -140,7 +147,9 @@ describe("An engine with a watchdog in its config", () => {
     want(far("a"));
     await run(900);
     expect(phases()).toEqual([]);
-    expect(events.filter(({ type }) => type === "order.refused")).toMatchObject([{ reason: expect.stringContaining("was blocked") }]);
+    expect(events.filter(({ type }) => type === "order.refused")).toMatchObject([
+      { reason: expect.stringContaining("was blocked") },
+    ]);
     await run(2_000);
     hear({ kind: "heard" });
     await run(20_000);
@@ -195,7 +204,9 @@ describe("An engine with a watchdog in its config", () => {
     const { run, hear, settle, starting, types, events } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
     await run(25_000);
     expect(types()).not.toContain("engine.started");
-    expect(events.filter(({ type }) => type === "start.waiting")).toMatchObject([{ reason: expect.stringContaining("the watchdog") }]);
+    expect(events.filter(({ type }) => type === "start.waiting")).toMatchObject([
+      { reason: expect.stringContaining("the watchdog") },
+    ]);
     hear({ kind: "armed", silenceMs: 15_000 });
     await settle(starting);
     expect(types().slice(-2)).toEqual(["watchdog.armed", "engine.started"]);
@@ -210,12 +221,18 @@ describe("An engine with a watchdog in its config", () => {
   });
 
   it("that must have one ends its wait when it is stopped", async () => {
-    const { engine, run, settle, starting, types, events } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
+    const { engine, run, settle, starting, types, events } = await setup({
+      watchdogWithinMs: 30_000,
+      awaitStart: false,
+    });
     await run(5_000);
     await settle(engine.stop());
     await settle(starting);
     expect(types()).not.toContain("engine.started");
-    expect(events.at(-1)).toMatchObject({ type: "engine.stopped", reason: "it had not started, and nothing was traded" });
+    expect(events.at(-1)).toMatchObject({
+      type: "engine.stopped",
+      reason: "it had not started, and nothing was traded",
+    });
   });
 
   it.each([

@@ -54,7 +54,11 @@ describe("An engine with a heartbeat", () => {
       "disconnected",
       "armed false",
     ]);
-    expect([dog.acts, engine.halts, engine.types()]).toEqual([[], [], ["watchdog.armed", "watchdog.lost", "watchdog.armed"]]);
+    expect([dog.acts, engine.halts, engine.types()]).toEqual([
+      [],
+      [],
+      ["watchdog.armed", "watchdog.lost", "watchdog.armed"],
+    ]);
   });
 
   it("that only ever starts is no help, however often", () => {
@@ -187,7 +191,9 @@ describe("An engine whose watchdog tripped", () => {
     next.heart.ready();
     here.run(10);
     expect(dog.desisted()).toBe(2);
-    expect(next.events).toEqual([{ type: "watchdog.armed", silenceMs: 15_000, before: "no beat for 15 s; 2 orders were cancelled" }]);
+    expect(next.events).toEqual([
+      { type: "watchdog.armed", silenceMs: 15_000, before: "no beat for 15 s; 2 orders were cancelled" },
+    ]);
     engine.process.thaw();
     here.run(60_000);
     expect(engine.halts).toHaveLength(1);

@@ -131,7 +131,10 @@ describe("The persisted trip report", () => {
     const path = tripRecordPath(meeting());
     fileTripRecord(path).note("no beat for 15 s; 2 orders were cancelled");
     expect(statSync(path).mode & 0o077).toBe(0);
-    expect([fileTripRecord(path).take(), fileTripRecord(path).take()]).toEqual(["no beat for 15 s; 2 orders were cancelled", undefined]);
+    expect([fileTripRecord(path).take(), fileTripRecord(path).take()]).toEqual([
+      "no beat for 15 s; 2 orders were cancelled",
+      undefined,
+    ]);
   });
 
   it("is lost where the disk fails, and nothing else is", () => {
@@ -144,7 +147,13 @@ describe("The persisted trip report", () => {
 describe.skipIf(process.platform === "win32")("The watchdog's socket address", () => {
   it("follows from service, users and instance", () => {
     const base = { service: "s", users: ["a", "b"], instance: "i", dir: join(folder, "meet") };
-    const paths = [base, { ...base }, { ...base, service: "t" }, { ...base, users: ["a"] }, { ...base, instance: "j" }].map(ipcPath);
+    const paths = [
+      base,
+      { ...base },
+      { ...base, service: "t" },
+      { ...base, users: ["a"] },
+      { ...base, instance: "j" },
+    ].map(ipcPath);
     expect(new Set(paths).size).toBe(4);
     expect(paths[0]).toBe(paths[1]);
   });

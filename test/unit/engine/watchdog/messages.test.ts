@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { lineSplitter, type Report, readReport, readWord, type Word } from "../../../../src/engine/watchdog/messages.ts";
+import {
+  lineSplitter,
+  type Report,
+  readReport,
+  readWord,
+  type Word,
+} from "../../../../src/engine/watchdog/messages.ts";
 
 const reports: readonly Report[] = [
   { kind: "hello", version: 1, session: "ab12", beatMs: 1_000 },
@@ -18,7 +24,8 @@ describe("A watchdog message", () => {
   it("is read as it was said, by the side it is meant for alone", () => {
     for (const report of reports)
       expect([readReport(JSON.stringify(report)), readWord(JSON.stringify(report))]).toEqual([report, undefined]);
-    for (const word of words) expect([readWord(JSON.stringify(word)), readReport(JSON.stringify(word))]).toEqual([word, undefined]);
+    for (const word of words)
+      expect([readWord(JSON.stringify(word)), readReport(JSON.stringify(word))]).toEqual([word, undefined]);
   });
 
   it.each([

@@ -11,7 +11,9 @@ import { memoryDisk } from "../../../support/harness/memory-disk.ts";
 const reason = "the watchdog tripped: no beat for 15 s";
 const mine = { service: `standing halt ${process.pid}`, users: "main", instance: "main" };
 
-const recordsIn = (disk: ReturnType<typeof memoryDisk>): readonly { readonly type?: string; readonly owner?: typeof mine }[] =>
+const recordsIn = (
+  disk: ReturnType<typeof memoryDisk>,
+): readonly { readonly type?: string; readonly owner?: typeof mine }[] =>
   [...disk.files.values()].flatMap((bytes) => readChain(bytes).records as { readonly type?: string }[]);
 const spelled = (disk: ReturnType<typeof memoryDisk>): string =>
   [...disk.files].map(([name, bytes]) => `${name} ${bytes.toString("utf8")}`).join("\n");
@@ -86,7 +88,10 @@ describe("The next run after a watchdog trip", () => {
     halt.begin(reason);
     expect(await settled()).toEqual({ kind: "written", repaired: expect.stringContaining("cut off") });
     const { records, ending } = readChain(world.disk.files.get(name) ?? Buffer.alloc(0));
-    expect([ending, records.slice(before)]).toEqual(["whole", [{ type: "mode", strategy: "", mode: "halted", reason }]]);
+    expect([ending, records.slice(before)]).toEqual([
+      "whole",
+      [{ type: "mode", strategy: "", mode: "halted", reason }],
+    ]);
   });
 });
 
@@ -171,7 +176,12 @@ describe("A damaged or missing journal at a trip", () => {
   };
   const journal = async (...records: readonly object[]) => {
     const disk = memoryDisk();
-    const store = await openWriteAheadLog({ disk, owner: mine, snapshot: () => [], segmentBytes: Number.POSITIVE_INFINITY });
+    const store = await openWriteAheadLog({
+      disk,
+      owner: mine,
+      snapshot: () => [],
+      segmentBytes: Number.POSITIVE_INFINITY,
+    });
     for (const record of records) store.append(record);
     await store.close();
     return disk;
@@ -192,7 +202,10 @@ describe("A damaged or missing journal at a trip", () => {
     expect(await tried(damaged)).toEqual({ kind: "failed", why: expect.stringContaining("is damaged after byte") });
     expect(spelled(damaged)).toBe(before);
     const theirs = await journal({ type: "life", number: 1, at: 1 });
-    expect(await tried(theirs, { ...mine, users: "other" })).toEqual({ kind: "failed", why: expect.stringContaining("not of") });
+    expect(await tried(theirs, { ...mine, users: "other" })).toEqual({
+      kind: "failed",
+      why: expect.stringContaining("not of"),
+    });
     expect(recordsIn(theirs)).toHaveLength(2);
   });
 

@@ -24,7 +24,10 @@ let otherKey: NodeJS.ProcessEnv = {};
 let key = { apiKey: "", secretKey: "", passphrase: "" };
 
 const start = (argv: readonly string[], own: NodeJS.ProcessEnv = {}): ChildProcess => {
-  const child = spawn(process.execPath, [bin, ...argv], { cwd: folder, env: { ...process.env, NO_COLOR: "1", ...env, ...own } });
+  const child = spawn(process.execPath, [bin, ...argv], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1", ...env, ...own },
+  });
   children.push(child);
   texts.set(child, "");
   for (const stream of [child.stdout, child.stderr]) {
@@ -37,7 +40,12 @@ const start = (argv: readonly string[], own: NodeJS.ProcessEnv = {}): ChildProce
 const textOf = (child: ChildProcess): string => texts.get(child) ?? "";
 
 /** Looks again and again; fails with what was there instead. */
-const until = async <T>(what: string, look: () => T | Promise<T>, fits: (seen: T) => boolean, ms = 75_000): Promise<T> => {
+const until = async <T>(
+  what: string,
+  look: () => T | Promise<T>,
+  fits: (seen: T) => boolean,
+  ms = 75_000,
+): Promise<T> => {
   const end = performance.now() + ms;
   for (;;) {
     const seen = await look();
@@ -67,8 +75,16 @@ const list = async (): Promise<readonly string[]> => {
   const path = "/api/v1/trade/orders/pending";
   const timestamp = new Date().toISOString();
   const sign = createHmac("sha256", key.secretKey).update(`${timestamp}GET${path}`).digest("base64");
-  const headers = { "X-API-Key": key.apiKey, "X-API-Sign": sign, "X-API-Timestamp": timestamp, "X-API-Passphrase": key.passphrase };
-  const { code, data } = (await (await fetch(url + path, { headers })).json()) as { code: string; data: { clOrdId: string }[] };
+  const headers = {
+    "X-API-Key": key.apiKey,
+    "X-API-Sign": sign,
+    "X-API-Timestamp": timestamp,
+    "X-API-Passphrase": key.passphrase,
+  };
+  const { code, data } = (await (await fetch(url + path, { headers })).json()) as {
+    code: string;
+    data: { clOrdId: string }[];
+  };
   if (code === limited) {
     await pause(500);
     return list();
@@ -123,7 +139,10 @@ export default defineConfig({
     () => textOf(venue),
     (text) => text.includes("\n"),
   );
-  const ready = JSON.parse(line.split("\n")[0] ?? "") as { url: string; keys: readonly [typeof key, typeof key, typeof key] };
+  const ready = JSON.parse(line.split("\n")[0] ?? "") as {
+    url: string;
+    keys: readonly [typeof key, typeof key, typeof key];
+  };
   url = ready.url;
   [key] = ready.keys;
   const namesOf = ({ apiKey, secretKey, passphrase }: typeof key) => ({
@@ -139,8 +158,10 @@ afterAll(() => {
   for (const child of children) {
     child.kill("SIGKILL");
     // What it brought along is nobody's child any more; where it did its work it has ended by itself.
-    const [, pid, log = ""] = /started as process (\d+); what it does is written to (\S+)\.\n/.exec(textOf(child)) ?? [];
-    if (pid !== undefined && !readFileSync(join(folder, log), "utf8").includes('"kind":"over"')) process.kill(Number(pid), "SIGKILL");
+    const [, pid, log = ""] =
+      /started as process (\d+); what it does is written to (\S+)\.\n/.exec(textOf(child)) ?? [];
+    if (pid !== undefined && !readFileSync(join(folder, log), "utf8").includes('"kind":"over"'))
+      process.kill(Number(pid), "SIGKILL");
   }
   rmSync(folder, { recursive: true, force: true });
   rmSync(config, { force: true });
@@ -171,7 +192,9 @@ describe.concurrent("An engine and its watchdog as processes", () => {
       .split("\n")
       .map((line) => (JSON.parse(line) as { kind: string }).kind);
     expect(kinds.filter((kind) => kind !== "listed" && kind !== "waiting")).toEqual(
-      ["proved", "armed", "disconnected", "tripped", "flat", "over"].sort((a, b) => kinds.indexOf(a) - kinds.indexOf(b)),
+      ["proved", "armed", "disconnected", "tripped", "flat", "over"].sort(
+        (a, b) => kinds.indexOf(a) - kinds.indexOf(b),
+      ),
     );
     expect(told).toContain('"kind":"over","gone":2,"stuck":0');
   });

@@ -10,7 +10,11 @@ describe("The measured silence of an engine", () => {
     ["just short of it", ticks(14, 1_000), undefined],
     ["at the bound", ticks(15, 1_000), "no beat for 15 s"],
     ["a beat begins anew", ticks(14, 1_000, beaten(ticks(14, 1_000), true)), undefined],
-    ["an engine that beats and never trades", beaten(ticks(301, 1_000), false), "no engine got as far as trading for 301 s"],
+    [
+      "an engine that beats and never trades",
+      beaten(ticks(301, 1_000), false),
+      "no engine got as far as trading for 301 s",
+    ],
     ["one that trades", beaten(ticks(301, 1_000), true), undefined],
   ])("%s", (_, silence, reason) => {
     expect(verdict(silence, 15_000, 300_000)).toBe(reason);

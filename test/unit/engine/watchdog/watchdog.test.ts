@@ -78,8 +78,20 @@ const setup = async ({
     open: () => ({
       clock,
       transport,
-      market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
-      users: users.map((uid) => ({ uid, ip: "local", keys: [{ name: `${uid}-dog`, permissions }], pushes$: NEVER, pushing$: of(false) })),
+      market: {
+        trades: () => NEVER,
+        quotes: () => NEVER,
+        books: () => NEVER,
+        candles: () => NEVER,
+        lastPx: () => undefined,
+      },
+      users: users.map((uid) => ({
+        uid,
+        ip: "local",
+        keys: [{ name: `${uid}-dog`, permissions }],
+        pushes$: NEVER,
+        pushing$: of(false),
+      })),
       watchful,
       assumptions: [],
       start: () => {
@@ -95,7 +107,13 @@ const setup = async ({
     return () => Promise.resolve();
   };
   const news: WatchdogNews[] = [];
-  const config = { service, strategies: [strategy("s", { run: () => NEVER })], profile, instance: "one", ...(journal && { journal }) };
+  const config = {
+    service,
+    strategies: [strategy("s", { run: () => NEVER })],
+    profile,
+    instance: "one",
+    ...(journal && { journal }),
+  };
   let deed: string | undefined;
   const tripRecord: TripRecord = {
     note: (text) => {
@@ -149,7 +167,14 @@ const setup = async ({
   };
   const resting = (uid = "main"): number => {
     const answer = venue.handle(
-      { method: "GET", path: "/api/v1/trade/orders/pending", query: { limit: "100" }, body: undefined, key: `${uid}-0`, ip: "elsewhere" },
+      {
+        method: "GET",
+        path: "/api/v1/trade/orders/pending",
+        query: { limit: "100" },
+        body: undefined,
+        key: `${uid}-0`,
+        ip: "elsewhere",
+      },
       clock.now(),
     );
     return (answer.body as { data: unknown[] }).data.length;
@@ -225,7 +250,9 @@ describe("The starting watchdog", () => {
 
   it("whose key the service does not know is refused", async () => {
     const no = { status: 401, headers: {}, body: { code: "50004", msg: "unknown key", data: [] } };
-    await expect((await setup({ spoil: () => no })).starting).rejects.toThrow(/could not cancel anything for user main: 50004 unknown key/);
+    await expect((await setup({ spoil: () => no })).starting).rejects.toThrow(
+      /could not cancel anything for user main: 50004 unknown key/,
+    );
   });
 
   it("goes on where the service does not answer, and says so", async () => {
@@ -256,7 +283,11 @@ describe("A watchdog trip", () => {
     await run(10_000);
     expect(resting()).toBe(2);
     expect(kinds()).toEqual(["proved", "armed", "tripped", "flat", "over"]);
-    expect(news.filter(({ kind }) => kind === "listed")).toMatchObject([{ open: 3, gone: 0 }, { open: 0, gone: 3 }, { open: 0 }]);
+    expect(news.filter(({ kind }) => kind === "listed")).toMatchObject([
+      { open: 3, gone: 0 },
+      { open: 0, gone: 3 },
+      { open: 0 },
+    ]);
     expect(news.at(-1)).toEqual({ kind: "over", gone: 3, stuck: 0 });
     expect([keeper.state, calls("cancelBatch"), statuses.includes(429)]).toEqual(["flat", 1, false]);
   });
@@ -289,7 +320,14 @@ describe("A watchdog trip", () => {
     await run(14_500);
     const use = (): number =>
       venue.handle(
-        { method: "GET", path: "/api/v1/account/positions", query: {}, body: undefined, key: `main-${stranger++ % 40}`, ip: "far" },
+        {
+          method: "GET",
+          path: "/api/v1/account/positions",
+          query: {},
+          body: undefined,
+          key: `main-${stranger++ % 40}`,
+          ip: "far",
+        },
         clock.now(),
       ).status;
     let stranger = 0;
@@ -303,7 +341,9 @@ describe("A watchdog trip", () => {
 
   it("says that it does not know while it cannot read, and finishes when it can", async () => {
     let down = false;
-    const { place, quietly, say, run, news, resting, keeper } = await setup({ spoil: (_, answer) => (down ? undefined : answer()) });
+    const { place, quietly, say, run, news, resting, keeper } = await setup({
+      spoil: (_, answer) => (down ? undefined : answer()),
+    });
     await quietly(() => place(2));
     down = true;
     say(hello);
@@ -317,12 +357,15 @@ describe("A watchdog trip", () => {
 
   it("takes no answer to a cancel for proof: lost ones are sent again, and one bad order does not save the others", async () => {
     let lost = 0;
-    const bad = (body: unknown): boolean => Array.isArray(body) && body.length > 1 && body.some(({ ordId }) => String(ordId).endsWith("3"));
+    const bad = (body: unknown): boolean =>
+      Array.isArray(body) && body.length > 1 && body.some(({ ordId }) => String(ordId).endsWith("3"));
     const { place, quietly, say, run, resting } = await setup({
       spoil: ({ endpoint, body }, answer) => {
         if (endpoint !== "cancelBatch") return answer();
         if (lost++ < 2) return undefined;
-        return bad(body) ? { status: 400, headers: {}, body: { code: "50002", msg: "bad element", data: [] } } : answer();
+        return bad(body)
+          ? { status: 400, headers: {}, body: { code: "50002", msg: "bad element", data: [] } }
+          : answer();
       },
     });
     await quietly(() => place(6));
@@ -391,7 +434,9 @@ describe("A watchdog trip", () => {
     });
     say(hello);
     await run(60_000);
-    expect(news.find(({ kind }) => kind === "stuck")).toMatchObject({ clOrdIds: [expect.any(String), expect.any(String)] });
+    expect(news.find(({ kind }) => kind === "stuck")).toMatchObject({
+      clOrdIds: [expect.any(String), expect.any(String)],
+    });
     expect([news.at(-1), keeper.state, calls("cancelBatch")]).toEqual([{ kind: "over", gone: 1, stuck: 2 }, "left", 1]);
   });
 
@@ -433,7 +478,10 @@ describe("A watchdog trip", () => {
 
   it("waits for no disk", async () => {
     const openDisk = (): Promise<Disk> => new Promise(() => undefined);
-    const { place, quietly, say, run, resting, news } = await setup({ options: { openDisk }, journal: { dir: "some/journal" } });
+    const { place, quietly, say, run, resting, news } = await setup({
+      options: { openDisk },
+      journal: { dir: "some/journal" },
+    });
     await quietly(() => place(1));
     say(hello);
     await run(30_000);
@@ -450,7 +498,10 @@ describe("A watchdog trip", () => {
     expect(keeper.state).toBe("canceling");
     say({ ...hello, session: "b" });
     expect(keeper.state).toBe("armed");
-    expect(words.at(-1)).toMatchObject({ kind: "armed", before: expect.stringContaining("no beat for 15 s; what became") });
+    expect(words.at(-1)).toMatchObject({
+      kind: "armed",
+      before: expect.stringContaining("no beat for 15 s; what became"),
+    });
     for (let second = 0; second < 30; second++) {
       say(beat);
       await run(1_000);

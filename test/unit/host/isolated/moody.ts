@@ -2,7 +2,13 @@
 import { concat, EMPTY, from, map, mergeMap, NEVER, type Observable, of, take, tap, timer } from "rxjs";
 import { defineStrategy, type WantedOrder } from "sluice";
 
-const bid = (px: string, slot = "bid"): WantedOrder => ({ slot, instId: "BTC-USDT-SWAP", side: "buy", px, qty: "0.01" });
+const bid = (px: string, slot = "bid"): WantedOrder => ({
+  slot,
+  instId: "BTC-USDT-SWAP",
+  side: "buy",
+  px,
+  qty: "0.01",
+});
 
 export default defineStrategy({
   name: "moody",

@@ -14,8 +14,24 @@ describe("Bars of an exchange as history", () => {
     const source = fromCcxt(exchangeWith({ bars: bars(60_000, 10) }));
     const found = await source.candles("BTC-USDT", 60_000, start + 120_000, start + 270_000, 3);
     expect(found).toEqual([
-      { openedAt: start + 120_000, at: start + 180_000, open: "100", high: "110", low: "90", close: "102", volume: "1.5" },
-      { openedAt: start + 180_000, at: start + 240_000, open: "100", high: "110", low: "90", close: "103", volume: "1.5" },
+      {
+        openedAt: start + 120_000,
+        at: start + 180_000,
+        open: "100",
+        high: "110",
+        low: "90",
+        close: "102",
+        volume: "1.5",
+      },
+      {
+        openedAt: start + 180_000,
+        at: start + 240_000,
+        open: "100",
+        high: "110",
+        low: "90",
+        close: "103",
+        volume: "1.5",
+      },
     ]);
     expect(source.name).toBe('fromCcxt("testex")');
   });
@@ -31,7 +47,9 @@ describe("Bars of an exchange as history", () => {
   it("count contracts in base currency at exchanges that count contracts", async () => {
     const markets = { "BTC/USDT:USDT": swap("BTC/USDT:USDT", { contractSize: 0.0001 }) };
     const source = fromCcxt(exchangeWith({ id: "gate", markets, bars: bars(60_000, 1) }));
-    expect(await source.candles("BTC-USDT-SWAP", 60_000, start, start + 60_000, 1)).toMatchObject([{ volume: "0.00015" }]);
+    expect(await source.candles("BTC-USDT-SWAP", 60_000, start, start + 60_000, 1)).toMatchObject([
+      { volume: "0.00015" },
+    ]);
   });
 
   it("are refused for a product that is not there, and once more after the exchange was", async () => {
@@ -44,7 +62,9 @@ describe("Bars of an exchange as history", () => {
     const source = fromCcxt(exchange);
     await expect(source.candles("BTC-USDT", 60_000, start, start + 60_000, 1)).rejects.toThrow("testex: no route");
     isThere = true;
-    await expect(source.candles("XBT-USDT", 60_000, start, start + 60_000, 1)).rejects.toMatchObject({ code: "INSTRUMENT_UNKNOWN" });
+    await expect(source.candles("XBT-USDT", 60_000, start, start + 60_000, 1)).rejects.toMatchObject({
+      code: "INSTRUMENT_UNKNOWN",
+    });
     expect(await source.candles("BTC-USDT", 60_000, start, start + 60_000, 1)).toHaveLength(1);
   });
 });

@@ -19,7 +19,11 @@ const rowsIn = ({ series, instruments }: Tape): readonly string[] =>
   series.flatMap((one) =>
     Array.from(one.at, (at, row) => {
       const values =
-        one.kind === "quote" ? [one.bidPx, one.bidQty, one.askPx, one.askQty] : one.kind === "trade" ? [one.side, one.px, one.qty] : [];
+        one.kind === "quote"
+          ? [one.bidPx, one.bidQty, one.askPx, one.askQty]
+          : one.kind === "trade"
+            ? [one.side, one.px, one.qty]
+            : [];
       return `${(at - startAt) / 1_000} ${instruments[one.instrument]?.instId} ${one.kind} ${values.map((column) => column[row]).join(" ")}`;
     }),
   );
@@ -69,7 +73,11 @@ describe("Live prices of an exchange", () => {
     exchange.tell(`best ${symbol}`, best("100.2", "100.3", "0.0019"));
     exchange.tell(`trades ${symbol}`, [trade("a", "100.3")]);
     await pass(0);
-    expect(rows).toEqual(["0 BTC-USDT quote 1001 1500 1003 2000", "2 BTC-USDT quote 1002 1 1003 2000", "2 BTC-USDT trade 1 1003 12"]);
+    expect(rows).toEqual([
+      "0 BTC-USDT quote 1001 1500 1003 2000",
+      "2 BTC-USDT quote 1002 1 1003 2000",
+      "2 BTC-USDT trade 1 1003 12",
+    ]);
     expect(told).toEqual([]);
   });
 
@@ -77,13 +85,22 @@ describe("Live prices of an exchange", () => {
     const { exchange, rows, pass } = await following({ watchTrades: true, watchBidsAsks: true });
     exchange.tell(`trades ${symbol}`, [trade("a", "100.1", 1), trade("b", "100.2", 2), trade("c", "100.3", 3)]);
     await pass(1_000);
-    exchange.tell(`trades ${symbol}`, [trade("b", "100.2", 2), trade("c", "100.3", 3), trade("d", "100.4", 3), trade("e", "100.5", 4)]);
+    exchange.tell(`trades ${symbol}`, [
+      trade("b", "100.2", 2),
+      trade("c", "100.3", 3),
+      trade("d", "100.4", 3),
+      trade("e", "100.5", 4),
+    ]);
     await pass(1_000);
     expect(rows).toEqual(["0 BTC-USDT trade 1 1003 12", "1 BTC-USDT trade 1 1004 12", "1 BTC-USDT trade 1 1005 12"]);
   });
 
   it("take the next way where one is not there or lacks quantities", async () => {
-    const { exchange, rows, pass, told } = await following({ watchBidsAsks: true, watchOrderBook: true, watchTrades: true });
+    const { exchange, rows, pass, told } = await following({
+      watchBidsAsks: true,
+      watchOrderBook: true,
+      watchTrades: true,
+    });
     exchange.tell(`best ${symbol}`, new NotSupported("not for spot"));
     exchange.tell(`book ${symbol}`, { bids: [], asks: [[100.3, 1]] });
     exchange.tell(`book ${symbol}`, { bids: [[100.1, 1]], asks: [[100.3, 1]] });
@@ -136,9 +153,12 @@ describe("Live prices of an exchange", () => {
   });
 
   it("are asked for where the exchange refuses to push them, and asked again where there is no other way", async () => {
-    const { exchange, pass, told, rows } = await following({ watchTrades: true, watchBidsAsks: true, fetchTrades: true }, (one) => {
-      one.fetchTrades = async () => [trade("a", "100.1")];
-    });
+    const { exchange, pass, told, rows } = await following(
+      { watchTrades: true, watchBidsAsks: true, fetchTrades: true },
+      (one) => {
+        one.fetchTrades = async () => [trade("a", "100.1")];
+      },
+    );
     exchange.tell(`trades ${symbol}`, new ExchangeError("needs a key"));
     exchange.tell(`best ${symbol}`, new ExchangeError("wrong message"));
     exchange.tell(`best ${symbol}`, best("100.1", "100.3"));
@@ -235,10 +255,18 @@ describe("Live prices of an exchange", () => {
   });
 
   it("count contracts in base currency and tell the exchange's fees and terms", async () => {
-    const market = swap("BTC/USDT:USDT", { contractSize: 0.01, precision: { price: 0.1, amount: 1 }, limits: { amount: { min: 1 } } });
-    const { prices } = await following({ watchBidsAsks: true }, (one) => Object.assign(one, { markets: { [market.symbol]: market } }), {
-      instruments: ["BTC-USDT-SWAP"],
+    const market = swap("BTC/USDT:USDT", {
+      contractSize: 0.01,
+      precision: { price: 0.1, amount: 1 },
+      limits: { amount: { min: 1 } },
     });
+    const { prices } = await following(
+      { watchBidsAsks: true },
+      (one) => Object.assign(one, { markets: { [market.symbol]: market } }),
+      {
+        instruments: ["BTC-USDT-SWAP"],
+      },
+    );
     expect(prices.layout.instruments).toEqual([
       { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.01", minSize: "0.01", contractValue: "0.01" },
     ]);
@@ -256,10 +284,14 @@ describe("Live prices of an exchange", () => {
     Object.assign(exchange, { has: { watchBidsAsks: true, watchTrades: true } });
     const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
     socket.on("message", (data: Buffer) => {
-      for (const [what, answer] of Object.entries(JSON.parse(data.toString()) as object)) exchange.tell(`${what} ${symbol}`, answer);
+      for (const [what, answer] of Object.entries(JSON.parse(data.toString()) as object))
+        exchange.tell(`${what} ${symbol}`, answer);
     });
     exchange.close = async () => socket.close();
-    const prices = await ccxtMarket(exchange, { instruments: [symbol] }).open({ clock: createSystemClock(), tell: () => undefined });
+    const prices = await ccxtMarket(exchange, { instruments: [symbol] }).open({
+      clock: createSystemClock(),
+      tell: () => undefined,
+    });
     const rows: string[] = [];
     const three = new Promise<void>((resolve) => {
       prices.start((tape) => {

@@ -41,8 +41,16 @@ describe("sluice fetch", () => {
   it("prints one JSON document with the gaps", async () => {
     const out = join(temporaryFolder("fetch-command"), "m");
     const { out: text } = await run(["testex", "BTC-USDT-SWAP", "BTC-USDT", ...span, "--out", out, "--json"]);
-    const told = JSON.parse(text) as { rows: number; gaps: readonly object[]; instruments: readonly { instId: string }[] };
-    expect([told.rows, told.gaps.length, told.instruments.map(({ instId }) => instId)]).toEqual([60, 2, ["BTC-USDT-SWAP", "BTC-USDT"]]);
+    const told = JSON.parse(text) as {
+      rows: number;
+      gaps: readonly object[];
+      instruments: readonly { instId: string }[];
+    };
+    expect([told.rows, told.gaps.length, told.instruments.map(({ instId }) => instId)]).toEqual([
+      60,
+      2,
+      ["BTC-USDT-SWAP", "BTC-USDT"],
+    ]);
   });
 
   it("stops on Ctrl-C with what it has, and goes on with the same command", async () => {
@@ -56,7 +64,9 @@ describe("sluice fetch", () => {
       };
     });
     expect([stopped.code, stopped.out, existsSync(out)]).toEqual([130, "", false]);
-    expect(stopped.err).toContain(`The fetch was stopped. What was fetched is kept in ${out}.part; the same command goes on from there.`);
+    expect(stopped.err).toContain(
+      `The fetch was stopped. What was fetched is kept in ${out}.part; the same command goes on from there.`,
+    );
     const { code, out: text } = await run(args);
     expect([code, existsSync(`${out}.part`)]).toEqual([0, false]);
     expect(text).toContain("BTC-USDT  candle 60000 ms: 30");

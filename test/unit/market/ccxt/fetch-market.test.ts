@@ -7,7 +7,15 @@ import type { CcxtBar, CcxtTrade } from "../../../../src/market/ccxt/ccxt-exchan
 import { fetchInstruments, fetchMarketData } from "../../../../src/market/ccxt/fetch-data.ts";
 import type { FetchMarketOptions } from "../../../../src/market/ccxt/fetch-market.ts";
 import { readFixture } from "../../../../src/market/tape/fixture.ts";
-import { BadSymbol, CcxtLike, NetworkError, type Quirks, RateLimitExceeded, spot, swap } from "../../../support/harness/ccxt-like.ts";
+import {
+  BadSymbol,
+  CcxtLike,
+  NetworkError,
+  type Quirks,
+  RateLimitExceeded,
+  spot,
+  swap,
+} from "../../../support/harness/ccxt-like.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const minute = 60_000;
@@ -28,10 +36,22 @@ const hastyClock = (): Clock => {
   };
 };
 
-const barAt = (index: number): CcxtBar => [start + index * minute, 100 + (index % 7), 108, 99.5, `${100 + ((index + 1) % 7)}.1`, index % 5];
-const bars = (from: number, to: number): readonly CcxtBar[] => Array.from({ length: to - from }, (_, index) => barAt(from + index));
+const barAt = (index: number): CcxtBar => [
+  start + index * minute,
+  100 + (index % 7),
+  108,
+  99.5,
+  `${100 + ((index + 1) % 7)}.1`,
+  index % 5,
+];
+const bars = (from: number, to: number): readonly CcxtBar[] =>
+  Array.from({ length: to - from }, (_, index) => barAt(from + index));
 
-const exchangeWith = (rows: { bars?: readonly CcxtBar[]; trades?: readonly CcxtTrade[] }, quirks: Quirks = {}, clock = hastyClock()) => {
+const exchangeWith = (
+  rows: { bars?: readonly CcxtBar[]; trades?: readonly CcxtTrade[] },
+  quirks: Quirks = {},
+  clock = hastyClock(),
+) => {
   const exchange = new CcxtLike(clock.now);
   Object.assign(exchange, rows, { quirks });
   return { exchange, clock };
@@ -56,7 +76,9 @@ const closes = (out: string): readonly string[] => {
   const [series] = tape.series;
   if (series?.kind !== "candle") throw new Error("no bars");
   const tick = Number(tape.instruments[0]?.tickSize);
-  return [...series.close].map((count, row) => `${((series.at[row] as number) - start) / minute} ${(count * tick).toFixed(1)}`);
+  return [...series.close].map(
+    (count, row) => `${((series.at[row] as number) - start) / minute} ${(count * tick).toFixed(1)}`,
+  );
 };
 
 const closesOf = (rows: readonly CcxtBar[]): readonly string[] =>
@@ -102,7 +124,9 @@ describe("Fetched bars", () => {
   });
 
   it("find the first bar behind many empty pages", async () => {
-    const { out, done } = fetching(exchangeWith({ bars: bars(700, 720) }, { reachMs: 100 * minute }), { to: iso(start + 720 * minute) });
+    const { out, done } = fetching(exchangeWith({ bars: bars(700, 720) }, { reachMs: 100 * minute }), {
+      to: iso(start + 720 * minute),
+    });
     expect((await done).rows).toBe(20);
     expect(closes(out)).toEqual(closesOf(bars(700, 720)));
   });
@@ -110,7 +134,9 @@ describe("Fetched bars", () => {
   it("keep every digit of prices, on steps that divide them all", async () => {
     const one: CcxtBar = [start, "0.00001234", "0.0000125", 1.2e-5, "0.0000123456789", "123456789.12345"];
     const { out, done } = fetching(exchangeWith({ bars: [one] }));
-    expect((await done).instruments).toEqual([{ instId: "BTC-USDT-SWAP", tickSize: "0.0000000000001", lotSize: "0.00005" }]);
+    expect((await done).instruments).toEqual([
+      { instId: "BTC-USDT-SWAP", tickSize: "0.0000000000001", lotSize: "0.00005" },
+    ]);
     const { tape } = readFixture(out);
     expect(tape.series[0]).toMatchObject({
       low: Float64Array.of(120_000_000),
@@ -151,7 +177,8 @@ const tradesIn = (out: string): readonly string[] => {
   const [series] = tape.series;
   if (series?.kind !== "trade") throw new Error("no trades");
   return [...series.at].map(
-    (at, row) => `${at - start} ${series.side[row]} ${(series.qty[row] as number) * Number(tape.instruments[0]?.lotSize)}`,
+    (at, row) =>
+      `${at - start} ${series.side[row]} ${(series.qty[row] as number) * Number(tape.instruments[0]?.lotSize)}`,
   );
 };
 
@@ -189,7 +216,10 @@ describe("Fetched trades", () => {
 
   it("tell what an exchange did not show that keeps only the newest", async () => {
     const trades = Array.from({ length: 50 }, (_, index) => trade(index * 1_000_000, `t${index}`));
-    const { done } = fetching(exchangeWith({ trades }, { cap: 5, newest: true }), { kind: "trades", to: iso(start + 50 * 1_000_000) });
+    const { done } = fetching(exchangeWith({ trades }, { cap: 5, newest: true }), {
+      kind: "trades",
+      to: iso(start + 50 * 1_000_000),
+    });
     const { gaps, rows } = await done;
     expect(rows).toBe(5);
     expect(gaps).toEqual([{ instId: "BTC-USDT-SWAP", from: iso(start), to: iso(start + 45 * 1_000_000) }]);
@@ -216,15 +246,22 @@ describe("Fetched trades", () => {
 
   it("count contracts in base currency", async () => {
     const made = exchangeWith({ trades: [trade(1, "a", "3")] });
-    made.exchange.markets = { "BTC/USDT:USDT": swap("BTC/USDT:USDT", { contractSize: 0.01, precision: { price: 0.1, amount: 1 } }) };
+    made.exchange.markets = {
+      "BTC/USDT:USDT": swap("BTC/USDT:USDT", { contractSize: 0.01, precision: { price: 0.1, amount: 1 } }),
+    };
     const { out, done } = fetching(made, { kind: "trades" });
     expect((await done).instruments).toEqual([{ instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.01" }]);
     expect(tradesIn(out)).toEqual(["1 -1 0.03"]);
   });
 
   it("leave out what lacks a side, and count it", async () => {
-    const { done } = fetching(exchangeWith({ trades: [trade(1, "a"), { ...trade(2, "b"), side: undefined }] }), { kind: "trades" });
-    expect(await done).toMatchObject({ rows: 1, notes: [{ what: "rows without a time, a price or a side, dropped", count: 1 }] });
+    const { done } = fetching(exchangeWith({ trades: [trade(1, "a"), { ...trade(2, "b"), side: undefined }] }), {
+      kind: "trades",
+    });
+    expect(await done).toMatchObject({
+      rows: 1,
+      notes: [{ what: "rows without a time, a price or a side, dropped", count: 1 }],
+    });
   });
 });
 
@@ -239,7 +276,10 @@ describe("A fetch that is interrupted", () => {
     await whole.done;
     const stop = new AbortController();
     const first = exchangeWith({ bars: all }, { cap: 3 });
-    const begun = fetching(first, { signal: stop.signal, onProgress: ({ done }) => (done > 0.4 ? stop.abort() : undefined) });
+    const begun = fetching(first, {
+      signal: stop.signal,
+      onProgress: ({ done }) => (done > 0.4 ? stop.abort() : undefined),
+    });
     await expect(begun.done).rejects.toMatchObject({
       code: "STOPPED",
       message: expect.stringContaining(`${begun.out}.part; the same command`),
@@ -283,14 +323,20 @@ describe("Requests to an exchange", () => {
     expect(exchange.enableRateLimit).toBe(false);
     expect(times.length).toBe(20);
     // 400 ms each: two fit a second.
-    for (const at of times) expect(times.filter((other) => other >= at && other < at + 1_000).length).toBeLessThanOrEqual(2);
+    for (const at of times)
+      expect(times.filter((other) => other >= at && other < at + 1_000).length).toBeLessThanOrEqual(2);
   });
 
   it("are repeated after failures that pass, later each time, and wait as long as a refusal asks", async () => {
     const made = exchangeWith({ bars: bars(0, 40) });
     const { exchange } = made;
     exchange.last_response_headers = { "Retry-After": "42" };
-    exchange.failures.push(new NetworkError("no route"), new NetworkError("no route"), new RateLimitExceeded("429 slow down"), undefined);
+    exchange.failures.push(
+      new NetworkError("no route"),
+      new NetworkError("no route"),
+      new RateLimitExceeded("429 slow down"),
+      undefined,
+    );
     const told: string[] = [];
     await fetching(made, { onNote: (what, detail) => told.push(`${what} ${detail}`) }).done;
     expect(told).toEqual([
@@ -305,7 +351,10 @@ describe("Requests to an exchange", () => {
   it("are given up after a bounded number of failures", async () => {
     const made = exchangeWith({ bars: bars(0, 40) });
     for (let count = 0; count < 20; count++) made.exchange.failures.push(new NetworkError("no route"));
-    await expect(fetching(made).done).rejects.toMatchObject({ code: "DATA_UNAVAILABLE", message: expect.stringContaining("no route") });
+    await expect(fetching(made).done).rejects.toMatchObject({
+      code: "DATA_UNAVAILABLE",
+      message: expect.stringContaining("no route"),
+    });
     expect(made.exchange.asked.length).toBe(8);
   });
 });
@@ -327,7 +376,11 @@ describe("What is asked for wrongly", () => {
   };
 
   it.each<[string, Partial<FetchMarketOptions>, RegExp]>([
-    ["an unknown product", { symbols: ["BTC/USDX"] }, /^INSTRUMENT_UNKNOWN testex lists no BTC\/USDX\. Did you mean "BTC\/USDT"\?/],
+    [
+      "an unknown product",
+      { symbols: ["BTC/USDX"] },
+      /^INSTRUMENT_UNKNOWN testex lists no BTC\/USDX\. Did you mean "BTC\/USDT"\?/,
+    ],
     ["an inverse contract", { symbols: ["BTC/USD:BTC"] }, /^USAGE testex: BTC\/USD:BTC is an inverse contract/],
     [
       "another settlement",
@@ -335,7 +388,11 @@ describe("What is asked for wrongly", () => {
       /^USAGE testex: BTC\/USDC:USDT is settled in USDT, not in its quote currency USDC/,
     ],
     ["a dated future", { symbols: ["BTC/USDT:USDT-240329"] }, /^USAGE testex: .* is neither spot nor a perpetual swap/],
-    ["a length the exchange lacks", { symbols: ["BTC/USDT"], bar: "2m" }, /^USAGE testex has no bars of 2m\. It has 1m, 5m, 1h, 1d\./],
+    [
+      "a length the exchange lacks",
+      { symbols: ["BTC/USDT"], bar: "2m" },
+      /^USAGE testex has no bars of 2m\. It has 1m, 5m, 1h, 1d\./,
+    ],
     ["no length", { bar: "1w" }, /^USAGE bar: "1w" is not a length/],
     ["an instant that is none", { from: "yesterday" }, /^USAGE from: "yesterday" is not an instant/],
     ["no time", { from: "2030-01-01" }, /^USAGE from 2030-01-01 .* no time between them that has passed/],
@@ -355,7 +412,9 @@ describe("What is asked for wrongly", () => {
   });
 
   it("is refused with the command that installs ccxt where that is missing", async () => {
-    expect(await refused({ exchange: "binance" })).toBe("CONFIG_INVALID ccxt is not installed. Install it beside Sluice: npm install ccxt");
+    expect(await refused({ exchange: "binance" })).toBe(
+      "CONFIG_INVALID ccxt is not installed. Install it beside Sluice: npm install ccxt",
+    );
   });
 });
 
@@ -365,13 +424,27 @@ describe("The terms of products", () => {
     ["decimal places", 2, { price: 2, amount: 0 }, { tickSize: "0.01", lotSize: "1" }],
     ["significant digits", 3, { price: 5, amount: 8 }, {}],
   ])("are read by the way the exchange counts precision: %s", async (_, precisionMode, precision, steps) => {
-    const exchange = Object.assign(new CcxtLike(), { precisionMode, markets: { "BTC/USDT": spot("BTC/USDT", { precision }) } });
+    const exchange = Object.assign(new CcxtLike(), {
+      precisionMode,
+      markets: { "BTC/USDT": spot("BTC/USDT", { precision }) },
+    });
     const [terms] = await fetchInstruments({ exchange, symbols: ["BTC/USDT"] });
-    expect(terms).toEqual({ instId: "BTC-USDT", symbol: "BTC/USDT", ...steps, makerBps: "10", takerBps: "10", active: true });
+    expect(terms).toEqual({
+      instId: "BTC-USDT",
+      symbol: "BTC/USDT",
+      ...steps,
+      makerBps: "10",
+      takerBps: "10",
+      active: true,
+    });
   });
 
   it("count the sizes of contracts in base currency", async () => {
-    const market = swap("BTC/USDT:USDT", { contractSize: 0.01, precision: { price: 0.1, amount: 0.1 }, limits: { amount: { min: 0.1 } } });
+    const market = swap("BTC/USDT:USDT", {
+      contractSize: 0.01,
+      precision: { price: 0.1, amount: 0.1 },
+      limits: { amount: { min: 0.1 } },
+    });
     const exchange = Object.assign(new CcxtLike(), { markets: { [market.symbol]: market } });
     const [terms] = await fetchInstruments({ exchange, symbols: ["BTC-USDT-SWAP"] });
     expect(terms).toMatchObject({

@@ -17,7 +17,8 @@ const read = (bytes: string | Uint8Array, name = "bars") => {
 };
 const rows = Array.from(
   { length: 20_000 },
-  (_, index) => `${1_704_067_200_000 + index * 60_000},${100 + (index % 7)},110,90,${100 + ((index * 3) % 7)},${index % 11}`,
+  (_, index) =>
+    `${1_704_067_200_000 + index * 60_000},${100 + (index % 7)},110,90,${100 + ((index * 3) % 7)},${index % 11}`,
 );
 const text = `timestamp,open,high,low,close,volume\n${rows.join("\n")}\n`;
 const utf16be = Buffer.from(`\ufeff${text}`, "utf16le").swap16();
@@ -47,9 +48,21 @@ describe("Packed files", () => {
   it.each<[string, Uint8Array | string, RegExp]>([
     ["that end early", zlib.gzipSync(text).subarray(0, 2_000), /the gzip data is damaged or ends early/],
     ["an archive that ends early", zip.subarray(0, 2_000), /the zip archive is damaged or ends early/],
-    ["an archive whose checksum differs", broken, /bars.csv: the zip data is damaged or ends early \(its checksum does not match\)/],
-    ["an archive of nothing", zipOf({ "bars.csv.CHECKSUM": "1" }), /the archive holds no data; found bars.csv.CHECKSUM/],
-    ["a spreadsheet", zipOf({ "[Content_Types].xml": "x" }), /it is a spreadsheet, which is not read. Write it as CSV or Parquet first/],
+    [
+      "an archive whose checksum differs",
+      broken,
+      /bars.csv: the zip data is damaged or ends early \(its checksum does not match\)/,
+    ],
+    [
+      "an archive of nothing",
+      zipOf({ "bars.csv.CHECKSUM": "1" }),
+      /the archive holds no data; found bars.csv.CHECKSUM/,
+    ],
+    [
+      "a spreadsheet",
+      zipOf({ "[Content_Types].xml": "x" }),
+      /it is a spreadsheet, which is not read. Write it as CSV or Parquet first/,
+    ],
     ["JSON that ends early", "[[1704067200000,1,2,1,1,1],[17040672", /:2: the JSON ends within "\[17040672"/],
     ["JSON with a fault", "[[1704067200000,1,2,1,1,1],[1,oops]]", /:2: "\[1,oops\]" is not JSON/],
     ["nothing", "", /the file is empty/],

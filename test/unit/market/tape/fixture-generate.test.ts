@@ -16,7 +16,11 @@ const demo = fileURLToPath(new URL("../../../fixtures/demo", import.meta.url));
 const home = temporaryFolder("generate");
 
 type GenerateOptions = Parameters<typeof generateTape>[0];
-const options: GenerateOptions = { seed: 7, minutes: 10, instruments: ["BTC-USDT-SWAP", "ETH-USDT"].map(instrumentFor) };
+const options: GenerateOptions = {
+  seed: 7,
+  minutes: 10,
+  instruments: ["BTC-USDT-SWAP", "ETH-USDT"].map(instrumentFor),
+};
 
 const pairsOf = (tape: Tape): readonly (readonly [QuoteSeries, TradeSeries])[] =>
   tape.instruments.map((_, instrument) => {
@@ -63,7 +67,17 @@ describe("A generated market", () => {
 
   it("has the same bytes on every machine", async () => {
     const { contentHash } = JSON.parse(
-      await run("--out", join(home, "known"), "--seed", "7", "--minutes", "10", "--instrument", "BTC-USDT-SWAP", "--json"),
+      await run(
+        "--out",
+        join(home, "known"),
+        "--seed",
+        "7",
+        "--minutes",
+        "10",
+        "--instrument",
+        "BTC-USDT-SWAP",
+        "--json",
+      ),
     );
     expect(contentHash).toBe("686e282e2021c7a1df391b36681752d9e54ce95f9a4cb9fa9a1a77e7b4c2a186");
   });
@@ -76,14 +90,18 @@ describe("A generated market", () => {
           const met = (at: number): number => quotes.at.findLastIndex((quoted) => quoted <= at);
           const left = new Map<string, number>();
           expect(
-            quotes.at.every((at, row) => at >= 0 && (quotes.bidPx[row] ?? 0) > 0 && (quotes.bidPx[row] ?? 0) < (quotes.askPx[row] ?? 0)),
+            quotes.at.every(
+              (at, row) =>
+                at >= 0 && (quotes.bidPx[row] ?? 0) > 0 && (quotes.bidPx[row] ?? 0) < (quotes.askPx[row] ?? 0),
+            ),
           ).toBe(true);
           trades.at.forEach((at, row) => {
             const quote = met(at);
             const bought = trades.side[row] === 1;
             expect(trades.px[row]).toBe((bought ? quotes.askPx : quotes.bidPx)[quote]);
             const key = `${quote} ${bought}`;
-            const rest = (left.get(key) ?? (bought ? quotes.askQty : quotes.bidQty)[quote] ?? 0) - (trades.qty[row] ?? 0);
+            const rest =
+              (left.get(key) ?? (bought ? quotes.askQty : quotes.bidQty)[quote] ?? 0) - (trades.qty[row] ?? 0);
             expect(rest).toBeGreaterThanOrEqual(0);
             expect(trades.qty[row]).toBeGreaterThan(0);
             left.set(key, rest);
@@ -101,7 +119,8 @@ describe("A generated market", () => {
       const spreads = new Set(Array.from(quotes.bidPx, (bid, row) => (quotes.askPx[row] ?? 0) - bid));
       const perMinute = new Float64Array(120);
       for (const at of trades.at)
-        perMinute[Math.floor((at - tape.startAt) / 60_000)] = (perMinute[Math.floor((at - tape.startAt) / 60_000)] ?? 0) + 1;
+        perMinute[Math.floor((at - tape.startAt) / 60_000)] =
+          (perMinute[Math.floor((at - tape.startAt) / 60_000)] ?? 0) + 1;
       const mean = trades.at.length / 120;
       const variance = perMinute.reduce((total, count) => total + (count - mean) ** 2, 0) / 120;
       expect(quotes.at.length / 120).toBeGreaterThan(90);
@@ -119,7 +138,11 @@ describe("A generated market", () => {
     ["too many quotes", { quotesPerMinute: 1e9 }, /quotesPerMinute/],
     ["no instrument", { instruments: [] }, /at least one instrument/],
     ["a start before the epoch", { startAt: -1 }, /startAt/],
-    ["a price of few ticks", { instruments: [{ instId: "A-B", startPx: "0.05", tickSize: "0.01", lotSize: "1" }] }, /fewer than 100 ticks/],
+    [
+      "a price of few ticks",
+      { instruments: [{ instId: "A-B", startPx: "0.05", tickSize: "0.01", lotSize: "1" }] },
+      /fewer than 100 ticks/,
+    ],
     ["an instrument twice", { instruments: [instrumentFor("A-B"), instrumentFor("A-B")] }, /A-B is listed twice/],
   ])("refuses %s", (_, change, message) => {
     expect(() => generateTape({ ...options, ...change })).toThrow(message);
@@ -129,7 +152,17 @@ describe("A generated market", () => {
 describe("sluice generate", () => {
   it("writes a fixture and says what is in it", async () => {
     const out = join(home, "spoken");
-    const text = await run("--out", out, "--minutes", "2", "--start", "2025-03-01", "--instrument", "SOL-USDT", "DOGE-USDT");
+    const text = await run(
+      "--out",
+      out,
+      "--minutes",
+      "2",
+      "--start",
+      "2025-03-01",
+      "--instrument",
+      "SOL-USDT",
+      "DOGE-USDT",
+    );
     const { manifest } = readFixture(out);
     expect(text).toContain(`${out}: `);
     expect(text).toContain(`contentHash ${manifest.contentHash}\n`);

@@ -90,7 +90,9 @@ describe("A fixture", () => {
 
   it("has a contentHash that depends on the data and not on the words about it", () => {
     const first = writeFixture(dir, everyKind(), meta);
-    expect(writeFixture(dir, everyKind(), { source: "other words" }, { force: true }).contentHash).toBe(first.contentHash);
+    expect(writeFixture(dir, everyKind(), { source: "other words" }, { force: true }).contentHash).toBe(
+      first.contentHash,
+    );
     const other = createTape(
       [{ ...instruments[0], tickSize: "0.2" } as TapeInstrument, instruments[1] as TapeInstrument],
       everyKind().series,
@@ -125,7 +127,8 @@ describe("A fixture", () => {
   it("spans blocks", () => {
     const random = createRandom(1);
     const builder = seriesBuilder("quote", 0);
-    for (let row = 0; row < 65_536 + 3; row++) builder.push(row, random.whole(0, 9), row, random.whole(0, 2 ** 40), row);
+    for (let row = 0; row < 65_536 + 3; row++)
+      builder.push(row, random.whole(0, 9), row, random.whole(0, 2 ** 40), row);
     const tape = createTape(instruments, [builder.series()]);
     writeFixture(dir, tape, meta);
     expect(readFixture(dir).tape).toEqual(tape);
@@ -138,7 +141,12 @@ describe("A fixture", () => {
     for (let row = 0; row < 20_000; row++) {
       at += random.whole(1, 3) === 1 ? random.whole(1, 800) : 0;
       px += random.whole(1, 4) === 1 ? random.whole(-8, 8) : 0;
-      builder.push(at, random.whole(0, 1) === 1 ? 1 : -1, px, random.whole(1, 3) === 1 ? random.whole(1, 900) : random.whole(1, 20));
+      builder.push(
+        at,
+        random.whole(0, 1) === 1 ? 1 : -1,
+        px,
+        random.whole(1, 3) === 1 ? random.whole(1, 900) : random.whole(1, 20),
+      );
     }
     const manifest = writeFixture(dir, createTape(instruments, [builder.series()]), meta);
     expect((manifest.series[0]?.bytes ?? 0) / 20_000).toBeLessThanOrEqual(4);
@@ -160,7 +168,15 @@ describe("A manifest that is taken at once", () => {
       }
     };
     const places = [[], ["series", "0"], ["series", "3"], ["instruments", "1"], ["notes", "0"]];
-    const names = [...Object.keys(manifest), ...Object.keys(series[3] ?? {}), "tickSize", "what", "count", "0", "constructor"];
+    const names = [
+      ...Object.keys(manifest),
+      ...Object.keys(series[3] ?? {}),
+      "tickSize",
+      "what",
+      "count",
+      "0",
+      "constructor",
+    ];
     const values = fc.constantFrom(
       0,
       -1,
@@ -214,7 +230,10 @@ describe("Writing a fixture", () => {
     mkdirSync(join(dir, "deep"), { recursive: true });
     writeFixture(join(dir, "deep"), everyKind(), meta);
     writeFixture(join(dir, "a", "b"), everyKind(), meta);
-    expect([existsSync(join(dir, "deep", "manifest.json")), existsSync(join(dir, "a", "b", "manifest.json"))]).toEqual([true, true]);
+    expect([existsSync(join(dir, "deep", "manifest.json")), existsSync(join(dir, "a", "b", "manifest.json"))]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   it("leaves nothing beside the target", () => {
@@ -299,12 +318,20 @@ describe("Reading a fixture refuses", () => {
     ["a manifest of something else", () => '{"format":3}', "found 3"],
     ["a manifest that is null", () => "null", "found none"],
     ["a missing field", (text) => text.replace('"rows": 6,', ""), '"rows" is missing'],
-    ["a file outside the folder", (text) => text.replace(trade, `../${trade}`), "manifest.json.series.0.file: must match pattern"],
+    [
+      "a file outside the folder",
+      (text) => text.replace(trade, `../${trade}`),
+      "manifest.json.series.0.file: must match pattern",
+    ],
     ["a wrong count of rows", (text) => text.replace('"rows": 2,', '"rows": 3,'), `${trade}: expected 3 rows, found 2`],
     ["a wrong count in all", (text) => text.replace('"rows": 6,', '"rows": 7,'), "expected 7 rows in all, found 6"],
     ["a changed tick size", (text) => text.replace('"0.1"', '"0.2"'), "expected contentHash"],
     ["a wrong size", (text) => text.replace(/"bytes": \d+/, '"bytes": 4'), `${trade}: expected 4 bytes, found`],
-    ["a wrong hash", (text) => text.replace(/"sha256": "[0-9a-f]{8}/, '"sha256": "00000000'), `${trade}: expected SHA-256 00000000`],
+    [
+      "a wrong hash",
+      (text) => text.replace(/"sha256": "[0-9a-f]{8}/, '"sha256": "00000000'),
+      `${trade}: expected SHA-256 00000000`,
+    ],
     [
       "a wrong content hash of a series",
       (text) => text.replace(/"content": "[0-9a-f]{8}/, '"content": "00000000'),
@@ -350,7 +377,9 @@ describe("Reading a fixture refuses", () => {
     if (trades === undefined) throw new Error("the tape has trades");
     const wrong = seriesOf("trade", 0, Float64Array.of(12, 10), columnsOf(trades));
     writeFixture(dir, { ...tape, series: [wrong], length: 2 }, meta);
-    expect(refusal()).toContain(`${dir}: Market data: trade of BTC-USDT-SWAP: row 1 is at 10 ms, the row before it at 12 ms`);
+    expect(refusal()).toContain(
+      `${dir}: Market data: trade of BTC-USDT-SWAP: row 1 is at 10 ms, the row before it at 12 ms`,
+    );
   });
 });
 

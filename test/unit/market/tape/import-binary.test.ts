@@ -24,7 +24,8 @@ interface Expected {
 }
 const expected = JSON.parse(readFileSync(fileOf("expected.json"), "utf8")) as Readonly<Record<string, Expected>>;
 
-const read = (file: string, options: Partial<RecordingOptions> = {}) => readRecording({ file, instrument: "BTC-USDT-SWAP", ...options });
+const read = (file: string, options: Partial<RecordingOptions> = {}) =>
+  readRecording({ file, instrument: "BTC-USDT-SWAP", ...options });
 
 /** The decimals of a series, column by column. */
 const decimalsOf = ({ instruments, series }: Tape): readonly (readonly string[])[] => {
@@ -66,16 +67,20 @@ describe("A binary file", () => {
     expect([found?.rows, tape.startAt]).toEqual([50, expected[name]?.times[0]]);
   });
 
-  it.each(["bars-snappy.parquet", "bars-zstd.feather", "bars-stream.arrow", "bars-records.npy", "bars-table.npy", "bars.csv.zst"])(
-    "is refused where it ends early: %s",
-    async (name) => {
-      const bytes = bytesOf(name);
-      for (const part of [0.3, 0.9])
-        await expect(read(stored(`early-${name}`, bytes.subarray(0, Math.floor(bytes.length * part))))).rejects.toThrow(
-          /early-.*: the (Parquet|Arrow|NumPy|zstd) data is damaged or ends early \(.*\)\. Fetch the file again/,
-        );
-    },
-  );
+  it.each([
+    "bars-snappy.parquet",
+    "bars-zstd.feather",
+    "bars-stream.arrow",
+    "bars-records.npy",
+    "bars-table.npy",
+    "bars.csv.zst",
+  ])("is refused where it ends early: %s", async (name) => {
+    const bytes = bytesOf(name);
+    for (const part of [0.3, 0.9])
+      await expect(read(stored(`early-${name}`, bytes.subarray(0, Math.floor(bytes.length * part))))).rejects.toThrow(
+        /early-.*: the (Parquet|Arrow|NumPy|zstd) data is damaged or ends early \(.*\)\. Fetch the file again/,
+      );
+  });
 
   it.each(["bars-snappy.parquet", "bars-lz4.feather", "bars-uncompressed.feather", "bars-records.npy"])(
     "ends in rows or in a refusal, whichever byte is wrong: %s",
@@ -97,6 +102,8 @@ describe("A binary file", () => {
     ["PARE and more", "an encrypted Parquet file"],
     ["SQLite format 3", "an SQLite database"],
   ])("that is not read is named: %s", async (head, what) => {
-    await expect(read(stored("unknown", Buffer.from(head, "latin1")))).rejects.toThrow(`it is ${what}, which is not read.`);
+    await expect(read(stored("unknown", Buffer.from(head, "latin1")))).rejects.toThrow(
+      `it is ${what}, which is not read.`,
+    );
   });
 });

@@ -18,7 +18,8 @@ const read = (rows: readonly string[], options: Partial<RecordingOptions> = {}, 
   return readRecording({ file, instrument: "BTC-USD-SWAP", ...options });
 };
 const candlesOf = ({ tape }: Awaited<ReturnType<typeof read>>): CandleSeries => tape.series[0] as CandleSeries;
-const minute = (index: number, cells = "10,12,9,11,5"): string => `2022-01-01 00:${String(index).padStart(2, "0")}:00,${cells}`;
+const minute = (index: number, cells = "10,12,9,11,5"): string =>
+  `2022-01-01 00:${String(index).padStart(2, "0")}:00,${cells}`;
 const instant = (text: string): number => Date.parse(text);
 
 describe("Imported candles", () => {
@@ -54,7 +55,9 @@ describe("Imported candles", () => {
     ["2022-01-01T01:01:00+01:00", "2021-12-31T22:32:00-01:30"],
     ["20220101000100", "20220101000200"],
   ])("understand timestamps like %s", async (first, second) => {
-    expect(candlesOf(await read([`${first},1,1,1,1,1`, `${second},1,1,1,1,1`])).at[0]).toBe(instant("2022-01-01T00:02:00Z"));
+    expect(candlesOf(await read([`${first},1,1,1,1,1`, `${second},1,1,1,1,1`])).at[0]).toBe(
+      instant("2022-01-01T00:02:00Z"),
+    );
   });
 
   it("keep microseconds of seconds with a fraction, and cut nanoseconds", async () => {
@@ -74,7 +77,9 @@ describe("Imported candles", () => {
         "Volume,Note,Close,Low,Open,High,Timestamp",
       ),
     );
-    expect([series.open[0], series.high[0], series.low[0], series.close[0], series.volume[0]]).toEqual([10, 12, 9, 11, 5]);
+    expect([series.open[0], series.high[0], series.low[0], series.close[0], series.volume[0]]).toEqual([
+      10, 12, 9, 11, 5,
+    ]);
   });
 
   it("take the smallest gap as their length and count the missing ones", async () => {
@@ -93,7 +98,11 @@ describe("Imported volumes:", () => {
       list.map((volume, index) => minute(index, `10,12,9,11,${volume}`)),
       lotSize === undefined ? {} : { lotSize },
     );
-    return [recording.tape.instruments[0]?.lotSize, [...candlesOf(recording).volume], recording.meta.notes?.[0]?.count ?? 0];
+    return [
+      recording.tape.instruments[0]?.lotSize,
+      [...candlesOf(recording).volume],
+      recording.meta.notes?.[0]?.count ?? 0,
+    ];
   };
 
   it.each<[string, readonly string[], string | undefined, unknown]>([
@@ -106,7 +115,12 @@ describe("Imported volumes:", () => {
       undefined,
       ["0.000001", [2300413729500, 218102595075], 1],
     ],
-    ["lose digits that no count could hold", ["1", "123456789012.123456789"], undefined, ["0.1", [10, 1234567890121], 1]],
+    [
+      "lose digits that no count could hold",
+      ["1", "123456789012.123456789"],
+      undefined,
+      ["0.1", [10, 1234567890121], 1],
+    ],
     ["keep the digits of a given lot", ["1.23456789", "2"], "0.00000001", ["0.00000001", [123456789, 200000000], 0]],
   ])("%s", async (_, list, lotSize, expected) => {
     expect(await volumes(list, lotSize)).toEqual(expected);
@@ -122,7 +136,11 @@ describe("Imported volumes:", () => {
 
 describe("A candle import refuses by line and value:", () => {
   it.each<[string, readonly string[], RegExp]>([
-    ["a repeated row with other values", [minute(1), minute(1, "10,12,9,11,6")], /:3: 2022-01-01 00:01:00 repeats the timestamp/],
+    [
+      "a repeated row with other values",
+      [minute(1), minute(1, "10,12,9,11,6")],
+      /:3: 2022-01-01 00:01:00 repeats the timestamp/,
+    ],
     ["a row out of order", [minute(2), minute(3), minute(1)], /:4: 2022-01-01 00:01:00 comes before the row above it/],
     [
       "a gap of no whole number of bars",
@@ -136,7 +154,12 @@ describe("A candle import refuses by line and value:", () => {
     ],
     [
       "one bar late by half of the others' length",
-      [...Array.from({ length: 20 }, (_, index) => minute(index)), "2022-01-01 00:20:30,10,12,9,11,5", minute(21), minute(22)],
+      [
+        ...Array.from({ length: 20 }, (_, index) => minute(index)),
+        "2022-01-01 00:20:30,10,12,9,11,5",
+        minute(21),
+        minute(22),
+      ],
       /:22: the bar of 2022-01-01T00:20:30.000Z is off the grid: bars last 60000 ms, and it comes 30000 ms after its place/,
     ],
     [
@@ -144,17 +167,29 @@ describe("A candle import refuses by line and value:", () => {
       [minute(6), minute(5), minute(4), minute(3), "2022-01-01 00:01:30,10,12,9,11,5"],
       /:6: the bar of 2022-01-01T00:01:30.000Z is off the grid/,
     ],
-    ["a high below the close", [minute(1, "10,10.5,9,11,1"), minute(2)], /:2: .*expected 0 < low <= open and close <= high/],
+    [
+      "a high below the close",
+      [minute(1, "10,10.5,9,11,1"), minute(2)],
+      /:2: .*expected 0 < low <= open and close <= high/,
+    ],
     ["a low above the open", [minute(1), minute(2, "10,12,10.5,11,1")], /:3: .*10.5/],
     ["a price of zero", [minute(1, "0,0,0,0,0"), minute(2)], /:2: .*0 < low/],
     ["hexadecimal", [minute(1, "0x1e,12,9,11,5"), minute(2)], /:2: "open" is "0x1e"/],
     ["a negative volume", [minute(1, "10,12,9,11,-5"), minute(2)], /:2: "volume" is "-5"/],
     ["an empty cell", [minute(1, "10,12,9,,5"), minute(2)], /:2: "close" is ""/],
     ["a missing cell", [minute(1, "10,12,9,11"), minute(2)], /:2: 5 cells; the header names 6/],
-    ["a month of 13", ["2022-13-01 00:00:00,1,1,1,1,1", minute(2)], /:2: "timestamp" is "2022-13-01 00:00:00"; expected UTC/],
+    [
+      "a month of 13",
+      ["2022-13-01 00:00:00,1,1,1,1,1", minute(2)],
+      /:2: "timestamp" is "2022-13-01 00:00:00"; expected UTC/,
+    ],
     ["a day that does not exist", ["2022-02-30 00:00:00,1,1,1,1,1", minute(2)], /:2: "timestamp"/],
     ["a named time zone", ["2022-01-01T00:00:00 CET,1,1,1,1,1", minute(2)], /:2: "timestamp"/],
-    ["seconds and dates mixed", ["1640995260,1,1,1,1,1", minute(2)], /:3: the timestamp .* is of dates; rows before it tell seconds/],
+    [
+      "seconds and dates mixed",
+      ["1640995260,1,1,1,1,1", minute(2)],
+      /:3: the timestamp .* is of dates; rows before it tell seconds/,
+    ],
     ["a single row", [minute(1)], /cannot be told from fewer than two rows/],
     ["no row", [], /cannot be told from fewer than two rows/],
     [
@@ -169,7 +204,9 @@ describe("A candle import refuses by line and value:", () => {
 
   it("an instant by the name that the file has for its column", async () => {
     const rows = ["yesterday,10,12,9,11,5", minute(2)];
-    await expect(read(rows, {}, "Date,Open,High,Low,Close,Volume")).rejects.toThrow(/:2: "[Dd]ate" is "yesterday"; expected UTC/);
+    await expect(read(rows, {}, "Date,Open,High,Low,Close,Volume")).rejects.toThrow(
+      /:2: "[Dd]ate" is "yesterday"; expected UTC/,
+    );
   });
 
   it("a header without a column", async () => {

@@ -11,7 +11,10 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const home = temporaryFolder("import-command");
 const csv = join(home, "bars.csv");
-writeFileSync(csv, "timestamp,open,high,low,close,volume\n2022-01-01 00:00:00,1,2,1,2,3\n2022-01-01 00:01:00,2,2,1,1,4.5\n");
+writeFileSync(
+  csv,
+  "timestamp,open,high,low,close,volume\n2022-01-01 00:00:00,1,2,1,2,3\n2022-01-01 00:01:00,2,2,1,1,4.5\n",
+);
 
 const run = async (...words: string[]): Promise<string> => {
   const io = capturedIo();
@@ -37,7 +40,9 @@ describe("sluice import", () => {
     const rows = ["1641024000000,100,1,101,1", "1641024001000,102,1,101,1", "1641024002000,103,1,101,1"];
     writeFileSync(quotes, ["timestamp,bid,bidSize,ask,askSize", ...rows, ""].join("\n"));
     const text = await run(quotes, "--instrument", "BTC-USDT", "--out", join(home, "crossed"));
-    expect(text).toContain("  problem: quote of BTC-USDT: best prices that cross: 2 (first 2022-01-01T08:00:01.000Z)\n");
+    expect(text).toContain(
+      "  problem: quote of BTC-USDT: best prices that cross: 2 (first 2022-01-01T08:00:01.000Z)\n",
+    );
     const { problems } = await importMarket({ file: quotes, instrument: "BTC-USDT", out: join(home, "crossed-too") });
     expect(problems).toMatchObject([{ what: "best prices that cross", count: 2 }]);
     expect(readFixture(join(home, "crossed")).tape.length).toBe(3);
@@ -79,7 +84,9 @@ describe("sluice import", () => {
     await expect(run(csv, "--instrument", "BTC-USDT", "--out", out)).rejects.toThrow(
       /twice holds a fixture already: 2 rows of BTC-USDT \(Candles from bars.csv; .*\). It has rows of 60000 ms candle of BTC-USDT from 2022-01-01T00:01:00.000Z to .* replace the rows of that time with --force/,
     );
-    await expect(run("none.csv", "--instrument", "ETH-USDT", "--out", out, "--force")).rejects.toThrow(/there is no such file/);
+    await expect(run("none.csv", "--instrument", "ETH-USDT", "--out", out, "--force")).rejects.toThrow(
+      /there is no such file/,
+    );
     expect(readFixture(out).manifest).toEqual(before);
     await run(csv, "--instrument", "BTC-USDT", "--out", out, "--force");
     expect(readFixture(out).manifest.contentHash).toBe(before.contentHash);
@@ -93,7 +100,10 @@ describe("sluice import", () => {
     [[csv, "--instrument", "BTC-USDT", "--disorder-ms", "-5"], /whole milliseconds/],
     [["none.csv", "--instrument", "BTC-USDT"], /none.csv: there is no such file/],
     [[csv, "--instrument", "BTC-USDT", "--terms", "no.csv"], /no.csv: there is no such file/],
-    [[csv], /bars.csv: its name tells no instrument. Name it: --instrument BTC-USDT-SWAP, or --instrument 'bars.csv=BTC-USDT-SWAP'/],
+    [
+      [csv],
+      /bars.csv: its name tells no instrument. Name it: --instrument BTC-USDT-SWAP, or --instrument 'bars.csv=BTC-USDT-SWAP'/,
+    ],
     [["--instrument", "BTC-USDT"], /missing required argument 'files'/],
   ])("refuses %j and writes nothing", async (words, message) => {
     const out = join(home, "refused");

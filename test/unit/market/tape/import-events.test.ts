@@ -17,7 +17,9 @@ interface Reckoned {
   readonly trades: readonly (readonly [number, number, string, string])[];
   readonly books: readonly (readonly [number, readonly Level[], readonly Level[]])[];
 }
-const reckoned = JSON.parse(readFileSync(join(folder, "expected-events.json"), "utf8")) as Readonly<Record<string, Reckoned>>;
+const reckoned = JSON.parse(readFileSync(join(folder, "expected-events.json"), "utf8")) as Readonly<
+  Record<string, Reckoned>
+>;
 
 const plain = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
@@ -28,7 +30,11 @@ const textsOf = ({ instruments }: Tape) => {
 };
 
 /** The book after all rows of the millisecond of `at`. */
-const bookAt = (tape: Tape, { at: times, side, px, qty, snapshot }: LevelSeries, at: number): readonly (readonly Level[])[] => {
+const bookAt = (
+  tape: Tape,
+  { at: times, side, px, qty, snapshot }: LevelSeries,
+  at: number,
+): readonly (readonly Level[])[] => {
   const texts = textsOf(tape);
   const book = { 1: new Map<number, number>(), [-1]: new Map<number, number>() };
   for (let row = 0; row < times.length && (times[row] as number) < at + 0.5; row++) {
@@ -38,7 +44,9 @@ const bookAt = (tape: Tape, { at: times, side, px, qty, snapshot }: LevelSeries,
     else levels.set(px[row] as number, qty[row] as number);
   }
   return ([1, -1] as const).map((one) =>
-    [...book[one]].sort(([a], [b]) => one * (b - a)).map(([price, size]) => [texts.px(price), texts.qty(size)] as const),
+    [...book[one]]
+      .sort(([a], [b]) => one * (b - a))
+      .map(([price, size]) => [texts.px(price), texts.qty(size)] as const),
   );
 };
 
@@ -59,15 +67,15 @@ describe("Events of hftbacktest", () => {
     const texts = textsOf(tape);
     const expected = reckoned[axis] as Reckoned;
     expect(expected.books.map(([at]) => [at, ...bookAt(tape, levels, at)])).toEqual(expected.books);
-    expect(Array.from(trades.at, (at, row) => [at, trades.side[row], texts.px(trades.px[row]), texts.qty(trades.qty[row])])).toEqual(
-      expected.trades,
-    );
-    expect([texts.px(quotes.bidPx[1]), texts.qty(quotes.bidQty[1]), texts.px(quotes.askPx[1]), texts.qty(quotes.askQty[1])]).toEqual([
-      "100",
-      "1.5",
-      "100.5",
-      "0.125",
-    ]);
+    expect(
+      Array.from(trades.at, (at, row) => [at, trades.side[row], texts.px(trades.px[row]), texts.qty(trades.qty[row])]),
+    ).toEqual(expected.trades);
+    expect([
+      texts.px(quotes.bidPx[1]),
+      texts.qty(quotes.bidQty[1]),
+      texts.px(quotes.askPx[1]),
+      texts.qty(quotes.askQty[1]),
+    ]).toEqual(["100", "1.5", "100.5", "0.125"]);
     expect(files?.[0]?.layout).toBe("hftbacktest");
     expect(notes.map(({ what, count }) => `${what}: ${count}`).sort()).toEqual([
       "changes of a book before its first snapshot, dropped: 1",

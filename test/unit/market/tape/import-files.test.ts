@@ -23,7 +23,8 @@ const bars = (from: number, to: number, step = 1, header = true): string =>
     ...(header ? ["timestamp,open,high,low,close,volume"] : []),
     ...Array.from(
       { length: to - from },
-      (_, index) => `${start + (from + index) * minute},100,99999,${Math.min(0.5, step)},${((from + index + 1) * step).toFixed(2)},1.5`,
+      (_, index) =>
+        `${start + (from + index) * minute},100,99999,${Math.min(0.5, step)},${((from + index + 1) * step).toFixed(2)},1.5`,
     ),
   ].join("\n");
 let counter = 0;
@@ -58,7 +59,12 @@ describe("Several files", () => {
     });
     const { fixture, rows, notes, files } = await importAll(dir, { instrument: "BTC-USDT" });
     const { tape } = readFixture(fixture);
-    expect(closesOf(tape, "BTC-USDT")).toEqual([...minutes(0, 10), ...minutes(10, 25, 0.25), ...minutes(25, 30), ...minutes(31, 33)]);
+    expect(closesOf(tape, "BTC-USDT")).toEqual([
+      ...minutes(0, 10),
+      ...minutes(10, 25, 0.25),
+      ...minutes(25, 30),
+      ...minutes(31, 33),
+    ]);
     expect([rows, tape.startAt, tape.endAt]).toEqual([32, start + minute, start + 33 * minute]);
     expect(files?.map(({ file }) => file.slice(dir.length + 1))).toEqual([
       "BTCUSDT-a.csv",
@@ -81,7 +87,11 @@ describe("Several files", () => {
   });
 
   it("of several instruments stand beside each other, by the names of the files", async () => {
-    const dir = folder({ "BTCUSDT-1m-2024-01.csv": bars(0, 5), "ETHUSDT-1m-2024-01.csv": bars(0, 5, 0.5), "other.csv": bars(0, 5, 0.1) });
+    const dir = folder({
+      "BTCUSDT-1m-2024-01.csv": bars(0, 5),
+      "ETHUSDT-1m-2024-01.csv": bars(0, 5, 0.5),
+      "other.csv": bars(0, 5, 0.1),
+    });
     const { fixture } = await importAll(dir, { market: "swap", instruments: { "oth*": "SOL-USDT" } });
     const { tape, manifest } = readFixture(fixture);
     expect(manifest.instruments.map(({ instId, tickSize }) => [instId, tickSize])).toEqual([
@@ -100,7 +110,11 @@ describe("Several files", () => {
     ["futures/um/daily/BTCUSDT-1m.csv", {}, "BTC-USDT-SWAP"],
     ["data/spot/BTCUSDT-1m.csv", {}, "BTC-USDT"],
     ["Binance_ETHUSDT_1h.csv", { market: "spot" }, "ETH-USDT"],
-    ["BTCUSDT-1m.csv", {}, /is BTC-USDT spot or a perpetual swap\? Say --market spot .*--instrument 'BTCUSDT\*=BTC-USDT-SWAP'/],
+    [
+      "BTCUSDT-1m.csv",
+      {},
+      /is BTC-USDT spot or a perpetual swap\? Say --market spot .*--instrument 'BTCUSDT\*=BTC-USDT-SWAP'/,
+    ],
     ["prices.csv", {}, /its name tells no instrument/],
     ["prices.csv", { instrument: "BTCUSDT" }, /not an instrument id/],
   ])("named %s with %j are of the instrument %s", async (name, options, expected) => {
@@ -110,10 +124,17 @@ describe("Several files", () => {
   });
 
   it("are named by patterns", async () => {
-    const dir = folder({ "a-1.csv": bars(0, 3), "a-2.csv": bars(3, 6), "b-1.csv": bars(6, 9), "sub/a-3.csv": bars(9, 12) });
+    const dir = folder({
+      "a-1.csv": bars(0, 3),
+      "a-2.csv": bars(3, 6),
+      "b-1.csv": bars(6, 9),
+      "sub/a-3.csv": bars(9, 12),
+    });
     const count = async (...files: string[]) =>
       (await importMarket({ files: files.map((file) => join(dir, file)), instrument: "BTC-USDT", out: outOf() })).rows;
-    expect(await Promise.all([count("a-*.csv"), count("?-1.csv"), count("**/a-*.csv"), count("a-1.csv", "a-*.csv")])).toEqual([6, 6, 9, 6]);
+    expect(
+      await Promise.all([count("a-*.csv"), count("?-1.csv"), count("**/a-*.csv"), count("a-1.csv", "a-*.csv")]),
+    ).toEqual([6, 6, 9, 6]);
     await expect(count("c-*.csv")).rejects.toThrow(/c-\*.csv: no file matches. Quote patterns/);
     await expect(importAll(folder({ "x.md": "x" }))).rejects.toThrow(/the folder holds no files/);
   });
@@ -171,7 +192,8 @@ describe("Files of trades", () => {
 });
 
 describe("A fixture that is there", () => {
-  const made = async (): Promise<string> => (await importAll(folder({ "a.csv": bars(0, 10) }), { instrument: "BTC-USDT" })).fixture;
+  const made = async (): Promise<string> =>
+    (await importAll(folder({ "a.csv": bars(0, 10) }), { instrument: "BTC-USDT" })).fixture;
   const add = (out: string, content: string, options: Partial<ImportMarketOptions> = {}) =>
     importMarket({ files: [folder({ "more.csv": content })], instrument: "BTC-USDT", out, ...options });
 
@@ -209,7 +231,11 @@ describe("A fixture that is there", () => {
     await expect(add(out, bars(5, 8, 2))).rejects.toThrow(expect.objectContaining({ code: "USAGE" }));
     expect(closesOf(readFixture(out).tape, "BTC-USDT")).toEqual(minutes(0, 10));
     const { notes } = await add(out, bars(5, 8, 2), { force: true });
-    expect(closesOf(readFixture(out).tape, "BTC-USDT")).toEqual([...minutes(0, 5), ...minutes(5, 8, 2), ...minutes(8, 10)]);
+    expect(closesOf(readFixture(out).tape, "BTC-USDT")).toEqual([
+      ...minutes(0, 5),
+      ...minutes(5, 8, 2),
+      ...minutes(8, 10),
+    ]);
     expect(notes).toEqual([{ what: "rows replaced", count: 3 }]);
   });
 
@@ -286,7 +312,10 @@ describe("sluice import", () => {
   it("takes instruments by pattern, and tells what it read and its progress on a terminal", async () => {
     const dir = folder({ "one.csv": bars(0, 5), "two.csv": bars(0, 5) });
     const out = outOf();
-    const { outText, errText } = await run([dir, "--instrument", "one*=BTC-USDT", "--instrument", "two*=ETH-USDT", "--out", out], true);
+    const { outText, errText } = await run(
+      [dir, "--instrument", "one*=BTC-USDT", "--instrument", "two*=ETH-USDT", "--out", out],
+      true,
+    );
     expect(outText).toContain(
       `  read ${join(dir, "two.csv")} as candles of ETH-USDT: 5 rows from 2024-01-01T00:01:00.000Z to 2024-01-01T00:05:00.000Z\n`,
     );
@@ -295,7 +324,12 @@ describe("sluice import", () => {
   });
 
   it("reads a layout from a file", async () => {
-    const layout = { name: "mine", about: "mine", rows: "trades", columns: { time: ["t"], price: ["kurs"], qty: ["q"], side: ["s"] } };
+    const layout = {
+      name: "mine",
+      about: "mine",
+      rows: "trades",
+      columns: { time: ["t"], price: ["kurs"], qty: ["q"], side: ["s"] },
+    };
     const dir = folder({
       "mine.json": JSON.stringify(layout),
       "wrong.json": '{"name":"x","about":"","rows":"ticks"}',
@@ -304,9 +338,9 @@ describe("sluice import", () => {
     const words = [join(dir, "data.csv"), "--instrument", "BTC-USDT", "--explain", "--layout"];
     expect((await run([...words, join(dir, "mine.json")])).outText).toContain("layout: mine (mine), CSV");
     await expect(run([...words, join(dir, "wrong.json")])).rejects.toThrow(/layout is not valid:.*rows/s);
-    await expect(explainImport({ file: join(dir, "data.csv"), layout: { ...layout, rows: "trades", contracts: "(" } })).rejects.toThrow(
-      /layout.contracts: "\(" is no regular expression/,
-    );
+    await expect(
+      explainImport({ file: join(dir, "data.csv"), layout: { ...layout, rows: "trades", contracts: "(" } }),
+    ).rejects.toThrow(/layout.contracts: "\(" is no regular expression/);
     await expect(run([...words, join(dir, "none.json")])).rejects.toThrow(/--layout: .*none.json cannot be read/);
   });
 });

@@ -28,7 +28,8 @@ const sum = (values: readonly string[]): string => values.reduce(add, "0");
 const atOf = (tape: Tape): readonly number[] => [...(tape.series[0]?.at ?? [])];
 
 /** By floats, which share nothing with the importer's decimals. */
-const plainSum = (values: readonly string[]): number => Number(values.reduce((total, value) => total + Number(value), 0).toFixed(9));
+const plainSum = (values: readonly string[]): number =>
+  Number(values.reduce((total, value) => total + Number(value), 0).toFixed(9));
 
 const start = Date.UTC(2024, 0, 1);
 const minute = 60_000;
@@ -45,14 +46,17 @@ const bars = Array.from({ length: 400 }, (_, index) => {
 const klines = (unitMs: number, header: boolean): string =>
   [
     ...(header
-      ? ["open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore"]
+      ? [
+          "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore",
+        ]
       : []),
     ...bars.map(({ at, prices, volume }) => {
       const end = unitMs === 1 ? at + minute - 1 : (at + minute) * 1_000 - 1;
       return `${at * unitMs},${prices.join(",")},${volume},${end},2240.39,13,401.82,1669.98,0`;
     }),
   ].join("\n");
-const headed = (header: string, row: (bar: (typeof bars)[number]) => string, list = bars): string => [header, ...list.map(row)].join("\n");
+const headed = (header: string, row: (bar: (typeof bars)[number]) => string, list = bars): string =>
+  [header, ...list.map(row)].join("\n");
 const iso = (at: number): string => new Date(at).toISOString();
 
 describe("Files of bars are read in the layout of", () => {
@@ -94,7 +98,16 @@ describe("Files of bars are read in the layout of", () => {
       "Bitfinex, close before high",
       "bitfinex-candles",
       JSON.stringify(
-        bars.map(({ at, prices: [o, h, l, c], volume }) => [at, Number(o), Number(c), Number(h), Number(l), Number(volume)]).reverse(),
+        bars
+          .map(({ at, prices: [o, h, l, c], volume }) => [
+            at,
+            Number(o),
+            Number(c),
+            Number(h),
+            Number(l),
+            Number(volume),
+          ])
+          .reverse(),
       ),
       {},
     ],
@@ -103,7 +116,14 @@ describe("Files of bars are read in the layout of", () => {
       "coinbase-candles",
       JSON.stringify(
         bars
-          .map(({ at, prices: [o, h, l, c], volume }) => [at / 1_000, Number(l), Number(h), Number(o), Number(c), Number(volume)])
+          .map(({ at, prices: [o, h, l, c], volume }) => [
+            at / 1_000,
+            Number(l),
+            Number(h),
+            Number(o),
+            Number(c),
+            Number(volume),
+          ])
           .reverse(),
       ),
       {},
@@ -113,7 +133,8 @@ describe("Files of bars are read in the layout of", () => {
       "cryptodatadownload",
       `https://www.CryptoDataDownload.com\n${headed(
         "Unix,Date,Symbol,Open,High,Low,Close,Volume BTC,Volume USDT,tradecount",
-        ({ at, prices, volume }) => `${at},${iso(at).slice(0, 19).replace("T", " ")},BTCUSDT,${prices.join(",")},${volume},999999,17`,
+        ({ at, prices, volume }) =>
+          `${at},${iso(at).slice(0, 19).replace("T", " ")},BTCUSDT,${prices.join(",")},${volume},999999,17`,
         [...bars].reverse(),
       )}\n`,
       {},
@@ -121,7 +142,10 @@ describe("Files of bars are read in the layout of", () => {
     [
       "TradingView, in seconds",
       "candles",
-      headed("time,open,high,low,close,Volume,MA", ({ at, prices, volume }) => `${at / 1_000},${prices.join(",")},${volume},1.5`),
+      headed(
+        "time,open,high,low,close,Volume,MA",
+        ({ at, prices, volume }) => `${at / 1_000},${prices.join(",")},${volume},1.5`,
+      ),
       {},
     ],
     [
@@ -164,7 +188,9 @@ describe("Files of bars are read in the layout of", () => {
     expect(found?.rows).toBe(bars.length);
     expect(atOf(tape)).toEqual(bars.map(({ at }) => at + minute));
     for (const [index] of ["open", "high", "low", "close"].entries())
-      expect(texts(tape, "candle", index, "tickSize").map(Number)).toEqual(bars.map(({ prices }) => Number(prices[index])));
+      expect(texts(tape, "candle", index, "tickSize").map(Number)).toEqual(
+        bars.map(({ prices }) => Number(prices[index])),
+      );
     expect(sum(texts(tape, "candle", 4, "lotSize"))).toBe(String(plainSum(bars.map(({ volume }) => volume))));
     expect(tape.instruments[0]).toMatchObject({ tickSize: "0.1", lotSize: "0.125" });
     expect(meta.notes?.filter(({ what }) => !what.includes("newest first"))).toEqual([]);
@@ -186,11 +212,15 @@ describe("Files of bars are read in the layout of", () => {
 
   it("one day in one row, whose length a column tells", async () => {
     const { tape } = await read("1704067200000,1,2,0.5,1.5,10,1704153599999,15,3,5,7,0\n");
-    expect([tape.series[0]?.kind === "candle" && tape.series[0].barMs, tape.startAt]).toEqual([86_400_000, 1_704_153_600_000]);
+    expect([tape.series[0]?.kind === "candle" && tape.series[0].barMs, tape.startAt]).toEqual([
+      86_400_000, 1_704_153_600_000,
+    ]);
   });
 
   it("numbers with exponents, as programs write small ones", async () => {
-    const { tape } = await read("[[1704067200000,1.2e-7,2E-7,1e-07,1.5e-7,2.5e+3],[1704067260000,1.2e-7,2e-7,1e-7,0.00000015,1]]");
+    const { tape } = await read(
+      "[[1704067200000,1.2e-7,2E-7,1e-07,1.5e-7,2.5e+3],[1704067260000,1.2e-7,2e-7,1e-7,0.00000015,1]]",
+    );
     expect(texts(tape, "candle", 0, "tickSize")).toEqual(["0.00000012", "0.00000012"]);
     expect(texts(tape, "candle", 3, "tickSize")).toEqual(["0.00000015", "0.00000015"]);
     expect(texts(tape, "candle", 4, "lotSize")).toEqual(["2500", "1"]);
@@ -232,16 +262,36 @@ describe("Files of trades are read in the layout of", () => {
   const contracts = (qty: string): string => String(Math.round(Number(qty) * 1_000));
 
   it.each<[string, string, string, Partial<RecordingOptions>]>([
-    ["Binance Vision spot, without a header", "binance-trades", rowsOf((trade, index) => `${binanceTrade(trade, index)},True`), {}],
-    ["Binance Vision spot in microseconds", "binance-trades", rowsOf((trade, index) => `${binanceTrade(trade, index, 1_000)},True`), {}],
+    [
+      "Binance Vision spot, without a header",
+      "binance-trades",
+      rowsOf((trade, index) => `${binanceTrade(trade, index)},True`),
+      {},
+    ],
+    [
+      "Binance Vision spot in microseconds",
+      "binance-trades",
+      rowsOf((trade, index) => `${binanceTrade(trade, index, 1_000)},True`),
+      {},
+    ],
     [
       "Binance Vision futures, with a header",
       "binance-trades",
       rowsOf((trade, index) => binanceTrade(trade, index), "id,price,qty,quote_qty,time,is_buyer_maker"),
       {},
     ],
-    ["Binance Vision futures, without one", "binance-futures-trades", rowsOf((trade, index) => binanceTrade(trade, index)), {}],
-    ["Binance Vision aggregates of spot", "binance-aggtrades", rowsOf((trade, index) => `${aggregate(trade, index)},True`), {}],
+    [
+      "Binance Vision futures, without one",
+      "binance-futures-trades",
+      rowsOf((trade, index) => binanceTrade(trade, index)),
+      {},
+    ],
+    [
+      "Binance Vision aggregates of spot",
+      "binance-aggtrades",
+      rowsOf((trade, index) => `${aggregate(trade, index)},True`),
+      {},
+    ],
     [
       "Binance Vision aggregates of futures, with a header",
       "binance-aggtrades",
@@ -281,7 +331,8 @@ describe("Files of trades are read in the layout of", () => {
       "OKX swaps, in contracts of a thousandth",
       "okx-trades",
       rowsOf(
-        ({ at, px, qty, bought }, index) => `BTC-USDT-SWAP,${index},${bought ? "buy" : "sell"},${px},${contracts(qty)},${at}`,
+        ({ at, px, qty, bought }, index) =>
+          `BTC-USDT-SWAP,${index},${bought ? "buy" : "sell"},${px},${contracts(qty)},${at}`,
         "instrument_name,trade_id,side,price,size,created_time",
       ),
       { contractSize: "0.001" },
@@ -291,7 +342,9 @@ describe("Files of trades are read in the layout of", () => {
       "okx-trades",
       [
         "trade_id/撮合id,side/交易方向,size/数量,price/价格,created_time/成交时间",
-        ...trades.map(({ at, px, qty, bought }, index) => `${index},${bought ? "BUY" : "SELL"},${qty},${px},${at}`).reverse(),
+        ...trades
+          .map(({ at, px, qty, bought }, index) => `${index},${bought ? "BUY" : "SELL"},${qty},${px},${at}`)
+          .reverse(),
       ].join("\n"),
       { instrument: "BTC-USDT" },
     ],
@@ -304,12 +357,25 @@ describe("Files of trades are read in the layout of", () => {
       ),
       {},
     ],
-    ["Tardis, in contracts", "tardis-trades", rowsOf(tardisTrade("okex-swap", contracts), tardisHeader), { contractSize: "0.001" }],
+    [
+      "Tardis, in contracts",
+      "tardis-trades",
+      rowsOf(tardisTrade("okex-swap", contracts), tardisHeader),
+      { contractSize: "0.001" },
+    ],
     [
       "freqtrade JSON",
       "freqtrade-trades",
       JSON.stringify(
-        trades.map(({ at, px, qty, bought }, index) => [at, String(index), null, bought ? "buy" : "sell", Number(px), Number(qty), 42.5]),
+        trades.map(({ at, px, qty, bought }, index) => [
+          at,
+          String(index),
+          null,
+          bought ? "buy" : "sell",
+          Number(px),
+          Number(qty),
+          42.5,
+        ]),
       ),
       {},
     ],
@@ -335,12 +401,19 @@ describe("Files of trades are read in the layout of", () => {
       ),
       {},
     ],
-    ["usual names", "trades", rowsOf(({ at, px, qty, bought }) => `${bought ? "b" : "s"},${qty},${px},${at}`, "Side,Size,Price,Time"), {}],
+    [
+      "usual names",
+      "trades",
+      rowsOf(({ at, px, qty, bought }) => `${bought ? "b" : "s"},${qty},${px},${at}`, "Side,Size,Price,Time"),
+      {},
+    ],
   ])("%s", async (_, layout, text, options) => {
     const { tape, found } = await read(text, options);
     expect(found?.plan.layout.name).toBe(layout);
     expect(atOf(tape)).toEqual(trades.map(({ at }) => at));
-    expect([...(columnsOf(tape.series[0] as Series)[0] as Int8Array)]).toEqual(trades.map(({ bought }) => (bought ? 1 : -1)));
+    expect([...(columnsOf(tape.series[0] as Series)[0] as Int8Array)]).toEqual(
+      trades.map(({ bought }) => (bought ? 1 : -1)),
+    );
     expect(texts(tape, "trade", 1, "tickSize").map(Number)).toEqual(trades.map(({ px }) => Number(px)));
     expect(sum(texts(tape, "trade", 2, "lotSize"))).toBe(String(plainSum(trades.map(({ qty }) => qty))));
   });
@@ -371,14 +444,22 @@ describe("Files of trades are read in the layout of", () => {
       `${tardisHeader}\nbinance,BTCUSDT,1704067200000000,1704067200000000,1,buy,1,1\nbinance,ETHUSDT,1704067200000000,1704067200000000,1,buy,1,1`,
       /several symbols \(BTCUSDT, ETHUSDT\). Choose one with --symbol/,
     ],
-    ["a side that is neither", "time,price,size,side\n1704067200000,1,1,up", /:2: "side" is "up"; expected buy or sell/],
+    [
+      "a side that is neither",
+      "time,price,size,side\n1704067200000,1,1,up",
+      /:2: "side" is "up"; expected buy or sell/,
+    ],
     [
       "two columns that can be the quantity",
       "time,price,size,volume,side\n1704067200000,1,1,1,buy",
       /qty can be column "size" or "volume"/,
     ],
     ["no side", "time,price,size\n1704067200000,1,1", /:1: the header lacks side for trades by the usual names/],
-    ["rows of another length", "time,price,size,side\n1704067200000,1,1,buy\n1704067200000,1,1", /:3: 3 cells; the header names 4/],
+    [
+      "rows of another length",
+      "time,price,size,side\n1704067200000,1,1,buy\n1704067200000,1,1",
+      /:3: 3 cells; the header names 4/,
+    ],
   ])("none, but refused with %s", async (_, text, message) => {
     await expect(read(text)).rejects.toThrow(message);
   });
@@ -390,7 +471,8 @@ describe("Files of trades are read in the layout of", () => {
   });
 
   it("any, whatever stands in their quoted cells", async () => {
-    const text = 'time,note,price,size,side\n1704067200000,"one, ""two""\nand three",1,1,buy\n1704067200001,"",2,1,sell\n';
+    const text =
+      'time,note,price,size,side\n1704067200000,"one, ""two""\nand three",1,1,buy\n1704067200001,"",2,1,sell\n';
     expect(texts((await read(text)).tape, "trade", 1, "tickSize")).toEqual(["1", "2"]);
   });
 
@@ -435,13 +517,18 @@ describe("Files of best prices and books are read in the layout of", () => {
       "tardis-quotes",
       [
         "exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount",
-        ...quotes.map((q) => `binance,BTCUSDT,${q.at * 1_000 - 5},${q.at * 1_000},${q.askQty},${q.ask},${q.bid},${q.bidQty}`),
+        ...quotes.map(
+          (q) => `binance,BTCUSDT,${q.at * 1_000 - 5},${q.at * 1_000},${q.askQty},${q.ask},${q.bid},${q.bidQty}`,
+        ),
       ].join("\n"),
     ],
     [
       "usual names",
       "quotes",
-      ["timestamp,bid,bid_size,ask,ask_size", ...quotes.map((q) => `${q.at},${q.bid},${q.bidQty},${q.ask},${q.askQty}`)].join("\n"),
+      [
+        "timestamp,bid,bid_size,ask,ask_size",
+        ...quotes.map((q) => `${q.at},${q.bid},${q.bidQty},${q.ask},${q.askQty}`),
+      ].join("\n"),
     ],
   ])("%s", async (_, layout, text) => {
     const { tape, found } = await read(text);
@@ -455,7 +542,11 @@ describe("Files of best prices and books are read in the layout of", () => {
 
   const rowsIn = (tape: Tape): readonly string[] => {
     const series = tape.series[0] as Series;
-    const [px, qty, snapshot] = [texts(tape, "level", 1, "tickSize"), texts(tape, "level", 2, "lotSize"), columnsOf(series)[3]];
+    const [px, qty, snapshot] = [
+      texts(tape, "level", 1, "tickSize"),
+      texts(tape, "level", 2, "lotSize"),
+      columnsOf(series)[3],
+    ];
     return Array.from(
       series.at,
       (at, row) =>
@@ -476,14 +567,22 @@ describe("Files of best prices and books are read in the layout of", () => {
       row(3, true, "bid", "100", "4"),
     ].join("\n");
     const { tape, meta } = await read(text);
-    expect(rowsIn(tape)).toEqual(["1 bid 99x1 anew", "1 ask 100.5x2", "2 ask 100.5x0", "3 ask 101x3 anew", "3 bid 100x4"]);
+    expect(rowsIn(tape)).toEqual([
+      "1 bid 99x1 anew",
+      "1 ask 100.5x2",
+      "2 ask 100.5x0",
+      "3 ask 101x3 anew",
+      "3 bid 100x4",
+    ]);
     expect(meta.notes).toEqual([{ what: "changes of a book before its first snapshot, dropped", count: 1 }]);
   });
 
   it("Tardis book_snapshot_5: only what changed from row to row is kept", async () => {
     const header = [
       "exchange,symbol,timestamp,local_timestamp",
-      ...[0, 1, 2, 3, 4].map((level) => `asks[${level}].price,asks[${level}].amount,bids[${level}].price,bids[${level}].amount`),
+      ...[0, 1, 2, 3, 4].map(
+        (level) => `asks[${level}].price,asks[${level}].amount,bids[${level}].price,bids[${level}].amount`,
+      ),
     ].join(",");
     const row = (ms: number, asks: readonly string[], bids: readonly string[]) =>
       [
@@ -543,7 +642,9 @@ describe("A layout that is not clear", () => {
       ["1.5"],
       ["3"],
     ]);
-    await expect(read(text, { layout: "binance-trade" })).rejects.toThrow(/there is no "binance-trade". Did you mean "binance-trades"\?/);
+    await expect(read(text, { layout: "binance-trade" })).rejects.toThrow(
+      /there is no "binance-trade". Did you mean "binance-trades"\?/,
+    );
     await expect(read(text, { layout: "ohlcv" })).rejects.toThrow(/layout ohlcv .*lacks/s);
   });
 });

@@ -15,7 +15,8 @@ const base = 1_723_161_255_088n;
 const line = (ms: number, message: unknown, ns = 0): string =>
   `${(base + BigInt(ms)) * 1_000_000n + BigInt(ns)} ${typeof message === "string" ? message : JSON.stringify(message)}`;
 const on = (stream: string, data: object) => ({ stream: `btcusdt@${stream}`, data: { s: "BTCUSDT", ...data } });
-const trade = (p: unknown, q: unknown, more: object = {}) => on("trade", { e: "trade", p, q, m: false, X: "MARKET", ...more });
+const trade = (p: unknown, q: unknown, more: object = {}) =>
+  on("trade", { e: "trade", p, q, m: false, X: "MARKET", ...more });
 const ticker = (b: string, B: string, a: string, A: string) => on("bookTicker", { e: "bookTicker", u: 1, b, B, a, A });
 const delta = (U: number, u: number, b: unknown[], a: unknown[] = [], more: object = {}) =>
   on("depth", { e: "depthUpdate", U, u, b, a, ...more });
@@ -30,7 +31,8 @@ const fileOf = (lines: readonly string[] | Buffer): string => {
 const read = (lines: readonly string[] | Buffer, options: Partial<RecordingOptions> = {}) =>
   readRecording({ file: fileOf(lines), instrument: "BTC-USDT-SWAP", ...options });
 
-const seriesOf = (tape: Tape, kind: Series["kind"]): Series | undefined => tape.series.find((series) => series.kind === kind);
+const seriesOf = (tape: Tape, kind: Series["kind"]): Series | undefined =>
+  tape.series.find((series) => series.kind === kind);
 
 /** Rows of one kind as text, with times as milliseconds into the recording. */
 const rows = (tape: Tape, kind: "trade" | "quote" | "level"): string[] => {
@@ -42,14 +44,16 @@ const rows = (tape: Tape, kind: "trade" | "quote" | "level"): string[] => {
     const since = Math.round((at - Number(base)) * 1000) / 1000;
     const px = (column: Float64Array) => tick.format(column[row] ?? 0);
     const qty = (column: Float64Array) => lot.format(column[row] ?? 0);
-    if (series.kind === "quote") return `${since} ${px(series.bidPx)}x${qty(series.bidQty)} ${px(series.askPx)}x${qty(series.askQty)}`;
+    if (series.kind === "quote")
+      return `${since} ${px(series.bidPx)}x${qty(series.bidQty)} ${px(series.askPx)}x${qty(series.askQty)}`;
     if (series.kind !== "trade" && series.kind !== "level") return "";
     const side = series.side[row] === 1 ? "buy" : "sell";
     return `${since} ${side} ${px(series.px)}x${qty(series.qty)}${series.kind === "level" && series.snapshot[row] === 1 ? " fresh" : ""}`;
   });
 };
 
-const notesOf = ({ meta }: Awaited<ReturnType<typeof read>>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
+const notesOf = ({ meta }: Awaited<ReturnType<typeof read>>): string[] =>
+  (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 
 describe("Imported trades and quotes", () => {
   it("become rows at their receive time, cut to microseconds", async () => {
@@ -134,11 +138,15 @@ describe("Steps of an import", () => {
   });
 
   it.each(["0", "-1", "1e-3"])("refuses a given step of %s", async (tickSize) => {
-    await expect(read([line(0, trade("1", "1"))], { tickSize })).rejects.toThrow(expect.objectContaining({ code: "DECIMAL_INVALID" }));
+    await expect(read([line(0, trade("1", "1"))], { tickSize })).rejects.toThrow(
+      expect.objectContaining({ code: "DECIMAL_INVALID" }),
+    );
   });
 
   it("refuses values that no common step can hold exactly, by line", async () => {
-    await expect(read([line(0, trade("90071992547", "1")), line(1, trade("0.000001", "1"))])).rejects.toThrow(/:2: .*beyond 2\^53/);
+    await expect(read([line(0, trade("90071992547", "1")), line(1, trade("0.000001", "1"))])).rejects.toThrow(
+      /:2: .*beyond 2\^53/,
+    );
     await expect(read([line(0, trade("9007199254740993", "1"))])).rejects.toThrow(/:1: .*beyond 2\^53/);
   });
 });
@@ -186,7 +194,13 @@ describe("Imported books", () => {
       line(3, snapshot(20, [["99", "9"]], [["110", "4"]])),
       line(4, delta(33, 40, [], [["110", "0"]], { pu: 30 })),
     ]);
-    expect(rows(recording.tape, "level")).toEqual(["3 buy 99x9 fresh", "3 sell 110x4", "3 buy 101x2", "3 buy 102x3", "4 sell 110x0"]);
+    expect(rows(recording.tape, "level")).toEqual([
+      "3 buy 99x9 fresh",
+      "3 sell 110x4",
+      "3 buy 101x2",
+      "3 buy 102x3",
+      "4 sell 110x0",
+    ]);
     expect(notesOf(recording)).toEqual(["book messages already in the book, dropped: 1"]);
   });
 
@@ -213,8 +227,17 @@ describe("Imported books", () => {
       line(3, snapshot(24, [["50", "5"]])),
       line(4, snapshot(99, [["51", "5"]])),
     ]);
-    expect(rows(recording.tape, "level")).toEqual(["0 buy 99x9 fresh", "1 buy 98x1", "2 buy 97x1", "3 buy 50x5 fresh", "3 buy 97x1"]);
-    expect(notesOf(recording)).toEqual(["gaps in the chain of book messages: 1", "book snapshots that were not needed: 1"]);
+    expect(rows(recording.tape, "level")).toEqual([
+      "0 buy 99x9 fresh",
+      "1 buy 98x1",
+      "2 buy 97x1",
+      "3 buy 50x5 fresh",
+      "3 buy 97x1",
+    ]);
+    expect(notesOf(recording)).toEqual([
+      "gaps in the chain of book messages: 1",
+      "book snapshots that were not needed: 1",
+    ]);
   });
 
   it("pass over a snapshot too old to heal a gap, and take one that reaches up to it", async () => {
@@ -225,8 +248,17 @@ describe("Imported books", () => {
       line(3, snapshot(25, [["51", "5"]])),
       line(4, delta(27, 27, [["52", "1"]])),
     ]);
-    expect(rows(recording.tape, "level")).toEqual(["0 buy 99x9 fresh", "1 buy 97x1", "3 buy 51x5 fresh", "3 buy 97x1", "4 buy 52x1"]);
-    expect(notesOf(recording)).toEqual(["gaps in the chain of book messages: 1", "book snapshots older than a gap, dropped: 1"]);
+    expect(rows(recording.tape, "level")).toEqual([
+      "0 buy 99x9 fresh",
+      "1 buy 97x1",
+      "3 buy 51x5 fresh",
+      "3 buy 97x1",
+      "4 buy 52x1",
+    ]);
+    expect(notesOf(recording)).toEqual([
+      "gaps in the chain of book messages: 1",
+      "book snapshots older than a gap, dropped: 1",
+    ]);
   });
 
   it("count a snapshot too old for the changes that follow as a gap", async () => {
@@ -305,7 +337,11 @@ describe("A message import refuses by line and value:", () => {
     ["a bad quote", ticker("1", "x", "2", "1"), /"B" is "x"/],
     ["a bad level", delta(1, 2, [["98", "-1"]]), /"b" is "-1"/],
     ["a level that is no pair", delta(1, 2, ["98"]), /"b" holds "98"; expected \[price, quantity\]/],
-    ["levels that are no list", on("depth", { e: "depthUpdate", U: 1, u: 2, b: {}, a: [] }), /"b" is \{\}; expected a list/],
+    [
+      "levels that are no list",
+      on("depth", { e: "depthUpdate", U: 1, u: 2, b: {}, a: [] }),
+      /"b" is \{\}; expected a list/,
+    ],
     ["an update id that is no number", delta("1" as unknown as number, 2, []), /"U" is "1"; expected a whole number/],
     ["no JSON", '{"stream":"btcusdt@tra', /is not a receive time followed by JSON/],
     ["no object", "[1]", /holds no JSON object/],
@@ -323,9 +359,13 @@ describe("A message import refuses by line and value:", () => {
   });
 
   it("a file that is not there, is empty, or is something else", async () => {
-    await expect(readRecording({ file: join(home, "none.gz"), instrument: "BTC-USDT" })).rejects.toThrow(/there is no such file/);
+    await expect(readRecording({ file: join(home, "none.gz"), instrument: "BTC-USDT" })).rejects.toThrow(
+      /there is no such file/,
+    );
     await expect(read([""])).rejects.toThrow(/the file is empty/);
-    await expect(read(["hello world"])).rejects.toThrow(/line 1 is "hello world", which is of no known layout. Expected recorded messages/);
+    await expect(read(["hello world"])).rejects.toThrow(
+      /line 1 is "hello world", which is of no known layout. Expected recorded messages/,
+    );
     await expect(readRecording({ file: home, instrument: "BTC-USDT" })).rejects.toThrow(
       expect.objectContaining({ code: "IMPORT_INVALID" }),
     );

@@ -11,7 +11,8 @@ const home = temporaryFolder("import-order");
 
 const base = 1_723_161_255_088;
 /** A line received `ms` milliseconds and `ns` nanoseconds into the recording. */
-const line = (ms: number, message: object, ns = 0): string => `${BigInt(base + ms) * 1_000_000n + BigInt(ns)} ${JSON.stringify(message)}`;
+const line = (ms: number, message: object, ns = 0): string =>
+  `${BigInt(base + ms) * 1_000_000n + BigInt(ns)} ${JSON.stringify(message)}`;
 const on = (stream: string, data: object) => ({ stream: `btcusdt@${stream}`, data: { s: "BTCUSDT", ...data } });
 const trade = (p: string, more: object = {}) => on("trade", { e: "trade", p, q: "1", m: false, ...more });
 const quote = (u: number | undefined, b: string, B: string, a: string, A: string, more: object = {}) =>
@@ -19,7 +20,12 @@ const quote = (u: number | undefined, b: string, B: string, a: string, A: string
 type Levels = readonly (readonly [px: string, qty: string])[];
 const delta = (u: number, b: Levels, a: Levels = [], more: object = {}) =>
   on("depth", { e: "depthUpdate", U: u, u, pu: u - 1, b, a, ...more });
-const snapshot = (lastUpdateId: number, bids: Levels, asks: Levels, more: object = {}) => ({ lastUpdateId, bids, asks, ...more });
+const snapshot = (lastUpdateId: number, bids: Levels, asks: Levels, more: object = {}) => ({
+  lastUpdateId,
+  bids,
+  asks,
+  ...more,
+});
 
 let counter = 0;
 const read = (lines: readonly string[], options: Partial<RecordingOptions> = {}) => {
@@ -42,7 +48,8 @@ const played = ({ instruments, series, order }: Tape): string[] => {
     return `${since} ${one.kind === "trade" ? "trade" : one.side[row] === 1 ? "bid" : "ask"} ${shown(one.px, one.qty)}`;
   });
 };
-const notesOf = ({ meta }: Awaited<ReturnType<typeof read>>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
+const notesOf = ({ meta }: Awaited<ReturnType<typeof read>>): string[] =>
+  (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 const corrected = "book messages older than the best prices before them, corrected by these";
 
 describe("Imported rows of one microsecond", () => {
@@ -71,8 +78,16 @@ describe("Imported rows of one microsecond", () => {
   });
 
   it("keep their instant where their kinds are in order already", async () => {
-    const lines = [line(1, delta(10, [["101", "7"]])), line(1, quote(12, "101", "2", "102", "3")), line(1, trade("101"))];
-    expect(played((await read([line(0, whole), ...lines])).tape).slice(2)).toEqual(["1 bid 101x7", "1 quote 101x2 102x3", "1 trade 101x1"]);
+    const lines = [
+      line(1, delta(10, [["101", "7"]])),
+      line(1, quote(12, "101", "2", "102", "3")),
+      line(1, trade("101")),
+    ];
+    expect(played((await read([line(0, whole), ...lines])).tape).slice(2)).toEqual([
+      "1 bid 101x7",
+      "1 quote 101x2 102x3",
+      "1 trade 101x1",
+    ]);
   });
 });
 
@@ -132,7 +147,11 @@ describe("A book message older than the best prices before it", () => {
   });
 
   it("shows nothing at all on a side of which they say that it is empty", async () => {
-    const recording = await read([line(0, whole), line(1, quote(9, "0", "0", "103", "5")), line(2, delta(2, [["98", "1"]]))]);
+    const recording = await read([
+      line(0, whole),
+      line(1, quote(9, "0", "0", "103", "5")),
+      line(2, delta(2, [["98", "1"]])),
+    ]);
     expect(played(recording.tape).slice(5)).toEqual(["2 bid 98x0"]);
   });
 
@@ -154,7 +173,11 @@ describe("A book message older than the best prices before it", () => {
     ["of a later update", 9, 10],
     ["beside quotes without ids", undefined, 2],
   ])("is left as it came where it is %s", async (_, quoted, told) => {
-    const recording = await read([line(0, whole), line(1, quote(quoted, "100", "2", "103", "4")), line(2, delta(told, [["101", "7"]]))]);
+    const recording = await read([
+      line(0, whole),
+      line(1, quote(quoted, "100", "2", "103", "4")),
+      line(2, delta(told, [["101", "7"]])),
+    ]);
     expect(played(recording.tape).at(-1)).toBe("2 bid 101x7");
   });
 });
@@ -162,7 +185,8 @@ describe("A book message older than the best prices before it", () => {
 describe("The exchange's time axis", () => {
   /** Sent at `ms` by the exchange's clock, which is 1,270 ms ahead of the recorder's. */
   const at = (ms: number) => ({ E: base + 1_270 + ms + 1, T: base + 1_270 + ms });
-  const onExchange = (lines: readonly string[], more: Partial<RecordingOptions> = {}) => read(lines, { axis: "exchange", ...more });
+  const onExchange = (lines: readonly string[], more: Partial<RecordingOptions> = {}) =>
+    read(lines, { axis: "exchange", ...more });
   const ahead = 1_270;
   const since = ({ tape }: Awaited<ReturnType<typeof read>>): string[] =>
     played(tape).map((row) => row.replace(/^[\d.]+/, (ms) => String(Math.round((Number(ms) - ahead) * 1_000) / 1_000)));
@@ -206,12 +230,23 @@ describe("The exchange's time axis", () => {
       line(10, trade("101", T), 600_000),
       line(12, quote(10, "100", "2", "102", "3")),
     ]);
-    expect(since(recording)).toEqual(["5 trade 101x1", "6 trade 100x1", "6.4 quote 100x2 102x3", "10.5 quote 101x2 102x3"]);
+    expect(since(recording)).toEqual([
+      "5 trade 101x1",
+      "6 trade 100x1",
+      "6.4 quote 100x2 102x3",
+      "10.5 quote 101x2 102x3",
+    ]);
     expect(notesOf(recording)).toEqual(["messages without a time of the exchange, dated like those before them: 2"]);
   });
 
   it("reads a mark's time from when it was sent, and times in microseconds", async () => {
-    const mark = on("markPrice", { e: "markPriceUpdate", E: base + ahead + 3, T: base + 3_600_000, p: "100.5", r: "0.0001" });
+    const mark = on("markPrice", {
+      e: "markPriceUpdate",
+      E: base + ahead + 3,
+      T: base + 3_600_000,
+      p: "100.5",
+      r: "0.0001",
+    });
     const { tape } = await onExchange([
       line(4, trade("100", { T: (base + ahead) * 1_000 + 2_250 })),
       line(5, mark),
@@ -224,14 +259,18 @@ describe("The exchange's time axis", () => {
   });
 
   it("tells how long messages took, the quickest taking no time where the recorder's clock was behind", async () => {
-    const lines = Array.from({ length: 101 }, (_, index) => line(10 * index + Math.floor(index / 4), trade("100", at(10 * index))));
+    const lines = Array.from({ length: 101 }, (_, index) =>
+      line(10 * index + Math.floor(index / 4), trade("100", at(10 * index))),
+    );
     const { feed } = (await onExchange([...lines, line(2_000, snapshot(1, [["1", "1"]], [], at(0)))])).meta;
     expect(feed?.clockBehindMs).toBe(ahead);
     expect([0, 50, 100, 200].map((step) => feed?.delaysMs[step])).toEqual([0, 6, 12, 25]);
     const truthful = { T: base, E: base };
     const late = (await onExchange(Array.from({ length: 20 }, () => line(3, trade("100", truthful))))).meta.feed;
     expect([late?.clockBehindMs, late?.delaysMs[0]]).toEqual([0, 3]);
-    expect((await onExchange(Array.from({ length: 19 }, () => line(3, trade("100", truthful))))).meta.feed).toBeUndefined();
+    expect(
+      (await onExchange(Array.from({ length: 19 }, () => line(3, trade("100", truthful))))).meta.feed,
+    ).toBeUndefined();
   });
 
   it.each<[string, readonly string[], RegExp]>([
@@ -240,7 +279,11 @@ describe("The exchange's time axis", () => {
       [line(0, trade("1"))],
       /:1: neither this nor any other message tells the exchange's time\. Import.*without --axis/,
     ],
-    ["a time is no time", [line(0, trade("1", at(0))), line(1, trade("1", { T: "x" }))], /:2: "T" is "x"; expected a whole number/],
+    [
+      "a time is no time",
+      [line(0, trade("1", at(0))), line(1, trade("1", { T: "x" }))],
+      /:2: "T" is "x"; expected a whole number/,
+    ],
     [
       "a time is far off",
       [line(0, trade("1", { T: 1_000 }))],
@@ -251,7 +294,13 @@ describe("The exchange's time axis", () => {
   });
 
   it("is refused for candles", async () => {
-    const lines = ["timestamp,open,high,low,close,volume", "2022-01-01 00:00:00,1,2,1,2,3", "2022-01-01 00:01:00,2,2,1,1,4"];
-    await expect(onExchange(lines)).rejects.toThrow(/files of layout candles have one time only\. Import them without --axis exchange/);
+    const lines = [
+      "timestamp,open,high,low,close,volume",
+      "2022-01-01 00:00:00,1,2,1,2,3",
+      "2022-01-01 00:01:00,2,2,1,1,4",
+    ];
+    await expect(onExchange(lines)).rejects.toThrow(
+      /files of layout candles have one time only\. Import them without --axis exchange/,
+    );
   });
 });

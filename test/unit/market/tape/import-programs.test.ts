@@ -66,7 +66,18 @@ describe("Files of programs", () => {
   });
 
   it("tickers of ccxt, which hold bars of a day beside the best prices", async () => {
-    const ticker = { symbol: "BTC/USDT", timestamp: start, open: 1, high: 9, low: 1, close: 2, bid: 5, bidVolume: 1, ask: 6, askVolume: 2 };
+    const ticker = {
+      symbol: "BTC/USDT",
+      timestamp: start,
+      open: 1,
+      high: 9,
+      low: 1,
+      close: 2,
+      bid: 5,
+      bidVolume: 1,
+      ask: 6,
+      askVolume: 2,
+    };
     const { tape, layout } = await read(JSON.stringify([{ ...ticker, baseVolume: 7, quoteVolume: 8, info: {} }]));
     expect([layout, rowsOf(tape)]).toEqual(["ccxt-tickers", ["0 5 1 6 2"]]);
   });
@@ -83,15 +94,19 @@ describe("Files of programs", () => {
     expect(rowsOf((await read(text, { instrument: "BTC-USD-SWAP" })).tape)).toEqual(["250 2 1 3 4"]);
   });
 
-  it.each([true, false])("coin-margined futures of Binance by their volume in base currency (header: %s)", async (hasHeader) => {
-    const header = "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n";
-    const rows = [0, 1]
-      .map((minute) => `${start + minute * 60_000},2,4,1,3,700,${start + minute * 60_000 + 59_999},0.25,9,1,2,0\n`)
-      .join("");
-    const text = `${hasHeader ? header : ""}${rows}`;
-    expect(rowsOf((await read(text, { instrument: "BTC-USD-SWAP" })).tape)[0]).toBe("60000 2 4 1 3 0.25");
-    expect(rowsOf((await read(text, { instrument: "BTC-USDT-SWAP" })).tape)[0]).toBe("60000 2 4 1 3 700");
-  });
+  it.each([true, false])(
+    "coin-margined futures of Binance by their volume in base currency (header: %s)",
+    async (hasHeader) => {
+      const header =
+        "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n";
+      const rows = [0, 1]
+        .map((minute) => `${start + minute * 60_000},2,4,1,3,700,${start + minute * 60_000 + 59_999},0.25,9,1,2,0\n`)
+        .join("");
+      const text = `${hasHeader ? header : ""}${rows}`;
+      expect(rowsOf((await read(text, { instrument: "BTC-USD-SWAP" })).tape)[0]).toBe("60000 2 4 1 3 0.25");
+      expect(rowsOf((await read(text, { instrument: "BTC-USDT-SWAP" })).tape)[0]).toBe("60000 2 4 1 3 700");
+    },
+  );
 
   it.each(['{"open":{"0":1},"close":{"0":1}}', '{"columns":["a"],"index":[1],"data":[[1]]}'])(
     "are refused where JSON holds columns: %s",

@@ -13,9 +13,11 @@ import type { BookView, Quote } from "../../../../src/market/market-data.ts";
 import { readRecording } from "../../../../src/market/tape/read-recording.ts";
 import type { CandleSeries, Tape, TradeSeries } from "../../../../src/market/tape/tape.ts";
 
-const folder = process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../../../shared/data", import.meta.url));
+const folder =
+  process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../../../shared/data", import.meta.url));
 const files = folder !== "" && existsSync(folder) ? readdirSync(folder) : [];
-const found = (pattern: RegExp): string | undefined => files.filter((file) => pattern.test(file)).map((file) => join(folder, file))[0];
+const found = (pattern: RegExp): string | undefined =>
+  files.filter((file) => pattern.test(file)).map((file) => join(folder, file))[0];
 const perpetual = found(/perp_\d+\.txt\.gz$/);
 const spot = found(/spot_\d+\.txt\.gz$/);
 const bars = found(/1m_\d+\.csv\.gz$/);
@@ -23,7 +25,8 @@ for (const [name, file] of Object.entries({ perpetual, spot, bars })) {
   if (file === undefined) console.log(`skipped: no recording of kind "${name}"; name its folder in SLUICE_RECORDINGS`);
 }
 
-const textOf = (file: string | undefined): string => (file === undefined ? "" : gunzipSync(readFileSync(file)).toString("utf8"));
+const textOf = (file: string | undefined): string =>
+  file === undefined ? "" : gunzipSync(readFileSync(file)).toString("utf8");
 const count = (text: string, part: string): number => text.split(part).length - 1;
 const rowsOf = (tape: Tape, kind: string): number => tape.series.find((series) => series.kind === kind)?.at.length ?? 0;
 

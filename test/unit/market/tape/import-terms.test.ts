@@ -31,7 +31,8 @@ const bars = stored([
 
 const beside = (terms: readonly string[], options: Partial<RecordingOptions> = {}) =>
   readRecording({ file: bars, instrument: "BTC-USDT-SWAP", terms: [stored(terms)], ...options });
-const kindOf = (tape: Tape, kind: Series["kind"]): Series | undefined => tape.series.find((series) => series.kind === kind);
+const kindOf = (tape: Tape, kind: Series["kind"]): Series | undefined =>
+  tape.series.find((series) => series.kind === kind);
 /** Rows as `hour: columns`. */
 const rowsOf = (tape: Tape, kind: Series["kind"]): readonly string[] => {
   const series = kindOf(tape, kind);
@@ -70,14 +71,20 @@ describe("Imported funding", () => {
   });
 
   it.each([
-    [["timestamp,funding", `${stamp(8)},0.5`], /:2: "funding" is 0.5; a rate has at most 16 decimals and is below 0.45/],
+    [
+      ["timestamp,funding", `${stamp(8)},0.5`],
+      /:2: "funding" is 0.5; a rate has at most 16 decimals and is below 0.45/,
+    ],
     [["timestamp,funding", `${stamp(8)},0.00000000000000001`], /a rate has at most 16 decimals/],
     [["timestamp,funding", `${stamp(8)},1e-4`], /:2: "funding" is "1e-4"; expected a decimal in plain digits/],
     [
       ["timestamp,funding", `${stamp(8)},0.1`, `${stamp(7)},0.1`],
       /:3: this funding comes before the one of line 2; times rise from row to row/,
     ],
-    [["timestamp,funding", `${stamp(8)},0.1`, "", `${stamp(8)},0.1`], /:4: this funding has the timestamp of the one of line 2/],
+    [
+      ["timestamp,funding", `${stamp(8)},0.1`, "", `${stamp(8)},0.1`],
+      /:4: this funding has the timestamp of the one of line 2/,
+    ],
     [["timestamp,funding", `${stamp(8)},0.1,7`], /:2: 3 cells; the header names 2/],
     [["timestamp,funding", "yesterday,0.1"], /:2: "timestamp" is "yesterday"; expected UTC/],
     [['{"timestamp":1704096000000,"funding":0.1}'], /:1: "funding" is 0.1; expected a decimal in plain digits/],
@@ -121,14 +128,22 @@ describe("Imported mark prices", () => {
   });
 
   it.each(["0", "-1", "x"])("of %s are refused", async (mark) => {
-    await expect(beside(["timestamp,mark", `${stamp(2)},${mark}`])).rejects.toThrow(/"mark" is .*; expected a decimal above 0/);
+    await expect(beside(["timestamp,mark", `${stamp(2)},${mark}`])).rejects.toThrow(
+      /"mark" is .*; expected a decimal above 0/,
+    );
   });
 });
 
 describe("Imported rule changes", () => {
   it("stand until the next, count in the tape's steps, and leave out what is as it was", async () => {
     const recording = await beside(
-      ["timestamp,tickSize,lotSize,listed", `${stamp(-9)},0.1,,`, `${stamp(5)},,2,`, `${stamp(6)},,,false`, `${stamp(9)},0.5,,true`],
+      [
+        "timestamp,tickSize,lotSize,listed",
+        `${stamp(-9)},0.1,,`,
+        `${stamp(5)},,2,`,
+        `${stamp(6)},,,false`,
+        `${stamp(9)},0.5,,true`,
+      ],
       { lotSize: "1" },
     );
     expect(recording.tape.instruments[0]).toMatchObject({ tickSize: "0.1", lotSize: "1" });
@@ -158,14 +173,20 @@ describe("Imported terms", () => {
   });
 
   it("survive the disk, and a recording without them is as before", async () => {
-    const recording = await beside(["timestamp,funding,mark,tickSize,listed", `${stamp(8)},-0.0001,100.123456789,0.5,0`]);
+    const recording = await beside([
+      "timestamp,funding,mark,tickSize,listed",
+      `${stamp(8)},-0.0001,100.123456789,0.5,0`,
+    ]);
     const dir = join(home, "fixture");
     writeFixture(dir, recording.tape, recording.meta);
     const { tape, manifest } = readFixture(dir);
     expect(manifest.format).toBe("sluice-fixture/1");
-    for (const kind of ["change", "mark", "funding", "candle"] as const) expect(rowsOf(tape, kind)).toEqual(rowsOf(recording.tape, kind));
+    for (const kind of ["change", "mark", "funding", "candle"] as const)
+      expect(rowsOf(tape, kind)).toEqual(rowsOf(recording.tape, kind));
     expect(readFixture("test/fixtures/demo").tape.length).toBeGreaterThan(0);
-    expect((await readRecording({ file: bars, instrument: "BTC-USDT-SWAP" })).tape.series.map(({ kind }) => kind)).toEqual(["candle"]);
+    expect(
+      (await readRecording({ file: bars, instrument: "BTC-USDT-SWAP" })).tape.series.map(({ kind }) => kind),
+    ).toEqual(["candle"]);
   });
 
   it("alone are no recording, and a recording is no terms", async () => {
@@ -192,7 +213,9 @@ describe("Imported terms", () => {
   it("out of order in a tape are refused as other rows are", () => {
     const instrument = { instId: "BTC-USDT-SWAP", tickSize: "1", lotSize: "1" };
     const series = seriesOf("funding", 0, Float64Array.of(2, 1), [Int8Array.of(1, 1), Float64Array.of(1, 1)]);
-    expect(() => createTape([instrument], [series])).toThrow(/funding of BTC-USDT-SWAP: row 1 is at 1 ms, the row before it at 2 ms/);
+    expect(() => createTape([instrument], [series])).toThrow(
+      /funding of BTC-USDT-SWAP: row 1 is at 1 ms, the row before it at 2 ms/,
+    );
   });
 });
 
@@ -202,10 +225,13 @@ describe("Imported mark messages", () => {
     `${(base + BigInt(ms)) * 1_000_000n} ${JSON.stringify({ stream: "btcusdt@x", data: { s: "BTCUSDT", ...data } })}`;
   const trade = (ms: number) => line(ms, { e: "trade", p: "100.5", q: "1", m: false });
   const mark = (ms: number, p: string, r: string, T: number) => line(ms, { e: "markPriceUpdate", p, r, T: start + T });
-  const read = (...lines: readonly string[]) => readRecording({ file: stored(lines), instrument: "BTC-USDT-SWAP", tickSize: "0.5" });
+  const read = (...lines: readonly string[]) =>
+    readRecording({ file: stored(lines), instrument: "BTC-USDT-SWAP", tickSize: "0.5" });
   const since = (tape: Tape, kind: Series["kind"]) => {
     const series = kindOf(tape, kind);
-    return series === undefined ? [] : Array.from(series.at, (at, row) => [at - start, ...columnsOf(series).map((column) => column[row])]);
+    return series === undefined
+      ? []
+      : Array.from(series.at, (at, row) => [at - start, ...columnsOf(series).map((column) => column[row])]);
   };
 
   it("give marks as received, and the rate told last before its instant as funding", async () => {

@@ -24,9 +24,11 @@ const rowsOf = async (lines: readonly string[], options: Partial<RecordingOption
   };
   const rows = tape.series.flatMap((series) =>
     Array.from(series.at, (at, row) =>
-      [series.kind, at - start, ...columnNames[series.kind].map((name, place) => cell(name, columnsOf(series)[place]?.[row] ?? 0))].join(
-        " ",
-      ),
+      [
+        series.kind,
+        at - start,
+        ...columnNames[series.kind].map((name, place) => cell(name, columnsOf(series)[place]?.[row] ?? 0)),
+      ].join(" "),
     ),
   );
   return { rows, notes: (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`) };
@@ -53,7 +55,13 @@ const binanceKline = (x: boolean, c: string) => ({
   },
 });
 
-const cases: readonly (readonly [string, readonly unknown[], readonly string[], (readonly string[])?, Partial<RecordingOptions>?])[] = [
+const cases: readonly (readonly [
+  string,
+  readonly unknown[],
+  readonly string[],
+  (readonly string[])?,
+  Partial<RecordingOptions>?,
+])[] = [
   [
     "Binance, aggregated trades and bars",
     [
@@ -61,7 +69,10 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
         stream: "btcusdt@aggTrade",
         data: { e: "aggTrade", E: start, s: "BTCUSDT", a: 1, p: "10.5", q: "2", f: 1, l: 2, T: start, m: true },
       },
-      { stream: "btcusdt@trade", data: { e: "trade", E: start, s: "BTCUSDT", t: 1, p: "10.5", q: "1", T: start, m: true } },
+      {
+        stream: "btcusdt@trade",
+        data: { e: "trade", E: start, s: "BTCUSDT", t: 1, p: "10.5", q: "1", T: start, m: true },
+      },
       binanceKline(false, "2.5"),
       binanceKline(true, "3"),
     ],
@@ -72,7 +83,11 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
     "OKX",
     [
       { event: "subscribe", arg: { channel: "trades", instId: "BTC-USDT" }, connId: "a" },
-      okx("books", [{ asks: [["11", "1", "0", "1"]], bids: [["10", "2", "0", "1"]], ts: `${start}`, seqId: 5, prevSeqId: -1 }], "snapshot"),
+      okx(
+        "books",
+        [{ asks: [["11", "1", "0", "1"]], bids: [["10", "2", "0", "1"]], ts: `${start}`, seqId: 5, prevSeqId: -1 }],
+        "snapshot",
+      ),
       okx("books", [{ asks: [["11", "0", "0", "0"]], bids: [], ts: `${start}`, seqId: 9, prevSeqId: 5 }], "update"),
       okx("bbo-tbt", [{ asks: [["12", "3", "0", "1"]], bids: [["10", "2", "0", "1"]], ts: `${start}`, seqId: 9 }]),
       okx("trades", [
@@ -94,7 +109,14 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
   ],
   [
     "OKX, swaps in contracts",
-    [okx("trades", [{ instId: "BTC-USDT-SWAP", px: "10", sz: "3", side: "buy", ts: `${start}` }], undefined, "BTC-USDT-SWAP")],
+    [
+      okx(
+        "trades",
+        [{ instId: "BTC-USDT-SWAP", px: "10", sz: "3", side: "buy", ts: `${start}` }],
+        undefined,
+        "BTC-USDT-SWAP",
+      ),
+    ],
     ["trade 0 1 10 0.03"],
     [],
     { contractSize: "0.01", instrument: "BTC-USDT-SWAP" },
@@ -152,7 +174,16 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
         ],
         time: iso(0),
       },
-      { type: "match", trade_id: 1, side: "buy", size: "0.5", price: "10", product_id: "BTC-USD", sequence: 5, time: iso(0) },
+      {
+        type: "match",
+        trade_id: 1,
+        side: "buy",
+        size: "0.5",
+        price: "10",
+        product_id: "BTC-USD",
+        sequence: 5,
+        time: iso(0),
+      },
       {
         type: "ticker",
         product_id: "BTC-USD",
@@ -164,7 +195,14 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
         time: iso(0),
       },
     ],
-    ["level 0 1 10 2 1", "level 0 -1 11 1 0", "level 10 1 10 0 0", "level 10 -1 11 5 0", "quote 30 9 1 11 5", "trade 20 -1 10 0.5"],
+    [
+      "level 0 1 10 2 1",
+      "level 0 -1 11 1 0",
+      "level 10 1 10 0 0",
+      "level 10 -1 11 5 0",
+      "quote 30 9 1 11 5",
+      "trade 20 -1 10 0.5",
+    ],
   ],
   [
     "Coinbase Advanced Trade",
@@ -174,7 +212,11 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
         timestamp: iso(0),
         sequence_num: 0,
         events: [
-          { type: "snapshot", product_id: "BTC-USD", updates: [{ side: "bid", event_time: iso(0), price_level: "10", new_quantity: "1" }] },
+          {
+            type: "snapshot",
+            product_id: "BTC-USD",
+            updates: [{ side: "bid", event_time: iso(0), price_level: "10", new_quantity: "1" }],
+          },
         ],
       },
       {
@@ -182,14 +224,21 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
         timestamp: iso(0),
         sequence_num: 1,
         events: [
-          { type: "update", product_id: "BTC-USD", updates: [{ side: "offer", event_time: iso(0), price_level: "11", new_quantity: "2" }] },
+          {
+            type: "update",
+            product_id: "BTC-USD",
+            updates: [{ side: "offer", event_time: iso(0), price_level: "11", new_quantity: "2" }],
+          },
         ],
       },
       {
         channel: "market_trades",
         timestamp: iso(0),
         events: [
-          { type: "update", trades: [{ trade_id: "1", product_id: "BTC-USD", price: "11", size: "0.5", side: "SELL", time: iso(0) }] },
+          {
+            type: "update",
+            trades: [{ trade_id: "1", product_id: "BTC-USD", price: "11", size: "0.5", side: "SELL", time: iso(0) }],
+          },
         ],
       },
     ],
@@ -198,13 +247,21 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
   [
     "Kraken, without its books, which leave levels unannounced",
     [
-      { channel: "book", type: "snapshot", data: [{ symbol: "BTC/USD", bids: [{ price: 1, qty: 1 }], asks: [], checksum: 1 }] },
+      {
+        channel: "book",
+        type: "snapshot",
+        data: [{ symbol: "BTC/USD", bids: [{ price: 1, qty: 1 }], asks: [], checksum: 1 }],
+      },
       {
         channel: "trade",
         type: "update",
         data: [{ symbol: "BTC/USD", side: "sell", price: 10.1, qty: 1e-7, ord_type: "market", timestamp: iso(0) }],
       },
-      { channel: "ticker", type: "update", data: [{ symbol: "BTC/USD", bid: 10, bid_qty: 1, ask: 10.2, ask_qty: 2, last: 1 }] },
+      {
+        channel: "ticker",
+        type: "update",
+        data: [{ symbol: "BTC/USD", bid: 10, bid_qty: 1, ask: 10.2, ask_qty: 2, last: 1 }],
+      },
     ],
     ["quote 20 10.0 1.0000000 10.2 2.0000000", "trade 10 -1 10.1 0.0000001"],
     ["messages of a kind that is not imported (Kraken book snapshot): 1"],
@@ -217,7 +274,15 @@ const cases: readonly (readonly [string, readonly unknown[], readonly string[], 
         table: "trade",
         action: "insert",
         data: [
-          { timestamp: iso(0), symbol: "XBTUSD", side: "Sell", size: 100, price: 50_000.5, homeNotional: 0.002, foreignNotional: 100 },
+          {
+            timestamp: iso(0),
+            symbol: "XBTUSD",
+            side: "Sell",
+            size: 100,
+            price: 50_000.5,
+            homeNotional: 0.002,
+            foreignNotional: 100,
+          },
         ],
       },
     ],
@@ -232,7 +297,9 @@ const plain = (rows: readonly string[]): readonly string[] =>
   rows.map((row) => row.replaceAll(/\.(\d*?)0+(?= |$)/g, (_, kept: string) => (kept === "" ? "" : `.${kept}`)));
 
 describe("Messages of an exchange become rows:", () => {
-  const whole = cases.map(([name, messages, expected, notes = [], options = {}]) => [name, messages, expected, notes, options] as const);
+  const whole = cases.map(
+    ([name, messages, expected, notes = [], options = {}]) => [name, messages, expected, notes, options] as const,
+  );
 
   it.each(whole)("%s", async (_, messages, expected, notes, options) => {
     const found = await rowsOf(received(messages), options);
@@ -255,8 +322,15 @@ describe("Messages of an exchange become rows:", () => {
   });
 
   it("or are refused, where they count contracts of a size that was not told", async () => {
-    const swap = okx("trades", [{ instId: "BTC-USDT-SWAP", px: "10", sz: "3", side: "buy", ts: `${start}` }], undefined, "BTC-USDT-SWAP");
-    await expect(rowsOf(received([swap]), {})).rejects.toThrow(/:1: quantities of BTC-USDT-SWAP count contracts.*--contract-size/);
+    const swap = okx(
+      "trades",
+      [{ instId: "BTC-USDT-SWAP", px: "10", sz: "3", side: "buy", ts: `${start}` }],
+      undefined,
+      "BTC-USDT-SWAP",
+    );
+    await expect(rowsOf(received([swap]), {})).rejects.toThrow(
+      /:1: quantities of BTC-USDT-SWAP count contracts.*--contract-size/,
+    );
   });
 
   it("or stop where whoever follows the reading throws", async () => {

@@ -5,7 +5,16 @@ import { describe, expect, it } from "vitest";
 import { oco, stopLoss, trailingStop } from "../../../../src/orders/protection/builders.ts";
 import type { Protect } from "../../../../src/orders/protection/protect.ts";
 import type { WantedOrder } from "../../../../src/orders/wanted-order.ts";
-import { eth, lostAnswer, type Rig, type RigOptions, ready, reply, spot, swap } from "../../../support/harness/orders.ts";
+import {
+  eth,
+  lostAnswer,
+  type Rig,
+  type RigOptions,
+  ready,
+  reply,
+  spot,
+  swap,
+} from "../../../support/harness/orders.ts";
 
 /** The market at these ticks of 0.1, and the price of the bid that triggers. */
 const market = (rig: Rig, bidTicks: number, lots = 100_000): void => {
@@ -13,7 +22,8 @@ const market = (rig: Rig, bidTicks: number, lots = 100_000): void => {
   rig.setMarketPx(String(bidTicks / 10));
   rig.price(String(bidTicks / 10));
 };
-const position = (rig: Rig): string => rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const position = (rig: Rig): string =>
+  rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 const own = (rig: Rig): string => rig.orderManager.positions.of("s", swap).qty;
 
 const entry = (protect: Protect, more: Partial<WantedOrder> = {}): WantedOrder => ({
@@ -60,7 +70,11 @@ describe("A stop-loss of an order", () => {
     ]);
     expect(rig.journalled("protection.ended")).toMatchObject([{ reason: "closed by stopLoss" }]);
     // Bought 0.01 at 60000.1, sold at 59000, 5 bps of both: 0.01 × −1000.1 − 0.00005 × (60000.1 + 59000) × 10 …
-    expect(rig.orderManager.positions.of("s", swap)).toMatchObject({ qty: "0", realised: "-10.001", fees: "0.5950005" });
+    expect(rig.orderManager.positions.of("s", swap)).toMatchObject({
+      qty: "0",
+      realised: "-10.001",
+      fees: "0.5950005",
+    });
   });
 
   it("leaves with the price that reached it: no time passes between", () => {
@@ -76,7 +90,10 @@ describe("A stop-loss of an order", () => {
   it("does not wait for another strategy's cancels", () => {
     const rig = long({ stopLoss: "59000" });
     const buy: WantedOrder = { slot: "in", instId: swap, side: "buy", ordType: "market", qty: "0.05" };
-    rig.orderManager.want("other", [buy, { slot: "out", instId: swap, side: "sell", px: "61000", qty: "0.01", reduceOnly: true }]);
+    rig.orderManager.want("other", [
+      buy,
+      { slot: "out", instId: swap, side: "sell", px: "61000", qty: "0.01", reduceOnly: true },
+    ]);
     rig.run(500);
     expect(rig.resting()).toEqual(["sell 61000"]);
     rig.orderManager.want("other", [buy]);
@@ -92,7 +109,9 @@ describe("A stop-loss of an order", () => {
     rig.want(entry({ stopLoss: { percent: "1" }, takeProfit: { by: "600" } }, { side: "sell" }));
     rig.run();
     expect(position(rig)).toBe("-0.01");
-    expect(rig.journalled("protection.armed")).toMatchObject([{ side: "buy", avgPx: "60000", stopPx: "60600", takeProfitPx: "59400" }]);
+    expect(rig.journalled("protection.armed")).toMatchObject([
+      { side: "buy", avgPx: "60000", stopPx: "60600", takeProfitPx: "59400" },
+    ]);
     market(rig, 606_000);
     rig.run();
     expect(position(rig)).toBe("0");
@@ -161,8 +180,14 @@ describe("A stop-loss of an order", () => {
 
   it("is placed again when it was rejected, and says meanwhile that the position is without it", () => {
     const rig = long({ stopLoss: "59000" });
-    rig.next("placeOrder", reply(200, { code: "0", msg: "", data: [{ sCode: "51008", sMsg: "no", ordId: "", clOrdId: "" }] }));
-    rig.next("placeOrder", reply(200, { code: "0", msg: "", data: [{ sCode: "51008", sMsg: "no", ordId: "", clOrdId: "" }] }));
+    rig.next(
+      "placeOrder",
+      reply(200, { code: "0", msg: "", data: [{ sCode: "51008", sMsg: "no", ordId: "", clOrdId: "" }] }),
+    );
+    rig.next(
+      "placeOrder",
+      reply(200, { code: "0", msg: "", data: [{ sCode: "51008", sMsg: "no", ordId: "", clOrdId: "" }] }),
+    );
     market(rig, 589_000);
     rig.run(10_000);
     expect(position(rig)).toBe("0");
@@ -176,7 +201,9 @@ describe("A stop-loss of an order", () => {
     rig.price("59000");
     rig.run(2_000);
     expect(position(rig)).toBe("0.01");
-    expect(rig.journalled("position.unprotected")).toMatchObject([{ qty: "0.01", reason: "canceled by another client or by the service" }]);
+    expect(rig.journalled("position.unprotected")).toMatchObject([
+      { qty: "0.01", reason: "canceled by another client or by the service" },
+    ]);
     market(rig, 590_000);
     rig.run(10_000);
     expect(position(rig)).toBe("0");
@@ -262,7 +289,9 @@ describe("A stop-loss of an order", () => {
     market(rig, 600_000);
     rig.want(entry({ stopLoss: "60500" }));
     rig.run();
-    expect(rig.refusals).toEqual([expect.stringContaining("protect.stopLoss 60500 of a buy at 60000 must lie below it")]);
+    expect(rig.refusals).toEqual([
+      expect.stringContaining("protect.stopLoss 60500 of a buy at 60000 must lie below it"),
+    ]);
     expect(rig.count("placeOrder")).toBe(0);
   });
 });
@@ -301,7 +330,9 @@ describe("An order placed by hand", () => {
   it("is protected like a wanted one", () => {
     const rig = ready();
     market(rig, 600_000);
-    rig.orders.place({ instId: swap, side: "buy", ordType: "market", qty: "0.01", protect: { stopLoss: { percent: "2" } } }).subscribe();
+    rig.orders
+      .place({ instId: swap, side: "buy", ordType: "market", qty: "0.01", protect: { stopLoss: { percent: "2" } } })
+      .subscribe();
     rig.run();
     expect(position(rig)).toBe("0.01");
     market(rig, 588_000);
@@ -311,7 +342,14 @@ describe("An order placed by hand", () => {
 });
 
 describe("Exits of a protected position", () => {
-  const exit: WantedOrder = { slot: "out", instId: swap, side: "sell", qty: "0.01", ordType: "market", reduceOnly: true };
+  const exit: WantedOrder = {
+    slot: "out",
+    instId: swap,
+    side: "sell",
+    qty: "0.01",
+    ordType: "market",
+    reduceOnly: true,
+  };
 
   it("end its protection: a stop opens nothing", () => {
     const rig = long({ stopLoss: "59000" });
@@ -449,10 +487,11 @@ describe("A take-profit of an order", () => {
     rig.orderManager.leave();
     rig.orderManager.setMode("reducing", "stop");
     rig.run();
-    expect(rig.journalled("position.unprotected").map((event) => (event.type === "position.unprotected" ? event.reason : ""))).toEqual([
-      "trading is halted: a test",
-      "the engine stops, and it holds this protection itself",
-    ]);
+    expect(
+      rig
+        .journalled("position.unprotected")
+        .map((event) => (event.type === "position.unprotected" ? event.reason : "")),
+    ).toEqual(["trading is halted: a test", "the engine stops, and it holds this protection itself"]);
     expect(rig.journalled("position.protected")).toEqual([]);
   });
 
@@ -544,7 +583,13 @@ describe("Two protected orders of one position", () => {
 });
 
 describe("The protection of a whole position", () => {
-  const plain = (side: "buy" | "sell" = "buy", qty = "0.01"): WantedOrder => ({ slot: "a", instId: swap, side, ordType: "market", qty });
+  const plain = (side: "buy" | "sell" = "buy", qty = "0.01"): WantedOrder => ({
+    slot: "a",
+    instId: swap,
+    side,
+    ordType: "market",
+    qty,
+  });
 
   it("covers what is held, whichever orders made it, and ends with it", () => {
     const rig = ready();
@@ -566,7 +611,12 @@ describe("The protection of a whole position", () => {
     rig.want({ ...plain("sell", "0.03"), slot: "turn" }, ...set);
     rig.run();
     expect(position(rig)).toBe("-0.02");
-    expect(rig.journalled("protection.changed").at(-1)).toMatchObject({ side: "buy", qty: "0.02", stopPx: "60500", takeProfitPx: "59100" });
+    expect(rig.journalled("protection.changed").at(-1)).toMatchObject({
+      side: "buy",
+      qty: "0.02",
+      stopPx: "60500",
+      takeProfitPx: "59100",
+    });
     market(rig, 590_999);
     rig.run();
     expect(position(rig)).toBe("0");

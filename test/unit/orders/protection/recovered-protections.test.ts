@@ -13,7 +13,8 @@ const market = (rig: Rig, bidTicks: number): void => {
   rig.setMarketPx(String(bidTicks / 10));
   rig.price(String(bidTicks / 10));
 };
-const position = (rig: Rig): string => rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const position = (rig: Rig): string =>
+  rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
 
 /** An order of 0.01 that rests alone in its book. */
 const resting: WantedOrder = { slot: "long", instId: swap, side: "buy", ordType: "limit", px: "60000", qty: "0.01" };
@@ -61,7 +62,9 @@ describe("A protection of a previous run whose entry is still open", () => {
     expect(position(rig)).toBe("0.004");
     market(rig, 601_000);
     rig.run();
-    expect(rig.journalled("protection.triggered")).toMatchObject([{ kind: "trailing", triggerPx: "60100", qty: "0.004" }]);
+    expect(rig.journalled("protection.triggered")).toMatchObject([
+      { kind: "trailing", triggerPx: "60100", qty: "0.004" },
+    ]);
     expect(position(rig)).toBe("0");
   });
 
@@ -80,7 +83,14 @@ describe("A protection of a previous run whose entry is still open", () => {
     rig.want(resting, trailingStop(swap, { by: "500" }));
     market(rig, 605_000);
     rig.run(5_000);
-    const exit: WantedOrder = { slot: "out", instId: swap, side: "sell", ordType: "market", qty: "0.004", reduceOnly: true };
+    const exit: WantedOrder = {
+      slot: "out",
+      instId: swap,
+      side: "sell",
+      ordType: "market",
+      qty: "0.004",
+      reduceOnly: true,
+    };
     rig.want(exit, trailingStop(swap, { by: "500" }));
     rig.run();
     expect(position(rig)).toBe("0");
@@ -106,7 +116,9 @@ describe("A stop that executed as its process died", () => {
     market(before, 590_000);
     before.run();
     expect(position(before)).toBe("0.002");
-    const hit = before.protectionRecords.find((record) => record.hit !== undefined && Object.keys(record.counted).length === 0);
+    const hit = before.protectionRecords.find(
+      (record) => record.hit !== undefined && Object.keys(record.counted).length === 0,
+    );
     expect(hit).toMatchObject({ qty: "0.01" });
     const more = before.truth().find(({ side, sz }) => side === "buy" && Number(sz) < 200);
     const exit = orders[0] as TrackedOrder;
@@ -118,7 +130,10 @@ describe("A stop that executed as its process died", () => {
     const { orderManager } = rig;
     const booked = { qty: "0.01", entry: "600.001", realised: "0", fees: "0", open: {} };
     orderManager.inherit([{ strategy: "s", instId: swap, position: "0.01", cash: "-600.001", booked }], []);
-    const open = [{ clOrdId: more?.clOrdId ?? "", spec: { ...exit.spec, side: "buy" as const, reduceOnly: false } }, exit];
+    const open = [
+      { clOrdId: more?.clOrdId ?? "", spec: { ...exit.spec, side: "buy" as const, reduceOnly: false } },
+      exit,
+    ];
     orderManager.restore(
       [hit as NonNullable<typeof hit>],
       open.map(({ clOrdId }) => ({ clOrdId, strategy: "s", instId: swap })),

@@ -13,7 +13,8 @@ import { OrderLists } from "../../../../src/orders/state/order-lists.ts";
 import { OrderStore } from "../../../../src/orders/state/order-store.ts";
 import { orderRecord } from "../../../support/harness/order-record.ts";
 
-const record = (ordId: string, over: Partial<OrderRecord> = {}): OrderRecord => orderRecord({ ordId, clOrdId: `c${ordId}`, ...over });
+const record = (ordId: string, over: Partial<OrderRecord> = {}): OrderRecord =>
+  orderRecord({ ordId, clOrdId: `c${ordId}`, ...over });
 const done = (records: readonly OrderRecord[] = [], problems: readonly string[] = []): Outcome<OrderRecord> => ({
   kind: "done",
   records,
@@ -204,7 +205,9 @@ describe("An order that a listing leaves out", () => {
   });
 
   it("is over when the answer to its id says so, whatever else stands there", () => {
-    const it = setting({ getOrder: () => of(done([record("6", { state: "filled" }), record("5", { state: "canceled" })])) });
+    const it = setting({
+      getOrder: () => of(done([record("6", { state: "filled" }), record("5", { state: "canceled" })])),
+    });
     it.store.merge(record("5"));
     listed(it, 60_000);
     expect(it.store.find({ ordId: "5" })?.state).toBe("canceled");

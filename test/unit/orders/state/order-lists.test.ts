@@ -10,7 +10,10 @@ import { bid, type Fault, type Rig, type RigOptions, ready, reply, swap } from "
 const placeElsewhere = (rig: Rig, count: number, px = "50000"): void => {
   for (let i = 0; i < count; i++) {
     const body = { instId: swap, side: "buy", ordType: "limit", px, sz: "100" };
-    rig.venue.handle({ method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" }, rig.clock.now());
+    rig.venue.handle(
+      { method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" },
+      rig.clock.now(),
+    );
   }
 };
 const pendingOf = (rig: Rig) => {
@@ -42,11 +45,20 @@ describe("The pending orders list", () => {
     let first: Fault["answer"];
     const rig = silent({
       fault: ({ endpoint, query }) =>
-        endpoint === "pendingOrders" && "after" in query && first !== undefined ? { lost: true, answer: first } : undefined,
+        endpoint === "pendingOrders" && "after" in query && first !== undefined
+          ? { lost: true, answer: first }
+          : undefined,
     });
     placeElsewhere(rig, 120);
     const page = rig.venue.handle(
-      { method: "GET", path: "/api/v1/trade/orders/pending", query: { limit: "100" }, body: undefined, key: "k1", ip: "2.2.2.2" },
+      {
+        method: "GET",
+        path: "/api/v1/trade/orders/pending",
+        query: { limit: "100" },
+        body: undefined,
+        key: "k1",
+        ip: "2.2.2.2",
+      },
       rig.clock.now(),
     );
     first = () => page;
@@ -245,7 +257,11 @@ describe("The instruments list", () => {
 
   it("are read in either spelling, and those that cannot be traded are left out", () => {
     const short = ready({ profile: { instruments: { fieldNames: "short" } } });
-    expect(short.resources.instruments.current.value.get(swap)).toMatchObject({ tickSize: "0.1", lotSize: "0.001", instType: "SWAP" });
+    expect(short.resources.instruments.current.value.get(swap)).toMatchObject({
+      tickSize: "0.1",
+      lotSize: "0.001",
+      instType: "SWAP",
+    });
     const odd = ready({
       fault: ({ endpoint }) =>
         endpoint === "instruments"

@@ -15,13 +15,38 @@ const setting = (...records: readonly Partial<OrderRecord>[]) => {
 
 describe("Of two records of one order,", () => {
   it.each<[string, Partial<OrderRecord>, Partial<OrderRecord>, Partial<OrderRecord>]>([
-    ["the one that is further on counts", { state: "live" }, { state: "partially_filled" }, { state: "partially_filled" }],
+    [
+      "the one that is further on counts",
+      { state: "live" },
+      { state: "partially_filled" },
+      { state: "partially_filled" },
+    ],
     ["the end counts", { state: "partially_filled" }, { state: "canceled" }, { state: "canceled" }],
-    ["the end by trading counts more than the end by cancelling", { state: "filled" }, { state: "canceled" }, { state: "filled" }],
-    ["the greater filled size counts, not the longer text", { accFillSz: "10" }, { accFillSz: "9.5" }, { accFillSz: "10" }],
+    [
+      "the end by trading counts more than the end by cancelling",
+      { state: "filled" },
+      { state: "canceled" },
+      { state: "filled" },
+    ],
+    [
+      "the greater filled size counts, not the longer text",
+      { accFillSz: "10" },
+      { accFillSz: "9.5" },
+      { accFillSz: "10" },
+    ],
     ["any filled size counts more than none said", { accFillSz: "" }, { accFillSz: "0.1" }, { accFillSz: "0.1" }],
-    ["the later word counts for the rest", { px: "9", updatedAt: "1000" }, { px: "1", updatedAt: "2000" }, { px: "1", updatedAt: "2000" }],
-    ["later is greater, not longer in text", { px: "9", updatedAt: "900" }, { px: "1", updatedAt: "1000" }, { px: "1", updatedAt: "1000" }],
+    [
+      "the later word counts for the rest",
+      { px: "9", updatedAt: "1000" },
+      { px: "1", updatedAt: "2000" },
+      { px: "1", updatedAt: "2000" },
+    ],
+    [
+      "later is greater, not longer in text",
+      { px: "9", updatedAt: "900" },
+      { px: "1", updatedAt: "1000" },
+      { px: "1", updatedAt: "1000" },
+    ],
     [
       "each part counts for itself",
       { state: "canceled", updatedAt: "3000" },
@@ -40,7 +65,12 @@ describe("Of two records of one order,", () => {
     ["told at one time, the type last in text counts", { ordType: "ioc" }, { ordType: "limit" }, { ordType: "limit" }],
     ["told at one time, the side last in text counts", { side: "buy" }, { side: "sell" }, { side: "sell" }],
     ["told at one time, the birth last in text counts", { createdAt: "1" }, { createdAt: "2" }, { createdAt: "2" }],
-    ["told at one time, fields are told apart", { clOrdId: "1", px: "23" }, { clOrdId: "12", px: "3" }, { clOrdId: "1", px: "23" }],
+    [
+      "told at one time, fields are told apart",
+      { clOrdId: "1", px: "23" },
+      { clOrdId: "12", px: "3" },
+      { clOrdId: "1", px: "23" },
+    ],
   ])("%s, whichever came first", (_, a, b, expected) => {
     expect(mergeRecords(record(a), record(b))).toEqual(record(expected));
     expect(mergeRecords(record(b), record(a))).toEqual(record(expected));
@@ -153,9 +183,11 @@ describe("An order is found", () => {
 
 describe("Finished orders in the order store", () => {
   const finish = (store: OrderStore, from: number, to: number): void => {
-    for (let id = from; id <= to; id++) store.merge(record({ ordId: String(id), clOrdId: `c${id}`, state: "canceled" }));
+    for (let id = from; id <= to; id++)
+      store.merge(record({ ordId: String(id), clOrdId: `c${id}`, state: "canceled" }));
   };
-  const span = (from: number, to: number): string[] => Array.from({ length: from - to + 1 }, (_, index) => String(from - index));
+  const span = (from: number, to: number): string[] =>
+    Array.from({ length: from - to + 1 }, (_, index) => String(from - index));
 
   it("are kept by a thousand, the last first, however many came before", () => {
     const store = new OrderStore();

@@ -29,7 +29,15 @@ const setting = (startAt = 1_000) => {
   };
   const seen: Snapshot<number>[] = [];
   const run = (ms: number) => clock.advanceTo(clock.now() + ms);
-  return { clock, resource, reads, seen, answer, run, watch: () => resource.value$.subscribe((snapshot) => seen.push(snapshot)) };
+  return {
+    clock,
+    resource,
+    reads,
+    seen,
+    answer,
+    run,
+    watch: () => resource.value$.subscribe((snapshot) => seen.push(snapshot)),
+  };
 };
 /** Read once, with a value of 7. */
 const known = () => {
@@ -123,7 +131,9 @@ describe("The state of a polled value:", () => {
     const clock = createVirtualClock(0);
     const read = (): Observable<Reading<number>> => EMPTY;
     const seen: (string | undefined)[] = [];
-    new PolledResource<number>({ clock, initial: 0, freshMs: 100, read }).value$.subscribe(({ problem }) => seen.push(problem));
+    new PolledResource<number>({ clock, initial: 0, freshMs: 100, read }).value$.subscribe(({ problem }) =>
+      seen.push(problem),
+    );
     clock.advanceTo(0);
     expect(seen).toEqual(["the read ended without a value"]);
   });

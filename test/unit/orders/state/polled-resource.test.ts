@@ -8,7 +8,11 @@ import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { PolledResource } from "../../../../src/orders/state/polled-resource.ts";
 import type { Snapshot } from "../../../../src/orders/state/snapshot.ts";
 
-const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (() => number) = 100, kept?: () => boolean) => {
+const setting = (
+  read?: () => Observable<Reading<number>>,
+  freshMs: number | (() => number) = 100,
+  kept?: () => boolean,
+) => {
   const clock = createVirtualClock(1_000);
   const open: Subject<Reading<number>>[] = [];
   let reads = 0;
@@ -33,7 +37,16 @@ const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (()
   const seen: string[] = [];
   const watch = (source: Observable<Snapshot<number>> = resource.value$) =>
     source.subscribe(({ value, stale, problem }) => seen.push(`${value}${stale ? ` stale: ${problem}` : ""}`));
-  return { clock, resource, answer, seen, watch, open, run: (ms: number) => clock.advanceTo(clock.now() + ms), reads: () => reads };
+  return {
+    clock,
+    resource,
+    answer,
+    seen,
+    watch,
+    open,
+    run: (ms: number) => clock.advanceTo(clock.now() + ms),
+    reads: () => reads,
+  };
 };
 
 describe("A polled resource", () => {

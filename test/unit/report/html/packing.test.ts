@@ -22,7 +22,9 @@ describe("Packed page data", () => {
 
   it("keeps decimals of up to nine digits, whatever their order and sign", async () => {
     const decimals = fc.array(
-      fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 6 })).map(([whole, digits]) => whole / 10 ** digits),
+      fc
+        .tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 6 }))
+        .map(([whole, digits]) => whole / 10 ** digits),
     );
     await fc.assert(
       fc.asyncProperty(decimals, async (values) => {

@@ -15,7 +15,8 @@ const pageOf = (closes: readonly number[]): string => {
   const ms = (closes.length - 1) * dayMs;
   const [returns, series] = [returnsOf(equity, ms), returnSeries(equity, ms)];
   const { returns: _, ...report } = sampleReport();
-  return returnsSection({ ...report, ...(returns && { returns }) }, { returns: series } as unknown as RunDetails).markup;
+  return returnsSection({ ...report, ...(returns && { returns }) }, { returns: series } as unknown as RunDetails)
+    .markup;
 };
 
 describe("The returns of a page", () => {
@@ -27,7 +28,9 @@ describe("The returns of a page", () => {
   ];
 
   it("shade months by what they say", () => {
-    expect([...pageOf(closes).matchAll(/class="month (\w*)">([^<]*)</g)].slice(0, 4).map(([, shade, text]) => [shade, text])).toEqual([
+    expect(
+      [...pageOf(closes).matchAll(/class="month (\w*)">([^<]*)</g)].slice(0, 4).map(([, shade, text]) => [shade, text]),
+    ).toEqual([
       ["up4", "10.0"],
       ["down2", "−5.0"],
       ["up1", "1.0"],
@@ -42,7 +45,10 @@ describe("The returns of a page", () => {
     const bars = [...page.matchAll(/<rect class="(\w+)" [^>]*height="([\d.]+)"/g)];
     const [, tallest = ""] = /the tallest bar is (\d+)"/.exec(page) ?? [];
     const days = (kind: string): number =>
-      bars.reduce((total, [, of, height]) => total + (of === kind ? Math.round((Number(height) / 120) * Number(tallest)) : 0), 0);
+      bars.reduce(
+        (total, [, of, height]) => total + (of === kind ? Math.round((Number(height) / 120) * Number(tallest)) : 0),
+        0,
+      );
     // The days of February fell, all others rose.
     expect([bars.length, days("down"), days("even"), days("up")]).toEqual([25, 29, 0, 62]);
   });

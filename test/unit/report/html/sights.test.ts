@@ -1,6 +1,12 @@
 /** What the charts of a page show of long columns in a stretch of time. */
 import { describe, expect, it } from "vitest";
-import { barsBetween, fillGroups, lastPlace, lineBetween, placeOf } from "../../../../src/report/html/client/columns.js";
+import {
+  barsBetween,
+  fillGroups,
+  lastPlace,
+  lineBetween,
+  placeOf,
+} from "../../../../src/report/html/client/columns.js";
 import { livesOf, restingBetween } from "../../../../src/report/html/client/orders.js";
 import { lasting, placesOf, spanText, splitTexts, timeSplits } from "../../../../src/report/html/client/texts.js";
 import type { InstrumentData, PageData } from "../../../../src/report/html/page-data.ts";
@@ -54,7 +60,9 @@ describe("Bars in sight", () => {
 
 describe("A line in sight", () => {
   const at = Float64Array.from({ length: 10_000 }, (_, index) => index);
-  const value = Float64Array.from({ length: 10_000 }, (_, index) => (index === 5_003 ? -7 : index === 5_007 ? 9 : Math.sin(index)));
+  const value = Float64Array.from({ length: 10_000 }, (_, index) =>
+    index === 5_003 ? -7 : index === 5_007 ? 9 : Math.sin(index),
+  );
 
   it("has its extremes, in order, and reaches beyond both edges", () => {
     const [times, values] = lineBetween({ at, value }, 1_000.5, 9_000.5, 100);
@@ -119,7 +127,10 @@ describe("Orders in sight", () => {
         buy: Float64Array.from({ length: count }, (_, index) => index % 2),
         phases: new Float64Array(count).fill(3),
         phase: Float64Array.from({ length: 3 * count }, (_, index) => index % 3),
-        phaseAt: Float64Array.from({ length: 3 * count }, (_, index) => Math.floor(index / 3) * 1_000 + (index % 3) * 500),
+        phaseAt: Float64Array.from(
+          { length: 3 * count },
+          (_, index) => Math.floor(index / 3) * 1_000 + (index % 3) * 500,
+        ),
       },
     }) as unknown as PageData;
   const placesOf = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, index) => index);
@@ -143,7 +154,13 @@ describe("Orders in sight", () => {
 describe("The axis of time", () => {
   it.each([
     ["an hour", 0, 60 * minute, 6, ["01-01", "00:10", "00:20", "00:30", "00:40", "00:50", "01:00"]],
-    ["part of a second", 1_234, 1_334, 5, ["00:00:01.240", "00:00:01.260", "00:00:01.280", "00:00:01.300", "00:00:01.320"]],
+    [
+      "part of a second",
+      1_234,
+      1_334,
+      5,
+      ["00:00:01.240", "00:00:01.260", "00:00:01.280", "00:00:01.300", "00:00:01.320"],
+    ],
     ["two days", 0, 2 * day, 5, ["01-01", "12:00", "01-02", "12:00", "01-03"]],
     ["a week", 0, 7 * day, 8, ["2024-01-01", "01-02", "01-03", "01-04", "01-05", "01-06", "01-07", "01-08"]],
     ["months", 0, 200 * day, 8, ["2024-01", "2024-02", "2024-03", "2024-04", "2024-05", "2024-06", "2024-07"]],

@@ -21,7 +21,9 @@ const nothingKept = noDetails(sampleReport().equity);
 const walk = (page: string): readonly string[] => {
   const names: string[] = [];
   const open: string[] = [];
-  for (const [, close, name = "", rest = ""] of wordsOf(page).matchAll(/<(\/?)([a-z][a-z0-9]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/g)) {
+  for (const [, close, name = "", rest = ""] of wordsOf(page).matchAll(
+    /<(\/?)([a-z][a-z0-9]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/g,
+  )) {
     names.push(name);
     if (close === "/") expect(open.pop()).toBe(name);
     else if (!rest.endsWith("/") && name !== "meta") open.push(name);
@@ -35,8 +37,24 @@ const maker = strategy('a<b>&"c', {
     market.quotes(swap).pipe(
       tap(({ bidPx }) => plot("bid", bidPx, { pane: "price" })),
       map(({ bidPx, askPx }) => [
-        { slot: "bid", instId: swap, side: "buy" as const, ordType: "post_only" as const, px: bidPx, qty: "0.02", keepWithin: "3" },
-        { slot: "ask", instId: swap, side: "sell" as const, ordType: "post_only" as const, px: askPx, qty: "0.02", keepWithin: "3" },
+        {
+          slot: "bid",
+          instId: swap,
+          side: "buy" as const,
+          ordType: "post_only" as const,
+          px: bidPx,
+          qty: "0.02",
+          keepWithin: "3",
+        },
+        {
+          slot: "ask",
+          instId: swap,
+          side: "sell" as const,
+          ordType: "post_only" as const,
+          px: askPx,
+          qty: "0.02",
+          keepWithin: "3",
+        },
         { slot: "far", instId: swap, side: "buy" as const, px: "30000", qty: "0.01" },
         { slot: "tiny", instId: swap, side: "buy" as const, px: bidPx, qty: "0.0001" },
       ]),
@@ -44,7 +62,8 @@ const maker = strategy('a<b>&"c', {
 });
 
 /** Without style, script and data, and without their hashes, in which any letters may stand together. */
-const wordsOf = (page: string): string => page.replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, "").replace(/sha256-[A-Za-z0-9+/=]+/g, "");
+const wordsOf = (page: string): string =>
+  page.replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, "").replace(/sha256-[A-Za-z0-9+/=]+/g, "");
 
 /** As the page's script reads it. */
 const dataOf = (page: string): Promise<PageData> => unpack(/id="data">([^<]*)</.exec(page)?.[1] ?? "");
@@ -96,7 +115,9 @@ describe("The tearsheet of a run", () => {
   it("carries every fill and order, what each went through, and every trade", async () => {
     const data = await dataOf(page);
     expect([...data.fills.px].map(String)).toEqual(told.fills.map(({ px }) => String(Number(px))));
-    expect([...data.fills.order].map((order) => data.orders.id[order])).toEqual(told.fills.map(({ clOrdId }) => clOrdId));
+    expect([...data.fills.order].map((order) => data.orders.id[order])).toEqual(
+      told.fills.map(({ clOrdId }) => clOrdId),
+    );
     expect(data.orders.id).toEqual(told.orders.map(({ clOrdId }) => clOrdId));
     expect([...data.orders.phase].map((phase) => data.phases[phase])).toEqual(
       told.orders.flatMap(({ phases }) => phases.map(({ phase }) => phase)),
@@ -126,9 +147,14 @@ describe("The tearsheet of several instruments", () => {
       },
       instruments: { names: [], values: [] },
     };
-    const page = tearsheet({ ...sampleReport(), perInstrument: { "BTC-USDT": own, "ETH-USDT": own }, correlation } as never, nothingKept);
+    const page = tearsheet(
+      { ...sampleReport(), perInstrument: { "BTC-USDT": own, "ETH-USDT": own }, correlation } as never,
+      nothingKept,
+    );
     walk(page);
-    expect(page).toContain('<th scope="row">ETH-USDT</th><td class="n">3</td><td class="n"><span class="loss">−1.50</span></td>');
+    expect(page).toContain(
+      '<th scope="row">ETH-USDT</th><td class="n">3</td><td class="n"><span class="loss">−1.50</span></td>',
+    );
     expect(page).toContain('<th scope="row">a</th><td class="n">1.00</td><td class="n">−0.25</td>');
     expect(page).toContain('<td class="n">−0.25</td><td class="n">–</td>');
   });
@@ -199,7 +225,8 @@ describe("Tearsheet colours", () => {
   };
   // The first two stand for a bright and a dark system.
   const themes = [...style.matchAll(/:root(?:[^{]*)\{([^}]*)\}/g)].map(
-    ([, text = ""]) => new Map([...text.matchAll(/--([\w-]+):(#[0-9a-f]{3,6})\b/g)].map(([, name = "", hex = ""]) => [name, hex])),
+    ([, text = ""]) =>
+      new Map([...text.matchAll(/--([\w-]+):(#[0-9a-f]{3,6})\b/g)].map(([, name = "", hex = ""]) => [name, hex])),
   );
 
   it.each([
@@ -209,10 +236,12 @@ describe("Tearsheet colours", () => {
     const theme = themes[index] as Map<string, string>;
     const of = (name: string): string => theme.get(name) as string;
     for (const name of ["fg", "soft", "accent", "gain", "loss", "warn"]) {
-      for (const ground of ["bg", "card"]) expect([name, ground, contrast(of(name), of(ground)) >= 4.5]).toEqual([name, ground, true]);
+      for (const ground of ["bg", "card"])
+        expect([name, ground, contrast(of(name), of(ground)) >= 4.5]).toEqual([name, ground, true]);
     }
     expect(contrast(of("warn"), of("warnbg"))).toBeGreaterThanOrEqual(4.5);
-    for (const ground of ["up4", "down4"]) expect([ground, contrast(of("fg"), of(ground)) >= 4.5]).toEqual([ground, true]);
+    for (const ground of ["up4", "down4"])
+      expect([ground, contrast(of("fg"), of(ground)) >= 4.5]).toEqual([ground, true]);
     // What is drawn needs three.
     for (const name of ["buy", "sell", "price", "rose", "fell", "c1", "c2", "c3", "c4", "c5", "c6"]) {
       expect([name, contrast(of(name), of("bg")) >= 3]).toEqual([name, true]);

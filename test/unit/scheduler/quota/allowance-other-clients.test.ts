@@ -3,7 +3,16 @@ import { describe, expect, it } from "vitest";
 import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { charge, gaugeOf, minute, ordinary, second, stage, startedAt, type Use } from "../../../support/harness/allowance.ts";
+import {
+  charge,
+  gaugeOf,
+  minute,
+  ordinary,
+  second,
+  stage,
+  startedAt,
+  type Use,
+} from "../../../support/harness/allowance.ts";
 
 describe("Other clients of the same user", () => {
   /** One of their calls of 20 in twenty seconds. */
@@ -19,7 +28,13 @@ describe("Other clients of the same user", () => {
     return allowances;
   };
   /** What is left beside reserve and blind call, when we have had an equal part already. */
-  const besides = (allowances: Allowances, remMs: number, use: Use = {}, what: Partial<Charge> = {}, at = startedAt): number =>
+  const besides = (
+    allowances: Allowances,
+    remMs: number,
+    use: Use = {},
+    what: Partial<Charge> = {},
+    at = startedAt,
+  ): number =>
     1_200 -
     3 -
     (remMs <= 400 ? 0 : 10 * (1 + remMs / 15_000)) -
@@ -60,14 +75,17 @@ describe("Other clients of the same user", () => {
   it.each<["emergency" | "exit", number]>([
     ["emergency", 1_197],
     ["exit", 1_187],
-  ])("have room for a call of theirs in a window's last moments, where an %s too had better wait for the next", (rank, most) => {
-    const left = (allowances: Allowances, remMs: number): number => {
-      allowances.noteOpen("u", 1);
-      return allowances.of(gaugeOf(minute), charge, rank)(startedAt + remMs, startedAt + remMs - 60_000, startedAt);
-    };
-    expect([401, 400, 1].map((remMs) => left(calm(stage()), remMs))).toEqual([most, most - 20, most - 20]);
-    expect(left(stage(), 400)).toBe(most);
-  });
+  ])(
+    "have room for a call of theirs in a window's last moments, where an %s too had better wait for the next",
+    (rank, most) => {
+      const left = (allowances: Allowances, remMs: number): number => {
+        allowances.noteOpen("u", 1);
+        return allowances.of(gaugeOf(minute), charge, rank)(startedAt + remMs, startedAt + remMs - 60_000, startedAt);
+      };
+      expect([401, 400, 1].map((remMs) => left(calm(stage()), remMs))).toEqual([most, most - 20, most - 20]);
+      expect(left(stage(), 400)).toBe(most);
+    },
+  );
 
   it("are met one call at a time: while one is under way sixty units more are left", () => {
     expect(besides(calm(stage()), 60_000, { open: 1 })).toBeCloseTo(8 * 20 * 0.6 + 60, 9);
@@ -88,7 +106,8 @@ describe("Other clients of the same user", () => {
   it("who may have gone on in a long silence, have room for that as well", () => {
     // Another twenty seconds in silence: one call more is expected.
     const silent = (quietMs: number): number => 20 * poissonQuantile((15_000 + quietMs) / 20_000, 0.005) * 0.6;
-    const at = (quietMs: number, weight: number): number => besides(calm(stage()), 15_000, {}, { weight }, startedAt + quietMs);
+    const at = (quietMs: number, weight: number): number =>
+      besides(calm(stage()), 15_000, {}, { weight }, startedAt + quietMs);
     expect(at(20_000, 6)).toBeCloseTo(silent(20_000), 9);
     expect(silent(20_000)).toBeGreaterThan(silent(0));
     // A light call brings an answer that tells.
@@ -102,10 +121,16 @@ describe("Other clients of the same user", () => {
   it("what was heard before a disturbed clock is no silence", () => {
     const allowances = calm(stage());
     allowances.forget();
-    expect(besides(allowances, 15_000, {}, {}, startedAt + 20_000)).toBeCloseTo(20 * poissonQuantile(0.75, 0.005) * 0.6, 9);
+    expect(besides(allowances, 15_000, {}, {}, startedAt + 20_000)).toBeCloseTo(
+      20 * poissonQuantile(0.75, 0.005) * 0.6,
+      9,
+    );
     allowances.noteUse("u", startedAt + 30_000, 0);
     const mean = (15_000 + 10_000) / 50_000;
-    expect(besides(allowances, 15_000, {}, {}, startedAt + 40_000)).toBeCloseTo(20 * poissonQuantile(mean, 0.005) * 0.6, 9);
+    expect(besides(allowances, 15_000, {}, {}, startedAt + 40_000)).toBeCloseTo(
+      20 * poissonQuantile(mean, 0.005) * 0.6,
+      9,
+    );
   });
 
   it("have room for a call more after a refusal, which of a user nothing is known of says nothing", () => {
@@ -118,14 +143,19 @@ describe("Other clients of the same user", () => {
 
   it("have room for their exits after a refusal, left by who has had more than an eighth and less than half", () => {
     const allowances = stage();
-    for (let call = -4; call <= 4; call++) allowances.noteUse("u", startedAt + 10_000 * (call - 4), call < -3 ? 0 : 15, 0.9);
+    for (let call = -4; call <= 4; call++)
+      allowances.noteUse("u", startedAt + 10_000 * (call - 4), call < -3 ? 0 : 15, 0.9);
     // One of their calls, which ours may cross.
     const soon = 15;
     const late = 15 * poissonQuantile(3, 0.005);
     const left = (used: number): number => besides(allowances, 30_000, { used });
     expect([left(100), left(300)]).toEqual([expect.closeTo(soon, 9), expect.closeTo(soon, 9)]);
     allowances.noteRefusal("u", startedAt);
-    expect([left(100), left(300), left(450)]).toEqual([expect.closeTo(2 * soon, 9), expect.closeTo(late, 9), expect.closeTo(late, 9)]);
+    expect([left(100), left(300), left(450)]).toEqual([
+      expect.closeTo(2 * soon, 9),
+      expect.closeTo(late, 9),
+      expect.closeTo(late, 9),
+    ]);
     allowances.forgetOthers();
     expect(left(300)).toBeCloseTo(0, 9);
   });
@@ -163,20 +193,25 @@ describe("Other clients of the same user", () => {
     it.each([
       [1_100, 1_101],
       [1_199, 1_200],
-    ])("leave us one call, whatever they are likely to make, where %i of the window are gone already", (missing, most) => {
-      const gone = gaugeOf(address, { scope: "home", missing });
-      expect(ordinary(shared(1_100), 30_000, gone)).toBe(most);
-      const crowded = stage();
-      crowded.noteOpen("u", 30_000);
-      expect(ordinary(crowded, 30_000, gone)).toBe(Math.max(most, 1_200 - (1_200 - missing) / 2));
-    });
+    ])(
+      "leave us one call, whatever they are likely to make, where %i of the window are gone already",
+      (missing, most) => {
+        const gone = gaugeOf(address, { scope: "home", missing });
+        expect(ordinary(shared(1_100), 30_000, gone)).toBe(most);
+        const crowded = stage();
+        crowded.noteOpen("u", 30_000);
+        expect(ordinary(crowded, 30_000, gone)).toBe(Math.max(most, 1_200 - (1_200 - missing) / 2));
+      },
+    );
 
     it("are not mixed up with a user who is called alike", () => {
       expect(left(calm(stage()), 30_000, { scope: "u" })).toBeCloseTo(0, 9);
     });
 
     it("have more room after a refusal, and are counted as reserved", () => {
-      expect(shared().reserved(gaugeOf(address, { scope: "home" }), startedAt, startedAt + 30_000)).toBe(3 + poissonQuantile(60, 0.005));
+      expect(shared().reserved(gaugeOf(address, { scope: "home" }), startedAt, startedAt + 30_000)).toBe(
+        3 + poissonQuantile(60, 0.005),
+      );
       const allowances = shared(10);
       expect(left(allowances, 401)).toBeCloseTo(poissonQuantile(0.2005, 0.02), 9);
       allowances.noteRefusal("address home", startedAt);
@@ -215,7 +250,8 @@ describe("Other clients of the same user", () => {
 
   it("count for what is said to be reserved, in whole units and never less than none", () => {
     const allowances = calm(stage());
-    const of = (spec: LayerSpec, remMs: number, at = startedAt): number => allowances.reserved(gaugeOf(spec), at, at + remMs);
+    const of = (spec: LayerSpec, remMs: number, at = startedAt): number =>
+      allowances.reserved(gaugeOf(spec), at, at + remMs);
     expect(of(minute, 60_000)).toBe(50 + 96 + 3);
     // 10.4 for exits and one of their calls.
     expect(of(minute, 600)).toBe(33);

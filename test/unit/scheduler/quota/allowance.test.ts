@@ -4,7 +4,16 @@ import { createRandom } from "../../../../src/random.ts";
 import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Rank } from "../../../../src/scheduler/quota/reserve.ts";
-import { charge, gaugeOf, minute, ordinary, type Scene, second, stage, startedAt } from "../../../support/harness/allowance.ts";
+import {
+  charge,
+  gaugeOf,
+  minute,
+  ordinary,
+  type Scene,
+  second,
+  stage,
+  startedAt,
+} from "../../../support/harness/allowance.ts";
 
 describe("In a user's minute ordinary actions leave", () => {
   it.each<[string, number, number]>([
@@ -72,19 +81,22 @@ describe("The forecast of exits", () => {
     expect(rate(allowances, startedAt + 3_600_000)).toBeCloseTo(least, 12);
   });
 
-  it.each([6, 20, 120])("of %i exits a minute at random is within a fifth of that, in the mean and mostly each time", (perMinute) => {
-    const random = createRandom("exits");
-    const allowances = stage();
-    const ratios: number[] = [];
-    for (let at = startedAt; at < startedAt + 36_000_000; at += random.exponential(60_000 / perMinute)) {
-      allowances.noteExit(at);
-      if (at > startedAt + 900_000) ratios.push((rate(allowances, at) * 60_000) / perMinute);
-    }
-    const within = ratios.filter((ratio) => ratio > 0.8 && ratio < 1.2).length / ratios.length;
-    const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
-    expect(mean).toBeCloseTo(1, 1);
-    expect(within).toBeGreaterThan(0.8);
-  });
+  it.each([6, 20, 120])(
+    "of %i exits a minute at random is within a fifth of that, in the mean and mostly each time",
+    (perMinute) => {
+      const random = createRandom("exits");
+      const allowances = stage();
+      const ratios: number[] = [];
+      for (let at = startedAt; at < startedAt + 36_000_000; at += random.exponential(60_000 / perMinute)) {
+        allowances.noteExit(at);
+        if (at > startedAt + 900_000) ratios.push((rate(allowances, at) * 60_000) / perMinute);
+      }
+      const within = ratios.filter((ratio) => ratio > 0.8 && ratio < 1.2).length / ratios.length;
+      const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
+      expect(mean).toBeCloseTo(1, 1);
+      expect(within).toBeGreaterThan(0.8);
+    },
+  );
 });
 
 describe("The allowance of exits and emergencies:", () => {
@@ -156,11 +168,14 @@ describe("In a key's second the allowance", () => {
 
   it("beside other layers that do not count weight, keeps its slots to the end", () => {
     expect(slots({}, 10, charge, gaugeOf({ ...second, scope: "uid", unit: "elements" }))).toBe(8);
-    expect(stage().floorOf(gaugeOf({ ...second, scope: "uid", unit: "elements" }), charge, "ordinary")(0, 0, 0)).toBe(8);
+    expect(stage().floorOf(gaugeOf({ ...second, scope: "uid", unit: "elements" }), charge, "ordinary")(0, 0, 0)).toBe(
+      8,
+    );
   });
 
   it("holds at least what is left without its kept slots, and without the last", () => {
-    const floor = (keySlots: number): number => stage({ policy: { keySlots } }).floorOf(gaugeOf(second), charge, "ordinary")(0, 0, 0);
+    const floor = (keySlots: number): number =>
+      stage({ policy: { keySlots } }).floorOf(gaugeOf(second), charge, "ordinary")(0, 0, 0);
     expect([floor(2), floor(0), floor(1), floor(20)]).toEqual([8, 9, 9, 1]);
   });
 
@@ -186,7 +201,8 @@ describe("In a key's second the allowance", () => {
 
     it("by the mean weight of the last calls", () => {
       const allowances = stage({ weight: gaugeOf(minute, { used: 401, endsAt: startedAt + 10_000 }) });
-      const most = (): number => allowances.of(gaugeOf(second), charge, "ordinary")(startedAt + 10, startedAt - 990, startedAt);
+      const most = (): number =>
+        allowances.of(gaugeOf(second), charge, "ordinary")(startedAt + 10, startedAt - 990, startedAt);
       expect(most()).toBe(8);
       // Thirty-two calls make a mean: one of 9 lowers it to 9.97, and 799 units are enough for eighty calls.
       allowances.noteWeight(9);

@@ -50,7 +50,10 @@ describe("A batch", () => {
       ledger.spend(batch, noon + 10_000, verdict.elements);
     }
     expect(sizes).toEqual([20, 10]);
-    expect(ledger.ask(batch, "exit", noon + 10_000, 20)).toMatchObject({ layer: "cancelled orders", until: noon + 12_000 });
+    expect(ledger.ask(batch, "exit", noon + 10_000, 20)).toMatchObject({
+      layer: "cancelled orders",
+      until: noon + 12_000,
+    });
   });
 
   it("gives back what was charged for it when it does not leave", () => {
@@ -77,7 +80,9 @@ describe("A batch", () => {
 
 describe("Ordinary actions", () => {
   it("get something of the smallest layer", () => {
-    const ledger = warm(layersOf(contractWith({ ...cancelled, endpoints: ["placeOrder"], unit: "requests", capacity: 1 })));
+    const ledger = warm(
+      layersOf(contractWith({ ...cancelled, endpoints: ["placeOrder"], unit: "requests", capacity: 1 })),
+    );
     expect(ledger.ask({ ...batch, endpoint: "placeOrder" }, "ordinary", noon + 10_000).granted).toBe(true);
   });
 
@@ -96,7 +101,11 @@ const stage = (...extraLayers: ExtraLayer[]) => {
   const sent: { readonly at: number; readonly request: WireRequest }[] = [];
   const transport: Transport = (request, sink) => {
     sent.push({ at: clock.now() - noon, request });
-    sink.response({ status: 200, headers: { date: new Date(clock.now()).toUTCString() }, body: { code: "0", msg: "", data: [] } });
+    sink.response({
+      status: 200,
+      headers: { date: new Date(clock.now()).toUTCString() },
+      body: { code: "0", msg: "", data: [] },
+    });
   };
   const scheduler = createScheduler({ clock, ledger, journal, transport });
   const user = { uid: "u", ip: "home", keys: [{ name: "k", permissions: ["trade_futures"] }] };
@@ -111,7 +120,14 @@ const options = { class: "cancel", owner: "test" } as const;
 
 /** Resting and wanted gone; only what cancels look at. */
 const doomed = (ordId: string): TrackedOrder =>
-  ({ spec: { instId: swap }, ordId, clOrdId: ordId, phase: "live", cancelClass: "cancel", canceling: false }) as TrackedOrder;
+  ({
+    spec: { instId: swap },
+    ordId,
+    clOrdId: ordId,
+    phase: "live",
+    cancelClass: "cancel",
+    canceling: false,
+  }) as TrackedOrder;
 
 describe("Batched cancels", () => {
   it("are packed into what the layer has room for, and the rest follows in the next window", () => {

@@ -23,11 +23,24 @@ const perElement = 2;
 const contract = createContract({ weights: { perCancelElement: perElement } });
 const caller = { ip: "home", key: "k", uid: "u" };
 const elementsMax = 20;
-const batch: Charge = { endpoint: "cancelBatch", weight: 15, elements: 1, elementWeight: perElement, ip: "home", uid: "u", key: "k" };
+const batch: Charge = {
+  endpoint: "cancelBatch",
+  weight: 15,
+  elements: 1,
+  elementWeight: perElement,
+  ip: "home",
+  uid: "u",
+  key: "k",
+};
 
 /** A ledger that knows the service's time to the millisecond, and that so much of the minute is used. */
 const warm = (used: number): Ledger => {
-  const ledger = createLedger({ layers: layersOf(contract), startedAt: noon, quietMs: 0, clock: { dateSlackMs: 0, driftPpm: 0 } });
+  const ledger = createLedger({
+    layers: layersOf(contract),
+    startedAt: noon,
+    quietMs: 0,
+    clock: { dateSlackMs: 0, driftPpm: 0 },
+  });
   const headers = { date: new Date(noon + 9_000).toUTCString(), "x-ratelimit-uid-weight-used": String(used) };
   const ticket = ledger.spend({ ...batch, endpoint: "instruments", weight: 0, elementWeight: 0 }, noon + 9_000);
   ledger.clock.observeDate(noon - 1, noon - 1, noon - 1_000);
@@ -36,7 +49,8 @@ const warm = (used: number): Ledger => {
   return ledger;
 };
 
-const usedOf = (ledger: Ledger, at: number): number => ledger.state(at).find(({ layer }) => layer === "uid")?.used ?? -1;
+const usedOf = (ledger: Ledger, at: number): number =>
+  ledger.state(at).find(({ layer }) => layer === "uid")?.used ?? -1;
 
 describe("A batch whose elements weigh something", () => {
   it("is charged for as many as it may carry", () => {
@@ -49,7 +63,11 @@ describe("A batch whose elements weigh something", () => {
     // Two units are never planned for: 1,198 less 1,150 holds a call of 15 and sixteen elements.
     expect(warm(1_150).ask(batch, "exit", noon + 10_000, 20)).toEqual({ granted: true, elements: 16 });
     expect(warm(1_181).ask(batch, "exit", noon + 10_000, 20)).toEqual({ granted: true, elements: 1 });
-    expect(warm(1_182).ask(batch, "exit", noon + 10_000, 20)).toMatchObject({ granted: false, layer: "uid", until: noon + 60_000 });
+    expect(warm(1_182).ask(batch, "exit", noon + 10_000, 20)).toMatchObject({
+      granted: false,
+      layer: "uid",
+      until: noon + 60_000,
+    });
   });
 
   it("of fixed size leaves whole or not at all", () => {
@@ -125,7 +143,8 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = (ledger) => 
   const scheduler = createScheduler({ clock, ledger, port: portOf(ledger), transport, journal });
   const user = { uid: "u", ip: "home", keys: [{ name: "k", permissions: ["read", "trade_futures", "trade_spot"] }] };
   const gateway = createGateway({ clock, contract, scheduler, journal, user });
-  const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ instId: "BTC-USDT-SWAP", ordId: `${index + 1}` }));
+  const ids = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ instId: "BTC-USDT-SWAP", ordId: `${index + 1}` }));
   const cancels = { class: "cancel", owner: "test" } as const;
   let asked = 0;
   let pool = 0;
@@ -142,7 +161,8 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = (ledger) => 
   };
   for (let burst = 0; burst < 12; burst++) {
     clock.setTimer(startedAt + random.whole(0, 150_000), () => {
-      for (let i = random.whole(0, 9); i > 0; i--) gateway.call("getOrder", { ordId: "1" }, { class: "read", owner: "test" }).subscribe();
+      for (let i = random.whole(0, 9); i > 0; i--)
+        gateway.call("getOrder", { ordId: "1" }, { class: "read", owner: "test" }).subscribe();
       const whole = random.whole(1, elementsMax);
       const more = random.whole(0, 160);
       asked += whole + more;

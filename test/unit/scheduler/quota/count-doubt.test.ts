@@ -36,7 +36,10 @@ describe("A first count", () => {
 
   it("is the old window's where a call beside it was told less of the new one, and raises no doubt", () => {
     const doubt = new CountDoubt(100);
-    expect([judgeOf(doubt)({}, { top: { window: 8, used: 1, at: 8_020 } }), doubt.current]).toEqual(["doubted", undefined]);
+    expect([judgeOf(doubt)({}, { top: { window: 8, used: 1, at: 8_020 } }), doubt.current]).toEqual([
+      "doubted",
+      undefined,
+    ]);
   });
 });
 
@@ -64,7 +67,11 @@ describe("A count in doubt", () => {
   it("is taken back by one that is no higher and does not go on", () => {
     const { doubt, judge } = doubted();
     expect([judge({ used: 40, sentAt: 8_040 }), doubt.current]).toEqual(["believed", undefined]);
-    expect([judge({ used: 41 }), judge({ used: 41, ours: 20, sentAt: 8_040 }), doubt.current]).toEqual(["doubted", "believed", undefined]);
+    expect([judge({ used: 41 }), judge({ used: 41, ours: 20, sentAt: 8_040 }), doubt.current]).toEqual([
+      "doubted",
+      "believed",
+      undefined,
+    ]);
   });
 
   it("is not taken back by a higher one that is believed for itself", () => {
@@ -74,7 +81,8 @@ describe("A count in doubt", () => {
 
   it("takes three looks where counts lag, each after the one before was read", () => {
     const { doubt, judge } = doubted();
-    const look = (used: number, sentAt: number) => judge({ used, sentAt, receivedAt: sentAt + 20 }, { lags: true, isFirst: false });
+    const look = (used: number, sentAt: number) =>
+      judge({ used, sentAt, receivedAt: sentAt + 20 }, { lags: true, isFirst: false });
     expect(look(42, 8_040)).toBe("doubted");
     expect(doubt.current).toEqual({ window: 8, used: 42, receivedAt: 8_060, looks: 2 });
     expect([look(43, 8_070), look(44, 8_100), doubt.current]).toEqual(["doubted", "confirmed", undefined]);

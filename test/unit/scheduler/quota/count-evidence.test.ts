@@ -48,12 +48,21 @@ describe("A count told in a window", () => {
   it("is not heard where the call was not counted", () => {
     const of = minute();
     expect([isStale(of, 30, { counted: false }), of.heard.top?.window]).toEqual([false, 7]);
-    expect([isStale(of, 900, { counted: false }), of.heard.top?.window, of.doubt.current]).toEqual([false, 7, undefined]);
+    expect([isStale(of, 900, { counted: false }), of.heard.top?.window, of.doubt.current]).toEqual([
+      false,
+      7,
+      undefined,
+    ]);
   });
 
   it("is another's, and not heard, where it goes on from the one before; its units are noted", () => {
     const of = minute();
-    expect([isStale(of, 900), of.heard.top?.window, of.doubt.current?.used, of.stale.noted]).toEqual([true, 7, 900, [[8, 5]]]);
+    expect([isStale(of, 900), of.heard.top?.window, of.doubt.current?.used, of.stale.noted]).toEqual([
+      true,
+      7,
+      900,
+      [[8, 5]],
+    ]);
   });
 
   it("is its own where this engine or others of ours hold as much", () => {
@@ -63,7 +72,12 @@ describe("A count told in a window", () => {
       of.usage.begin(8, ours);
       return isStale(of, used);
     };
-    expect([judged(0, 600, 900), judged(0, 600, 901), judged(500, 100, 900), judged(500, 100, 901)]).toEqual([false, true, false, true]);
+    expect([judged(0, 600, 900), judged(0, 600, 901), judged(500, 100, 900), judged(500, 100, 901)]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
   });
 
   it("is its own where the service told as much of its window before, lag or not, but of a key's second where counts lag", () => {
@@ -73,14 +87,24 @@ describe("A count told in a window", () => {
       return of;
     };
     const judged = (of: Stage, used: number): boolean => of.evidence.isStale(8, used, 1, 8_010, 8_030, true, 8);
-    expect([judged(reported(stage(user), 400, 800), 900), judged(reported(lagging(stage(user)), 400, 800), 700)]).toEqual([false, false]);
-    expect([judged(reported(stage(second), 2, 6), 6), judged(reported(lagging(stage(second)), 2, 6), 5)]).toEqual([false, true]);
+    expect([
+      judged(reported(stage(user), 400, 800), 900),
+      judged(reported(lagging(stage(user)), 400, 800), 700),
+    ]).toEqual([false, false]);
+    expect([judged(reported(stage(second), 2, 6), 6), judged(reported(lagging(stage(second)), 2, 6), 5)]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it("is the old window's where a call beside it was told less of the new one", () => {
     const of = minute();
     of.heard.hear(509_970, 509_990, 1, 8, 8);
-    expect([isStale(of, 900), of.heard.top, of.doubt.current]).toEqual([true, { window: 8, used: 1, at: 509_990 }, undefined]);
+    expect([isStale(of, 900), of.heard.top, of.doubt.current]).toEqual([
+      true,
+      { window: 8, used: 1, at: 509_990 },
+      undefined,
+    ]);
   });
 
   it("ends the doubt about the one before it where it begins anew", () => {
@@ -109,19 +133,22 @@ describe("A count told in a window", () => {
   it("is others' when three windows began as expected and this one long ago", () => {
     const settled = (windows: number, at: number): Stage => {
       const of = stage(user, { lo: -500, hi: 500 });
-      for (let index = 8 - windows; index < 8; index++) of.phase.fell(index * 60_000 - 600, index * 60_000 + 600, index - 1, index - 1);
+      for (let index = 8 - windows; index < 8; index++)
+        of.phase.fell(index * 60_000 - 600, index * 60_000 + 600, index - 1, index - 1);
       of.told(7, 400, 470_000);
       isStale(of, 900, { at });
       isStale(of, 905, { at: at + 100 });
       return of;
     };
-    expect([settled(2, 510_000), settled(3, 510_000)].map(({ phase }) => phase.openEnded === undefined)).toEqual([false, true]);
-    // It is young for six seconds after its beginning at the latest.
-    const beginsAt = settled(3, 510_000).phase.begins(8, 486_000);
-    expect([settled(3, beginsAt + 5_899), settled(3, beginsAt + 5_921)].map(({ phase }) => phase.openEnded === undefined)).toEqual([
+    expect([settled(2, 510_000), settled(3, 510_000)].map(({ phase }) => phase.openEnded === undefined)).toEqual([
       false,
       true,
     ]);
+    // It is young for six seconds after its beginning at the latest.
+    const beginsAt = settled(3, 510_000).phase.begins(8, 486_000);
+    expect(
+      [settled(3, beginsAt + 5_899), settled(3, beginsAt + 5_921)].map(({ phase }) => phase.openEnded === undefined),
+    ).toEqual([false, true]);
     expect(settled(3, 510_000).misread).toEqual([]);
   });
 
@@ -141,20 +168,23 @@ describe("A count told in a window", () => {
     const of = lagging(stage(second));
     of.usage.missing = 2;
     of.usage.begin(8, 3);
-    expect([of.evidence.isStale(8, 4, 1, 8_010, 8_030, true, 8), of.evidence.isStale(8, 5, 1, 8_011, 8_031, true, 8)]).toEqual([
-      false,
-      true,
-    ]);
+    expect([
+      of.evidence.isStale(8, 4, 1, 8_010, 8_030, true, 8),
+      of.evidence.isStale(8, 5, 1, 8_011, 8_031, true, 8),
+    ]).toEqual([false, true]);
   });
 });
 
 describe("What a count tells to be missing", () => {
-  const missing = (of: Stage, used: number, at: number, told = 0): number => of.evidence.learnMissing(1, used, at, told);
+  const missing = (of: Stage, used: number, at: number, told = 0): number =>
+    of.evidence.learnMissing(1, used, at, told);
 
   it("is, of an address, what was gone of a young window: for a tenth of its length", () => {
-    expect([missing(stage(address), 500, 66_000), missing(stage(address), 500, 66_001), missing(stage(address), 500, 66_000, 1)]).toEqual([
-      500, 0, 0,
-    ]);
+    expect([
+      missing(stage(address), 500, 66_000),
+      missing(stage(address), 500, 66_001),
+      missing(stage(address), 500, 66_000, 1),
+    ]).toEqual([500, 0, 0]);
   });
 
   it("is, of an address, what goes by more than a quarter of the capacity at once", () => {

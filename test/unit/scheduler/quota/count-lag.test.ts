@@ -3,7 +3,15 @@ import { describe, expect, it } from "vitest";
 import { CountLag, StaleCounts } from "../../../../src/scheduler/quota/count-lag.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 
-const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
+const spec: LayerSpec = {
+  name: "key",
+  scope: "key",
+  unit: "requests",
+  capacity: 10,
+  windowMs: 1_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 
 describe("A lag of counts", () => {
   it("is found after four windows that lack one call, though others look right by chance", () => {
@@ -46,7 +54,8 @@ describe("A call by itself, longer than a window after others", () => {
     let begun = 0;
     for (const [index, counts] of bursts.entries()) {
       begun += counts.length;
-      for (const [nth, used] of counts.entries()) stale.hear(index * 2_000, index * 2_000 + 30 + nth, used, begun, counts.length - nth - 1);
+      for (const [nth, used] of counts.entries())
+        stale.hear(index * 2_000, index * 2_000 + 30 + nth, used, begun, counts.length - nth - 1);
     }
     return lag;
   };

@@ -128,7 +128,10 @@ describe("A second that only the calendar says has begun", () => {
     call(gauge, 7_890, 10);
     expect([gauge.room(8_001, most(10)), gauge.room(8_900, most(10))]).toEqual([0, 1]);
     gauge.begin(1, 8_001);
-    expect([gauge.blockedUntil(1, 8_002, () => 99), gauge.blockedUntil(1, 9_001, () => 99)]).toEqual([9_002, undefined]);
+    expect([gauge.blockedUntil(1, 8_002, () => 99), gauge.blockedUntil(1, 9_001, () => 99)]).toEqual([
+      9_002,
+      undefined,
+    ]);
   });
 });
 
@@ -157,7 +160,11 @@ describe("A fixed window", () => {
     const gauge = new FixedWindow(minute, "u", fixedClock(-100, 100));
     call(gauge, 200_000, 30, 5);
     gauge.begin(4, 201_000);
-    expect([gauge.endOf(3, 200_000), gauge.indexOf(240_100, 200_000), gauge.spanAt(239_950)]).toEqual([240_100, 4, { first: 3, last: 4 }]);
+    expect([gauge.endOf(3, 200_000), gauge.indexOf(240_100, 200_000), gauge.spanAt(239_950)]).toEqual([
+      240_100,
+      4,
+      { first: 3, last: 4 },
+    ]);
     expect(gauge.ownOf(3)).toEqual({ begun: 9, settled: 5, reported: 30 });
   });
 

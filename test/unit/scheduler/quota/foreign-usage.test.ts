@@ -1,6 +1,12 @@
 /** Others' use, and what is left free for it, against numbers worked out another way. */
 import { describe, expect, it } from "vitest";
-import { ForeignUsage, LateUsage, lateMargin, othersMargin, poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
+import {
+  ForeignUsage,
+  LateUsage,
+  lateMargin,
+  othersMargin,
+  poissonQuantile,
+} from "../../../../src/scheduler/quota/foreign-usage.ts";
 import { gaugeOf, minute } from "../../../support/harness/allowance.ts";
 
 /** Each call is `[at, units]`. */
@@ -132,13 +138,16 @@ describe("The Poisson quantile", () => {
     return sum;
   };
 
-  it.each([0.02, 0.5, 1, 3.7, 12, 40, 60])("of a mean of %f is the smallest count exceeded as rarely as that", (mean) => {
-    for (const risk of [0.3, 0.05, 0.005, 0.0001]) {
-      const count = poissonQuantile(mean, risk);
-      expect(exceeds(mean, count)).toBeLessThanOrEqual(risk);
-      if (count > 0) expect(exceeds(mean, count - 1)).toBeGreaterThan(risk);
-    }
-  });
+  it.each([0.02, 0.5, 1, 3.7, 12, 40, 60])(
+    "of a mean of %f is the smallest count exceeded as rarely as that",
+    (mean) => {
+      for (const risk of [0.3, 0.05, 0.005, 0.0001]) {
+        const count = poissonQuantile(mean, risk);
+        expect(exceeds(mean, count)).toBeLessThanOrEqual(risk);
+        if (count > 0) expect(exceeds(mean, count - 1)).toBeGreaterThan(risk);
+      }
+    },
+  );
 
   it("of nothing is nothing, and one that cannot be exceeded so rarely is bounded", () => {
     expect(poissonQuantile(0, 0.005)).toBe(0);
@@ -166,7 +175,9 @@ describe("What is left of a window to others", () => {
     const rival = others(81);
     // 0.54 of their calls are expected in 400 ms, and more than two come in one case of fifty.
     expect(rival.foreign.margin(400, 0.02)).toBe(10);
-    expect([600, 599, 360, 120, 60, 0].map((remMs) => othersMargin(rival, gauge, 10, 60_000, remMs))).toEqual([20, 59.9, 36, 12, 6, 0]);
+    expect([600, 599, 360, 120, 60, 0].map((remMs) => othersMargin(rival, gauge, 10, 60_000, remMs))).toEqual([
+      20, 59.9, 36, 12, 6, 0,
+    ]);
   });
 
   it("is what they use on average where that is a third at most", () => {
@@ -189,8 +200,13 @@ describe("What is left to others' exits", () => {
     for (const at of instants) foreign.surprised(at);
     return foreign;
   };
-  const leftAt = (at: number, foreign: ForeignUsage, late: LateUsage | undefined, remMs = 30_000, capacity = 1_200): number =>
-    lateMargin({ foreign, late, heardAt: at }, capacity, at, remMs);
+  const leftAt = (
+    at: number,
+    foreign: ForeignUsage,
+    late: LateUsage | undefined,
+    remMs = 30_000,
+    capacity = 1_200,
+  ): number => lateMargin({ foreign, late, heardAt: at }, capacity, at, remMs);
 
   it("is what they go on to use of windows that are nearly full, beyond what comes once in two hundred times", () => {
     // Three calls are expected in half a minute, and more than eight come so seldom.

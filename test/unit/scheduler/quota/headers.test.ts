@@ -7,7 +7,15 @@ import { limitHeaders } from "../../../../src/contract/limits.ts";
 import { dateOf, holdMsOf, usedOf } from "../../../../src/scheduler/quota/headers.ts";
 import { headersRead, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 
-const bare: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };
+const bare: LayerSpec = {
+  name: "uid",
+  scope: "uid",
+  unit: "weight",
+  capacity: 1_200,
+  windowMs: 60_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 const used: LayerSpec = { ...bare, header: { name: "x-used", kind: "used" } };
 const remaining: LayerSpec = { ...bare, header: { name: "x-left", kind: "remaining" } };
 
@@ -82,7 +90,9 @@ describe("The date stamp of an answer", () => {
       (text) => new Date(text).toISOString(),
       (text) => `${text.slice(0, 17)}9a:00:00 GMT`,
     );
-    const instant = fc.integer({ min: 0, max: 3 * 86_400 }).map((seconds) => new Date(Date.UTC(2026, 0, 5) + seconds * 1_000));
+    const instant = fc
+      .integer({ min: 0, max: 3 * 86_400 })
+      .map((seconds) => new Date(Date.UTC(2026, 0, 5) + seconds * 1_000));
     fc.assert(
       fc.property(fc.array(fc.tuple(instant, spoil), { maxLength: 12 }), (dates) => {
         for (const [date, spoiled] of dates) {

@@ -31,7 +31,11 @@ describe("A count that does not rise", () => {
   });
 
   it("is held against the one that left last, in whatever order they were answered", () => {
-    expect(heardOf([40, 50, 6], [20, 55, 7]).fallTo(6, 60, false)).toMatchObject({ sentAt: 40, receivedAt: 50, used: 6 });
+    expect(heardOf([40, 50, 6], [20, 55, 7]).fallTo(6, 60, false)).toMatchObject({
+      sentAt: 40,
+      receivedAt: 50,
+      used: 6,
+    });
   });
 
   it("proves nothing where nothing was told", () => {
@@ -64,11 +68,21 @@ describe("The call that surely landed before another", () => {
 
 describe("Of the counts that were heard", () => {
   it("the last sixteen are kept, each as it was told", () => {
-    const heard = heardOf([0, 1, 100], ...Array.from({ length: 15 }, (_, index): Told => [10 * index + 10, 10 * index + 11, index]));
+    const heard = heardOf(
+      [0, 1, 100],
+      ...Array.from({ length: 15 }, (_, index): Told => [10 * index + 10, 10 * index + 11, index]),
+    );
     expect(heard.fallTo(100, 1_000, false)?.sentAt).toBe(0);
     heard.hear(500, 520, 50, 8, 9);
     expect(heard.fallTo(51, 1_000, false)).toBeUndefined();
-    expect(heard.fallTo(50, 1_000, false)).toEqual({ sentAt: 500, receivedAt: 520, used: 50, first: 8, last: 9, beforeAt: 150 });
+    expect(heard.fallTo(50, 1_000, false)).toEqual({
+      sentAt: 500,
+      receivedAt: 520,
+      used: 50,
+      first: 8,
+      last: 9,
+      beforeAt: 150,
+    });
     // The next takes the place of the second.
     heard.hear(600, 620, 49, 9, 9);
     expect([heard.isFirst(9, 1_000), heard.fallTo(0, 25, false)?.sentAt]).toEqual([false, 20]);
@@ -89,7 +103,11 @@ describe("Of the counts that were heard", () => {
   it("none can be compared after they were dropped, while the highest of a window stays", () => {
     const heard = heardOf([0, 10, 5], [20, 30, 7], [40, 50, 6]);
     heard.drop();
-    expect([heard.highest, heard.fallTo(1, 100, false), heard.top?.used]).toEqual([Number.NEGATIVE_INFINITY, undefined, 7]);
+    expect([heard.highest, heard.fallTo(1, 100, false), heard.top?.used]).toEqual([
+      Number.NEGATIVE_INFINITY,
+      undefined,
+      7,
+    ]);
     heard.hear(60, 70, 3, 7, 7);
     expect([heard.highest, heard.fallTo(3, 100, false)?.sentAt]).toEqual([3, 60]);
   });
@@ -106,7 +124,12 @@ describe("Of the counts that were heard", () => {
 describe("The first call of a window", () => {
   it("is one before which no other that surely landed in it was answered", () => {
     const heard = heardOf([0, 10, 5]);
-    expect([heard.isFirst(7, 10), heard.isFirst(7, 11), heard.isFirst(8, 11), heard.isFirst(6, 11)]).toEqual([true, false, true, true]);
+    expect([heard.isFirst(7, 10), heard.isFirst(7, 11), heard.isFirst(8, 11), heard.isFirst(6, 11)]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 });
 

@@ -28,7 +28,9 @@ describe("Where counts lag, a second's calls", () => {
     [361, 20],
   ])("look into a stretch of %i ms in %i of sixty seconds", (width, looks) => {
     const gauge = gaugeOf(second, { lags: true });
-    expect(Array.from({ length: 60 }, (_, index) => looksIn(gauge, index * 1_000 + 300, width)).filter(Boolean)).toHaveLength(looks);
+    expect(
+      Array.from({ length: 60 }, (_, index) => looksIn(gauge, index * 1_000 + 300, width)).filter(Boolean),
+    ).toHaveLength(looks);
   });
 
   it.each([
@@ -44,9 +46,10 @@ describe("Where counts lag, a second's calls", () => {
   it("leave no earlier because something else was counted: a count that lags does not tell of it at once", () => {
     const gaugeThat = (lags: boolean) => gaugeOf(second, { lags, unsteady: true, width: 100 });
     expect([lateFrom(gaugeThat(false), 1_000, 100, 40), lateFrom(gaugeThat(true), 1_000, 100, 40)]).toEqual([710, 860]);
-    expect([lateSlots(gaugeThat(false), 8, 800, 1_000, trips, false), lateSlots(gaugeThat(true), 8, 870, 1_000, trips, false)]).toEqual([
-      9, 10,
-    ]);
+    expect([
+      lateSlots(gaugeThat(false), 8, 800, 1_000, trips, false),
+      lateSlots(gaugeThat(true), 8, 870, 1_000, trips, false),
+    ]).toEqual([9, 10]);
   });
 
   it("that is told the count of the second before, late and beside others under way, tells nothing of this one", () => {

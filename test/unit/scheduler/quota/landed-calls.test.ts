@@ -10,7 +10,8 @@ const answered = (usage: WindowUsage, window: number, units: number, count: numb
   usage.end(window, window, window, units, true);
   usage.report(window, count);
 };
-const usedIn = (usage: WindowUsage, ...windows: readonly number[]): readonly number[] => windows.map((index) => usage.used(index));
+const usedIn = (usage: WindowUsage, ...windows: readonly number[]): readonly number[] =>
+  windows.map((index) => usage.used(index));
 
 describe("Where only ours count, an unanswered call that lands late", () => {
   /** One left in window 1 and is not answered; of window 2 one was answered, and two were counted. */
@@ -167,7 +168,9 @@ describe("A count that was taken over from the window before", () => {
     usage.begin(8, 2);
     usage.end(8, 8, 8, 2, true);
     usage.adopt(8, 6);
-    expect([usage.used(8), usage.foreign(8), usage.report(8, 6), usage.report(8, 7), usage.foreign(8)]).toEqual([6, 0, 0, 1, 1]);
+    expect([usage.used(8), usage.foreign(8), usage.report(8, 6), usage.report(8, 7), usage.foreign(8)]).toEqual([
+      6, 0, 0, 1, 1,
+    ]);
     // What was others' before is not taken over again.
     usage.adopt(8, 9);
     expect([usage.used(8), usage.report(8, 9), usage.report(8, 10)]).toEqual([9, 0, 1]);
@@ -210,17 +213,20 @@ describe("An answered call that nothing was told with", () => {
   it.each([
     [300, 5],
     [301, 4],
-  ])("is in a count that only ours are in; in window %i, after something else was in window 1, %i may be used", (window, used) => {
-    const usage = new WindowUsage(true);
-    usage.missing = 2;
-    usage.learnMissing(1, 0);
-    usage.begin(window, 3);
-    usage.end(window, window, window, 1, true);
-    usage.report(window, 3);
-    usage.end(window, window, window, 1);
-    // Three were counted, and one is under way still.
-    expect(usage.used(window)).toBe(used);
-  });
+  ])(
+    "is in a count that only ours are in; in window %i, after something else was in window 1, %i may be used",
+    (window, used) => {
+      const usage = new WindowUsage(true);
+      usage.missing = 2;
+      usage.learnMissing(1, 0);
+      usage.begin(window, 3);
+      usage.end(window, window, window, 1, true);
+      usage.report(window, 3);
+      usage.end(window, window, window, 1);
+      // Three were counted, and one is under way still.
+      expect(usage.used(window)).toBe(used);
+    },
+  );
 });
 
 describe("Calls that stay silent", () => {

@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
-import { type Charge, extraOf, type LayerSpec, layersOf, touchedBy, unitsOf } from "../../../../src/scheduler/quota/layers.ts";
+import {
+  type Charge,
+  extraOf,
+  type LayerSpec,
+  layersOf,
+  touchedBy,
+  unitsOf,
+} from "../../../../src/scheduler/quota/layers.ts";
 import { layerStates } from "../../../../src/scheduler/quota/quota-state.ts";
 import { createServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 
@@ -21,7 +28,10 @@ const layer = (given: Partial<LayerSpec>): LayerSpec => ({
 
 describe("The layers of the service", () => {
   it("are its three, told of by these headers, and whatever the profile adds", () => {
-    const extra = { ...layer({ name: "own", scope: "uid", unit: "elements", banMs: 300 }), endpoints: ["cancelBatch" as const] };
+    const extra = {
+      ...layer({ name: "own", scope: "uid", unit: "elements", banMs: 300 }),
+      endpoints: ["cancelBatch" as const],
+    };
     expect(layersOf(createContract({ limits: { anchor: "sliding", extraLayers: [extra] } }))).toEqual([
       layer({
         name: "ip",
@@ -39,7 +49,12 @@ describe("The layers of the service", () => {
         anchor: "sliding",
         header: { name: "x-ratelimit-uid-weight-used", kind: "used" },
       }),
-      layer({ name: "key", scope: "key", anchor: "sliding", header: { name: "x-ratelimit-key-remaining", kind: "remaining" } }),
+      layer({
+        name: "key",
+        scope: "key",
+        anchor: "sliding",
+        header: { name: "x-ratelimit-key-remaining", kind: "remaining" },
+      }),
       extra,
     ]);
   });
@@ -57,7 +72,11 @@ describe("A call's charge:", () => {
 
   it.each<[string, Partial<Charge>, readonly string[]]>([
     ["signed", {}, ["all of an address home", "reads of a user u", "all of a key k"]],
-    ["of another endpoint", { endpoint: "cancelBatch" }, ["all of an address home", "cancels of an address home", "all of a key k"]],
+    [
+      "of another endpoint",
+      { endpoint: "cancelBatch" },
+      ["all of an address home", "cancels of an address home", "all of a key k"],
+    ],
     ["unsigned", { uid: undefined, key: undefined }, ["all of an address home"]],
     ["of a user by no key", { key: undefined }, ["all of an address home", "reads of a user u"]],
   ])("%s is counted by those whose scope and endpoints it has", (_, given, names) => {

@@ -9,7 +9,8 @@ const learned = (used = 600, shared = false): LearnedLimit => {
   return limit;
 };
 /** Whether it is tried to go beyond it in the last `ms` of the minute `index` from now, the last second unless told otherwise. */
-const tries = (limit: LearnedLimit, index: number, ms = 1_000): boolean => limit.triesAt(index * minuteMs) === index * minuteMs - ms;
+const tries = (limit: LearnedLimit, index: number, ms = 1_000): boolean =>
+  limit.triesAt(index * minuteMs) === index * minuteMs - ms;
 
 describe("The limit of a layer", () => {
   it("is as stated until a refusal comes as a surprise", () => {
@@ -84,7 +85,10 @@ describe("The limit of a layer", () => {
 
   it("is learned once of calls that were under way together", () => {
     const limit = learned(590);
-    expect([limit.refuse(590, 600, false, -30, 10), limit.refuse(500, 510, false, 0, 20)]).toEqual(["expected", "expected"]);
+    expect([limit.refuse(590, 600, false, -30, 10), limit.refuse(500, 510, false, 0, 20)]).toEqual([
+      "expected",
+      "expected",
+    ]);
     expect([limit.capacity, tries(limit, 11)]).toEqual([590, true]);
   });
 
@@ -99,7 +103,11 @@ describe("The limit of a layer", () => {
     expect([limit.capacity, tries(limit, 2)]).toEqual([660, false]);
     limit.accept(661);
     // Once it is known to have been raised it is gone beyond for longer.
-    expect([limit.capacity, tries(limit, 2, 3_000), limit.most(minuteMs, false)]).toEqual([661, true, Number.POSITIVE_INFINITY]);
+    expect([limit.capacity, tries(limit, 2, 3_000), limit.most(minuteMs, false)]).toEqual([
+      661,
+      true,
+      Number.POSITIVE_INFINITY,
+    ]);
     limit.accept(1_164);
     expect([limit.capacity, tries(limit, 3, 3_000)]).toEqual([1_164, true]);
     limit.accept(1_165);

@@ -97,12 +97,16 @@ describe("A 429 answer", () => {
       expect(row(ledger, noon + 120_000)).toMatchObject({ capacity: 590 });
       // Half of it before the minute's last quarter.
       ledger.settle(ledger.spend(charge, noon + 120_000), answer(noon + 120_000, { uid: 5, key: 1 }), noon + 120_000);
-      expect(ledger.ask({ ...charge, key: undefined, weight: 280 }, "ordinary", noon + 121_000)).toMatchObject({ granted: true });
+      expect(ledger.ask({ ...charge, key: undefined, weight: 280 }, "ordinary", noon + 121_000)).toMatchObject({
+        granted: true,
+      });
       expect(ledger.ask({ ...charge, key: undefined, weight: 300 }, "ordinary", noon + 121_000)).toMatchObject({
         granted: false,
         layer: "uid",
       });
-      expect(ledger.ask({ ...charge, key: undefined, weight: 500 }, "emergency", noon + 121_000)).toMatchObject({ granted: true });
+      expect(ledger.ask({ ...charge, key: undefined, weight: 500 }, "emergency", noon + 121_000)).toMatchObject({
+        granted: true,
+      });
     });
 
     it("or lower than what exits may need, still lets a light ordinary call go each minute, which tells whether it still is", () => {
@@ -162,7 +166,9 @@ describe("A 429 answer", () => {
     expect(late(() => undefined)).toBe(noon + 61_000);
     // The probe of the next second was refused as well.
     expect(late((ledger) => refuse(ledger, noon + 59_000))).toBe(noon + 120_000);
-    expect(late((ledger) => ledger.settle(ledger.spend(charge, noon + 59_000), answer(noon + 59_000), noon + 59_000))).toBe(noon + 61_000);
+    expect(
+      late((ledger) => ledger.settle(ledger.spend(charge, noon + 59_000), answer(noon + 59_000), noon + 59_000)),
+    ).toBe(noon + 61_000);
   });
 
   it.each([
@@ -190,7 +196,15 @@ describe("A 429 answer", () => {
     if (until !== undefined) expect(ledger.ask(charge, "emergency", until).granted).toBe(true);
   });
 
-  const extra: LayerSpec = { name: "extra", scope: "ip", unit: "requests", capacity: 1_000, windowMs: 500, anchor: "wall_clock", banMs: 0 };
+  const extra: LayerSpec = {
+    name: "extra",
+    scope: "ip",
+    unit: "requests",
+    capacity: 1_000,
+    windowMs: 500,
+    anchor: "wall_clock",
+    banMs: 0,
+  };
   it.each<[string, Partial<LayerSpec>, number]>([
     ["nothing is shorter of the key, whatever is of the address", {}, noon + 12_000],
     ["what is as short but not of the key stays open", { windowMs: 1_000, banMs: 10_000 }, noon + 12_000],

@@ -3,7 +3,17 @@ import { describe, expect, it } from "vitest";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
 import type { Ticket } from "../../../../src/scheduler/quota/routes.ts";
-import { answer, charge, grants, keyless, layers, make, noon, type Told, warm } from "../../../support/harness/ledger.ts";
+import {
+  answer,
+  charge,
+  grants,
+  keyless,
+  layers,
+  make,
+  noon,
+  type Told,
+  warm,
+} from "../../../support/harness/ledger.ts";
 
 describe("The ledger's start", () => {
   it.each([
@@ -12,7 +22,12 @@ describe("The ledger's start", () => {
     [0, 0],
   ])("with %s ms of quiet lets the first call leave after %i, and an exit at once", (quietMs, ms) => {
     const ledger = createLedger({ layers, startedAt: noon, ...(quietMs === undefined ? {} : { quietMs }) });
-    if (ms > 0) expect(ledger.ask(charge, "ordinary", noon + ms - 1)).toMatchObject({ granted: false, until: noon + ms, lighterThan: 0 });
+    if (ms > 0)
+      expect(ledger.ask(charge, "ordinary", noon + ms - 1)).toMatchObject({
+        granted: false,
+        until: noon + ms,
+        lighterThan: 0,
+      });
     expect(ledger.ask(charge, "ordinary", noon + ms).granted).toBe(true);
     expect(ledger.ask(charge, "exit", noon).granted).toBe(true);
   });
@@ -132,7 +147,10 @@ describe("A surveyed charge:", () => {
     const ledger = warm();
     const [first, second] = [ledger.spend(charge, noon + 11_000), ledger.spend(charge, noon + 11_001)];
     expect([first.sentAt, second.sentAt]).toEqual([noon + 11_000, noon + 11_001]);
-    expect([first, second]).toMatchObject([{ charge, elements: 1, probe: false, granted: true, expiresAt: Number.POSITIVE_INFINITY }, {}]);
+    expect([first, second]).toMatchObject([
+      { charge, elements: 1, probe: false, granted: true, expiresAt: Number.POSITIVE_INFINITY },
+      {},
+    ]);
   });
 
   const at = noon + 10_100;
@@ -154,7 +172,9 @@ describe("A surveyed charge:", () => {
       return () => ledger.settle(ticket, answer(at), at);
     },
   };
-  const pairs = Object.keys(happenings).flatMap((one) => (one === "open" ? [] : [[one, "open"] as const, ["open", one] as const]));
+  const pairs = Object.keys(happenings).flatMap((one) =>
+    one === "open" ? [] : [[one, "open"] as const, ["open", one] as const],
+  );
 
   it.each(pairs)("is looked at anew when two things happened meanwhile: %s, then %s", (one, two) => {
     const ledger = warm();
@@ -169,7 +189,8 @@ describe("A surveyed charge:", () => {
 describe("The kept slots of a key", () => {
   /** Just before a second's end, when exits could not use them any more, with half a minute to go. */
   const end = noon + 30_000;
-  const free = (ledger: Ledger, beforeMs = 30): number => grants(ledger, { ...charge, weight: 0 }, "ordinary", end - beforeMs);
+  const free = (ledger: Ledger, beforeMs = 30): number =>
+    grants(ledger, { ...charge, weight: 0 }, "ordinary", end - beforeMs);
   const spendAndRelease = (ledger: Ledger, what: Charge, elements?: number): void => {
     for (let call = 0; call < 300; call++) ledger.release(ledger.spend(what, noon + 10_500, elements));
   };

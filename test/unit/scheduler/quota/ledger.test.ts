@@ -119,10 +119,21 @@ describe("The start of the ledger", () => {
     const ledger = createLedger({ layers, startedAt: second, quietMs: 1_050 });
     const ask = (rank: Rank, ms: number) => ledger.ask(charge(), rank, second + ms);
     const first = ledger.spend(charge(), second + 10);
-    expect([ask("exit", 11), ask("ordinary", 11)]).toMatchObject([{ granted: false }, { granted: false, until: second + 1_050 }]);
+    expect([ask("exit", 11), ask("ordinary", 11)]).toMatchObject([
+      { granted: false },
+      { granted: false, until: second + 1_050 },
+    ]);
     ledger.settle(first, answer(second + 30, { uid: 5 }), second + 50);
-    expect([ask("exit", 51).granted, ask("ordinary", 51).granted, ledger.probing(charge())]).toEqual([true, false, true]);
-    expect([ask("ordinary", 1_049).granted, ask("ordinary", 1_050).granted, ledger.probing(charge())]).toEqual([false, true, false]);
+    expect([ask("exit", 51).granted, ask("ordinary", 51).granted, ledger.probing(charge())]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect([ask("ordinary", 1_049).granted, ask("ordinary", 1_050).granted, ledger.probing(charge())]).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("a probe whose answer may be of two minutes teaches nothing: another is sent", () => {
@@ -135,7 +146,11 @@ describe("The start of the ledger", () => {
   it("a probe that was lost is repeated after a second, and at once for an exit", () => {
     const ledger = make();
     ledger.lose(ledger.spend(charge(), noon), noon + 500);
-    expect(ledger.ask(charge(), "ordinary", noon + 501)).toMatchObject({ granted: false, layer: "start", until: noon + 1_500 });
+    expect(ledger.ask(charge(), "ordinary", noon + 501)).toMatchObject({
+      granted: false,
+      layer: "start",
+      until: noon + 1_500,
+    });
     expect(ledger.ask(charge(), "emergency", noon + 501).granted).toBe(true);
     expect(ledger.ask(charge(), "ordinary", noon + 1_500).granted).toBe(true);
   });
@@ -159,7 +174,15 @@ describe("The start of the ledger", () => {
   it.each(["wall_clock", "sliding"] as const)(
     "lets the first call go a second after a socket took the only request of a %s second",
     (anchor) => {
-      const connect: LayerSpec = { name: "connect", scope: "ip", unit: "requests", capacity: 1, windowMs: 1_000, anchor, banMs: 0 };
+      const connect: LayerSpec = {
+        name: "connect",
+        scope: "ip",
+        unit: "requests",
+        capacity: 1,
+        windowMs: 1_000,
+        anchor,
+        banMs: 0,
+      };
       const ledger = make({ layers: [...layers, connect] });
       ledger.lose(ledger.spend({ ...charge(), uid: undefined, key: undefined, weight: 0 }, noon), noon);
       const granted = (at: number): boolean => ledger.ask(charge(), "ordinary", at).granted;
@@ -201,10 +224,17 @@ describe("The start of the ledger", () => {
 
   it("what an earlier life spent is not spent again", () => {
     const ledger = make();
-    ledger.settle(ledger.spend(charge({ weight: 2 }), noon + 20_500), answer(noon + 20_500, { uid: 1_190 }), noon + 20_500);
+    ledger.settle(
+      ledger.spend(charge({ weight: 2 }), noon + 20_500),
+      answer(noon + 20_500, { uid: 1_190 }),
+      noon + 20_500,
+    );
     // Two units are never planned for: the next life has to probe blind.
     expect(ledger.ask(charge({ weight: 8 }), "emergency", noon + 20_501).granted).toBe(true);
-    expect(ledger.ask(charge({ weight: 9 }), "emergency", noon + 20_501)).toMatchObject({ granted: false, layer: "uid" });
+    expect(ledger.ask(charge({ weight: 9 }), "emergency", noon + 20_501)).toMatchObject({
+      granted: false,
+      layer: "uid",
+    });
   });
 });
 
@@ -234,8 +264,13 @@ describe("The ledger grants", () => {
     const ledger = warm();
     expect(grants(ledger, charge({ weight: 1 }), noon + 11_500)).toHaveLength(10);
     expect(grants(ledger, charge({ weight: 110, key: "other" }), noon + 11_500)).toHaveLength(10);
-    expect(ledger.ask(charge({ weight: 91, key: "third" }), "emergency", noon + 11_500)).toMatchObject({ layer: "uid" });
-    expect(ledger.ask(charge({ uid: "stranger", key: "theirs" }), "exit", noon + 11_500)).toEqual({ granted: true, elements: 1 });
+    expect(ledger.ask(charge({ weight: 91, key: "third" }), "emergency", noon + 11_500)).toMatchObject({
+      layer: "uid",
+    });
+    expect(ledger.ask(charge({ uid: "stranger", key: "theirs" }), "exit", noon + 11_500)).toEqual({
+      granted: true,
+      elements: 1,
+    });
   });
 
   it("ordinary actions leave what exits need, and exits take it", () => {
@@ -244,8 +279,14 @@ describe("The ledger grants", () => {
     const tickets = grants(ledger, charge({ weight: 150 }), noon + 11_500, "ordinary");
     const ordinary = tickets.length * 150;
     expect(ordinary).toBeLessThanOrEqual(1_200 - 15 * 10);
-    expect(ledger.ask(charge({ weight: 150 }), "ordinary", noon + 11_500)).toMatchObject({ granted: false, why: "reserved" });
-    expect(ledger.ask(charge({ weight: 15, key: "other" }), "exit", noon + 11_500)).toEqual({ granted: true, elements: 1 });
+    expect(ledger.ask(charge({ weight: 150 }), "ordinary", noon + 11_500)).toMatchObject({
+      granted: false,
+      why: "reserved",
+    });
+    expect(ledger.ask(charge({ weight: 15, key: "other" }), "exit", noon + 11_500)).toEqual({
+      granted: true,
+      elements: 1,
+    });
   });
 
   it("the reserve is lent out before the minute ends, so that nothing is wasted", () => {
@@ -302,7 +343,11 @@ describe("A disturbed clock at the ledger", () => {
     for (let i = 0; i < 4; i++) ledger.spend(charge({ weight: 100 }), noon + 12_500);
     ledger.disturb(noon + 12_600);
     expect(ledger.clock.known).toBe(false);
-    expect(ledger.ask(charge(), "ordinary", noon + 13_649)).toMatchObject({ granted: false, layer: "start", until: noon + 13_650 });
+    expect(ledger.ask(charge(), "ordinary", noon + 13_649)).toMatchObject({
+      granted: false,
+      layer: "start",
+      until: noon + 13_650,
+    });
     const probe = ledger.spend(charge({ weight: 2 }), noon + 13_650);
     ledger.settle(probe, answer(noon + 13_650, { uid: 402 }), noon + 13_650);
     expect(ledger.state(noon + 13_660).find(({ layer }) => layer === "uid")?.used).toBe(802);
@@ -364,7 +409,11 @@ describe("Layers of other services at the ledger:", () => {
 
   it("a ban outlasts the window", () => {
     const ledger = warm({ layers: [{ ...plain, banMs: 10_000 }], reserve: open });
-    const until = ledger.settle(ledger.spend(charge(), noon + 12_500), answer(noon + 12_500, { status: 429 }), noon + 12_500);
+    const until = ledger.settle(
+      ledger.spend(charge(), noon + 12_500),
+      answer(noon + 12_500, { status: 429 }),
+      noon + 12_500,
+    );
     expect(until).toBe(noon + 24_000);
   });
 

@@ -6,7 +6,15 @@ import type { Ceiling, LimitWindow } from "../../../../src/scheduler/quota/limit
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 import { unasked } from "../../../support/harness/fixed-clock.ts";
 
-const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
+const spec: LayerSpec = {
+  name: "key",
+  scope: "key",
+  unit: "requests",
+  capacity: 10,
+  windowMs: 1_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 const all: Ceiling = () => 10;
 
 /** All there is to see of a window. */
@@ -44,7 +52,8 @@ const stage = (given: Partial<LayerSpec> = {}, lo = 0, hi = lo) => {
   /** A call that is answered, with the service's number. */
   const call = (sentAt: number, receivedAt: number, used?: number, units = 1): number =>
     gauge.end(gauge.begin(units, sentAt), sentAt, receivedAt, used, true);
-  const usedIn = (...windows: readonly number[]): readonly number[] => windows.map((index) => gauge.used(index * 1_000 - bounds.hi));
+  const usedIn = (...windows: readonly number[]): readonly number[] =>
+    windows.map((index) => gauge.used(index * 1_000 - bounds.hi));
   return { bounds, proofs, gauge, call, usedIn };
 };
 
@@ -119,7 +128,9 @@ describe("A window boundary is proven", () => {
     const { call, proofs } = stage({ windowMs: 60_000 }, -60_000, 60_000);
     call(0, 1, 100);
     for (let count = 1; count <= 16; count++) call(10 * count, 10 * count + 1, count);
-    expect(proofs.map(([after, by]) => [after, by])).toEqual(Array.from({ length: 16 }, (_, index) => [0, 10 * index + 11]));
+    expect(proofs.map(([after, by]) => [after, by])).toEqual(
+      Array.from({ length: 16 }, (_, index) => [0, 10 * index + 11]),
+    );
     proofs.length = 0;
     for (let count = 17; count <= 40; count++) call(10 * count, 10 * count + 1, count);
     expect(proofs).toEqual([]);
@@ -174,7 +185,11 @@ describe("Before the service's time is known,", () => {
     const { bounds, gauge } = stage();
     bounds.known = false;
     gauge.begin(4, 300);
-    expect([gauge.blockedUntil(6, 500, all), gauge.blockedUntil(7, 500, all), gauge.room(500, all)]).toEqual([undefined, 1_500, 6]);
+    expect([gauge.blockedUntil(6, 500, all), gauge.blockedUntil(7, 500, all), gauge.room(500, all)]).toEqual([
+      undefined,
+      1_500,
+      6,
+    ]);
   });
 
   it("a call that left then is placed by what is known when its answer comes", () => {
@@ -264,7 +279,11 @@ describe("The retry instant of a limit window:", () => {
     const { bounds, gauge } = stage({}, 8_000);
     gauge.begin(9, 500);
     bounds.lo = bounds.hi = 0;
-    expect([gauge.blockedUntil(1, 500, all), gauge.blockedUntil(2, 500, all), gauge.room(500, all)]).toEqual([undefined, 1_500, 1]);
+    expect([gauge.blockedUntil(1, 500, all), gauge.blockedUntil(2, 500, all), gauge.room(500, all)]).toEqual([
+      undefined,
+      1_500,
+      1,
+    ]);
   });
 
   it("shut twice, it stays shut for the longer", () => {

@@ -9,7 +9,15 @@ import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 import { unasked } from "../../../support/harness/fixed-clock.ts";
 
-const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
+const spec: LayerSpec = {
+  name: "key",
+  scope: "key",
+  unit: "requests",
+  capacity: 10,
+  windowMs: 1_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 const all = (): number => spec.capacity;
 
 interface Heard {
@@ -68,7 +76,14 @@ describe("A fixed limit window:", () => {
     "first counts of 900 and 905 after 600 of the window before, while others hold %o: divided %s, misread %j",
     (held, divided, misread) => {
       const told: string[] = [];
-      const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
+      const weight: LayerSpec = {
+        ...spec,
+        name: "uid",
+        scope: "uid",
+        unit: "weight",
+        capacity: 1_200,
+        windowMs: 60_000,
+      };
       const header = { name: "x-ratelimit-uid-weight-used", kind: "used" } as const;
       const gauge = new FixedWindow({ ...weight, header }, "u", clockOf(0, 0), undefined, (_, what) => told.push(what));
       gauge.divided = divided;
@@ -90,7 +105,11 @@ describe("A fixed limit window:", () => {
     ["1,150, which one that the store has not heard yet may have used up", 1_150, { window: 1, units: 20 }, 1_200],
   ])("a refusal at %s, of 1,200 of a divided window leaves a limit of the right size", (_, used, held, capacity) => {
     const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow({ ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } }, "u", clockOf(0, 0));
+    const gauge = new FixedWindow(
+      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
+      "u",
+      clockOf(0, 0),
+    );
     gauge.divided = true;
     // A count that fell proves where minutes begin.
     gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
@@ -103,20 +122,34 @@ describe("A fixed limit window:", () => {
 
   it("a limit that was learned is gone beyond in a window's last moments, but never what is stated", () => {
     const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow({ ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } }, "u", clockOf(0, 0));
+    const gauge = new FixedWindow(
+      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
+      "u",
+      clockOf(0, 0),
+    );
     gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
     gauge.end(gauge.begin(5, 60_100), 60_100, 60_110, 5, true);
     gauge.end(gauge.begin(5, 80_000), 80_000, 80_010, 500, true);
     expect(gauge.learnRefusal(80_100, 80_110)).toBe(true);
     gauge.end(gauge.begin(5, 120_100), 120_100, 120_110, 5, true);
     gauge.end(gauge.begin(5, 130_000), 130_000, 130_010, 1_160, true);
-    const until = (units: number, at: number): number | undefined => gauge.blockedUntil(units, at, () => gauge.capacity);
-    expect([gauge.capacity, until(40, 176_000), until(40, 177_500), until(41, 177_500)]).toEqual([1_160, 177_000, undefined, 180_000]);
+    const until = (units: number, at: number): number | undefined =>
+      gauge.blockedUntil(units, at, () => gauge.capacity);
+    expect([gauge.capacity, until(40, 176_000), until(40, 177_500), until(41, 177_500)]).toEqual([
+      1_160,
+      177_000,
+      undefined,
+      180_000,
+    ]);
   });
 
   it("above half of a limit that was learned no two calls leave at one instant, and what is refused there is no other layer's doing", () => {
     const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow({ ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } }, "u", clockOf(0, 0));
+    const gauge = new FixedWindow(
+      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
+      "u",
+      clockOf(0, 0),
+    );
     gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
     gauge.end(gauge.begin(5, 60_100), 60_100, 60_110, 5, true);
     gauge.end(gauge.begin(5, 80_000), 80_000, 80_010, 900, true);
@@ -142,7 +175,11 @@ describe("A fixed limit window:", () => {
     ["by several engines, too", 1_080, true, 790, [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]],
   ])("ordinary calls after a minute that was spent %s", (_, used, divided, room, paces) => {
     const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow({ ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } }, "u", clockOf(0, 0));
+    const gauge = new FixedWindow(
+      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
+      "u",
+      clockOf(0, 0),
+    );
     gauge.divided = divided;
     // Ten units a call, on average of thirty-two of which the others weighed nothing.
     gauge.end(gauge.begin(320, 59_960), 59_960, 59_970, used, true);
@@ -267,49 +304,57 @@ const meters = {
 describe("A rolling limit window:", () => {
   it.each(Object.entries(meters))("no call that fits is refused by a %s meter, whatever the latency", (_, meter) => {
     fc.assert(
-      fc.property(fc.nat(), fc.integer({ min: 1, max: 6 }), fc.constantFrom(5, 300, 2_500), (seed, capacity, slowest) => {
-        const random = createRandom(seed);
-        const gauge: LimitWindow = new RollingWindow({ ...spec, capacity, anchor: "sliding" }, "k");
-        const judge = meter(capacity);
-        const events: { at: number; run: () => void }[] = [];
-        let granted = 0;
-        let refused = 0;
-        let now = 0;
-        const until = (limit: number): void => {
-          for (;;) {
-            events.sort((a, b) => a.at - b.at);
-            if (events.length === 0 || (events[0]?.at ?? 0) > limit) break;
-            const event = events.shift();
-            now = event?.at ?? now;
-            event?.run();
+      fc.property(
+        fc.nat(),
+        fc.integer({ min: 1, max: 6 }),
+        fc.constantFrom(5, 300, 2_500),
+        (seed, capacity, slowest) => {
+          const random = createRandom(seed);
+          const gauge: LimitWindow = new RollingWindow({ ...spec, capacity, anchor: "sliding" }, "k");
+          const judge = meter(capacity);
+          const events: { at: number; run: () => void }[] = [];
+          let granted = 0;
+          let refused = 0;
+          let now = 0;
+          const until = (limit: number): void => {
+            for (;;) {
+              events.sort((a, b) => a.at - b.at);
+              if (events.length === 0 || (events[0]?.at ?? 0) > limit) break;
+              const event = events.shift();
+              now = event?.at ?? now;
+              event?.run();
+            }
+            now = limit;
+          };
+          for (let i = 0; i < 150; i++) {
+            const blocked = gauge.blockedUntil(1, now, () => capacity);
+            if (blocked === undefined) {
+              const sentAt = now;
+              const ticket = gauge.begin(1, sentAt);
+              granted++;
+              const lands = sentAt + slowest * random.next();
+              const answers = lands + slowest * random.next();
+              events.push({
+                at: lands,
+                run: () => {
+                  if (!judge(lands)) refused++;
+                },
+              });
+              const lost = random.next() < 0.1;
+              events.push({
+                at: answers,
+                run: () => (lost ? gauge.lose(ticket, now) : gauge.end(ticket, sentAt, now, undefined, true)),
+              });
+              if (random.next() < 0.3) until(now + 200 * random.next());
+            } else {
+              expect(blocked).toBeGreaterThan(now);
+              until(Math.min(blocked, events[0]?.at ?? blocked));
+            }
           }
-          now = limit;
-        };
-        for (let i = 0; i < 150; i++) {
-          const blocked = gauge.blockedUntil(1, now, () => capacity);
-          if (blocked === undefined) {
-            const sentAt = now;
-            const ticket = gauge.begin(1, sentAt);
-            granted++;
-            const lands = sentAt + slowest * random.next();
-            const answers = lands + slowest * random.next();
-            events.push({
-              at: lands,
-              run: () => {
-                if (!judge(lands)) refused++;
-              },
-            });
-            const lost = random.next() < 0.1;
-            events.push({ at: answers, run: () => (lost ? gauge.lose(ticket, now) : gauge.end(ticket, sentAt, now, undefined, true)) });
-            if (random.next() < 0.3) until(now + 200 * random.next());
-          } else {
-            expect(blocked).toBeGreaterThan(now);
-            until(Math.min(blocked, events[0]?.at ?? blocked));
-          }
-        }
-        expect(refused).toBe(0);
-        expect(granted).toBeGreaterThan(20);
-      }),
+          expect(refused).toBe(0);
+          expect(granted).toBeGreaterThan(20);
+        },
+      ),
       { seed: 3, numRuns: 60 },
     );
   });
@@ -319,11 +364,11 @@ describe("A rolling limit window:", () => {
     const two = (): number => 2;
     gauge.end(gauge.begin(1, 0), 0, 30, undefined, true);
     gauge.lose(gauge.begin(1, 0), 500);
-    expect([gauge.blockedUntil(1, 600, two), gauge.blockedUntil(1, 1_030, two), gauge.blockedUntil(2, 1_030, two)]).toEqual([
-      1_030,
-      undefined,
-      1_500,
-    ]);
+    expect([
+      gauge.blockedUntil(1, 600, two),
+      gauge.blockedUntil(1, 1_030, two),
+      gauge.blockedUntil(2, 1_030, two),
+    ]).toEqual([1_030, undefined, 1_500]);
   });
 
   it("shut, it stays shut for a window and the ban", () => {

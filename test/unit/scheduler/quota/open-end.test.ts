@@ -56,7 +56,11 @@ describe("A window whose end is not known", () => {
     ],
     ["looks then", { used: capacity, now: since - 300, landedAt: since - 3_000 }, undefined],
     ["looks after a second at the latest", { used: capacity, now: since + 999 }, since + 1_000],
-    ["risks a look without room for it after a second", { used: capacity + 1, now: since + 999, landedAt: since - 3_000 }, since + 1_000],
+    [
+      "risks a look without room for it after a second",
+      { used: capacity + 1, now: since + 999, landedAt: since - 3_000 },
+      since + 1_000,
+    ],
     ["risks it then", { used: capacity + 1, now: since + 1_000 }, undefined],
   ])("%s", (_, asked, until) => {
     expect(blocked(entered(), asked)).toBe(until);

@@ -6,9 +6,23 @@ import type { QuotaPort } from "../../../../src/scheduler/quota/port.ts";
 
 const charge: Charge = { endpoint: "cancelBatch", weight: 1, elements: 1, ip: "home", uid: "u", key: "k" };
 const ledgerOf = (): Ledger => {
-  const layers = [{ name: "own", scope: "uid", unit: "elements", capacity: 10, windowMs: 1_000, anchor: "sliding", banMs: 0 } as const];
+  const layers = [
+    {
+      name: "own",
+      scope: "uid",
+      unit: "elements",
+      capacity: 10,
+      windowMs: 1_000,
+      anchor: "sliding",
+      banMs: 0,
+    } as const,
+  ];
   const ledger = createLedger({ layers, startedAt: 0, quietMs: 0, reserve: { keySlots: 0 }, clock: { driftPpm: 0 } });
-  ledger.settle(ledger.spend({ ...charge, ip: "elsewhere" }, 0), { status: 200, headers: { date: "Mon, 05 Jan 2026 08:00:00 GMT" } }, 0);
+  ledger.settle(
+    ledger.spend({ ...charge, ip: "elsewhere" }, 0),
+    { status: 200, headers: { date: "Mon, 05 Jan 2026 08:00:00 GMT" } },
+    0,
+  );
   return ledger;
 };
 const used = (ledger: Ledger, at: number): number => ledger.state(at)[0]?.used ?? -1;

@@ -46,7 +46,11 @@ describe("The probe state after a start", () => {
     const standing = new ProbeState(0);
     standing.warm = true;
     standing.restart(2_000);
-    expect([standing.warm, standing.blockedUntil(1_999), standing.blockedUntil(2_000)]).toEqual([false, 2_000, undefined]);
+    expect([standing.warm, standing.blockedUntil(1_999), standing.blockedUntil(2_000)]).toEqual([
+      false,
+      2_000,
+      undefined,
+    ]);
     expect([standing.leave(), standing.blockedUntil(2_001)]).toEqual([true, 62_001]);
   });
 
@@ -57,7 +61,11 @@ describe("The probe state after a start", () => {
     standing.back();
     standing.warmUp(50);
     // What was used of the key's second before the start is not known before it is over.
-    expect([standing.warm, standing.blockedUntil(51), standing.blockedUntil(51, true)]).toEqual([false, 1_000, undefined]);
+    expect([standing.warm, standing.blockedUntil(51), standing.blockedUntil(51, true)]).toEqual([
+      false,
+      1_000,
+      undefined,
+    ]);
     expect([standing.blockedUntil(1_000), standing.warm]).toEqual([undefined, true]);
   });
 
@@ -65,7 +73,11 @@ describe("The probe state after a start", () => {
     const standing = new ProbeState(1_000, 0);
     standing.warmUp(50);
     standing.restart(5_000);
-    expect([standing.isShut(4_999), standing.blockedUntil(4_999, true), standing.isShut(5_000)]).toEqual([true, 5_000, false]);
+    expect([standing.isShut(4_999), standing.blockedUntil(4_999, true), standing.isShut(5_000)]).toEqual([
+      true,
+      5_000,
+      false,
+    ]);
     standing.leave();
     expect(standing.blockedUntil(5_000)).toBe(65_000);
   });
@@ -101,12 +113,9 @@ describe("Strikes of refusals:", () => {
     expect(standing.strikes).toBe(0);
     expect([standing.strike(100, 150), standing.strikes]).toEqual([true, 1]);
     // Sent before or as the latest refusal was heard: it belongs to the same burst.
-    expect([standing.strike(149, 180), standing.strike(180, 170), standing.strike(180, 190), standing.strikes]).toEqual([
-      false,
-      false,
-      false,
-      1,
-    ]);
+    expect([standing.strike(149, 180), standing.strike(180, 170), standing.strike(180, 190), standing.strikes]).toEqual(
+      [false, false, false, 1],
+    );
     expect([standing.strike(191, 210), standing.strikes]).toEqual([true, 2]);
   });
 

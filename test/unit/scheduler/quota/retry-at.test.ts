@@ -6,7 +6,15 @@ import type { Ceiling } from "../../../../src/scheduler/quota/limit-window.ts";
 import { earliestFit, retryAtOf } from "../../../../src/scheduler/quota/retry-at.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
-const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };
+const spec: LayerSpec = {
+  name: "uid",
+  scope: "uid",
+  unit: "weight",
+  capacity: 100,
+  windowMs: 60_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 const clock = fixedClock(0, 0);
 const charge: Charge = { endpoint: "getOrder", weight: 15, elements: 1, ip: "home", uid: "u", key: "k" };
 const end = 60_000;
@@ -25,7 +33,13 @@ interface Case {
   readonly newsAt?: number;
 }
 
-const refused = ({ charge: given = {}, units = 15, ceiling = rising(20_000), now = 10_000, newsAt = Number.POSITIVE_INFINITY }: Case) => {
+const refused = ({
+  charge: given = {},
+  units = 15,
+  ceiling = rising(20_000),
+  now = 10_000,
+  newsAt = Number.POSITIVE_INFINITY,
+}: Case) => {
   const gauge = new FixedWindow(spec, "u", clock);
   gauge.end(gauge.begin(40, now), now, now, undefined, true);
   const asked: unknown[] = [];
@@ -35,7 +49,15 @@ const refused = ({ charge: given = {}, units = 15, ceiling = rising(20_000), now
       return newsAt;
     },
   };
-  const { until, why, lighterThan, layer, granted } = retryAtOf(gauge, { ...charge, ...given }, units, ceiling, news, now, end);
+  const { until, why, lighterThan, layer, granted } = retryAtOf(
+    gauge,
+    { ...charge, ...given },
+    units,
+    ceiling,
+    news,
+    now,
+    end,
+  );
   expect([granted, layer]).toEqual([false, "uid"]);
   // To the millisecond: the search ends where less than one is left.
   return { until: until === end ? end : Math.floor(until), why, lighterThan, asked };
@@ -44,22 +66,54 @@ const refused = ({ charge: given = {}, units = 15, ceiling = rising(20_000), now
 describe("A call that has to wait", () => {
   it.each<[string, Case, { readonly until: number; readonly why: string; readonly lighterThan: number }]>([
     ["waits for the ceiling to rise, and nobody passes it", {}, { until: 20_000, why: "reserved", lighterThan: 0 }],
-    ["for the window's end when the window cannot hold it", { units: 61 }, { until: end, why: "used", lighterThan: 15 }],
+    [
+      "for the window's end when the window cannot hold it",
+      { units: 61 },
+      { until: end, why: "used", lighterThan: 15 },
+    ],
     [
       "but not when it could just hold it",
       { units: 60, ceiling: (_, __, at) => (at < 20_000 ? 50 : 100) },
       { until: 20_000, why: "reserved", lighterThan: 0 },
     ],
-    ["for the window's end when the ceiling never rises", { ceiling: () => 50 }, { until: end, why: "used", lighterThan: 15 }],
-    ["near the end lighter calls pass it", { now: 59_600, ceiling: rising(59_900) }, { until: 59_900, why: "used", lighterThan: 15 }],
-    ["a moment before that they do not", { now: 59_599, ceiling: rising(59_900) }, { until: 59_900, why: "reserved", lighterThan: 0 }],
-    ["never asks again within a millisecond", { ceiling: rising(10_000.2) }, { until: 10_001, why: "reserved", lighterThan: 0 }],
-    ["lets a light call bring news of others that is due", { newsAt: 10_000 }, { until: 20_000, why: "reserved", lighterThan: 6 }],
+    [
+      "for the window's end when the ceiling never rises",
+      { ceiling: () => 50 },
+      { until: end, why: "used", lighterThan: 15 },
+    ],
+    [
+      "near the end lighter calls pass it",
+      { now: 59_600, ceiling: rising(59_900) },
+      { until: 59_900, why: "used", lighterThan: 15 },
+    ],
+    [
+      "a moment before that they do not",
+      { now: 59_599, ceiling: rising(59_900) },
+      { until: 59_900, why: "reserved", lighterThan: 0 },
+    ],
+    [
+      "never asks again within a millisecond",
+      { ceiling: rising(10_000.2) },
+      { until: 10_001, why: "reserved", lighterThan: 0 },
+    ],
+    [
+      "lets a light call bring news of others that is due",
+      { newsAt: 10_000 },
+      { until: 20_000, why: "reserved", lighterThan: 6 },
+    ],
     ["or overdue", { newsAt: 9_000 }, { until: 20_000, why: "reserved", lighterThan: 6 }],
-    ["not one that is no lighter", { newsAt: 9_000, charge: { weight: 4 } }, { until: 20_000, why: "reserved", lighterThan: 4 }],
+    [
+      "not one that is no lighter",
+      { newsAt: 9_000, charge: { weight: 4 } },
+      { until: 20_000, why: "reserved", lighterThan: 4 },
+    ],
     ["asks again when news will be due", { newsAt: 15_000 }, { until: 15_000, why: "reserved", lighterThan: 0 }],
     ["unless the ceiling rises before", { newsAt: 25_000 }, { until: 20_000, why: "reserved", lighterThan: 0 }],
-    ["of no user, it waits for no news", { newsAt: 9_000, charge: { uid: undefined } }, { until: 20_000, why: "reserved", lighterThan: 0 }],
+    [
+      "of no user, it waits for no news",
+      { newsAt: 9_000, charge: { uid: undefined } },
+      { until: 20_000, why: "reserved", lighterThan: 0 },
+    ],
   ])("%s", (_, given, told) => {
     expect(refused(given)).toMatchObject(told);
   });

@@ -4,7 +4,15 @@ import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Ceiling, LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
 
-const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
+const spec: LayerSpec = {
+  name: "key",
+  scope: "key",
+  unit: "requests",
+  capacity: 10,
+  windowMs: 1_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 const all: Ceiling = () => 10;
 
 /** All there is to see of a window. */
@@ -40,7 +48,11 @@ describe("A rolling limit window", () => {
     const gauge = rolling();
     gauge.end(gauge.begin(6, 0), 0, 100, undefined, true);
     const open = gauge.begin(2, 50);
-    expect([gauge.blockedUntil(2, 500, all), gauge.blockedUntil(3, 500, all), gauge.room(500, all)]).toEqual([undefined, 1_100, 2]);
+    expect([gauge.blockedUntil(2, 500, all), gauge.blockedUntil(3, 500, all), gauge.room(500, all)]).toEqual([
+      undefined,
+      1_100,
+      2,
+    ]);
     expect(gauge.blockedUntil(3, 1_099.5, all)).toBe(1_100.5);
     expect([gauge.blockedUntil(8, 1_100, all), gauge.blockedUntil(9, 1_100, all)]).toEqual([undefined, 2_100]);
     gauge.undo(open);
@@ -55,7 +67,11 @@ describe("A rolling limit window", () => {
       return 4;
     };
     gauge.begin(1, 500);
-    expect([gauge.room(700, note), gauge.blockedUntil(3, 700, note), gauge.blockedUntil(4, 700, note)]).toEqual([3, undefined, 1_700]);
+    expect([gauge.room(700, note), gauge.blockedUntil(3, 700, note), gauge.blockedUntil(4, 700, note)]).toEqual([
+      3,
+      undefined,
+      1_700,
+    ]);
     expect(asked).toEqual(Array.from({ length: 3 }, () => [1_700, 700, 700]));
   });
 

@@ -12,7 +12,14 @@ import { Weights } from "../../../../src/scheduler/quota/weights.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 import { layers } from "../../../support/harness/ledger.ts";
 
-const chargeOf = (weight: number): Charge => ({ endpoint: "getOrder", weight, elements: 1, ip: "home", uid: "u", key: "k" });
+const chargeOf = (weight: number): Charge => ({
+  endpoint: "getOrder",
+  weight,
+  elements: 1,
+  ip: "home",
+  uid: "u",
+  key: "k",
+});
 
 const stage = (specs: readonly LayerSpec[] = layers) => {
   const clock = fixedClock(0, 0);
@@ -30,7 +37,8 @@ describe("Quota routes", () => {
     const charges = Array.from({ length: 20 }, (_, index) => chargeOf(index));
     const first = charges.map((charge) => routes.of(charge));
     expect(new Set(first).size).toBe(20);
-    for (const index of [19, 0, 3, 3, 18, 0, 1, 2, 3, 4, 5, 6, 7, 19]) expect(routes.of(charges[index] as Charge)).toBe(first[index]);
+    for (const index of [19, 0, 3, 3, 18, 0, 1, 2, 3, 4, 5, 6, 7, 19])
+      expect(routes.of(charges[index] as Charge)).toBe(first[index]);
   });
 
   it("belong to the charge itself, not to one that is equal; their windows and probe state are shared", () => {
@@ -48,7 +56,11 @@ describe("Quota routes", () => {
     const before = routes.of(charge);
     routes.disturb(1_000, 2_000);
     const after = routes.of(charge);
-    expect([after === before, after.standing === before.standing, after.windows[0] === before.windows[0]]).toEqual([false, false, true]);
+    expect([after === before, after.standing === before.standing, after.windows[0] === before.windows[0]]).toEqual([
+      false,
+      false,
+      true,
+    ]);
     expect([after.standing.blockedUntil(1_999), windows.size]).toEqual([2_000, 3]);
   });
 
@@ -57,16 +69,16 @@ describe("Quota routes", () => {
     const charge = chargeOf(1);
     expect(routes.of(charge).standing.blockedUntil(0, true)).toBeUndefined();
     routes.disturb(1_000, 2_000);
-    expect([routes.of(charge).standing.blockedUntil(999, true), routes.of(charge).standing.blockedUntil(1_000, true)]).toEqual([
-      1_000,
-      undefined,
-    ]);
+    expect([
+      routes.of(charge).standing.blockedUntil(999, true),
+      routes.of(charge).standing.blockedUntil(1_000, true),
+    ]).toEqual([1_000, undefined]);
     routes.of(charge).standing.restart(9_000);
     routes.disturb(3_000, 4_000);
-    expect([routes.of(charge).standing.blockedUntil(3_999, true), routes.of(charge).standing.blockedUntil(4_000, true)]).toEqual([
-      4_000,
-      undefined,
-    ]);
+    expect([
+      routes.of(charge).standing.blockedUntil(3_999, true),
+      routes.of(charge).standing.blockedUntil(4_000, true),
+    ]).toEqual([4_000, undefined]);
   });
 
   it("let exits wait as well when everybody probes again and a window had no room for one", () => {
@@ -104,7 +116,10 @@ describe("Quota routes", () => {
 describe("A refusal", () => {
   /** Ten calls of a key's second, and one more that is refused and may have landed in the next; tells whether the user is suspected. */
   const suspectsUser = (calls: number): boolean => {
-    const [key, user] = ["key", "uid"].map((name) => layers.find((spec) => spec.name === name) as LayerSpec) as [LayerSpec, LayerSpec];
+    const [key, user] = ["key", "uid"].map((name) => layers.find((spec) => spec.name === name) as LayerSpec) as [
+      LayerSpec,
+      LayerSpec,
+    ];
     const second = new FixedWindow(key, "k", fixedClock(-20, 20));
     for (let call = 0; call < calls; call++) second.end(second.begin(1, 500), 500, 520, call + 1, true);
     let suspected = false;
@@ -122,7 +137,12 @@ describe("A refusal", () => {
     } as unknown as LimitWindow;
     const part = second.begin(1, 990);
     second.end(part, 990, 1_030, undefined, false);
-    const ticket = { parts: [part, part], route: { windows: [second, minute] }, sentAt: 990, probe: false } as unknown as Ticket;
+    const ticket = {
+      parts: [part, part],
+      route: { windows: [second, minute] },
+      sentAt: 990,
+      probe: false,
+    } as unknown as Ticket;
     strike(ticket, new ProbeState(0), { noteRefusal: () => undefined }, 1_030);
     return suspected;
   };

@@ -58,7 +58,11 @@ describe("The estimate of the server clock:", () => {
 
   it("knows nothing before the first answer, and its bounds widen as it ages", () => {
     const clock = createServerClock({ driftPpm: 100, dateSlackMs: 10 });
-    expect([clock.known, clock.lo(0), clock.hi(0)]).toEqual([false, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]);
+    expect([clock.known, clock.lo(0), clock.hi(0)]).toEqual([
+      false,
+      Number.NEGATIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ]);
     clock.observeDate(1_100, 1_100, 5_000);
     expect([clock.known, clock.lo(1_100), clock.hi(1_100)]).toEqual([true, 3_890, 4_910]);
     expect([clock.lo(11_100), clock.hi(11_100)]).toEqual([3_889, 4_911]);
@@ -120,7 +124,8 @@ describe("A boundary proven by counters", () => {
 
 describe("The bounds of the server clock", () => {
   type Clock = ReturnType<typeof createServerClock>;
-  const boundsOf = (clock: Clock, at: number): readonly number[] => [clock.lo(at), clock.hi(at)].map((ms) => Number(ms.toFixed(6)));
+  const boundsOf = (clock: Clock, at: number): readonly number[] =>
+    [clock.lo(at), clock.hi(at)].map((ms) => Number(ms.toFixed(6)));
   /** A clock that drifts by a thousandth, and stamps that are exact. */
   const drifting = (): Clock => {
     const clock = createServerClock({ driftPpm: 1_000, dateSlackMs: 0 });
@@ -223,7 +228,11 @@ describe("The bounds of the server clock", () => {
     const clock = counted();
     expect(boundsOf(clock, 20_000)).toEqual([50, 100]);
     clock.forget();
-    expect([clock.known, clock.lo(20_000), clock.hi(20_000)]).toEqual([false, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]);
+    expect([clock.known, clock.lo(20_000), clock.hi(20_000)]).toEqual([
+      false,
+      Number.NEGATIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ]);
     clock.observeDate(20_000, 20_000, 20_000);
     expect([clock.known, ...boundsOf(clock, 20_000)]).toEqual([true, -100, 1_100]);
   });

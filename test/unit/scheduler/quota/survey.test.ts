@@ -14,7 +14,15 @@ import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.t
 import { RoundTripTime } from "../../../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
-const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
+const spec: LayerSpec = {
+  name: "key",
+  scope: "key",
+  unit: "requests",
+  capacity: 10,
+  windowMs: 1_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 const noon = 1_767_600_000_000;
 
 const moving: ServerClock = {
@@ -38,7 +46,12 @@ const happening: fc.Arbitrary<Happening> = fc.record({
 });
 
 /** Something happens to the gauge; whatever is under way is kept in `open`. */
-const live = (gauge: LimitWindow, open: { ticket: WindowTicket; at: number }[], now: number, { what, units, used }: Happening) => {
+const live = (
+  gauge: LimitWindow,
+  open: { ticket: WindowTicket; at: number }[],
+  now: number,
+  { what, units, used }: Happening,
+) => {
   const last = open.at(-1);
   if (what === "begin") open.push({ ticket: gauge.begin(units, now), at: now });
   if (what === "again" && last?.at === now) {
@@ -56,7 +69,10 @@ describe("The room of a limit window", () => {
   it.each<[string, () => LimitWindow]>([
     ["the offset known", () => new FixedWindow(spec, "k", fixedClock(0, 0))],
     ["the offset in doubt", () => new FixedWindow(spec, "k", fixedClock(-300, 500))],
-    ["the offset in motion, so that windows long past or still to come may be meant", () => new FixedWindow(spec, "k", moving)],
+    [
+      "the offset in motion, so that windows long past or still to come may be meant",
+      () => new FixedWindow(spec, "k", moving),
+    ],
     ["nothing known", () => new FixedWindow(spec, "k", fixedClock(0, 0, false))],
     ["windows that begin anywhere", () => new RollingWindow({ ...spec, anchor: "sliding" }, "k")],
   ])("is what is not blocked, to the unit: %s", (_, make) => {
@@ -95,7 +111,15 @@ describe("The room of a limit window", () => {
 
 describe("The floor of an allowance", () => {
   const layers = layersOf(createContract());
-  const extra: LayerSpec = { name: "own", scope: "uid", unit: "weight", capacity: 300, windowMs: 10_000, anchor: "sliding", banMs: 0 };
+  const extra: LayerSpec = {
+    name: "own",
+    scope: "uid",
+    unit: "weight",
+    capacity: 300,
+    windowMs: 10_000,
+    anchor: "sliding",
+    banMs: 0,
+  };
   const policy = fc.record({
     keySlots: fc.integer({ min: 0, max: 12 }),
     probeUnits: fc.constantFrom(0, 2),
@@ -158,7 +182,12 @@ describe("Calls of one instant", () => {
     ledger.settle(ticket, { status: 200, headers: { date: new Date(noon + 9_000).toUTCString() } }, noon + 9_000);
     return ledger;
   };
-  const grants = (what: Charge, rank: Rank, at: number, meanwhile: (ledger: ReturnType<typeof warm>) => void = () => undefined): number => {
+  const grants = (
+    what: Charge,
+    rank: Rank,
+    at: number,
+    meanwhile: (ledger: ReturnType<typeof warm>) => void = () => undefined,
+  ): number => {
     const ledger = warm();
     let count = 0;
     while (count < 2_000 && ledger.ask(what, rank, at).granted) {

@@ -10,7 +10,15 @@ import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.t
 import { WindowUsage } from "../../../../src/scheduler/quota/window-usage.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
-const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
+const spec: LayerSpec = {
+  name: "uid",
+  scope: "uid",
+  unit: "weight",
+  capacity: 100,
+  windowMs: 1_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
 const all = (): number => spec.capacity;
 
 /** The service told 60, of which one is ours. */
@@ -106,11 +114,14 @@ describe("Beside a higher count of the service,", () => {
     expect(gauge.used(500)).toBe(85);
   });
 
-  it.each([62, 90])("a refused call that may be of two windows counts in both, and its %i says nothing of either", (used) => {
-    const gauge = told(-20, 20);
-    gauge.end(gauge.begin(15, 970), 970, 990, used, false);
-    expect([gauge.used(970), gauge.used(1_000)]).toEqual([75, 15]);
-  });
+  it.each([62, 90])(
+    "a refused call that may be of two windows counts in both, and its %i says nothing of either",
+    (used) => {
+      const gauge = told(-20, 20);
+      gauge.end(gauge.begin(15, 970), 970, 990, used, false);
+      expect([gauge.used(970), gauge.used(1_000)]).toEqual([75, 15]);
+    },
+  );
 
   it("what was lost before a call left in the old window is not in an answer that speaks of the new one", () => {
     const gauge = told(-20, 20);

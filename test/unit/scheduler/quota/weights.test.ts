@@ -65,7 +65,11 @@ describe("Learned weights", () => {
     ["two do not", plain(0, 9, 18), undefined],
     ["a larger one shows that others call, and forgets what was learned from few", plain(0, 7, 14, 21, 40), undefined],
     ["but not what was seen often", [...repeated(7, 13), { used: 110 }], 7],
-    ["a smaller one does also then, since no call is counted for less than it weighs", [...repeated(7, 20), { used: 145 }], undefined],
+    [
+      "a smaller one does also then, since no call is counted for less than it weighs",
+      [...repeated(7, 20), { used: 145 }],
+      undefined,
+    ],
     ["beside others equal ones teach nothing", plain(0, 9, 16, 32, 41, 50, 59, 68), undefined],
     ["until forty have repeated, when others have gone", [...plain(0, 20), ...repeated(7, 42, 20)], 7],
     ["a weight that was raised is learned after twelve equal ones", [...repeated(7, 20), ...repeated(9, 12, 140)], 9],
@@ -81,7 +85,11 @@ describe("Learned weights", () => {
     ["a call as heavy as any teaches", plain(0, 100, 200, 300), 100],
     ["a heavier one does not exist", plain(0, 101, 202, 303, 404), undefined],
     ["and shows that others call", plain(0, 101, 110, 119, 128), undefined],
-    ["elements are not the call's own weight", [{ used: 0 }, { used: 18, extra: 8 }, { used: 30, extra: 2 }, { used: 40 }], 10],
+    [
+      "elements are not the call's own weight",
+      [{ used: 0 }, { used: 18, extra: 8 }, { used: 30, extra: 2 }, { used: 40 }],
+      10,
+    ],
     ["of another user are other counts", [...plain(0, 9, 18), { used: 27, uid: "other" }], undefined],
     ["and compared with their own", [...plain(0, 9, 18), { used: 20, uid: "other" }, { used: 29, uid: "other" }], 9],
   ])("%s", (_, answers, learned) => {

@@ -103,7 +103,9 @@ describe("A window whose first count went on from the one before", () => {
   const doubted = () => {
     const of = stage({ told: 6 });
     const told = { window: 8, used: 9, sentAt: 8_010, receivedAt: 8_030, ours: 0 };
-    expect(of.doubt.judge(told, { before: of.heard.top, top: of.heard.top, isFirst: true, lags: false })).toBe("doubted");
+    expect(of.doubt.judge(told, { before: of.heard.top, top: of.heard.top, isFirst: true, lags: false })).toBe(
+      "doubted",
+    );
     return of;
   };
 

@@ -12,7 +12,10 @@ describe("A count that fell below that of a call before", () => {
 
   it("tells the calendar of a key's second that began in between, within nine tenths of one", () => {
     expect(fell(stage(second), 7_999, 5).boundaries).toEqual([[7_100, 7_999, 1_000]]);
-    expect([fell(stage(second), 8_000, 5).boundaries, fell(stage({ ...second, scope: "uid" }), 7_999, 5).boundaries]).toEqual([[], []]);
+    expect([
+      fell(stage(second), 8_000, 5).boundaries,
+      fell(stage({ ...second, scope: "uid" }), 7_999, 5).boundaries,
+    ]).toEqual([[], []]);
     // A count that lags is that of the call before.
     expect(fell(lagging(stage(second)), 7_979, 5).boundaries).toEqual([[7_080, 7_979, 1_000]]);
     expect(fell(lagging(stage(second)), 7_980, 5).boundaries).toEqual([]);
@@ -39,7 +42,9 @@ describe("A count that fell below that of a call before", () => {
   });
 
   it("proves nothing where it stood still and calls may weigh nothing, or counts lag", () => {
-    const phases = [stage({ ...second, unit: "weight" }), lagging(stage(second)), stage(second)].map((of) => fell(of, 7_500, 6));
+    const phases = [stage({ ...second, unit: "weight" }), lagging(stage(second)), stage(second)].map((of) =>
+      fell(of, 7_500, 6),
+    );
     expect(phases.map(({ phase }) => phase.proofs)).toEqual([0, 0, 1]);
     // The calendar is told all the same.
     expect(phases.map(({ boundaries }) => boundaries.length)).toEqual([1, 1, 1]);
@@ -50,7 +55,11 @@ describe("A count that fell below that of a call before", () => {
     of.evidence.runOn(7, 7_050);
     of.told(7, 6, 7_120);
     fell(of, 7_500, 5);
-    expect([of.phase.openEnded, of.phase.first(7_500), of.heard.fallTo(6, 7_600, false)?.sentAt]).toEqual([undefined, 8, 7_100]);
+    expect([of.phase.openEnded, of.phase.first(7_500), of.heard.fallTo(6, 7_600, false)?.sentAt]).toEqual([
+      undefined,
+      8,
+      7_100,
+    ]);
   });
 
   it("begins another that runs on, where it may have been at any time: nothing heard before can be compared", () => {
@@ -59,7 +68,11 @@ describe("A count that fell below that of a call before", () => {
     of.told(7, 6, 7_120);
     of.usage.missing = 2;
     fell(of, 8_000, 5);
-    expect([of.phase.openEnded, of.heard.fallTo(6, 8_100, false), of.heard.top?.used]).toEqual([{ index: 8, since: 8_000 }, undefined, 6]);
+    expect([of.phase.openEnded, of.heard.fallTo(6, 8_100, false), of.heard.top?.used]).toEqual([
+      { index: 8, since: 8_000 },
+      undefined,
+      6,
+    ]);
     expect(of.openEnd.paced(8_000, 8_000)).toBe(3);
     // Nothing new is said of it by a refusal.
     of.evidence.noteRefused(8_100);
@@ -145,11 +158,11 @@ describe("A window that only the calendar says has begun", () => {
     const of = entered();
     expect(of.evidence.isRisky(3, 8_100, 10)).toBe(false);
     of.usage.begin(8, 3);
-    expect([of.evidence.isRisky(0, 8_100, 10), of.evidence.isRisky(0, 8_100, 11), of.evidence.isRisky(0, 8_900, 10)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      of.evidence.isRisky(0, 8_100, 10),
+      of.evidence.isRisky(0, 8_100, 11),
+      of.evidence.isRisky(0, 8_900, 10),
+    ]).toEqual([true, false, false]);
   });
 
   it("has not begun where a call is refused: it runs on with the use of the one before", () => {

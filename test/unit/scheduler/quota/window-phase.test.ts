@@ -35,7 +35,9 @@ const stage = (lo = -150, hi = 150) => {
 describe("The phase of windows", () => {
   it("is the calendar's until a count fell", () => {
     const { phase } = stage();
-    expect([phase.first(60_100), phase.last(60_100), phase.begins(1, 0), phase.widthMs(0), phase.proofs]).toEqual([0, 1, 60_150, 300, 0]);
+    expect([phase.first(60_100), phase.last(60_100), phase.begins(1, 0), phase.widthMs(0), phase.proofs]).toEqual([
+      0, 1, 60_150, 300, 0,
+    ]);
     expect(phase.proves(1, 60_200)).toBe(false);
   });
 
@@ -99,9 +101,16 @@ describe("A window that runs on", () => {
   it("has one number until a count falls, and begins to be known then", () => {
     const { phase } = stage();
     phase.runOn(7, 10_000);
-    expect([phase.first(500_000), phase.last(500_000), phase.widthMs(0), phase.begins(8, 0)]).toEqual([7, 7, 0, 70_000]);
+    expect([phase.first(500_000), phase.last(500_000), phase.widthMs(0), phase.begins(8, 0)]).toEqual([
+      7, 7, 0, 70_000,
+    ]);
     expect(phase.fell(30_000, 30_200, 7, 7)).toBe(true);
-    expect([phase.openEnded, phase.first(30_200), phase.last(29_999), phase.first(90_300)]).toEqual([undefined, 8, 7, 9]);
+    expect([phase.openEnded, phase.first(30_200), phase.last(29_999), phase.first(90_300)]).toEqual([
+      undefined,
+      8,
+      7,
+      9,
+    ]);
   });
 
   it("runs on under the next number where the fall may have been any time", () => {

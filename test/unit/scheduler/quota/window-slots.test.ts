@@ -18,7 +18,12 @@ describe("The counts of windows", () => {
     for (const index of [3, 5, 9]) slots.of(index).open = index;
     expect([3, 5, 9].map((index) => slots.of(index).open)).toEqual([3, 5, 9]);
     expect([3, 5, 9].map((index) => slots.find(index)?.open)).toEqual([3, 5, 9]);
-    expect([slots.find(4), slots.find(2), slots.find(10), indexes(slots)]).toEqual([undefined, undefined, undefined, [3, 5, 9]]);
+    expect([slots.find(4), slots.find(2), slots.find(10), indexes(slots)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      [3, 5, 9],
+    ]);
   });
 
   it("are of 128 windows at most: the oldest gives way, and what is open of it is carried", () => {

@@ -74,7 +74,8 @@ interface Request {
   readonly unheardThen: number;
 }
 
-const mayBeIn = ({ landed }: Request, index: number): boolean => landed !== undefined && landed.first <= index && index <= landed.last;
+const mayBeIn = ({ landed }: Request, index: number): boolean =>
+  landed !== undefined && landed.first <= index && index <= landed.last;
 
 interface Report {
   readonly used: number;
@@ -100,10 +101,23 @@ const addUp = (requests: readonly Request[], reports: readonly Report[], index: 
 };
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("begin" as const), back: fc.nat(6), weight: fc.integer({ min: 1, max: 15 }) }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant("end" as const), pick: fc.nat(100), late: fc.nat(3), wide: fc.nat(5), told: fc.boolean() }),
+    arbitrary: fc.record({
+      kind: fc.constant("begin" as const),
+      back: fc.nat(6),
+      weight: fc.integer({ min: 1, max: 15 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("end" as const),
+      pick: fc.nat(100),
+      late: fc.nat(3),
+      wide: fc.nat(5),
+      told: fc.boolean(),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("tick" as const), by: fc.integer({ min: 1, max: 3 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("report" as const), used: fc.nat(200), pick: fc.nat(100) }) },
@@ -144,7 +158,9 @@ describe("Window usage:", () => {
           }
           for (let index = front; index < front + 5; index++)
             expect(counter.used(index)).toBe(addUp(requests, reports.get(index) ?? [], index));
-          expect(counter.open).toBe(requests.filter(({ landed }) => landed === undefined).reduce((sum, { weight }) => sum + weight, 0));
+          expect(counter.open).toBe(
+            requests.filter(({ landed }) => landed === undefined).reduce((sum, { weight }) => sum + weight, 0),
+          );
         }
       }),
       { seed: 1, numRuns: 400 },
@@ -240,7 +256,9 @@ describe("Window usage:", () => {
     counter.begin(5, 10);
     counter.end(5, 5, 5, 10);
     counter.begin(5, 20);
-    expect([counter.report(5, 30), counter.report(5, 50), counter.report(5, 50), counter.report(5, 60)]).toEqual([0, 20, 0, 10]);
+    expect([counter.report(5, 30), counter.report(5, 50), counter.report(5, 50), counter.report(5, 60)]).toEqual([
+      0, 20, 0, 10,
+    ]);
     expect(counter.foreign(5)).toBe(30);
   });
 
@@ -313,7 +331,9 @@ describe("Window usage:", () => {
 
   it("others' use of one window is not that of another, and what was once seen of it stays", () => {
     const counter = new WindowUsage();
-    expect([counter.report(5, 30), counter.report(6, 4), counter.report(5, 20), counter.report(5, 31)]).toEqual([30, 4, 0, 1]);
+    expect([counter.report(5, 30), counter.report(6, 4), counter.report(5, 20), counter.report(5, 31)]).toEqual([
+      30, 4, 0, 1,
+    ]);
     expect([4, 5, 6, 7].map((index) => counter.foreign(index))).toEqual([0, 31, 4, 0]);
   });
 
@@ -399,7 +419,9 @@ describe("Where only ours count, an unanswered request", () => {
       fc.property(fc.array(call, { minLength: 1, maxLength: 8 }), fc.nat(8), (calls, answered) => {
         const usage = new WindowUsage(true);
         for (const _ of calls) usage.begin(1, 1);
-        const inOrder = calls.map(({ told, rank }, index) => ({ told, rank, count: index + 1 })).sort((a, b) => a.rank - b.rank);
+        const inOrder = calls
+          .map(({ told, rank }, index) => ({ told, rank, count: index + 1 }))
+          .sort((a, b) => a.rank - b.rank);
         for (const { told, count } of inOrder.slice(0, answered)) {
           usage.end(1, 1, 1, 1, told);
           if (!told) continue;

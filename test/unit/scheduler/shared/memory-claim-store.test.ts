@@ -27,7 +27,11 @@ const group = (fresh = true) => {
   let now = 1_000_000;
   const store = new MemoryClaimStore(() => now, fresh);
   const seqs = new Map<string, number>();
-  const claim = (member: string, over: Partial<ClaimItem> = {}, { share = 1, of = 100, epoch = 1 } = {}): Promise<ClaimReply> => {
+  const claim = (
+    member: string,
+    over: Partial<ClaimItem> = {},
+    { share = 1, of = 100, epoch = 1 } = {},
+  ): Promise<ClaimReply> => {
     const seq = (seqs.get(member) ?? 0) + 1;
     seqs.set(member, seq);
     return store.claim({ member, epoch, seq, share, of, items: [item(over)] });
@@ -127,7 +131,11 @@ describe("Claim store in memory", () => {
     // More was under way than a floor.
     const { granted: granted2, store: other } = group();
     for (let life = 0; life < 2; life++)
-      await granted2("a", { has: 300, want: 0, floor: 400, hungry: 0 }, { epoch: await other.register("a", false, []) });
+      await granted2(
+        "a",
+        { has: 300, want: 0, floor: 400, hungry: 0 },
+        { epoch: await other.register("a", false, []) },
+      );
     expect(await granted2("b", { window: 101, want: 0 })).toMatchObject({ free: 600 });
   });
 
@@ -178,7 +186,10 @@ describe("Claim store in memory", () => {
     await granted("a", { has: 500, want: 0 });
     store.lose();
     // What others hold is not known yet, so their use is nobody's.
-    expect(await claim("a", { has: 500, used: 900 })).toMatchObject({ learning: true, grants: [{ ordinary: 0, foreign: 0 }] });
+    expect(await claim("a", { has: 500, used: 900 })).toMatchObject({
+      learning: true,
+      grants: [{ ordinary: 0, foreign: 0 }],
+    });
     await claim("b", { has: 400, want: 0, hungry: 0 });
     pass(3_001);
     expect(await granted("a", { has: 500, used: 900 })).toMatchObject({ ordinary: 100, foreign: 0 });
@@ -187,7 +198,10 @@ describe("Claim store in memory", () => {
   it("grants nothing but exits while the group is halted", async () => {
     const { store, claim } = group();
     await store.halt("too much lost");
-    expect(await claim("a", { exits: 15 })).toMatchObject({ halt: "too much lost", grants: [{ ordinary: 0, exits: 15 }] });
+    expect(await claim("a", { exits: 15 })).toMatchObject({
+      halt: "too much lost",
+      grants: [{ ordinary: 0, exits: 15 }],
+    });
     await store.halt(undefined);
     expect(await claim("a", { has: 15 })).toMatchObject({ halt: "", grants: [{ ordinary: 100 }] });
     store.lose();

@@ -6,7 +6,9 @@ const ordersOf = (stories: readonly OrderStory[]) => runOf(eventsOf(stories)).or
 
 /** `100|100` for a pair by price, a dash for nobody. */
 const spelled = (a: readonly OrderStory[], b: readonly OrderStory[], shiftMs = 0): readonly string[] =>
-  pairOrders(ordersOf(a), ordersOf(b), 1_000, shiftMs).map((pair) => `${pair.a?.spec?.px ?? "-"}|${pair.b?.spec?.px ?? "-"}`);
+  pairOrders(ordersOf(a), ordersOf(b), 1_000, shiftMs).map(
+    (pair) => `${pair.a?.spec?.px ?? "-"}|${pair.b?.spec?.px ?? "-"}`,
+  );
 
 const at = (ms: number, px = "100", slot = "bid"): OrderStory => ({ at: ms, px, slot });
 
@@ -16,9 +18,24 @@ describe("Aligned orders of two runs", () => {
     ["too far apart stand alone", [at(0)], [at(1_001)], ["100|-", "-|100"]],
     ["of other slots are never a pair", [at(0, "100", "bid")], [at(0, "100", "ask")], ["100|-", "-|100"]],
     ["with another content are a pair that differs", [at(0, "100")], [at(0, "101")], ["100|101"]],
-    ["an extra one of the first is left out", [at(800, "99"), at(1_000, "100")], [at(1_000, "100")], ["99|-", "100|100"]],
-    ["an extra one of the second is left out", [at(1_000, "100")], [at(800, "99"), at(1_000, "100")], ["-|99", "100|100"]],
-    ["what fits exactly but much later is not waited for", [at(1_000, "99"), at(5_000, "100")], [at(1_900, "100")], ["99|100", "100|-"]],
+    [
+      "an extra one of the first is left out",
+      [at(800, "99"), at(1_000, "100")],
+      [at(1_000, "100")],
+      ["99|-", "100|100"],
+    ],
+    [
+      "an extra one of the second is left out",
+      [at(1_000, "100")],
+      [at(800, "99"), at(1_000, "100")],
+      ["-|99", "100|100"],
+    ],
+    [
+      "what fits exactly but much later is not waited for",
+      [at(1_000, "99"), at(5_000, "100")],
+      [at(1_900, "100")],
+      ["99|100", "100|-"],
+    ],
   ])("%s", (_, a, b, expected) => {
     expect(spelled(a, b)).toEqual(expected);
   });

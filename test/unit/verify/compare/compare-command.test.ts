@@ -29,7 +29,10 @@ const journalOf = async (dir: string, strategies: readonly Strategy[], options: 
   const path = join(folder, `run-${count++}.ndjson`);
   const { seed, limits } = options;
   const config = configOf(dir, strategies, { ...options, plugins: [journalFile({ path })] });
-  const report = await runBacktest(config, { ...(seed !== undefined && { seed }), ...(limits !== undefined && { limits }) });
+  const report = await runBacktest(config, {
+    ...(seed !== undefined && { seed }),
+    ...(limits !== undefined && { limits }),
+  });
   writeFileSync(path.replace("ndjson", "json"), JSON.stringify(report));
   return path;
 };
@@ -48,7 +51,12 @@ describe("Runs of one config", () => {
 
   it.each<readonly [string, ArenaOptions, ArenaOptions, string]>([
     ["latency", {}, { latency: constant(120) }, "latency"],
-    ["seed", { latency: lognormal({ medianMs: 25 }), seed: 1 }, { latency: lognormal({ medianMs: 25 }), seed: 2 }, "seed"],
+    [
+      "seed",
+      { latency: lognormal({ medianMs: 25 }), seed: 1 },
+      { latency: lognormal({ medianMs: 25 }), seed: 2 },
+      "seed",
+    ],
   ])("part for another %s, and the report beside the journal says so", async (_, one, other, kind) => {
     const [a, b] = [await journalOf(market, [maker()], one), await journalOf(market, [maker()], other)];
     expect(cause(a, b)).toBe(kind);
@@ -60,7 +68,10 @@ describe("Runs of one config", () => {
   });
 
   it("part for a slower way, which shows without any report", async () => {
-    const [a, b] = [bare(await journalOf(market, [maker()])), bare(await journalOf(market, [maker()], { latency: constant(120) }))];
+    const [a, b] = [
+      bare(await journalOf(market, [maker()])),
+      bare(await journalOf(market, [maker()], { latency: constant(120) })),
+    ];
     expect(cause(a, b)).toBe("latency");
   });
 
@@ -96,7 +107,14 @@ describe("A compared session", () => {
         .quotes(swap)
         .pipe(
           map(({ bidFloat }) => [
-            { slot: "low", instId: swap, side: "buy" as const, px: (bidFloat * 0.9).toFixed(1), qty: "0.01", keepWithin: "100" },
+            {
+              slot: "low",
+              instId: swap,
+              side: "buy" as const,
+              px: (bidFloat * 0.9).toFixed(1),
+              qty: "0.01",
+              keepWithin: "100",
+            },
           ]),
         ),
   });
@@ -122,7 +140,10 @@ describe("A compared session", () => {
     const { dir, config } = await record([rests], { ms: 20_000 });
     const session = readSession(dir);
     const happened = runOfSession(session);
-    const expected = await backtestOfSession(session, happened, { ...config, service: backtest({ latency: constant(7, { feedMs: 0 }) }) });
+    const expected = await backtestOfSession(session, happened, {
+      ...config,
+      service: backtest({ latency: constant(7, { feedMs: 0 }) }),
+    });
     expect(happened.orders).toHaveLength(1);
     const result = compareRuns(happened, expected);
     expect(result).toMatchObject({ equal: true, scale: "calendar", pairs: 1 });
@@ -155,7 +176,10 @@ describe("A compared session", () => {
     });
     const result = compareRuns(happened, expected);
     expect(result.equal).toBe(false);
-    expect(result.cause).toMatchObject({ kind: "latency", words: expect.stringContaining("constant 300 ms each way") as unknown });
+    expect(result.cause).toMatchObject({
+      kind: "latency",
+      words: expect.stringContaining("constant 300 ms each way") as unknown,
+    });
     // Those the service rejected have no record: their content is that of the request.
     expect(expected.orders?.map(({ phase }) => phase)).toContain("rejected");
     for (const run of [happened, expected]) expect(run.orders?.every(({ spec }) => spec !== undefined)).toBe(true);
@@ -208,7 +232,9 @@ describe("sluice compare", () => {
            });`,
         );
         const argv = [join(root, "src/cli/sluice.mjs"), "backtest", `${name}.ts`, "--json"];
-        await new Promise((resolve) => spawn(process.execPath, argv, { cwd: folder, stdio: "ignore" }).on("close", resolve));
+        await new Promise((resolve) =>
+          spawn(process.execPath, argv, { cwd: folder, stdio: "ignore" }).on("close", resolve),
+        );
         return journal;
       }),
     );
@@ -229,8 +255,8 @@ describe("sluice compare", () => {
   });
 
   it("compares reports by their totals", async () => {
-    const [a, b] = [await journalOf(dir, [maker()]), await journalOf(dir, [maker()], { latency: constant(200) })].map((path) =>
-      path.replace("ndjson", "json"),
+    const [a, b] = [await journalOf(dir, [maker()]), await journalOf(dir, [maker()], { latency: constant(200) })].map(
+      (path) => path.replace("ndjson", "json"),
     );
     expect((await said("compare", a as string, a as string)).code).toBe(0);
     const different = await said("compare", a as string, b as string);
@@ -251,7 +277,11 @@ describe("sluice compare", () => {
       () => [join(folder, "none"), join(folder, "none")],
       /none: expected a journal, a session folder or a report, found nothing\. Name what/,
     ],
-    ["a folder of something else", () => [folder, folder], /expected a recorded session, found a folder without session\.ndjson/],
+    [
+      "a folder of something else",
+      () => [folder, folder],
+      /expected a recorded session, found a folder without session\.ndjson/,
+    ],
     [
       "an empty file",
       () => [file("empty.ndjson", "\n"), folder],
@@ -268,7 +298,11 @@ describe("sluice compare", () => {
       () => [file("one.ndjson", event), folder, "--backtest", "x.ts"],
       /name another run or give --backtest, not both/,
     ],
-    ["a tolerance in words", () => [folder, folder, "--within", "soon"], /Write a number of milliseconds, such as 250\./],
+    [
+      "a tolerance in words",
+      () => [folder, folder, "--within", "soon"],
+      /Write a number of milliseconds, such as 250\./,
+    ],
     [
       "a backtest of what is no session",
       () => [folder, "--backtest", "config/backtest.ts"],
@@ -284,6 +318,8 @@ describe("sluice compare", () => {
     const whole = await journalOf(dir, [maker()]);
     const text = readFileSync(whole, "utf8");
     const torn = file("torn.ndjson", text.slice(0, -30));
-    expect(readRun(torn).notes).toEqual([`Line ${text.split("\n").length - 1} was cut off while it was written and is left out.`]);
+    expect(readRun(torn).notes).toEqual([
+      `Line ${text.split("\n").length - 1} was cut off while it was written and is left out.`,
+    ]);
   });
 });

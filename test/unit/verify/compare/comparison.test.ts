@@ -53,7 +53,12 @@ describe("Two compared runs", () => {
   it.each<readonly [string, Case]>([
     [
       "the quota held a placement back",
-      { b: but(1, { waits: 900 }), first: ["quota", "wait", 10_000, "bid"], cause: "quota", says: /waited 0 ms in A and 900 ms in B/ },
+      {
+        b: but(1, { waits: 900 }),
+        first: ["quota", "wait", 10_000, "bid"],
+        cause: "quota",
+        says: /waited 0 ms in A and 900 ms in B/,
+      },
     ],
     [
       "a wanted order was replaced while the quota held it",
@@ -173,7 +178,12 @@ describe("Two compared runs", () => {
     ],
     [
       "other money for the same fill",
-      { b: but(0, { fee: "-0.05" }), first: ["outcome", "fee", 5_000, "bid"], cause: "unknown", says: /Nothing in the runs/ },
+      {
+        b: but(0, { fee: "-0.05" }),
+        first: ["outcome", "fee", 5_000, "bid"],
+        cause: "unknown",
+        says: /Nothing in the runs/,
+      },
     ],
     [
       "a better price",
@@ -186,7 +196,12 @@ describe("Two compared runs", () => {
     ],
     [
       "a fill at another time",
-      { b: but(0, { filledAt: 8_000 }), first: ["outcome", "fill-later", 5_000, "bid"], cause: "unknown", says: /Nothing/ },
+      {
+        b: but(0, { filledAt: 8_000 }),
+        first: ["outcome", "fill-later", 5_000, "bid"],
+        cause: "unknown",
+        says: /Nothing/,
+      },
     ],
   ])("differ by %s", (_, test) => {
     const result = compared(test);
@@ -206,7 +221,12 @@ describe("Two compared runs", () => {
     expect(compared({ b: later }).equal).toBe(true);
     expect(compared({ b: later }, 200).equal).toBe(false);
     const b = runOf(eventsOf(plain, 100_000, 1_800_000_000_000));
-    expect(compareRuns(runOf(eventsOf(plain)), b)).toMatchObject({ equal: true, scale: "start", cause: undefined, pairs: 5 });
+    expect(compareRuns(runOf(eventsOf(plain)), b)).toMatchObject({
+      equal: true,
+      scale: "start",
+      cause: undefined,
+      pairs: 5,
+    });
   });
 
   it("are compared on the calendar where they overlap, so that a late start is no shift", () => {

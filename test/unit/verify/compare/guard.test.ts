@@ -47,7 +47,10 @@ describe("sluice guard", () => {
        const strategies = [honest({}), cheat({})];`,
     );
     const { code, out, err } = await said("guard", path, "--cuts", "3", "--json");
-    expect(JSON.parse(out)).toMatchObject({ verdict: "sees-the-future", glimpses: [{ strategy: "cheat", kind: "asks" }] });
+    expect(JSON.parse(out)).toMatchObject({
+      verdict: "sees-the-future",
+      glimpses: [{ strategy: "cheat", kind: "asks" }],
+    });
     expect([code, err]).toEqual([1, `error: ${path}: cheat saw the future.\n`]);
   });
 
@@ -63,7 +66,11 @@ describe("sluice guard", () => {
   it.each<readonly [string, readonly string[], RegExp]>([
     ["a config that is not there", ["nope.ts"], /nope\.ts: no such file/],
     ["no cuts", ["config/backtest.ts", "--cuts", "0"], /Write a whole number from 1 to 1000\./],
-    ["a config without a recorded market", ["config/paper.ts"], /config\.service is paper\(…\); a recorded market needs/],
+    [
+      "a config without a recorded market",
+      ["config/paper.ts"],
+      /config\.service is paper\(…\); a recorded market needs/,
+    ],
   ])("refuses %s with exit code 2", async (_, argv, message) => {
     const { code, err } = await said("guard", ...argv);
     expect(code).toBe(2);

@@ -17,14 +17,19 @@ const bid = (px: string, slot = "bid") => ({ slot, instId: swap, side: "buy" as 
 const tick = (ticks: number): string => (ticks / 10).toFixed(1);
 
 /** Follows the best bid. */
-const honest = strategy("honest", { desired: ({ market }) => market.quotes(swap).pipe(map(({ bidPx }) => [bid(bidPx)])) });
+const honest = strategy("honest", {
+  desired: ({ market }) => market.quotes(swap).pipe(map(({ bidPx }) => [bid(bidPx)])),
+});
 
 /** Bids where the market will be `rows` quotes later; the prices are read when it starts. */
 const cheat = (dir: string, rows: number): Strategy =>
   strategy("cheat", {
     desired: ({ market }) => {
       const { tape } = readFixture(dir);
-      const quotes = tape.series.find(({ kind }) => kind === "quote") as Extract<(typeof tape.series)[number], { kind: "quote" }>;
+      const quotes = tape.series.find(({ kind }) => kind === "quote") as Extract<
+        (typeof tape.series)[number],
+        { kind: "quote" }
+      >;
       return market.quotes(swap).pipe(
         scan((count) => count + 1, -1),
         map((index) => [bid(tick(quotes.bidPx[Math.min(index + rows, quotes.bidPx.length - 1)] as number))]),
@@ -57,7 +62,12 @@ describe("The look-ahead guard", () => {
   });
 
   it("lets the service trade inside the bar under way, and tells nobody of it", async () => {
-    const bars = Array.from({ length: 20 }, (_, index) => [600_000 + (index % 5) * 40, 600_300, 599_700, 600_000 + ((index + 1) % 5) * 40]);
+    const bars = Array.from({ length: 20 }, (_, index) => [
+      600_000 + (index % 5) * 40,
+      600_300,
+      599_700,
+      600_000 + ((index + 1) % 5) * 40,
+    ]);
     const dir = stored(candleTape(bars));
     // Below the close by less than the bars reach: filled inside the bar after, which decides what is wanted next.
     const fills = strategy("fills", {
@@ -132,7 +142,9 @@ describe("The look-ahead guard", () => {
               ).pipe(
                 map((px, index) => [
                   { ...bid(tick(px * 10 + away)), round: Math.floor(index / every) },
-                  ...(sells ? [{ ...bid(tick(px * 10 + 1 - away + random.whole(0, 3)), "ask"), side: "sell" as const }] : []),
+                  ...(sells
+                    ? [{ ...bid(tick(px * 10 + 1 - away + random.whole(0, 3)), "ask"), side: "sell" as const }]
+                    : []),
                 ]),
               ),
           });

@@ -174,8 +174,13 @@ const queries: readonly Mutant[] = [
       wrap: (handle, venue) => (request, now) => {
         const response = handle(request, now);
         const asked =
-          request.method === "GET" && request.path === paths.order && !("ordId" in request.query) && !("clOrdId" in request.query);
-        return asked ? { ...response, status: 200, body: { code: "0", msg: "", data: venue.truth("ann").orders.slice(0, 1) } } : response;
+          request.method === "GET" &&
+          request.path === paths.order &&
+          !("ordId" in request.query) &&
+          !("clOrdId" in request.query);
+        return asked
+          ? { ...response, status: 200, body: { code: "0", msg: "", data: venue.truth("ann").orders.slice(0, 1) } }
+          : response;
       },
     },
     "4.1-either",
@@ -217,7 +222,9 @@ const lists: readonly Mutant[] = [
   mutant("the list changes", shrinking(), "4.5-stable"),
   mutant(
     "the list is empty now and then",
-    products((records) => records.map(({ instId, ...record }, index) => (index === 2 ? { ...record, instId: "" } : { instId, ...record }))),
+    products((records) =>
+      records.map(({ instId, ...record }, index) => (index === 2 ? { ...record, instId: "" } : { instId, ...record })),
+    ),
     "2.3-format",
     "4.5-listed",
   ),

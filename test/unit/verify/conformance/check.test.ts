@@ -45,7 +45,13 @@ const whole = async (): Promise<VenueServer> => {
   const fees = { makerBps: "2", takerBps: "5" };
   const users = [{ uid: "ann", keys: [{ name: key.apiKey, permissions: everything }], balances: { USDT: "1000" } }];
   const venue = createVenue({ contract, instruments, users, fees: { SPOT: fees, SWAP: fees }, enforceLimits: false });
-  const server = await startVenueServer({ venue, contract, clock: createSystemClock(), random: createRandom(1), keys: [key] });
+  const server = await startVenueServer({
+    venue,
+    contract,
+    clock: createSystemClock(),
+    random: createRandom(1),
+    keys: [key],
+  });
   open.push(server);
   return server;
 };
@@ -73,7 +79,9 @@ describe("sluice check", () => {
     });
     expect(out).toContain("pass  2.3-format    every product id is BASE-QUOTE or BASE-QUOTE-SWAP\n");
     expect(out).toContain("skip  4.5-complete");
-    expect(out).toContain("open  4.5-key       whether the list needs a key\n                    found: no key is needed (G13)\n");
+    expect(out).toContain(
+      "open  4.5-key       whether the list needs a key\n                    found: no key is needed (G13)\n",
+    );
     expect(out).toMatch(/5 rules: 3 passed, 0 failed, 1 skipped; 1 thing the description leaves open\.\n$/);
     expect(code).toBe(0);
   });
@@ -83,7 +91,13 @@ describe("sluice check", () => {
     const env = { SLUICE_API_KEY: key.apiKey, SLUICE_SECRET_KEY: key.secretKey, SLUICE_PASSPHRASE: key.passphrase };
     for (const result of [
       await run([url, "--only", "4.6-positions", "--keys", file({ keys: [key] }, 0o644)]),
-      await run([url, "--only", "4.6-positions", "--keys", file({ writtenBy: "sluice venue", trade: { ...key, permissions: undefined } })]),
+      await run([
+        url,
+        "--only",
+        "4.6-positions",
+        "--keys",
+        file({ writtenBy: "sluice venue", trade: { ...key, permissions: undefined } }),
+      ]),
       await run([url, "--only", "4.6-positions"], env),
     ]) {
       expect(result.out).toContain("1 passed, 0 failed");
@@ -166,7 +180,9 @@ describe("sluice check of a service that is not on this machine", () => {
     const { rings, host } = await doorbell();
     const { code, out, err } = await run([`https://${host}`, "--keys", "/nowhere/keys.json"]);
     expect([code, out, rings()]).toEqual([2, "", 0]);
-    expect(err).toContain(`${refusal} ${host} is not this machine. If that is a test account, say so: sluice check … --places-orders`);
+    expect(err).toContain(
+      `${refusal} ${host} is not this machine. If that is a test account, say so: sluice check … --places-orders`,
+    );
   });
 
   it("is asked when orders are meant to be placed there", async () => {
@@ -188,25 +204,34 @@ describe("sluice check of a service that is not on this machine", () => {
     expect(err).toContain(`${refusal} ${host} is not this machine`);
   });
 
-  it.each(["https://localhost.example.com", "https://127.0.0.1.example.com", "https://127.0.0.1@example.com", "https://10.0.0.1"])(
-    "is not taken for this machine by how its name begins: %s",
-    async (url) => {
-      const { code, err } = await run([url, "--keys", "/nowhere/keys.json"]);
-      expect([code, err.includes(refusal)]).toEqual([2, true]);
-    },
-  );
+  it.each([
+    "https://localhost.example.com",
+    "https://127.0.0.1.example.com",
+    "https://127.0.0.1@example.com",
+    "https://10.0.0.1",
+  ])("is not taken for this machine by how its name begins: %s", async (url) => {
+    const { code, err } = await run([url, "--keys", "/nowhere/keys.json"]);
+    expect([code, err.includes(refusal)]).toEqual([2, true]);
+  });
 
-  it.each(["http://localhost:9", "http://127.0.0.1:9", "http://127.8.9.1:9", "http://[::1]:9", "nonsense", "example.com:80"])(
-    "%s is not held up by it",
-    async (url) => {
-      const { code, err } = await run([url, "--only", "77"]);
-      expect([code, err.includes(refusal)]).toEqual([2, false]);
-    },
-  );
+  it.each([
+    "http://localhost:9",
+    "http://127.0.0.1:9",
+    "http://127.8.9.1:9",
+    "http://[::1]:9",
+    "nonsense",
+    "example.com:80",
+  ])("%s is not held up by it", async (url) => {
+    const { code, err } = await run([url, "--only", "77"]);
+    expect([code, err.includes(refusal)]).toEqual([2, false]);
+  });
 
   it("is told of in the help", async () => {
     const { code, out } = await run(["--help"]);
-    expect([code, out]).toEqual([0, expect.stringMatching(/--places-orders\s+needed where the service is not on this machine/)]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/--places-orders\s+needed where the service is not on this machine/),
+    ]);
   });
 });
 
@@ -218,7 +243,11 @@ describe("The file of keys", () => {
   it.each([
     ["no JSON", "{secretKey: hidden", "is not a JSON object"],
     ["no keys", { url: "x" }, "holds no keys"],
-    ["a key without a secret", { keys: [{ apiKey: "hidden", passphrase: "hidden" }] }, "lacks apiKey, secretKey or passphrase"],
+    [
+      "a key without a secret",
+      { keys: [{ apiKey: "hidden", passphrase: "hidden" }] },
+      "lacks apiKey, secretKey or passphrase",
+    ],
   ])("with %s is refused without a word of what it holds", (_, value, message) => {
     const path = file(value);
     expect(() => keysFrom(here, path, { profile }, noEnv)).toThrow(message);
@@ -232,7 +261,9 @@ describe("The file of keys", () => {
   it("must be its owner's alone where the service is on another machine", () => {
     const path = file({ keys: [key] }, 0o644);
     expect(() => keysFrom("https://elsewhere.example", path, { profile }, noEnv)).toThrow("chmod 600");
-    expect(keysFrom(here, path, { profile }, noEnv).keys).toEqual([{ name: "key-1", uid: "ann", permissions: everything }]);
+    expect(keysFrom(here, path, { profile }, noEnv).keys).toEqual([
+      { name: "key-1", uid: "ann", permissions: everything },
+    ]);
   });
 
   it("tells the address of the socket", () => {

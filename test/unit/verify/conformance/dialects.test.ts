@@ -36,7 +36,9 @@ describe("The conformance run of a service in a dialect", () => {
       ...["D-records", "D-signature", "D-refusal", "D-duplicate"],
     ]);
     expect(ofKind(report, name === "okx" ? "pass" : "open")).toContain("D-absent");
-    expect(ofKind(report, "pass")).toEqual(expect.arrayContaining(["2.1-code", "2.2-echo", "4.1-clOrdId", "4.2-after", "4.4-results"]));
+    expect(ofKind(report, "pass")).toEqual(
+      expect.arrayContaining(["2.1-code", "2.2-echo", "4.1-clOrdId", "4.2-after", "4.4-results"]),
+    );
   });
 
   const okx = okxDialect({ demo: true });
@@ -88,7 +90,12 @@ describe("The conformance run of a service in a dialect", () => {
     [
       "believes in layers that hold twice as much",
       "D-limits",
-      { ...okx, layers: layers.filter(({ name }) => name === "positions").map((layer) => ({ ...layer, capacity: 2 * layer.capacity })) },
+      {
+        ...okx,
+        layers: layers
+          .filter(({ name }) => name === "positions")
+          .map((layer) => ({ ...layer, capacity: 2 * layer.capacity })),
+      },
     ],
   ];
   it.each(wrong)("finds a dialect that %s by %s", async (_, rule, dialect) => {
@@ -117,9 +124,17 @@ describe("sluice check --dialect", () => {
   });
 
   it.each([
-    ["an exchange that there is not", ["--dialect", "okay"], '--dialect: "okay" is no exchange of the package. Did you mean "okx"?'],
+    [
+      "an exchange that there is not",
+      ["--dialect", "okay"],
+      '--dialect: "okay" is no exchange of the package. Did you mean "okx"?',
+    ],
     ["a file that there is not", ["--dialect", "./nowhere.mjs"], "nowhere.mjs: no such file."],
-    ["a file without a dialect", ["--dialect", "test/support/harness/nameless-dialect.mjs"], "has no name. Write export default { name:"],
+    [
+      "a file without a dialect",
+      ["--dialect", "test/support/harness/nameless-dialect.mjs"],
+      "has no name. Write export default { name:",
+    ],
     ["--accept without a dialect", ["--accept"], "--accept tries a dialect. Name it:"],
   ])("refuses %s", async (_, argv, message) => {
     const { code, err } = await command(["http://127.0.0.1:1", ...argv]);

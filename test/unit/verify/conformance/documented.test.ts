@@ -13,12 +13,20 @@ import { type Node, operations, resolved } from "../../../support/harness/docume
 const profiles: readonly (readonly [string, ProfileOverrides])[] = [
   ["the default", {}],
   ["short and plain names", { instruments: { fieldNames: "short" }, cancelBatch: { resultFields: "code" } }],
-  ["other endings", { answers: { orderErrorStatus: 422, dataOnError: "absent", notFound: "empty" }, limits: { headersOnError: false } }],
-  ["an object on errors", { answers: { dataOnError: "object", successMsg: "success" }, order: { emptyDecimal: "0", timeUnit: "us" } }],
+  [
+    "other endings",
+    { answers: { orderErrorStatus: 422, dataOnError: "absent", notFound: "empty" }, limits: { headersOnError: false } },
+  ],
+  [
+    "an object on errors",
+    { answers: { dataOnError: "object", successMsg: "success" }, order: { emptyDecimal: "0", timeUnit: "us" } },
+  ],
 ];
 
 /** Every answer of a documented operation that the document does not allow. */
-const listening = (document: Node): { readonly defect: Defect; readonly problems: string[]; readonly heard: Set<string> } => {
+const listening = (
+  document: Node,
+): { readonly defect: Defect; readonly problems: string[]; readonly heard: Set<string> } => {
   const responses = new Map(
     operations(document).map(([method, path, operation]) => [
       `${method.toUpperCase()} ${path}`,
@@ -36,7 +44,10 @@ const listening = (document: Node): { readonly defect: Defect; readonly problems
       const schema = documented[String(response.status)]?.["content"]?.["application/json"]?.["schema"];
       heard.add(`${name} ${response.status}`);
       if (schema === undefined) problems.push(`${name}: ${response.status} is not documented`);
-      else problems.push(...requestProblems(schema, response.body).map((problem) => `${name} ${response.status}: ${problem}`));
+      else
+        problems.push(
+          ...requestProblems(schema, response.body).map((problem) => `${name} ${response.status}: ${problem}`),
+        );
       return response;
     },
   };

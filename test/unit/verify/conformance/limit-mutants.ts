@@ -61,7 +61,11 @@ const moved =
     const key = users.flatMap(({ keys }) => keys).find(({ name }) => name === from);
     const rest = users.map((user) => ({ ...user, keys: user.keys.filter(({ name }) => name !== from) }));
     const known = rest.some((user) => user.uid === uid) ? rest : [...rest, { uid, keys: [], balances: {} }];
-    return { users: known.map((user) => (user.uid === uid && key !== undefined ? { ...user, keys: [...user.keys, key] } : user)) };
+    return {
+      users: known.map((user) =>
+        user.uid === uid && key !== undefined ? { ...user, keys: [...user.keys, key] } : user,
+      ),
+    };
   };
 
 const limited = (change: Parameters<typeof answers>[0]): Defect =>
@@ -98,7 +102,9 @@ export const limitMutants: readonly Mutant[] = [
   mutant("a key is never refused", holding("key", 1_000_000), "8.1-key", "8.4-key", "8.4-key-fresh"),
   mutant(
     "a key stays refused",
-    aroundRefusal("key", (at, now, key) => (key === "ann-1" && now - at > 1_000 && now - at < 5_000 ? "refused" : undefined)),
+    aroundRefusal("key", (at, now, key) =>
+      key === "ann-1" && now - at > 1_000 && now - at < 5_000 ? "refused" : undefined,
+    ),
     "8.1-key-later",
   ),
   mutant(
@@ -159,7 +165,10 @@ export const limitMutants: readonly Mutant[] = [
   ),
   slow(
     "requests without a key do not count for the address",
-    { wrap: (handle) => (request, now) => handle(request.key === undefined ? { ...request, ip: "2.2.2.2" } : request, now) },
+    {
+      wrap: (handle) => (request, now) =>
+        handle(request.key === undefined ? { ...request, ip: "2.2.2.2" } : request, now),
+    },
     "8.1-ip-signed",
     "8.4-ip-unsigned",
   ),
@@ -172,7 +181,9 @@ export const limitMutants: readonly Mutant[] = [
   mutant("the balance weighs 6", weighing("spotBalance", 6), "5-shared", "8.1-weight-spotBalance"),
   mutant(
     "the header shows 11 after placing",
-    header("uidUsed", (used, { method, path }) => (method === "POST" && path.endsWith("trade/order") ? used + 1 : used)),
+    header("uidUsed", (used, { method, path }) =>
+      method === "POST" && path.endsWith("trade/order") ? used + 1 : used,
+    ),
     "8.1-weight-placeOrder",
   ),
   mutant(

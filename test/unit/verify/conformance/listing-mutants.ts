@@ -23,10 +23,18 @@ import {
 } from "../../../support/harness/service-defects.ts";
 
 /** What the service really holds, as a list of its own may show it. */
-const truly = (at: string, where: (query: Raw) => boolean, show: (orders: readonly Raw[]) => readonly Raw[]): Defect => ({
+const truly = (
+  at: string,
+  where: (query: Raw) => boolean,
+  show: (orders: readonly Raw[]) => readonly Raw[],
+): Defect => ({
   wrap: (handle, venue) => (request, now) => {
     const response = handle(request, now);
-    const asked = request.method === "GET" && request.path === at && request.key?.startsWith("ann") === true && where(request.query);
+    const asked =
+      request.method === "GET" &&
+      request.path === at &&
+      request.key?.startsWith("ann") === true &&
+      where(request.query);
     return asked && [200, 400].includes(response.status)
       ? { ...response, status: 200, body: { code: "0", msg: "", data: show(venue.truth("ann").orders) } }
       : response;
@@ -38,12 +46,17 @@ const losing = (at: string, where: (query: Raw) => boolean): Defect =>
   successesOf(
     "GET",
     at,
-    (response) => withData(response, recordsOf(response).length < 20 ? recordsOf(response).slice(1) : recordsOf(response)),
+    (response) =>
+      withData(response, recordsOf(response).length < 20 ? recordsOf(response).slice(1) : recordsOf(response)),
     where,
   );
 
-const swapped: (request: { readonly query: Readonly<Record<string, string>> }) => Readonly<Record<string, string>> = ({ query }) =>
-  Object.fromEntries(Object.entries(query).map(([name, value]) => [{ after: "before", before: "after" }[name] ?? name, value]));
+const swapped: (request: { readonly query: Readonly<Record<string, string>> }) => Readonly<Record<string, string>> = ({
+  query,
+}) =>
+  Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [{ after: "before", before: "after" }[name] ?? name, value]),
+  );
 
 const listings: readonly Mutant[] = [
   mutant("an active order is not listed", losing(paths.pending, bare), "4.2-all"),
@@ -52,8 +65,12 @@ const listings: readonly Mutant[] = [
     "a cancelled order stays in the list as live",
     truly(
       paths.pending,
-      ({ instId, limit, after, before }) => instId === "BTC-USDT-SWAP" && limit === "100" && after === undefined && before === undefined,
-      (orders) => [...orders.filter(isOpen), ...orders.filter((record) => !isOpen(record)).map((record) => ({ ...record, state: "live" }))],
+      ({ instId, limit, after, before }) =>
+        instId === "BTC-USDT-SWAP" && limit === "100" && after === undefined && before === undefined,
+      (orders) => [
+        ...orders.filter(isOpen),
+        ...orders.filter((record) => !isOpen(record)).map((record) => ({ ...record, state: "live" })),
+      ],
     ),
     "4.2-gone",
   ),
@@ -119,7 +136,11 @@ const listings: readonly Mutant[] = [
     "4.2-after",
     "4.2-before",
   ),
-  mutant("a live order is in the history", adding(paths.history, strayOrder("live"), only("state", "limit")), "4.3-states"),
+  mutant(
+    "a live order is in the history",
+    adding(paths.history, strayOrder("live"), only("state", "limit")),
+    "4.3-states",
+  ),
   mutant(
     "active orders are in the history as canceled",
     truly(paths.history, bare, (orders) => orders.slice(0, 20).map((record) => ({ ...record, state: "canceled" }))),
@@ -130,7 +151,9 @@ const listings: readonly Mutant[] = [
   mutant("history ignores instType", ignoring(paths.history, "instType"), "4.3-instType"),
   mutant(
     "history gives one less than limit",
-    requests(paths.history, (request) => (request.query["limit"] === "2" ? { ...request, query: { limit: "1" } } : request)),
+    requests(paths.history, (request) =>
+      request.query["limit"] === "2" ? { ...request, query: { limit: "1" } } : request,
+    ),
     "4.3-limit",
   ),
 ];
@@ -166,7 +189,9 @@ const batches: readonly Mutant[] = [
   ),
   mutant(
     "a batch is answered with 207",
-    answers((response, { path }) => (path === paths.cancel && isOk(response) ? { ...response, status: 207 } : response)),
+    answers((response, { path }) =>
+      path === paths.cancel && isOk(response) ? { ...response, status: 207 } : response,
+    ),
     "4.4-status",
   ),
   mutant(
@@ -174,7 +199,9 @@ const batches: readonly Mutant[] = [
     {
       wrap: (handle, venue) => (request, now) => {
         const elements = request.path === paths.cancel ? (request.body as readonly Raw[]) : [];
-        const states = elements.map(({ ordId }) => venue.truth("ann").orders.find((record) => record.ordId === ordId)?.state);
+        const states = elements.map(
+          ({ ordId }) => venue.truth("ann").orders.find((record) => record.ordId === ordId)?.state,
+        );
         if (!states.includes("canceled") || elements.length < 2) return handle(request, now);
         const response = handle({ ...request, body: elements.filter((_, index) => states[index] === "canceled") }, now);
         const results = elements.map(({ ordId }, index) => ({

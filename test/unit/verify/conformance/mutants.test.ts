@@ -20,7 +20,9 @@ describe("A defect fails its conformance rule and no other:", () => {
 
   it("every rule that judges has failed once", () => {
     const failed = new Set(mutants.flatMap(({ fails }) => fails));
-    const never = rules.filter(({ id, title, needs }) => !failed.has(id) && !title.startsWith("open: ") && needs !== "socket");
+    const never = rules.filter(
+      ({ id, title, needs }) => !failed.has(id) && !title.startsWith("open: ") && needs !== "socket",
+    );
     expect(never.map(({ id }) => id)).toEqual([]);
   });
 });

@@ -31,7 +31,9 @@ describe("Conformance pacing:", () => {
         for (const { at } of counted) {
           const within = (ms: number) => counted.filter((other) => other.at >= at && other.at < at + ms);
           expect(within(layers.key.windowMs).length).toBeLessThanOrEqual(layers.key.capacity);
-          expect(within(layers.uid.windowMs).reduce((sum, { weight }) => sum + weight, 0)).toBeLessThanOrEqual(layers.uid.capacity);
+          expect(within(layers.uid.windowMs).reduce((sum, { weight }) => sum + weight, 0)).toBeLessThanOrEqual(
+            layers.uid.capacity,
+          );
         }
       }),
       { numRuns: 30 },
@@ -53,7 +55,11 @@ describe("Conformance pacing:", () => {
       unit: fc.constantFrom("requests" as const, "weight" as const, "elements" as const),
       capacity: fc.integer({ min: 20, max: 60 }),
       windowMs: fc.constantFrom(1_000, 2_000, 30_000),
-      endpoints: fc.constantFrom<readonly string[] | undefined>(undefined, ["cancelBatch"], ["cancelBatch", "placeOrder"]),
+      endpoints: fc.constantFrom<readonly string[] | undefined>(
+        undefined,
+        ["cancelBatch"],
+        ["cancelBatch", "placeOrder"],
+      ),
     });
     const call = fc.record({
       endpoint: fc.constantFrom("cancelBatch", "placeOrder", "getOrder"),
@@ -86,7 +92,15 @@ describe("Conformance pacing:", () => {
   });
 
   it("of the smallest layer one call goes at a time", () => {
-    const own = { name: "own", scope: "key", unit: "requests", capacity: 1, windowMs: 5_000, anchor: "sliding", banMs: 0 } as const;
+    const own = {
+      name: "own",
+      scope: "key",
+      unit: "requests",
+      capacity: 1,
+      windowMs: 5_000,
+      anchor: "sliding",
+      banMs: 0,
+    } as const;
     const pace = new Pacing(layers, [own]);
     const charge = { ip: "i", key: "k", uid: "u", weight: 5, endpoint: "getOrder" };
     expect(pace.fitsAt(charge, [], 100)).toBe(100);
@@ -116,13 +130,22 @@ describe("The roles of keys", () => {
     [
       "all of them",
       keys.map(({ name }) => name),
-      { main: "ann-1", trader: "ann-1", second: "ann-2", readOnly: "ann-read", tradeOnly: "ann-trade", otherUser: "bob-1" },
+      {
+        main: "ann-1",
+        trader: "ann-1",
+        second: "ann-2",
+        readOnly: "ann-read",
+        tradeOnly: "ann-trade",
+        otherUser: "bob-1",
+      },
     ],
     ["a reader alone", ["ann-read"], { main: "ann-read", readOnly: "ann-read" }],
     ["a trader and a stranger", ["ann-2", "bob-1"], { main: "ann-2", trader: "ann-2", otherUser: "bob-1" }],
     ["none", [], {}],
   ])("%s", (_, names, expected) => {
-    const parts = Object.entries(named(...names)).flatMap(([part, key]) => (key === undefined ? [] : [[part, key.name]]));
+    const parts = Object.entries(named(...names)).flatMap(([part, key]) =>
+      key === undefined ? [] : [[part, key.name]],
+    );
     expect(Object.fromEntries(parts)).toEqual(expected);
   });
 

@@ -16,7 +16,11 @@ interface Habits {
   readonly silent?: true;
 }
 
-const many = Array.from({ length: 30 }, (_, index) => ({ instId: `C${index}-USDT-SWAP`, tickSize: "0.1", lotSize: "0.001" }));
+const many = Array.from({ length: 30 }, (_, index) => ({
+  instId: `C${index}-USDT-SWAP`,
+  tickSize: "0.1",
+  lotSize: "0.001",
+}));
 
 /** Sockets of a service on the patient's clock. */
 const socketsOf = ({ connections = 30, subscriptions = 100, refusal = "closes", silent }: Habits) => {
@@ -70,13 +74,16 @@ const socketsOf = ({ connections = 30, subscriptions = 100, refusal = "closes", 
 };
 
 describe("The limits of the WebSocket", () => {
-  it.each(["never opens", "closes", "says error"] as const)("are kept by a service where one connection too many %s", async (refusal) => {
-    const { check, standing, subject } = socketsOf({ refusal });
-    const result = await check();
-    expect(ofKind(result, "pass")).toEqual(["8.2-connections", "8.2-subscriptions"]);
-    expect(standing.size).toBe(0);
-    expect(subject.clock.pending).toBe(0);
-  });
+  it.each(["never opens", "closes", "says error"] as const)(
+    "are kept by a service where one connection too many %s",
+    async (refusal) => {
+      const { check, standing, subject } = socketsOf({ refusal });
+      const result = await check();
+      expect(ofKind(result, "pass")).toEqual(["8.2-connections", "8.2-subscriptions"]);
+      expect(standing.size).toBe(0);
+      expect(subject.clock.pending).toBe(0);
+    },
+  );
 
   it.each([
     ["31 connections stand", { connections: 31 }, "8.2-connections"],
@@ -93,6 +100,8 @@ describe("The limits of the WebSocket", () => {
   it("cannot be judged where subscriptions are not acknowledged", async () => {
     const result = await socketsOf({ silent: true }).check();
     expect(ofKind(result, "fail")).toEqual([]);
-    expect(result.findings.find(({ rule }) => rule.id === "8.2-subscriptions")?.verdict).toMatchObject({ kind: "skipped" });
+    expect(result.findings.find(({ rule }) => rule.id === "8.2-subscriptions")?.verdict).toMatchObject({
+      kind: "skipped",
+    });
   });
 });

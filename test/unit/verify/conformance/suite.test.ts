@@ -22,27 +22,49 @@ const profiles: readonly (readonly [string, ProfileOverrides])[] = [
   ["the default", {}],
   ["not found is empty", { answers: { notFound: "empty" } }],
   ["no data on errors", { answers: { dataOnError: "absent" } }],
-  ["an object on errors", { answers: { dataOnError: "object", badRequestStatus: 200, orderErrorStatus: 400, permissionStatus: 401 } }],
+  [
+    "an object on errors",
+    { answers: { dataOnError: "object", badRequestStatus: 200, orderErrorStatus: 400, permissionStatus: 401 } },
+  ],
   [
     "results spelled code and msg",
     { cancelBatch: { resultFields: "code", envelopeCodeWhenMixed: "2", oneIdKind: false, elementsMax: 50 } },
   ],
   ["every refused request counts", { limits: { refusedCounts: "all" } }],
   ["no refused request counts", { limits: { refusedCounts: "none" } }],
-  ["failures are free and carry no headers", { limits: { failedCounts: false, headersOnError: false, dateHeader: false } }],
+  [
+    "failures are free and carry no headers",
+    { limits: { failedCounts: false, headersOnError: false, dateHeader: false } },
+  ],
   ["windows begin with the first request", { limits: { anchor: "first_request" } }],
   ["windows slide", { limits: { anchor: "sliding" } }],
-  ["sizes in contracts, short names", { order: { szUnit: { SWAP: "contracts", SPOT: "base" } }, instruments: { fieldNames: "short" } }],
-  ["sizes in base, oldest first", { order: { szUnit: { SWAP: "base", SPOT: "base" }, emptyDecimal: "0" }, paging: { newestFirst: false } }],
+  [
+    "sizes in contracts, short names",
+    { order: { szUnit: { SWAP: "contracts", SPOT: "base" } }, instruments: { fieldNames: "short" } },
+  ],
+  [
+    "sizes in base, oldest first",
+    { order: { szUnit: { SWAP: "base", SPOT: "base" }, emptyDecimal: "0" }, paging: { newestFirst: false } },
+  ],
   ["the list needs a key", { instruments: { needsKey: true } }],
   ["the list is charged to a user", { instruments: { chargesUserWithoutKey: true } }],
-  ["a limit is cut", { paging: { limitAboveMax: "clamped", afterAndBefore: "refused" }, cancelBatch: { elementsMax: 5 } }],
+  [
+    "a limit is cut",
+    { paging: { limitAboveMax: "clamped", afterAndBefore: "refused" }, cancelBatch: { elementsMax: 5 } },
+  ],
   ["history forgets", { history: { unfilledCanceledVanish: true } }],
-  ["other weights of reads and elements", { weights: { getOrder: 2, pendingOrders: 3, orderHistory: 4, perCancelElement: 1 } }],
+  [
+    "other weights of reads and elements",
+    { weights: { getOrder: 2, pendingOrders: 3, orderHistory: 4, perCancelElement: 1 } },
+  ],
   [
     "a layer of its own",
     {
-      limits: { extraLayers: [{ ...narrow, name: "cancelled", unit: "elements", capacity: 6, endpoints: ["cancelBatch"], banMs: 3_000 }] },
+      limits: {
+        extraLayers: [
+          { ...narrow, name: "cancelled", unit: "elements", capacity: 6, endpoints: ["cancelBatch"], banMs: 3_000 },
+        ],
+      },
       cancelBatch: { elementsMax: 5 },
     },
   ],
@@ -78,9 +100,13 @@ describe("A conforming service", () => {
   it("is not traded with beyond post-only orders on one swap", async () => {
     const subject = patient();
     await examine(subject, { quick: true });
-    const placed = subject.seen.filter(({ method, path }) => method === "POST" && path === paths.order).map(({ body }) => body as object);
+    const placed = subject.seen
+      .filter(({ method, path }) => method === "POST" && path === paths.order)
+      .map(({ body }) => body as object);
     for (const body of placed) expect(body).toMatchObject({ ordType: "post_only", side: "buy" });
-    expect(new Set(placed.map((body) => (body as { instId: string }).instId))).toEqual(new Set(["BTC-USDT-SWAP", "NOSUCH-NOTHING-SWAP"]));
+    expect(new Set(placed.map((body) => (body as { instId: string }).instId))).toEqual(
+      new Set(["BTC-USDT-SWAP", "NOSUCH-NOTHING-SWAP"]),
+    );
     expect(subject.venue.truth("bob").orders).toEqual([]);
   });
 });
@@ -111,7 +137,13 @@ describe("The conformance suite skips what it cannot ask:", () => {
 
   it("only the rules named are asked", async () => {
     const result = await examine(patient(), { only: ["4.5", "9-prefix"] });
-    expect(result.findings.map(({ rule }) => rule.id)).toEqual(["4.5-listed", "4.5-stable", "4.5-complete", "4.5-key", "9-prefix"]);
+    expect(result.findings.map(({ rule }) => rule.id)).toEqual([
+      "4.5-listed",
+      "4.5-stable",
+      "4.5-complete",
+      "4.5-key",
+      "9-prefix",
+    ]);
   });
 
   it("a service without swaps cannot be traded with, and that is no failure", async () => {
@@ -129,7 +161,10 @@ describe("The conformance suite skips what it cannot ask:", () => {
 
   it("orders that are always refused are named with the refusal", async () => {
     const result = await examine(patient(), { only: ["4.1-ordId"], order: { px: "7.77777", sz: "1" } });
-    expect(result.findings[0]?.verdict).toMatchObject({ kind: "skipped", why: expect.stringContaining("multiple of 0.1") });
+    expect(result.findings[0]?.verdict).toMatchObject({
+      kind: "skipped",
+      why: expect.stringContaining("multiple of 0.1"),
+    });
   });
 });
 
@@ -190,7 +225,10 @@ describe("The conformance suite in trouble:", () => {
   it("orders the service does not cancel are named", async () => {
     const subject = patient(
       {},
-      { wrap: (handle) => (request, now) => handle(request.path === paths.cancel ? { ...request, body: [] } : request, now) },
+      {
+        wrap: (handle) => (request, now) =>
+          handle(request.path === paths.cancel ? { ...request, body: [] } : request, now),
+      },
     );
     const result = await examine(subject, { quick: true, only: ["4.4-cancels"] });
     expect(ofKind(result, "fail")).toEqual(["4.4-cancels"]);

@@ -43,7 +43,8 @@ describe("Windows of the service", () => {
             ({ row }) => row.startsWith("weights.") || row.startsWith("limits.") || row.startsWith("instruments."),
           );
           const wrong = rows.filter(
-            (finding) => finding.verdict === "differs" && !(finding.row === "limits.anchor" && finding.found === anchor),
+            (finding) =>
+              finding.verdict === "differs" && !(finding.row === "limits.anchor" && finding.found === anchor),
           );
           expect(wrong).toEqual([]);
         },
@@ -56,7 +57,9 @@ describe("Windows of the service", () => {
     // The first requests leave at 59.0 s, so that the edge falls among the questions about orders.
     const examination = await createWard({ second: 59 }).examine();
     expect([differing(examination), unaskedRows(examination)]).toEqual([[], []]);
-    const weights = ["weights.getOrder", "weights.pendingOrders", "weights.orderHistory"].map((row) => found(examination, row)?.verdict);
+    const weights = ["weights.getOrder", "weights.pendingOrders", "weights.orderHistory"].map(
+      (row) => found(examination, row)?.verdict,
+    );
     expect(weights).toEqual(["holds", "holds", "holds"]);
   });
 });

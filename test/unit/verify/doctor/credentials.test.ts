@@ -6,7 +6,11 @@ import { type EndpointName, endpointTable } from "../../../../src/contract/endpo
 import type { WireRequest, WireResponse } from "../../../../src/contract/transport.ts";
 import { createWard, differing, found, unaskedRows } from "../../../support/harness/doctor.ts";
 
-const envelope = (code: string, msg = "Refused.", status = 200): WireResponse => ({ status, headers: {}, body: { code, msg, data: [] } });
+const envelope = (code: string, msg = "Refused.", status = 200): WireResponse => ({
+  status,
+  headers: {},
+  body: { code, msg, data: [] },
+});
 const page = (status: number): WireResponse => ({ status, headers: {}, body: undefined });
 
 const isWrong = ({ key }: WireRequest): boolean => key === undefined || key.includes("!");
@@ -15,22 +19,33 @@ const needsKey = ({ endpoint }: WireRequest): boolean => endpoint !== "instrumen
 describe("A service at which a good key cannot be told from a bad one", () => {
   it.each<readonly [string, (answer: WireResponse, request: WireRequest) => WireResponse]>([
     ["answers every call with 200 and a code", () => envelope("152409", "Signature verification failed.")],
-    ["answers every signed call with 200 and a code", (answer, request) => (needsKey(request) ? envelope("152409") : answer)],
+    [
+      "answers every signed call with 200 and a code",
+      (answer, request) => (needsKey(request) ? envelope("152409") : answer),
+    ],
     ["answers every path with a 404 page", () => page(404)],
     ["answers every path with a 404 envelope", () => envelope("404", "Not here.", 404)],
     ["answers every path with {}", () => ({ status: 200, headers: {}, body: {} })],
     ["answers every path with an empty success", () => envelope("0", "")],
     ["shows a login page", () => page(200)],
     ["is behind a proxy that answers 403 pages", () => page(403)],
-    ["is behind a proxy that answers 403 pages to signed calls", (answer, { key }) => (key === undefined ? answer : page(403))],
-    ["lists instruments and answers the rest with 404", (answer, request) => (needsKey(request) ? envelope("404", "", 404) : answer)],
+    [
+      "is behind a proxy that answers 403 pages to signed calls",
+      (answer, { key }) => (key === undefined ? answer : page(403)),
+    ],
+    [
+      "lists instruments and answers the rest with 404",
+      (answer, request) => (needsKey(request) ? envelope("404", "", 404) : answer),
+    ],
     ["accepts a wrong key", (answer, { key }) => (key?.includes("!key") === true ? envelope("0", "") : answer)],
   ])("that %s: no row is offered and nothing more is asked", async (_, spoil) => {
     const ward = createWard({ spoil: (answer, request) => spoil(answer, request) });
     const examination = await ward.examine({ quick: false });
     expect(examination.inconclusive).toEqual(expect.any(String));
     expect([examination.overrides, examination.profile]).toEqual([[], {}]);
-    expect(unaskedRows(examination)).toEqual(expect.arrayContaining(["answers.authStatus", "answers.authCode", "answers.notFoundCode"]));
+    expect(unaskedRows(examination)).toEqual(
+      expect.arrayContaining(["answers.authStatus", "answers.authCode", "answers.notFoundCode"]),
+    );
     expect(ward.requests.some(({ endpoint }) => endpoint === "getOrder")).toBe(false);
   });
 
@@ -47,7 +62,10 @@ describe("A service at which a good key cannot be told from a bad one", () => {
     const spoil = (answer: WireResponse, request: WireRequest): WireResponse =>
       isWrong(request) || count++ === 0 ? answer : envelope("152409");
     const examination = await createWard({ spoil }).examine();
-    expect(examination).toMatchObject({ overrides: [], inconclusive: expect.stringContaining("accepted once and then not") });
+    expect(examination).toMatchObject({
+      overrides: [],
+      inconclusive: expect.stringContaining("accepted once and then not"),
+    });
   });
 
   it("leaves every row unasked that an examination asks about", async () => {
@@ -62,7 +80,12 @@ describe("A service at which a good key cannot be told from a bad one", () => {
 });
 
 describe("A service that refuses keys with HTTP 200 and codes of its own", () => {
-  const codes: Readonly<Record<string, string>> = { secret: "152409", key: "152406", passphrase: "152412", timestamp: "152408" };
+  const codes: Readonly<Record<string, string>> = {
+    secret: "152409",
+    key: "152406",
+    passphrase: "152412",
+    timestamp: "152408",
+  };
   const styled = (answer: WireResponse, request: WireRequest): WireResponse => {
     const { key } = request;
     if (!needsKey(request)) return answer;
@@ -80,16 +103,25 @@ describe("A service that refuses keys with HTTP 200 and codes of its own", () =>
     expect(examination.profile).toEqual({ answers: { authStatus: 200 } });
   });
 
-  it.each(["152401", "152406", "152408", "152409", "152412"])("and answers an absent order with %s: no row of it", async (code) => {
-    const spoil = (answer: WireResponse, request: WireRequest): WireResponse =>
-      request.endpoint === "getOrder" && request.query["ordId"] === "1" ? envelope(code) : styled(answer, request);
-    const examination = await createWard({ spoil }).examine();
-    expect(differing(examination)).toEqual(["answers.authStatus"]);
-    expect(unaskedRows(examination)).toEqual(["answers.notFound", "answers.notFoundCode", "answers.orderErrorStatus"]);
-  });
+  it.each(["152401", "152406", "152408", "152409", "152412"])(
+    "and answers an absent order with %s: no row of it",
+    async (code) => {
+      const spoil = (answer: WireResponse, request: WireRequest): WireResponse =>
+        request.endpoint === "getOrder" && request.query["ordId"] === "1" ? envelope(code) : styled(answer, request);
+      const examination = await createWard({ spoil }).examine();
+      expect(differing(examination)).toEqual(["answers.authStatus"]);
+      expect(unaskedRows(examination)).toEqual([
+        "answers.notFound",
+        "answers.notFoundCode",
+        "answers.orderErrorStatus",
+      ]);
+    },
+  );
 
   it("finds fault with a config in which a refused key already reads as an absent order", async () => {
-    const examination = await createWard({ spoil: styled }).examine({ profile: { answers: { notFoundCode: "152409" } } });
+    const examination = await createWard({ spoil: styled }).examine({
+      profile: { answers: { notFoundCode: "152409" } },
+    });
     expect(found(examination, "answers.notFoundCode in force")).toMatchObject({ verdict: "differs", found: "152409" });
     expect(examination.profile).toMatchObject({ answers: { notFoundCode: "51603" } });
   });
@@ -111,7 +143,9 @@ describe("An absent order is concluded only from an answer that says just that",
 
 /** What a service may do to one kind of request; each is answered as some other request would be. */
 const endpoints = Object.keys(endpointTable(createContract().profile)) as readonly EndpointName[];
-const asked = endpoints.filter((name) => ["instruments", "spotBalance", "pendingOrders", "orderHistory", "getOrder"].includes(name));
+const asked = endpoints.filter((name) =>
+  ["instruments", "spotBalance", "pendingOrders", "orderHistory", "getOrder"].includes(name),
+);
 const refusals = {
   unsigned: envelope("152401"),
   secret: envelope("152409", "Verification failed.", 401),
@@ -131,23 +165,31 @@ const wrongKeys: readonly Refusal[] = ["unsigned", "secret", "key", "passphrase"
 const kindOf = (request: WireRequest): string => {
   const { endpoint, key, query } = request;
   const credentials = key === undefined ? "unsigned" : (key.split("!")[1] ?? "right");
-  return endpoint === "getOrder" ? `${endpoint} ${Object.keys(query).join()} ${credentials}` : `${endpoint} ${credentials}`;
+  return endpoint === "getOrder"
+    ? `${endpoint} ${Object.keys(query).join()} ${credentials}`
+    : `${endpoint} ${credentials}`;
 };
 const credentials = ["right", "unsigned", "secret", "key", "passphrase", "timestamp"];
 const kinds = asked.flatMap((name) =>
-  (name === "getOrder" ? [`${name} `, `${name} ordId`] : [name]).flatMap((start) => credentials.map((word) => `${start} ${word}`)),
+  (name === "getOrder" ? [`${name} `, `${name} ordId`] : [name]).flatMap((start) =>
+    credentials.map((word) => `${start} ${word}`),
+  ),
 );
 
 describe("A service in which requests are answered as others", () => {
   it("never gets a row printed with which an engine reads a refused key as an absent order", async () => {
     const words = fc.constantFrom(...(Object.keys(refusals) as Refusal[]));
-    const mutation = fc.record({ absent: fc.option(words), others: fc.dictionary(fc.constantFrom(...kinds), words, { maxKeys: 4 }) });
+    const mutation = fc.record({
+      absent: fc.option(words),
+      others: fc.dictionary(fc.constantFrom(...kinds), words, { maxKeys: 4 }),
+    });
     const plain = createContract();
     let offered = 0;
     await fc.assert(
       fc.asyncProperty(mutation, async ({ absent, others }) => {
         const changes = absent === null ? others : { ...others, "getOrder ordId right": absent };
-        const refusalOf = (kind: string, fault: string): WireResponse => refusals[changes[`${kind} ${fault}`] ?? (fault as Refusal)];
+        const refusalOf = (kind: string, fault: string): WireResponse =>
+          refusals[changes[`${kind} ${fault}`] ?? (fault as Refusal)];
         const spoil = (answer: WireResponse, request: WireRequest): WireResponse => {
           const kind = kindOf(request);
           const credentials = kind.split(" ").at(-1) ?? "";

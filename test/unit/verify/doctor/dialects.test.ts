@@ -12,7 +12,12 @@ const services = { okx, blofin } as const;
 const examined = async (name: keyof typeof services) => {
   const { url, keys, clock, venue, quotes } = await dialectService(name, onTestFinished, { times: 10 });
   const [key] = keys as unknown as readonly [(typeof keys)[number]];
-  const service = services[name]({ environment: "testnet", baseUrl: url, keys: [{ credentials: createCredentials(key) }], clock });
+  const service = services[name]({
+    environment: "testnet",
+    baseUrl: url,
+    keys: [{ credentials: createCredentials(key) }],
+    clock,
+  });
   quotes("BTC-USDT-SWAP", "59999", "60001");
   const report = await examine({
     profile: service.profile ?? {},

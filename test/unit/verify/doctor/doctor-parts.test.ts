@@ -10,14 +10,26 @@ import type { Reply } from "../../../../src/verify/probe/reply.ts";
 import { createWard, drive, found } from "../../../support/harness/doctor.ts";
 import { orderRecord } from "../../../support/harness/records.ts";
 
-const call = (endpoint: Call["endpoint"], given: Partial<Call> = {}): Call => ({ endpoint, signed: true, ending: "done", at: 0, ...given });
+const call = (endpoint: Call["endpoint"], given: Partial<Call> = {}): Call => ({
+  endpoint,
+  signed: true,
+  ending: "done",
+  at: 0,
+  ...given,
+});
 const isOrder = ({ endpoint }: Call): boolean => endpoint === "getOrder";
 
 describe("Weight findings:", () => {
   it.each([
     ["one call", [call("getOrder")], 5, false, [5]],
     ["beside one that is known", [call("getOrder"), call("spotBalance")], 12, false, [5]],
-    ["beside one without a key, which costs nobody", [call("getOrder"), call("instruments", { signed: false })], 5, false, [5]],
+    [
+      "beside one without a key, which costs nobody",
+      [call("getOrder"), call("instruments", { signed: false })],
+      5,
+      false,
+      [5],
+    ],
     ["over the turn of a minute", [call("getOrder")], 5, true, []],
     ["beside one that failed", [call("getOrder"), call("spotBalance", { ending: "failed" })], 12, false, []],
     ["two of a kind", [call("getOrder"), call("getOrder")], 10, false, []],
@@ -87,7 +99,10 @@ describe("Listing findings:", () => {
 describe("The probe client", () => {
   it("asks again a second after an answer was given up, not at once", async () => {
     const at: number[] = [];
-    await createWard({ spoil: (answer, _, count) => (count === 5 ? undefined : answer), meanwhile: (_, now) => at.push(now) }).examine();
+    await createWard({
+      spoil: (answer, _, count) => (count === 5 ? undefined : answer),
+      meanwhile: (_, now) => at.push(now),
+    }).examine();
     expect((at[6] ?? 0) - (at[5] ?? 0)).toBeGreaterThanOrEqual(3_000);
   });
 
@@ -95,13 +110,25 @@ describe("The probe client", () => {
     const clock = createVirtualClock(1_000_000);
     const transport: Transport = (_, sink) => sink.failed(new Error("No answer within 1 ms."));
     const stop = new AbortController().signal;
-    const client = new DoctorClient({ clock, contract: createContract(), transport, keyFor: () => "key", weightMax: 100, stop });
-    expect(await drive(clock, client.ask("spotBalance", {}))).toMatchObject({ kind: "unanswered", why: "No answer within 1 ms" });
+    const client = new DoctorClient({
+      clock,
+      contract: createContract(),
+      transport,
+      keyFor: () => "key",
+      weightMax: 100,
+      stop,
+    });
+    expect(await drive(clock, client.ask("spotBalance", {}))).toMatchObject({
+      kind: "unanswered",
+      why: "No answer within 1 ms",
+    });
   });
 
   it("a refusal that is about the key says nothing of orders", async () => {
     const forbidden = { status: 403, headers: {}, body: { code: "50001", msg: "", data: [] } };
-    const examination = await createWard({ spoil: (answer, { endpoint }) => (endpoint === "getOrder" ? forbidden : answer) }).examine();
+    const examination = await createWard({
+      spoil: (answer, { endpoint }) => (endpoint === "getOrder" ? forbidden : answer),
+    }).examine();
     for (const row of ["answers.badRequestStatus", "answers.notFoundCode"])
       expect([row, found(examination, row)?.verdict]).toEqual([row, "not asked"]);
   });
@@ -114,7 +141,8 @@ describe("The doctor's clean-up", () => {
     const requests: WireRequest[] = [];
     // Not there, then there, then cancelled.
     let late = "";
-    const pages = () => [[], [orderRecord({ clOrdId: late, ordId: "7", state: "live", accFillSz: "0" })]][listings++] ?? [];
+    const pages = () =>
+      [[], [orderRecord({ clOrdId: late, ordId: "7", state: "live", accFillSz: "0" })]][listings++] ?? [];
     let listings = 0;
     const transport: Transport = (request, sink) => {
       requests.push(request);
@@ -124,12 +152,15 @@ describe("The doctor's clean-up", () => {
     const stop = new AbortController().signal;
     const client = new DoctorClient({ clock, contract, transport, keyFor: () => "key", weightMax: 0, stop });
     client.insist();
-    const ask = async (endpoint: "cancelBatch" | "pendingOrders", input: unknown) => (await client.ask(endpoint, input as never)) as Reply;
+    const ask = async (endpoint: "cancelBatch" | "pendingOrders", input: unknown) =>
+      (await client.ask(endpoint, input as never)) as Reply;
     const own = new OwnOrders({ tag: "t", clock, elementsMax: 20, ask: ask as never });
     late = own.nextId();
     own.expect(late, "BTC-USDT-SWAP");
     expect(await drive(clock, own.cancelAll(6))).toBe(true);
-    const cancels = requests.filter(({ endpoint }) => endpoint === "cancelBatch").map(({ body }) => (body as object[])[0]);
+    const cancels = requests
+      .filter(({ endpoint }) => endpoint === "cancelBatch")
+      .map(({ body }) => (body as object[])[0]);
     expect(cancels).toEqual([
       { instId: "BTC-USDT-SWAP", clOrdId: late },
       { instId: "BTC-USDT-SWAP", ordId: "7" },

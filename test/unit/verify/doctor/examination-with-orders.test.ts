@@ -7,7 +7,8 @@ const examineWith = async (options: WardOptions = {}, profile: ProfileOverrides 
   const ward = createWard(options);
   const before = ward.venue.truth("ann");
   const examination = await ward.examine({ profile, orders: {} });
-  const open = (orders: typeof before.orders) => orders.filter(({ state }) => state === "live" || state === "partially_filled").length;
+  const open = (orders: typeof before.orders) =>
+    orders.filter(({ state }) => state === "live" || state === "partially_filled").length;
   return { ward, examination, opened: open(ward.venue.truth("ann").orders) - open(before.orders) };
 };
 
@@ -95,7 +96,9 @@ describe("An examination with orders", () => {
       let lost = 0;
       const { examination, opened } = await examineWith({
         spoil: (answer, request) =>
-          request.endpoint === endpoint && request.method === (endpoint === "placeOrder" ? "POST" : request.method) && ++lost % 3 === 1
+          request.endpoint === endpoint &&
+          request.method === (endpoint === "placeOrder" ? "POST" : request.method) &&
+          ++lost % 3 === 1
             ? undefined
             : answer,
       });
@@ -113,7 +116,9 @@ describe("An examination with orders", () => {
     });
     const examination = await ward.examine({ orders: {} });
     expect(examination).toMatchObject({ stopped: true, left: [] });
-    expect(ward.venue.truth("ann").orders.filter(({ clOrdId, state }) => clOrdId.startsWith("dr") && state === "live")).toEqual([]);
+    expect(
+      ward.venue.truth("ann").orders.filter(({ clOrdId, state }) => clOrdId.startsWith("dr") && state === "live"),
+    ).toEqual([]);
     expect(ward.requests.at(-1)?.endpoint).toBe("pendingOrders");
   });
 

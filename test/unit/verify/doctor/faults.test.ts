@@ -27,7 +27,9 @@ describe("A service in trouble", () => {
   });
 
   it("a success without a list of records proves nothing", async () => {
-    const examination = await createWard({ spoil: (answer, { endpoint }) => (endpoint === "pendingOrders" ? cut : answer) }).examine();
+    const examination = await createWard({
+      spoil: (answer, { endpoint }) => (endpoint === "pendingOrders" ? cut : answer),
+    }).examine();
     expect(differing(examination)).toEqual([]);
     expect(found(examination, "paging.newestFirst")).toMatchObject({ verdict: "not asked", gap: "G6" });
   });
@@ -57,7 +59,10 @@ describe("A service in trouble", () => {
   it("a key that may not read leaves what needs it unasked", async () => {
     const examination = await createWard({ permissions: ["trade_futures"], orders: false }).examine();
     expect(differing(examination)).toEqual([]);
-    expect(found(examination, "paging.limitAboveMax")).toMatchObject({ verdict: "not asked", evidence: expect.stringContaining("no key") });
+    expect(found(examination, "paging.limitAboveMax")).toMatchObject({
+      verdict: "not asked",
+      evidence: expect.stringContaining("no key"),
+    });
   });
 
   it("an unknown way to sign says what to check, and asks nothing else", async () => {
@@ -69,7 +74,10 @@ describe("A service in trouble", () => {
         /status 401, code 50004, as with a wrong secret, also in 8 other documented ways to sign: check key, secret, passphrase/,
       ),
     });
-    expect(examination).toMatchObject({ overrides: [], inconclusive: expect.stringContaining("check key, secret, passphrase") });
+    expect(examination).toMatchObject({
+      overrides: [],
+      inconclusive: expect.stringContaining("check key, secret, passphrase"),
+    });
     expect(ward.requests.some(({ endpoint }) => endpoint === "pendingOrders")).toBe(false);
     expect(ward.opened()).toBe(0);
   });
@@ -109,13 +117,29 @@ describe("A service that cannot be traded at", () => {
     Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
 
   it.each([
-    ["instruments.fieldNames", ({ tickSize, lotSize, ...rest }: Record<string, string>) => ({ ...rest, step: tickSize ?? lotSize ?? "" })],
-    ["instrument sizes", (record: Record<string, string>) => ("tickSize" in record ? { ...record, tickSize: "0" } : record)],
-    ["instruments.instIdPattern", (record: Record<string, string>) => ("tickSize" in record ? { ...record, instId: "btc_usdt" } : record)],
+    [
+      "instruments.fieldNames",
+      ({ tickSize, lotSize, ...rest }: Record<string, string>) => ({ ...rest, step: tickSize ?? lotSize ?? "" }),
+    ],
+    [
+      "instrument sizes",
+      (record: Record<string, string>) => ("tickSize" in record ? { ...record, tickSize: "0" } : record),
+    ],
+    [
+      "instruments.instIdPattern",
+      (record: Record<string, string>) => ("tickSize" in record ? { ...record, instId: "btc_usdt" } : record),
+    ],
     ["balance record", (record: Record<string, string>) => without(record, "frozen")],
     ["ordId", (record: Record<string, string>) => ("ordId" in record ? { ...record, ordId: "a1b2" } : record)],
-    ["states", (record: Record<string, string>) => ("state" in record && "ordId" in record ? { ...record, state: "expired" } : record)],
-    ["order.ordTypes", (record: Record<string, string>) => ("ordType" in record ? { ...record, ordType: "trigger" } : record)],
+    [
+      "states",
+      (record: Record<string, string>) =>
+        "state" in record && "ordId" in record ? { ...record, state: "expired" } : record,
+    ],
+    [
+      "order.ordTypes",
+      (record: Record<string, string>) => ("ordType" in record ? { ...record, ordType: "trigger" } : record),
+    ],
     ["order record", (record: Record<string, string>) => without(record, "accFillSz")],
   ] as const)("is found out by its %s", async (row, change) => {
     const examination = await createWard({ spoil: (answer) => spoilRecords(change as never)(answer) }).examine();
@@ -123,7 +147,11 @@ describe("A service that cannot be traded at", () => {
   });
 
   it("a list as long as a page is suspected of being one", async () => {
-    const instruments = Array.from({ length: 100 }, (_, index) => ({ instId: `C${index}-USDT-SWAP`, tickSize: "0.1", lotSize: "0.001" }));
+    const instruments = Array.from({ length: 100 }, (_, index) => ({
+      instId: `C${index}-USDT-SWAP`,
+      tickSize: "0.1",
+      lotSize: "0.001",
+    }));
     const examination = await createWard({ instruments, orders: false }).examine();
     expect(found(examination, "whole list")).toMatchObject({ verdict: "not seen", found: "100 products" });
   });

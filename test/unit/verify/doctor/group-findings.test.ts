@@ -26,7 +26,12 @@ const sane: StoreSurvey = {
     { scope: "ip:egress", window: 100, rows: [row("mm-1", 3, 3), row("mm-2", 0, 0)] },
   ],
 };
-const settings = { member: "mm-1", share: 1, of: 4, layers: [{ name: "uid", scope: "uid", windowMs: 60_000 } as const] };
+const settings = {
+  member: "mm-1",
+  share: 1,
+  of: 4,
+  layers: [{ name: "uid", scope: "uid", windowMs: 60_000 } as const],
+};
 const about = (survey: Partial<StoreSurvey>, name: string, more: Partial<typeof settings> = {}) =>
   groupFindings({ ...sane, ...survey }, { ...settings, ...more }).find((finding) => finding.about === name);
 
@@ -38,11 +43,23 @@ describe("Findings about a shared quota", () => {
   });
 
   it.each<[string, Partial<StoreSurvey>, string]>([
-    ["round trip", { roundTripsMs: [60, 80, 90] }, "a round trip takes 80.0 ms, 90.0 ms at most of 3; exits beyond the first wait for it"],
+    [
+      "round trip",
+      { roundTripsMs: [60, 80, 90] },
+      "a round trip takes 80.0 ms, 90.0 ms at most of 3; exits beyond the first wait for it",
+    ],
     ["server", { version: "5.0.7" }, "version 5.0.7, run 01234567; 6.2 or later is needed"],
-    ["memory", { memoryPolicy: "allkeys-lru" }, "maxmemory-policy is allkeys-lru: what engines hold may be evicted. Set it to noeviction"],
+    [
+      "memory",
+      { memoryPolicy: "allkeys-lru" },
+      "maxmemory-policy is allkeys-lru: what engines hold may be evicted. Set it to noeviction",
+    ],
     ["permissions", { denied: ["INFO", "EVAL"] }, "the user of the address may not: INFO, EVAL"],
-    ["shares", { members: [enrolled("mm-2", 2), enrolled("mm-3", 2)] }, "mm-2 2 of 4, mm-3 2 of 4, mm-1 1 of 4: 5 of 4 are given"],
+    [
+      "shares",
+      { members: [enrolled("mm-2", 2), enrolled("mm-3", 2)] },
+      "mm-2 2 of 4, mm-3 2 of 4, mm-1 1 of 4: 5 of 4 are given",
+    ],
     ["sum of shares", { members: [enrolled("mm-2", 2, 5)] }, "mm-2 counts on 5, this config on 4"],
     ["halt", { halted: "maintenance" }, "the group is halted: maintenance"],
     [
@@ -62,7 +79,12 @@ describe("Findings about a shared quota", () => {
     ],
     [
       "ip:egress",
-      { windows: [{ scope: "ip:egress", window: 99, rows: [row("mm-1", 40, 40), row("mm-2", 50, 50)] }, ...sane.windows.slice(1)] },
+      {
+        windows: [
+          { scope: "ip:egress", window: 99, rows: [row("mm-1", 40, 40), row("mm-2", 50, 50)] },
+          ...sane.windows.slice(1),
+        ],
+      },
       "the engines were answered 90 requests together, and mm-1 was told of 40, mm-2 was told of 50: they do not share an address",
     ],
   ])("say what differs: %s", (name, survey, text) => {

@@ -92,7 +92,11 @@ describe("A timeline of recorded events", () => {
       fees: "0.41",
       profit: "49.59",
     });
-    expect(documentAt(timeline, 5_000).row("positions", `a|${instId}`)).toMatchObject({ qty: "2", avgPx: "100", markPx: "104" });
+    expect(documentAt(timeline, 5_000).row("positions", `a|${instId}`)).toMatchObject({
+      qty: "2",
+      avgPx: "100",
+      markPx: "104",
+    });
   });
 
   it("marks by the last fill, and has no bars, where no price was recorded", () => {
@@ -117,7 +121,9 @@ describe("A timeline of recorded events", () => {
         .rows("strategies")
         .map(({ name, mode }) => `${name} ${mode}`),
     ).toEqual(["a halted", "b halted"]);
-    expect(documentAt(timeline, 59_000).rows("candles")).toEqual([{ instId, at: at + 60_000, o: "100", h: "105", l: "100", c: "105" }]);
+    expect(documentAt(timeline, 59_000).rows("candles")).toEqual([
+      { instId, at: at + 60_000, o: "100", h: "105", l: "100", c: "105" },
+    ]);
   });
 });
 

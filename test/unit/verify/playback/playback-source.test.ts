@@ -51,7 +51,13 @@ const played = () => {
     while (clock.step(until));
     clock.reach(until);
   };
-  return { source, shown, pass, counted: () => shown.row("health", "count")?.value, state: () => shown.row("engine", "")?.playback };
+  return {
+    source,
+    shown,
+    pass,
+    counted: () => shown.row("health", "count")?.value,
+    state: () => shown.row("engine", "")?.playback,
+  };
 };
 
 describe("A played run", () => {

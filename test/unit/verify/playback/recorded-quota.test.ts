@@ -49,7 +49,8 @@ it("A session's quota stands in each window of address, users and keys as its en
   let next = 0;
   let fullest = 0;
   for (const { at, layers, inFlight } of samples) {
-    for (let event = run.events[next]; event !== undefined && event.at <= at; event = run.events[++next]) quota.take(event);
+    for (let event = run.events[next]; event !== undefined && event.at <= at; event = run.events[++next])
+      quota.take(event);
     const rebuilt = quota.stateAt(at);
     const known = new Set(rebuilt.layers.map(nameOf));
     const told = layers.filter((row) => known.has(nameOf(row)));
@@ -104,7 +105,12 @@ it("A book that was recorded as what changed in it is shown whole, its best ten 
   const lines = linesOf(dir);
   const startAt = 1_767_575_001_000;
   const book = (ms: number, whole: 0 | 1, bids: readonly unknown[], asks: readonly unknown[]): string =>
-    JSON.stringify({ in: "stream", stream: `books ${swap}`, value: [startAt + ms, whole, bids, asks], now: startAt + ms });
+    JSON.stringify({
+      in: "stream",
+      stream: `books ${swap}`,
+      value: [startAt + ms, whole, bids, asks],
+      now: startAt + ms,
+    });
   const deep = Array.from({ length: 12 }, (_, level) => [`${100 - level}`, "1"]);
   const made = [
     book(0, 1, deep, [["101", "2"]]),
@@ -135,7 +141,9 @@ it("A book that was recorded as what changed in it is shown whole, its best ten 
       ],
     },
   ]);
-  const timeline = timelineOfEvents({ name: "run", kind: "session", version: "1" }, [], { books: readSessionRun(dir).books });
+  const timeline = timelineOfEvents({ name: "run", kind: "session", version: "1" }, [], {
+    books: readSessionRun(dir).books,
+  });
   const shown = timeline.rowsAfter(timeline.countUntil(timeline.to)).find(([section]) => section === "book");
   expect(shown?.[2]).toMatchObject({ instId: swap, bids });
 });

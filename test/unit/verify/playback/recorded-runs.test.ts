@@ -29,7 +29,12 @@ const swinger = (name: string) =>
 
 const endOf = (timeline: Timeline): ControlDocument => {
   const document = new ControlDocument("run");
-  document.apply({ source: "run", seq: 1, at: timeline.to, rows: timeline.rowsAfter(timeline.countUntil(timeline.to)) });
+  document.apply({
+    source: "run",
+    seq: 1,
+    at: timeline.to,
+    rows: timeline.rowsAfter(timeline.countUntil(timeline.to)),
+  });
   return document;
 };
 const sumOf = (values: readonly string[]): string => values.reduce((sum, value) => decimal.add(sum, value), "0");
@@ -63,7 +68,10 @@ it("Its events alone give the same fills, fees and realised profit", async () =>
   const events = recorder();
   const taken = createRunRecorder({ name: "run", kind: "backtest", version: "1" }, 60_000);
   await run(calm(60), [swinger("a")], { plugins: [taken.plugin, events.plugin] });
-  const [whole, part] = [endOf(taken.timeline()), endOf(timelineOfEvents({ name: "run", kind: "backtest", version: "1" }, events.events))];
+  const [whole, part] = [
+    endOf(taken.timeline()),
+    endOf(timelineOfEvents({ name: "run", kind: "backtest", version: "1" }, events.events)),
+  ];
   expect(part.rows("fills")).toEqual(whole.rows("fills"));
   const money = (document: ControlDocument) => {
     const { realised, fees } = document.row("money", "USDT") ?? {};
@@ -101,6 +109,9 @@ it("A recorded session is played with its events and the prices that its engine 
   const fills = events.filter((event) => event.type === "fill");
   expect(fills.length).toBeGreaterThan(0);
   expect(document.row("money", "USDT")?.fees).toBe(sumOf(fills.map(({ cost }) => cost)));
-  expect(document.row("markets", swap)).toMatchObject({ bid: expect.stringMatching(/^\d/), ask: expect.stringMatching(/^\d/) });
+  expect(document.row("markets", swap)).toMatchObject({
+    bid: expect.stringMatching(/^\d/),
+    ask: expect.stringMatching(/^\d/),
+  });
   expect(document.keys("candles").length).toBeGreaterThan(0);
 });

@@ -3,13 +3,21 @@ import { expect, it } from "vitest";
 import type { ControlChange } from "../../../../src/engine/control/control-rows.ts";
 import { Timeline, updatesMax } from "../../../../src/verify/playback/timeline.ts";
 
-const row = (key: string, value: number | null): ControlChange => ["health", key, value === null ? null : { value, unit: "", state: "ok" }];
+const row = (key: string, value: number | null): ControlChange => [
+  "health",
+  key,
+  value === null ? null : { value, unit: "", state: "ok" },
+];
 const picture = (rows: readonly ControlChange[]): Record<string, unknown> =>
-  Object.fromEntries(rows.filter(([, , value]) => value !== null).map(([, key, value]) => [key, (value as { value: unknown }).value]));
+  Object.fromEntries(
+    rows.filter(([, , value]) => value !== null).map(([, key, value]) => [key, (value as { value: unknown }).value]),
+  );
 
 it("The document at any place, reached from any other, is what the updates up to there make of it", () => {
   const updates = fc.array(
-    fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.option(fc.integer({ min: 0, max: 9 }))), { maxLength: 4 }),
+    fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.option(fc.integer({ min: 0, max: 9 }))), {
+      maxLength: 4,
+    }),
     { minLength: 1, maxLength: 600 },
   );
   fc.assert(
@@ -46,7 +54,8 @@ it("The document at any place, reached from any other, is what the updates up to
 it("A run of many hours keeps every row at a coarser time", () => {
   const timeline = new Timeline("a");
   const count = 2 * updatesMax + 3;
-  for (let index = 0; index < count; index++) timeline.add({ source: "a", seq: index, at: index, rows: [row(`k${index % 977}`, index)] });
+  for (let index = 0; index < count; index++)
+    timeline.add({ source: "a", seq: index, at: index, rows: [row(`k${index % 977}`, index)] });
   const whole = picture(timeline.rowsAfter(timeline.countUntil(count)));
   expect(Object.keys(whole).length).toBe(977);
   expect(Math.max(...(Object.values(whole) as number[]))).toBe(count - 1);

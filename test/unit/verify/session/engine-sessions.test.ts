@@ -72,7 +72,8 @@ describe("A session of what a strategy takes from the machine", () => {
     });
     const recording = await record([human], { ms: 4_000 });
     expect(
-      linesOf(recording.dir).filter((line) => line.startsWith('{"out":"request"') && line.includes("placeOrder")).length,
+      linesOf(recording.dir).filter((line) => line.startsWith('{"out":"request"') && line.includes("placeOrder"))
+        .length,
     ).toBeGreaterThan(2);
     expect(await replayed(recording)).toMatchObject(same);
   });
@@ -97,9 +98,12 @@ describe("A session of several users", () => {
     expect(header.users.map(({ uid }) => uid)).toEqual(["a", "b"]);
     expect(header.strategies[1]).toEqual({ name: "two", user: "b", options: {} });
     const text = linesOf(recording.dir).join("\n");
-    for (const part of ['"stream":"pushes a"', '"stream":"pushes b"', '"what":"balances$","uid":"b"']) expect(text).toContain(part);
+    for (const part of ['"stream":"pushes a"', '"stream":"pushes b"', '"what":"balances$","uid":"b"'])
+      expect(text).toContain(part);
     expect(await replayed(recording)).toMatchObject(same);
-    const { divergence } = await replayed(recording, { strategies: recording.config.strategies.map((one) => ({ ...one, user: "a" })) });
+    const { divergence } = await replayed(recording, {
+      strategies: recording.config.strategies.map((one) => ({ ...one, user: "a" })),
+    });
     expect(divergence).toBeDefined();
   });
 });

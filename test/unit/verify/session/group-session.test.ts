@@ -4,13 +4,23 @@ import type { GroupStores } from "../../../../src/engine/group-stores.ts";
 import type { AnswerReply } from "../../../../src/engine/shared-reads.ts";
 import { NotSent } from "../../../../src/scheduler/shared/claim.ts";
 import { MemoryClaimStore } from "../../../../src/scheduler/shared/memory-claim-store.ts";
-import { linesOf, type Recording, record, replayed, rewrite, strategy, type Take } from "../../../support/harness/session.ts";
+import {
+  linesOf,
+  type Recording,
+  record,
+  replayed,
+  rewrite,
+  strategy,
+  type Take,
+} from "../../../support/harness/session.ts";
 
 const far = (slot: string, px: string) => ({ slot, instId: "BTC-USDT-SWAP", side: "buy" as const, px, qty: "0.01" });
 const same = { divergence: undefined, changed: [], notes: [] };
 
 /** Moves its order every second and a half. */
-const moving = strategy("moving", { desired: () => concat(timer(0, 1_500).pipe(map((round) => [far("a", `${50_000 + round}`)])), NEVER) });
+const moving = strategy("moving", {
+  desired: () => concat(timer(0, 1_500).pipe(map((round) => [far("a", `${50_000 + round}`)])), NEVER),
+});
 
 /** Reads the balances again and again. */
 const watching = strategy("watching", { desired: ({ balances$ }) => balances$.pipe(ignoreElements()) });

@@ -20,7 +20,14 @@ const follower = (seen: string[], history = 3) =>
         map(({ at, close }: Candle) => {
           seen.push(`${at} ${close}`);
           return [
-            { slot: "bid", instId: swap, side: "buy" as const, px: close.slice(0, 2).padEnd(5, "0"), qty: "0.01", keepWithin: "999" },
+            {
+              slot: "bid",
+              instId: swap,
+              side: "buy" as const,
+              px: close.slice(0, 2).padEnd(5, "0"),
+              qty: "0.01",
+              keepWithin: "999",
+            },
           ];
         }),
       ),
@@ -29,7 +36,14 @@ const follower = (seen: string[], history = 3) =>
 const barsBefore = (to: number, count: number, px = 3): readonly HistoryCandle[] =>
   Array.from({ length: count }, (_, index) => {
     const close = String(px * 10_000 + index);
-    return { openedAt: Math.floor(to / barMs) * barMs - (count - index) * barMs, open: close, high: close, low: close, close, volume: "1" };
+    return {
+      openedAt: Math.floor(to / barMs) * barMs - (count - index) * barMs,
+      open: close,
+      high: close,
+      low: close,
+      close,
+      volume: "1",
+    };
   });
 
 const source = (candles: HistorySource["candles"]): HistorySource => ({ name: "far away", candles });
@@ -123,7 +137,9 @@ describe("A session with a history source", () => {
       expect.stringMatching(/ 30000\.5 30000\.5 0\.3$/),
     ]);
     const again: string[] = [];
-    expect(await replaySession(readSession(dir), { ...config, strategies: [listening(again)], history: untouched })).toMatchObject({
+    expect(
+      await replaySession(readSession(dir), { ...config, strategies: [listening(again)], history: untouched }),
+    ).toMatchObject({
       divergence: undefined,
     });
     expect(again).toEqual(seen);
@@ -139,7 +155,10 @@ describe("A session with a history source", () => {
 
   it("diverges where the engine asks for something else", async () => {
     const { recording } = await recorded(source((_, _barMs, _from, to, count) => barsBefore(to, count)));
-    const report = await replaySession(readSession(recording.dir), { ...recording.config, strategies: [follower([], 4)] });
+    const report = await replaySession(readSession(recording.dir), {
+      ...recording.config,
+      strategies: [follower([], 4)],
+    });
     expect(report.divergence).toMatchObject({
       kind: "differs",
       fields: [{ path: "args.2" }, { path: "args.4", recorded: 3, replayed: 4 }],

@@ -25,7 +25,11 @@ import joinBest from "../../../../strategies/join-best.ts";
 import { linesOf, newFolder } from "../../../support/harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
-const secrets = { apiKey: "canary-api-key-5f1c9a", secretKey: "canary/secret+key=77aa12", passphrase: "canary passphrase 9d3e" } as const;
+const secrets = {
+  apiKey: "canary-api-key-5f1c9a",
+  secretKey: "canary/secret+key=77aa12",
+  passphrase: "canary passphrase 9d3e",
+} as const;
 const token = "canary-token-of-a-strategy-31";
 const permissions = ["read", "trade_futures", "trade_spot"];
 
@@ -77,7 +81,10 @@ const taker = defineStrategy({
     market.quotes(swap).pipe(
       take(1),
       switchMap(() =>
-        concat(of([{ slot: "take", instId: swap, side, ordType: "market" as const, qty: `0.0${random.whole(1, 9)}` }]), NEVER),
+        concat(
+          of([{ slot: "take", instId: swap, side, ordType: "market" as const, qty: `0.0${random.whole(1, 9)}` }]),
+          NEVER,
+        ),
       ),
     ),
 });
@@ -95,7 +102,11 @@ const until = async (holds: () => boolean): Promise<void> => {
 const placed = (events: readonly Event[]): number =>
   events.filter((event) => event.type === "action.sent" && event.endpoint === "placeOrder").length;
 
-const recordLive = async (strategies: readonly Strategy[], enough: (events: readonly Event[]) => boolean, faults: FaultPlan = {}) => {
+const recordLive = async (
+  strategies: readonly Strategy[],
+  enough: (events: readonly Event[]) => boolean,
+  faults: FaultPlan = {},
+) => {
   const clock = createSystemClock();
   const { server, sent } = await serve(clock, faults);
   const service = live({
@@ -138,11 +149,14 @@ const filesIn = (dir: string): readonly string[] =>
 
 const leaks = (dir: string, texts: Iterable<string>): readonly string[] => {
   const bytes = filesIn(dir).map((file) => readFileSync(file).toString("latin1"));
-  return [...texts].filter((text) => disguises(text).some((disguise) => bytes.some((content) => content.includes(disguise))));
+  return [...texts].filter((text) =>
+    disguises(text).some((disguise) => bytes.some((content) => content.includes(disguise))),
+  );
 };
 
 describe("A live session", () => {
-  const isTaken = (event: Event): boolean => event.type === "order.changed" && event.strategy === "taker" && event.phase === "filled";
+  const isTaken = (event: Event): boolean =>
+    event.type === "order.changed" && event.strategy === "taker" && event.phase === "filled";
   const isLost = (event: Event): boolean => event.type === "action.answered" && event.outcome === "unknown";
 
   it("replays to the same requests without a network, becomes a fixture, and holds no secret", async () => {
@@ -170,9 +184,15 @@ describe("A live session", () => {
     expect([...sent]).toContain(secrets.passphrase);
     expect(leaks(dir, [...Object.values(secrets), token, ...sent])).toEqual([]);
     expect(leaks(dir, ["join-best"])).toEqual(["join-best"]);
-    const other = await replaySession(readSession(dir), { ...config, strategies: [config.strategies[0], taker({ side: "sell" })] });
+    const other = await replaySession(readSession(dir), {
+      ...config,
+      strategies: [config.strategies[0], taker({ side: "sell" })],
+    });
     expect(other.divergence?.fields).toContainEqual({ path: "body.side", recorded: "buy", replayed: "sell" });
-    const backtested = await runBacktest({ service: backtest({ fixture: dir, latency: constant(1) }), strategies: config.strategies });
+    const backtested = await runBacktest({
+      service: backtest({ fixture: dir, latency: constant(1) }),
+      strategies: config.strategies,
+    });
     expect(backtested.orders.placed).toBeGreaterThan(0);
   });
 
@@ -195,7 +215,11 @@ describe("A live session", () => {
 
   it("says what its start waits for, and replays that too", async () => {
     const faults = { http: [{ kind: "drop_response", endpoint: "instruments", count: 1 }] } as FaultPlan;
-    const { dir, config } = await recordLive([joinBest({ instId: swap, notional: "300" })], (events) => placed(events) > 0, faults);
+    const { dir, config } = await recordLive(
+      [joinBest({ instId: swap, notional: "300" })],
+      (events) => placed(events) > 0,
+      faults,
+    );
     expect(linesOf(dir).join("\n")).toMatch(/"type":"start\.waiting","reason":"[^"]* does not answer/);
     expect(await replaySession(readSession(dir), config)).toMatchObject({ divergence: undefined, notes: [] });
   });
@@ -210,7 +234,13 @@ describe("A live session", () => {
             .quotes(swap)
             .pipe(
               map(({ at }) => [
-                { slot: "one", instId: swap, side: "buy" as const, px: String(50_000 + (Math.floor(at / ms) % 997)), qty: "0.01" },
+                {
+                  slot: "one",
+                  instId: swap,
+                  side: "buy" as const,
+                  px: String(50_000 + (Math.floor(at / ms) % 997)),
+                  qty: "0.01",
+                },
               ]),
             ),
       })({});

@@ -56,7 +56,8 @@ describe("The market data of a session", () => {
     // Quotes as they came: news, and what was said to whoever began to listen.
     const quotes = lines.flatMap((line, index) => {
       const said =
-        line.startsWith('{"in":"stream","stream":"quotes') || (line.startsWith('{"re":"value"') && lines[index - 1]?.includes("watch"));
+        line.startsWith('{"in":"stream","stream":"quotes') ||
+        (line.startsWith('{"re":"value"') && lines[index - 1]?.includes("watch"));
       const [row] = said ? (/\[[\d.]+,"[^\]]*\]/.exec(line) ?? []) : [];
       return row === undefined ? [] : [row];
     });
@@ -164,12 +165,18 @@ describe("Book rows of a session", () => {
 
 describe("A fixture of books", () => {
   it("holds the first book whole and each change after it", async () => {
-    const { dir } = await record([strategy("s", { run: ({ market }) => interval(500).pipe(mergeMap(() => market.quotes(swap))) })], {
-      ms: 2_000,
-    });
+    const { dir } = await record(
+      [strategy("s", { run: ({ market }) => interval(500).pipe(mergeMap(() => market.quotes(swap))) })],
+      {
+        ms: 2_000,
+      },
+    );
     // The header says of which rows fills are made, and those may be quotes.
     const [head = "", ...rest] = linesOf(dir);
-    const lines = [head, ...rest.filter((line) => !line.includes("quotes") && !line.includes('"tape"') && !line.startsWith('{"end"'))];
+    const lines = [
+      head,
+      ...rest.filter((line) => !line.includes("quotes") && !line.includes('"tape"') && !line.startsWith('{"end"')),
+    ];
     const at = 1_767_575_005_000;
     const made = newFolder();
     mkdirSync(made);

@@ -72,7 +72,10 @@ const stage = () => {
   /** Files are written in real time, which the clock does not know. */
   const run = async (ms: number): Promise<void> => {
     clock.advanceTo(clock.now() + ms);
-    await vi.waitFor(() => expect(readdirSync(dir).filter((file) => file.startsWith(".segment"))).toHaveLength(1), 60_000);
+    await vi.waitFor(
+      () => expect(readdirSync(dir).filter((file) => file.startsWith(".segment"))).toHaveLength(1),
+      60_000,
+    );
   };
   return { clock, quotes, candles, trades, sealed, failed, start, trade, book, run };
 };
@@ -90,7 +93,8 @@ const rowsIn = (fixture: string): readonly string[] => {
       if (series.kind === "trade") return `${place} ${px(series.px[row] as number)} ${qty(series.qty[row] as number)}`;
       if (series.kind === "level")
         return `${place} ${series.side[row] === 1 ? "bid" : "ask"} ${px(series.px[row] as number)} ${qty(series.qty[row] as number)}${series.snapshot[row] === 1 ? " whole" : ""}`;
-      if (series.kind === "quote") return `${place} ${px(series.bidPx[row] as number)} ${px(series.askPx[row] as number)}`;
+      if (series.kind === "quote")
+        return `${place} ${px(series.bidPx[row] as number)} ${px(series.askPx[row] as number)}`;
       return `${place} ${series.kind}`;
     });
   });
@@ -141,7 +145,8 @@ describe("A market recording", () => {
     expect(readIndex(dir)).toEqual(sealed);
     // Nothing lies between two segments.
     expect(sealed[1]?.from).toBe(sealed[0]?.to);
-    for (const { fixture, contentHash } of sealed) expect(readFixture(join(dir, fixture)).manifest.contentHash).toBe(contentHash);
+    for (const { fixture, contentHash } of sealed)
+      expect(readFixture(join(dir, fixture)).manifest.contentHash).toBe(contentHash);
   });
 
   it("marks what may be missing, from the last row before it to the first one after it, and tells the book whole again", async () => {
@@ -158,8 +163,16 @@ describe("A market recording", () => {
     await run(1_000);
     expect(recorder.gaps).toBe(2);
     await recorder.stop();
-    const gap = (stream: string, from: number, to: number) => ({ stream, from: dated(from), to: dated(to), why: "socket.lost: 1006" });
-    expect(sealed[0]?.gaps.slice(0, 2)).toEqual([gap(`trades ${instId}`, 5_000, 35_000), gap(`books ${instId}`, 5_000, 35_000)]);
+    const gap = (stream: string, from: number, to: number) => ({
+      stream,
+      from: dated(from),
+      to: dated(to),
+      why: "socket.lost: 1006",
+    });
+    expect(sealed[0]?.gaps.slice(0, 2)).toEqual([
+      gap(`trades ${instId}`, 5_000, 35_000),
+      gap(`books ${instId}`, 5_000, 35_000),
+    ]);
     // The others have not come back before the end.
     expect(sealed[0]?.gaps.slice(2).map(({ stream, to }) => [stream, to])).toEqual(
       [`quotes ${instId}`, `candles ${instId} 60000`, `trades ${eth}`].map((stream) => [stream, dated(clock.now())]),
@@ -191,7 +204,10 @@ describe("A market recording", () => {
     second.clock.advanceTo(600_000);
     const recorder = await second.start();
     expect(second.sealed.map(({ rows }) => rows)).toEqual([2]);
-    expect(rowsIn(second.sealed[0]?.fixture ?? "")).toEqual(["trade BTC-USDT-SWAP 5000 60000 1", "trade BTC-USDT-SWAP 5000 60001 2"]);
+    expect(rowsIn(second.sealed[0]?.fixture ?? "")).toEqual([
+      "trade BTC-USDT-SWAP 5000 60000 1",
+      "trade BTC-USDT-SWAP 5000 60001 2",
+    ]);
     await second.run(1_000);
     second.trade("60002", "1");
     await recorder.stop();
@@ -225,7 +241,11 @@ describe("A market recording", () => {
     sealed.push(sealSegment(join(dir, file)) as SealedSegment);
     expect(sealed.at(-1)?.gaps.map(({ stream, from, to }) => [stream, from, to])).toEqual([
       [`trades ${instId}`, dated(5_000), dated(20_000)],
-      ...[`quotes ${instId}`, `books ${instId}`, `candles ${instId} 60000`].map((stream) => [stream, dated(15_000), dated(20_000)]),
+      ...[`quotes ${instId}`, `books ${instId}`, `candles ${instId} 60000`].map((stream) => [
+        stream,
+        dated(15_000),
+        dated(20_000),
+      ]),
       [`trades ${eth}`, dated(5_000), dated(20_000)],
     ]);
   });
@@ -241,7 +261,9 @@ describe("A market recording", () => {
     }
     await recorder.stop();
     expect(sealed.length).toBeGreaterThan(1);
-    const prices = sealed.flatMap(({ fixture }) => (fixture === "" ? [] : rowsIn(fixture))).map((row) => Number(row.split(" ")[3]));
+    const prices = sealed
+      .flatMap(({ fixture }) => (fixture === "" ? [] : rowsIn(fixture)))
+      .map((row) => Number(row.split(" ")[3]));
     expect(prices).toEqual(Array.from({ length: 60 }, (_, count) => 60_000 + count));
   });
 

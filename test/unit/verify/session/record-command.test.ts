@@ -119,7 +119,9 @@ describe("sluice replay", () => {
     write(other, "50002");
     const { code, out, err } = await sluice("replay", session, other);
     expect(out).toContain('strategies.resting.px: "50000" -> "50002"');
-    expect(out).toMatch(/divergence at record \d+ \(line \d+\), [\d.]+ s after the start: the replay did something else/);
+    expect(out).toMatch(
+      /divergence at record \d+ \(line \d+\), [\d.]+ s after the start: the replay did something else/,
+    );
     expect(out).toContain('body.px: "50000" -> "50002"');
     expect(err).toMatch(/diverges from the recording at record \d+/);
     expect(code).toBe(1);

@@ -20,7 +20,19 @@ const sluice = async (...argv: readonly string[]) => {
 describe("sluice recorder", () => {
   let segments: readonly SealedSegment[] = [];
   beforeAll(async () => {
-    const told = await sluice("recorder", config, "--instruments", "*-SWAP", "--every", "2s", "--out", out, "--seconds", "5", "--json");
+    const told = await sluice(
+      "recorder",
+      config,
+      "--instruments",
+      "*-SWAP",
+      "--every",
+      "2s",
+      "--out",
+      out,
+      "--seconds",
+      "5",
+      "--json",
+    );
     expect(told.err).toMatch(/^\d+ rows, \d fixtures, 0 gaps in .*recording\. List them with: sluice data ls /m);
     expect(told.code).toBe(0);
     segments = told.out

@@ -23,7 +23,13 @@ describe("A recorded service", () => {
         return {
           clock,
           transport: () => undefined,
-          market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+          market: {
+            trades: () => NEVER,
+            quotes: () => NEVER,
+            books: () => NEVER,
+            candles: () => NEVER,
+            lastPx: () => undefined,
+          },
           users: [{ uid: "u", ip: "i", keys: [{ name: "k", permissions: [] }], pushes$: NEVER, pushing$: of(false) }],
           assumptions: [],
           start: () => undefined,
@@ -40,7 +46,15 @@ describe("A recorded service", () => {
       onAnomaly: (_, detail) => troubles.push(detail),
       leave,
     });
-    return { clock, service, records, ends, troubles, env: () => env as NonNullable<typeof env>, turns: wrapped.turns() };
+    return {
+      clock,
+      service,
+      records,
+      ends,
+      troubles,
+      env: () => env as NonNullable<typeof env>,
+      turns: wrapped.turns(),
+    };
   };
   const request = { endpoint: "instruments", method: "GET", path: "/x", query: {}, body: undefined, key: "k" } as const;
 
@@ -54,7 +68,11 @@ describe("A recorded service", () => {
     const seen: unknown[] = [];
     responsesOf(service.transport, request).subscribe((answer) => seen.push(answer));
     const headers = { date: "now", "set-cookie": "a", "x-ratelimit-uid-weight-used": "4", authorization: "b" };
-    answers$.next({ status: 200, headers, body: { msg: "key hunter2 is fine", odd: undefined, late: new Date(0) } } as never);
+    answers$.next({
+      status: 200,
+      headers,
+      body: { msg: "key hunter2 is fine", odd: undefined, late: new Date(0) },
+    } as never);
     await turns?.settled();
     const answer = {
       status: 200,

@@ -1,5 +1,20 @@
 import fc from "fast-check";
-import { concat, debounceTime, defer, delay, EMPTY, interval, map, mergeMap, NEVER, of, scan, switchMap, take, timer } from "rxjs";
+import {
+  concat,
+  debounceTime,
+  defer,
+  delay,
+  EMPTY,
+  interval,
+  map,
+  mergeMap,
+  NEVER,
+  of,
+  scan,
+  switchMap,
+  take,
+  timer,
+} from "rxjs";
 import { describe, expect, it } from "vitest";
 import consolePanel from "../../../../plugins/console-panel.ts";
 import killSwitch from "../../../../plugins/kill-switch.ts";
@@ -33,7 +48,8 @@ describe("A replay does what was recorded", () => {
         profile: { instruments: { refreshMs: 1_000 } },
       });
       expect(await replayed(recording)).toMatchObject(same);
-      return linesOf(recording.dir).filter((line) => line.includes('"out":"request"') && line.includes("instruments")).length;
+      return linesOf(recording.dir).filter((line) => line.includes('"out":"request"') && line.includes("instruments"))
+        .length;
     };
     expect(await asked(false)).toBeGreaterThan(5);
     expect(await asked(true)).toBe(1);
@@ -72,7 +88,9 @@ describe("A replay does what was recorded", () => {
         ),
     });
     const recording = await record([waiting]);
-    expect(linesOf(recording.dir).filter((line) => line.includes('"endpoint":"placeOrder"') && line.includes('"px"'))).not.toEqual([]);
+    expect(
+      linesOf(recording.dir).filter((line) => line.includes('"endpoint":"placeOrder"') && line.includes('"px"')),
+    ).not.toEqual([]);
     expect(await replayed(recording)).toMatchObject(same);
   });
 
@@ -81,10 +99,10 @@ describe("A replay does what was recorded", () => {
       desired: ({ market, random }) =>
         timer(0, 700).pipe(
           map((round) =>
-            [far("die", String(50_000 + random.whole(0, 1_000))), ...(random.next() < 0.5 ? [far(`${round}`, "49000")] : [])].slice(
-              0,
-              market.lastPx(swap) === undefined ? 1 : 2,
-            ),
+            [
+              far("die", String(50_000 + random.whole(0, 1_000))),
+              ...(random.next() < 0.5 ? [far(`${round}`, "49000")] : []),
+            ].slice(0, market.lastPx(swap) === undefined ? 1 : 2),
           ),
         ),
     });
@@ -125,7 +143,13 @@ describe("A replay does what was recorded", () => {
     const report = await replayed(recording);
     expect(report).toMatchObject(same);
     const text = linesOf(recording.dir).join("\n");
-    for (const part of ['"call":"listen","what":"balances$"', '"call":"unlisten"', '"call":"resume"', '"spotBalance"', '"halted"'])
+    for (const part of [
+      '"call":"listen","what":"balances$"',
+      '"call":"unlisten"',
+      '"call":"resume"',
+      '"spotBalance"',
+      '"halted"',
+    ])
       expect(text).toContain(part);
   });
 
@@ -152,7 +176,8 @@ describe("A replay does what was recorded", () => {
         engine.halt("this one", { strategy: "other" }).subscribe();
       },
     });
-    const halts = (recording: typeof one): readonly string[] => linesOf(recording.dir).filter((line) => line.includes('"strategy.halted"'));
+    const halts = (recording: typeof one): readonly string[] =>
+      linesOf(recording.dir).filter((line) => line.includes('"strategy.halted"'));
     expect(halts(one)).toEqual([expect.stringContaining('"strategy":"other"')]);
     expect(linesOf(one.dir).filter((line) => line.includes('"mode.changed"') && line.includes('"halted"'))).toEqual([]);
     expect(await replayed(one)).toMatchObject(same);
@@ -165,11 +190,13 @@ describe("A replay does what was recorded", () => {
     });
     expect(await replayed(closed)).toMatchObject(same);
     const text = linesOf(closed.dir).join("\n");
-    for (const part of ['"call":"closePositions"', '"endpoint":"closePosition"', '"position.closed"']) expect(text).toContain(part);
+    for (const part of ['"call":"closePositions"', '"endpoint":"closePosition"', '"position.closed"'])
+      expect(text).toContain(part);
   });
 
   it("with what one strategy holds closed from outside, and nothing of the other's", async () => {
-    const buying = (name: string) => strategy(name, { desired: () => concat(of([{ ...far("in", "70000"), qty: "0.01" }]), NEVER) });
+    const buying = (name: string) =>
+      strategy(name, { desired: () => concat(of([{ ...far("in", "70000"), qty: "0.01" }]), NEVER) });
     const closed = await record([buying("one"), buying("two")], {
       ms: 12_000,
       during: (engine, clock) => {
@@ -263,7 +290,12 @@ describe("A divergence", () => {
   const step = (px: string) =>
     defineStrategy({
       name: "stepper",
-      options: { type: "object", additionalProperties: false, required: ["px"], properties: { px: { type: "string" } } },
+      options: {
+        type: "object",
+        additionalProperties: false,
+        required: ["px"],
+        properties: { px: { type: "string" } },
+      },
       desired: ({ options }) => timer(1_000).pipe(switchMap(() => concat(of([far("one", options.px)]), NEVER))),
     })({ px });
 
@@ -292,7 +324,9 @@ describe("A divergence", () => {
     const less = await replayed(await record([busy]), { strategies: [quiet] });
     expect(less.divergence).toMatchObject({ kind: "missing", recorded: expect.stringContaining("order.changed") });
     const when = await replayed(await record([early]), { strategies: [late] });
-    expect(when.divergence?.fields).toEqual([{ path: "due", recorded: expect.any(Number), replayed: expect.any(Number) }]);
+    expect(when.divergence?.fields).toEqual([
+      { path: "due", recorded: expect.any(Number), replayed: expect.any(Number) },
+    ]);
     const [due] = when.divergence?.fields ?? [];
     expect(Number(due?.replayed) - Number(due?.recorded)).toBe(500);
   });

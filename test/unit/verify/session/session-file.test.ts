@@ -4,7 +4,16 @@ import { concat, NEVER, of, switchMap, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createSessionFile, finishSession, readSession } from "../../../../src/verify/session/session-file.ts";
 import { sessionFormat } from "../../../../src/verify/session/session-records.ts";
-import { fileOf, linesOf, newFolder, type Recording, record, replayed, rewrite, strategy } from "../../../support/harness/session.ts";
+import {
+  fileOf,
+  linesOf,
+  newFolder,
+  type Recording,
+  record,
+  replayed,
+  rewrite,
+  strategy,
+} from "../../../support/harness/session.ts";
 
 const order = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy" as const, px: "50000", qty: "0.01" };
 const placer = strategy("placer", { desired: () => timer(1_000).pipe(switchMap(() => concat(of([order]), NEVER))) });
@@ -66,7 +75,9 @@ describe("A session's file", () => {
   });
 
   it("that was tampered with is said to be, and diverges at the record that was changed", async () => {
-    const at = lines.findIndex((line) => line.includes('"endpoint":"placeOrder"') && line.startsWith('{"out":"request"'));
+    const at = lines.findIndex(
+      (line) => line.includes('"endpoint":"placeOrder"') && line.startsWith('{"out":"request"'),
+    );
     const changed = lines.map((line, index) => (index === at ? line.replace('"px":"50000"', '"px":"49999"') : line));
     const report = await replayed(copied(changed));
     expect(report.notes).toEqual([expect.stringContaining("changed after it was recorded")]);
@@ -80,7 +91,9 @@ describe("A session's file", () => {
 
   it("whose input was tampered with diverges where the engine acts on it", async () => {
     const at = lines.findIndex((line) => line.startsWith('{"in":"answer"') && line.includes('"tickSize"'));
-    const changed = lines.map((line, index) => (index === at ? line.replace(/"tickSize":"[^"]+"/, '"tickSize":"7"') : line));
+    const changed = lines.map((line, index) =>
+      index === at ? line.replace(/"tickSize":"[^"]+"/, '"tickSize":"7"') : line,
+    );
     const { divergence } = await replayed(copied(changed));
     expect(divergence?.index).toBeGreaterThan(at);
     expect(divergence?.fields.map(({ path }) => path)).toContain("body.px");
@@ -144,7 +157,9 @@ describe("A session's file", () => {
   });
 
   it("with a reply to nothing is refused by place", async () => {
-    const at = lines.findIndex((line, index) => line.startsWith('{"in":"timer"') && lines[index + 1]?.startsWith('{"in"'));
+    const at = lines.findIndex(
+      (line, index) => line.startsWith('{"in":"timer"') && lines[index + 1]?.startsWith('{"in"'),
+    );
     const copy = copied([...lines.slice(0, at + 1), '{"re":"value","value":1}', ...lines.slice(at + 1)]);
     await expect(replayed(copy)).rejects.toThrow(`record ${at} is a reply to nothing. The session is damaged`);
   });

@@ -19,7 +19,11 @@ const worker = async (): Promise<void> => {
     const wrong = misfit(canary);
     const caught =
       wrong === undefined
-        ? await seek(canary).catch((error: unknown) => ({ seed: -1, invariant: "?", text: String(error).slice(0, 600) }))
+        ? await seek(canary).catch((error: unknown) => ({
+            seed: -1,
+            invariant: "?",
+            text: String(error).slice(0, 600),
+          }))
         : undefined;
     if (caught === undefined || caught.seed < 0) missed.push(name);
     console.log(

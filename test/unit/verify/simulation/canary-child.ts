@@ -14,5 +14,7 @@ const { failures } = await simulate(configs[config] ?? busy, {
   shorten: false,
 });
 const [failure] = failures;
-process.stdout.write(`${JSON.stringify(failure === undefined ? null : { seed: failure.seed, ...failure.violation })}\n`);
+process.stdout.write(
+  `${JSON.stringify(failure === undefined ? null : { seed: failure.seed, ...failure.violation })}\n`,
+);
 process.exit();

@@ -24,7 +24,14 @@ export const misfit = ({ name, file, find }: Canary): string | undefined => {
 
 const breakCopy = (canary: Canary | undefined): string => {
   const copy = mkdtempSync(join(tmpdir(), "sluice-canary-"));
-  for (const part of ["src", "strategies", "tsconfig.json", "package.json", "test/unit/verify/simulation", "test/support/configs"]) {
+  for (const part of [
+    "src",
+    "strategies",
+    "tsconfig.json",
+    "package.json",
+    "test/unit/verify/simulation",
+    "test/support/configs",
+  ]) {
     cpSync(join(root, part), join(copy, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));

@@ -36,7 +36,14 @@ const ended: OrderRecord = {
   updatedAt: "2",
 };
 
-const faultOf = (kind: FaultKind, at: number, given: Partial<Fault> = {}): Fault => ({ kind, at, size: 500, forMs: 0, pick: 0, ...given });
+const faultOf = (kind: FaultKind, at: number, given: Partial<Fault> = {}): Fault => ({
+  kind,
+  at,
+  size: 500,
+  forMs: 0,
+  pick: 0,
+  ...given,
+});
 
 describe("A simulated outage", () => {
   const rig = () => {
@@ -101,7 +108,18 @@ describe("A slot with two orders", () => {
   const crowding = () => {
     const surplus = new SurplusCheck();
     const change = (clOrdId: string, phase: OrderPhase, slot = "bid", instId = "BTC-USDT-SWAP"): string | undefined =>
-      surplus.note({ type: "order.changed", seq: 0, at: 0, strategy: "s", slot, instId, clOrdId, phase, record: undefined, reason: "" });
+      surplus.note({
+        type: "order.changed",
+        seq: 0,
+        at: 0,
+        strategy: "s",
+        slot,
+        instId,
+        clOrdId,
+        phase,
+        record: undefined,
+        reason: "",
+      });
     const placements = (count: number): (string | undefined)[] =>
       Array.from({ length: count }, (_, index) => change(`other ${index}`, "sent", `other ${index}`));
     return { change, placements };
@@ -145,7 +163,12 @@ describe("A reused client order id", () => {
   const ids = createClientOrderIds("one");
   /** The calendar's number when the process began is 1000. */
   const bornAt = 500_000;
-  const sentAgain = (environment: { amnesia: boolean; forgetful: boolean; generation: number; accFillSz?: string }): readonly string[] => {
+  const sentAgain = (environment: {
+    amnesia: boolean;
+    forgetful: boolean;
+    generation: number;
+    accFillSz?: string;
+  }): readonly string[] => {
     const { amnesia, forgetful, generation, accFillSz = "0" } = environment;
     const clOrdId = ids.of(ids.slotHash("s", "bid"), generation);
     const said: string[] = [];
@@ -162,7 +185,14 @@ describe("A reused client order id", () => {
     });
     const life = oracle.born(2, 0);
     oracle.order("main", { ...ended, clOrdId, accFillSz });
-    oracle.sent(life, "main", { endpoint: "placeOrder", method: "POST", path: "", query: {}, body: { clOrdId }, key: undefined });
+    oracle.sent(life, "main", {
+      endpoint: "placeOrder",
+      method: "POST",
+      path: "",
+      query: {},
+      body: { clOrdId },
+      key: undefined,
+    });
     return said;
   };
 
@@ -186,16 +216,32 @@ describe("An instant that does not end", () => {
     const wishes$ = range(0, 21_000).pipe(map((step) => [{ ...want, px: String(30_000 + step) }]));
     const restless = strategy("restless", { desired: () => concat(wishes$, NEVER) });
     // Every wish is refused by a rule, and the next one comes at once.
-    const { failures } = await simulate({ ...busy, strategies: [restless], orders: { openInAll: 0 } }, { seeds: 1, minutes: 1 });
-    expect(failures[0]?.violation).toMatchObject({ invariant: "I15", text: "20000 events at one instant, the last of them order.refused" });
+    const { failures } = await simulate(
+      { ...busy, strategies: [restless], orders: { openInAll: 0 } },
+      { seeds: 1, minutes: 1 },
+    );
+    expect(failures[0]?.violation).toMatchObject({
+      invariant: "I15",
+      text: "20000 events at one instant, the last of them order.refused",
+    });
   });
 });
 
 describe("A scenario in which the calendar steps while no answer comes", () => {
   it.each(["memory", "a", "b"])("keeps the quota that canceling takes, on market %s", async (seed) => {
     const config = checkConfig(busy);
-    const faults = [faultOf("outage", 20_000, { forMs: 40_000, pick: 9 }), faultOf("wall-step", 28_000, { size: 22_699, pick: 1 })];
-    const { violations } = await runScenario({ config, tape: marketOf(config)(seed, 2), seed, minutes: 2, faults, plugins: false });
+    const faults = [
+      faultOf("outage", 20_000, { forMs: 40_000, pick: 9 }),
+      faultOf("wall-step", 28_000, { size: 22_699, pick: 1 }),
+    ];
+    const { violations } = await runScenario({
+      config,
+      tape: marketOf(config)(seed, 2),
+      seed,
+      minutes: 2,
+      faults,
+      plugins: false,
+    });
     expect(violations).toEqual([]);
   });
 });
@@ -210,7 +256,8 @@ describe("A scenario with lost memory:", () => {
     expect(violations).toEqual([]);
     return { lines, processes, marks: marks.counts };
   };
-  const linesFrom = (lines: readonly string[], from: RegExp): readonly string[] => lines.slice(lines.findIndex((line) => from.test(line)));
+  const linesFrom = (lines: readonly string[], from: RegExp): readonly string[] =>
+    lines.slice(lines.findIndex((line) => from.test(line)));
 
   it("with an order on its way: it arrives at a process that has read what there is, and gives way to the next of its slot", async () => {
     const { lines, processes, marks } = await tell(faultOf("orphan", 5_000, { pick: 3_000 }));
@@ -269,7 +316,8 @@ describe("A restart within a minute", () => {
     expect(processes).toBe(2);
     const heard = said.filter(({ line }) => line.startsWith("#2 hears"));
     const pages = heard.filter(({ line }) => line.startsWith("#2 hears 502"));
-    const between = (fromAt: number, untilAt: number): number => heard.filter(({ at }) => at > fromAt && at < untilAt).length;
+    const between = (fromAt: number, untilAt: number): number =>
+      heard.filter(({ at }) => at > fromAt && at < untilAt).length;
     expect(pages.some(({ line }) => line.endsWith("to placeOrder"))).toBe(true);
     expect(between(20_500, 25_500)).toBeGreaterThan(0);
     expect(between(25_600, 35_500)).toBe(pages.length);

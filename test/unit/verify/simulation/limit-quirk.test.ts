@@ -25,7 +25,9 @@ const dateOf = (of: LimitQuirk, at: number): string | undefined => of.headers(sh
 
 describe("A quirk of the service's limits", () => {
   it("is told by the fault that brings it", () => {
-    expect(spellFault(faultOf("rounded up"))).toBe("the service's limits differ from their description: Date is rounded up");
+    expect(spellFault(faultOf("rounded up"))).toBe(
+      "the service's limits differ from their description: Date is rounded up",
+    );
   });
 
   it("stamps answers otherwise", () => {
@@ -43,9 +45,18 @@ describe("A quirk of the service's limits", () => {
   it("shows each user the counts of its answer before, or none", () => {
     const behind = quirk("answer before");
     const used = (user: string, now: number) => behind.headers(shown(now), user, noon)["x-ratelimit-uid-weight-used"];
-    expect([used("a", 10), used("a", 20), used("b", 5), used("a", 30), used("b", 6)]).toEqual(["10", "10", "5", "20", "5"]);
+    expect([used("a", 10), used("a", 20), used("b", 5), used("a", 30), used("b", 6)]).toEqual([
+      "10",
+      "10",
+      "5",
+      "20",
+      "5",
+    ]);
     const bare = quirk("no counts");
-    const counted = Array.from({ length: 300 }, () => bare.headers(shown(1), "a", noon)["x-ratelimit-uid-weight-used"] ?? "none");
+    const counted = Array.from(
+      { length: 300 },
+      () => bare.headers(shown(1), "a", noon)["x-ratelimit-uid-weight-used"] ?? "none",
+    );
     expect(counted.filter((each) => each === "none").length).toBeGreaterThan(60);
     expect(counted.filter((each) => each === "none").length).toBeLessThan(140);
   });
@@ -105,15 +116,25 @@ describe("Refusals by limits that differ from their description", () => {
     expect(rig(false).refuse(1)).toEqual(["I7"]);
   });
 
-  it.each(["weight of 600 a minute from", "5 requests a second from", "second 37.42", "answer before", "slow by 500 ppm"])(
-    "are few: %s",
-    async (words) => {
-      const config = checkConfig(shipped);
-      const story = { config, tape: marketOf(config)("q1", 8), seed: "q1", minutes: 8, faults: [faultOf(words)], plugins: false };
-      const { violations, refused } = await runScenario(story);
-      expect(violations).toEqual([]);
-      expect(refused).toBeLessThanOrEqual(words.includes("600") ? 5 : 0);
-      if (words.includes("600")) expect(refused).toBeGreaterThan(0);
-    },
-  );
+  it.each([
+    "weight of 600 a minute from",
+    "5 requests a second from",
+    "second 37.42",
+    "answer before",
+    "slow by 500 ppm",
+  ])("are few: %s", async (words) => {
+    const config = checkConfig(shipped);
+    const story = {
+      config,
+      tape: marketOf(config)("q1", 8),
+      seed: "q1",
+      minutes: 8,
+      faults: [faultOf(words)],
+      plugins: false,
+    };
+    const { violations, refused } = await runScenario(story);
+    expect(violations).toEqual([]);
+    expect(refused).toBeLessThanOrEqual(words.includes("600") ? 5 : 0);
+    if (words.includes("600")) expect(refused).toBeGreaterThan(0);
+  });
 });

@@ -13,7 +13,8 @@ describe("Protected positions under simulation", () => {
     const summary = await simulate(guarded, { seeds: 8, minutes: 6, shorten: false });
     expect(summary.failures).toEqual([]);
     expect(summary.processes).toBeGreaterThan(8);
-    for (const name of ["stopLoss", "takeProfit", "trailing"]) expect(summary.marks[`a ${name} was triggered`]).toBeGreaterThan(5);
+    for (const name of ["stopLoss", "takeProfit", "trailing"])
+      expect(summary.marks[`a ${name} was triggered`]).toBeGreaterThan(5);
     expect(summary.marks["a protection closed"]).toBeGreaterThan(50);
     expect(Object.keys(summary.marks).filter((name) => !markNames.includes(name))).toEqual([]);
   });

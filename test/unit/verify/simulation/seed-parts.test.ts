@@ -21,7 +21,8 @@ const withoutTime = (text: string): string => text.replace(/"elapsedMs":\d+/, ""
 describe("Parts of a simulation", () => {
   const given = ["--seeds", "5", "--first", "3"];
   const written = once(async () => {
-    for (const index of [3, 1, 2]) expect((await simulate(...given, "--part", `${index}/3`, "--out", at(`part-${index}`))).code).toBe(0);
+    for (const index of [3, 1, 2])
+      expect((await simulate(...given, "--part", `${index}/3`, "--out", at(`part-${index}`))).code).toBe(0);
     return [2, 3, 1].map((index) => at(`part-${index}`));
   });
 
@@ -31,7 +32,9 @@ describe("Parts of a simulation", () => {
     expect(merged.code).toBe(0);
     expect(withoutTime(merged.out)).toBe(withoutTime(whole.out));
     const { seeds, weight } = JSON.parse(merged.out) as Summary;
-    const weights = (await written()).map((file) => (JSON.parse(readFileSync(file, "utf8")) as { summary: Summary }).summary.weight);
+    const weights = (await written()).map(
+      (file) => (JSON.parse(readFileSync(file, "utf8")) as { summary: Summary }).summary.weight,
+    );
     expect([seeds, weight]).toEqual([5, weights.reduce((a, b) => a + b)]);
     expect(weight).toBeGreaterThan(100);
   });
@@ -43,8 +46,16 @@ describe("Parts of a simulation", () => {
       "1 of 3 parts are missing:\n  - part 2/3: run it with --part 2/3 --out FILE",
     ],
     ["are named twice", (files: readonly string[]) => ["--merge", ...files, files[0] as string], "are both part 2/3"],
-    ["are of other seeds", (files: readonly string[]) => ["--seeds", "6", "--merge", ...files], "the number of seeds (--seeds) is another"],
-    ["are of another version", (files: readonly string[]) => ["--merge", altered(files[0] as string)], "Sluice's version is another"],
+    [
+      "are of other seeds",
+      (files: readonly string[]) => ["--seeds", "6", "--merge", ...files],
+      "the number of seeds (--seeds) is another",
+    ],
+    [
+      "are of another version",
+      (files: readonly string[]) => ["--merge", altered(files[0] as string)],
+      "Sluice's version is another",
+    ],
     ["are no parts", () => ["--merge", "package.json"], "package.json is not a part of a simulation"],
     ["are not there", () => ["--merge", at("none")], "Name files that --part … --out has written."],
   ])("that %s are refused by name", async (_, flags, message) => {
@@ -64,7 +75,9 @@ describe("Parts of a simulation", () => {
     const again = await simulate(...given, "--part", "2/3", "--out", file);
     expect([again.code, again.err]).toEqual([2, expect.stringContaining("exists. Name another file")]);
     expect((await simulate(...given, "--part", "2/3")).err).toContain("--part and --out FILE belong together");
-    expect((await simulate(...given, "--part", "1/9", "--out", at("nine"))).err).toContain("5 seeds cannot be divided into 9 parts.");
+    expect((await simulate(...given, "--part", "1/9", "--out", at("nine"))).err).toContain(
+      "5 seeds cannot be divided into 9 parts.",
+    );
     expect(existsSync(at("nine"))).toBe(false);
   });
 

@@ -19,7 +19,8 @@ describe("Shrinking a scenario:", () => {
   it("gives a part that fails and from which no single one can be left out, whatever makes it fail", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.nat(30), { maxLength: 12 }), fc.nat(4), async (list, least) => {
-        const fails = async (part: readonly number[]): Promise<boolean> => part.filter((item) => item % 2 === 0).length >= least;
+        const fails = async (part: readonly number[]): Promise<boolean> =>
+          part.filter((item) => item % 2 === 0).length >= least;
         if (!(await fails(list))) return;
         const shortest = await shrink(list, fails);
         expect(await fails(shortest)).toBe(true);

@@ -54,7 +54,11 @@ describe("A simulated scenario", () => {
     const broken = strategy("broken", { desired: () => throwError(() => new Error("of its own making")) });
     const { failures } = await simulate({ ...shipped, strategies: [broken] }, quick);
     expect(failures).toEqual([
-      expect.objectContaining({ seed: 1, faults: [], violation: expect.objectContaining({ invariant: "I14" }) as object }),
+      expect.objectContaining({
+        seed: 1,
+        faults: [],
+        violation: expect.objectContaining({ invariant: "I14" }) as object,
+      }),
     ]);
     expect(failures[0]?.violation.text).toBe("strategy broken: of its own making");
   });
@@ -81,7 +85,9 @@ describe("A simulated scenario", () => {
     const two = await simulate(shipped, { seeds: 1, minutes: 1, first: 2 });
     const both = joinSummaries([one, two]);
     expect(both).toMatchObject({ seeds: 2, events: one.events + two.events, weight: one.weight + two.weight });
-    expect(both.neverReached).toEqual(markNames.filter((name) => one.neverReached.includes(name) && two.neverReached.includes(name)));
+    expect(both.neverReached).toEqual(
+      markNames.filter((name) => one.neverReached.includes(name) && two.neverReached.includes(name)),
+    );
   });
 });
 

@@ -58,7 +58,13 @@ describe("A simulated process's clock", () => {
 });
 
 const userOf = (clock = createVirtualClock()): DiskUser & { failures: number } => {
-  const user = { clock, step: () => undefined, onDeath: () => undefined, failures: 0, onFailure: () => void user.failures++ };
+  const user = {
+    clock,
+    step: () => undefined,
+    onDeath: () => undefined,
+    failures: 0,
+    onFailure: () => void user.failures++,
+  };
   return user;
 };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -165,7 +171,9 @@ describe("The faults of a seed", () => {
       for (const fault of faults) expect(spellFault(fault)).not.toContain("$");
     }
     expect([...seen].sort()).toEqual([...faultKinds].sort());
-    const crashes = Array.from({ length: 18 }, (_, pick) => spellFault({ kind: "crash", at: 0, size: 0, forMs: 0, pick }));
+    const crashes = Array.from({ length: 18 }, (_, pick) =>
+      spellFault({ kind: "crash", at: 0, size: 0, forMs: 0, pick }),
+    );
     expect(new Set(crashes).size).toBe(18);
   });
 });

@@ -13,7 +13,9 @@ export const accountRows = (state) => {
   const [balances, money] = [state.rows("balances"), state.rows("userMoney")];
   const rows = [...new Set([...balances.keys(), ...money.keys()])].flatMap((key) => {
     const row = balances.get(key) ?? money.get(key);
-    return row === undefined ? [] : [{ user: row.user, currency: row.currency, balance: balances.get(key), money: money.get(key) }];
+    return row === undefined
+      ? []
+      : [{ user: row.user, currency: row.currency, balance: balances.get(key), money: money.get(key) }];
   });
   return rows.sort((a, b) => (a.user === b.user ? order(a.currency, b.currency) : order(a.user, b.user)));
 };
@@ -21,7 +23,9 @@ export const accountRows = (state) => {
 /** Users that trade or have an account here. @param {Pick<SourceState, "rows">} state */
 export const usersOf = (state) =>
   new Set(
-    [...state.rows("strategies").values(), ...state.rows("balances").values(), ...state.rows("userMoney").values()].map(({ user }) => user),
+    [...state.rows("strategies").values(), ...state.rows("balances").values(), ...state.rows("userMoney").values()].map(
+      ({ user }) => user,
+    ),
   );
 
 /** @param {string} a @param {string} b */

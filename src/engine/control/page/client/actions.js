@@ -32,10 +32,16 @@ export class Actions {
     const reason = reasonField("Why (for the journal)", "halted from the dashboard");
     openDialog({
       title:
-        strategy !== undefined ? `Halt ${strategy}` : engines.length > 1 ? `Halt all ${engines.length} engines` : "Halt all strategies",
+        strategy !== undefined
+          ? `Halt ${strategy}`
+          : engines.length > 1
+            ? `Halt all ${engines.length} engines`
+            : "Halt all strategies",
       content: [
         points([
-          strategy === undefined ? "No strategy places anything until you resume." : `${strategy} places nothing until you resume it.`,
+          strategy === undefined
+            ? "No strategy places anything until you resume."
+            : `${strategy} places nothing until you resume it.`,
           orders === 0 ? "No order is open." : `${countOf(orders, "open order")} will be canceled, exits as well.`,
           heldText(engines, strategy),
         ]),
@@ -43,7 +49,8 @@ export class Actions {
       ],
       confirm: strategy === undefined ? "Halt" : `Halt ${shortName(strategy)}`,
       danger: true,
-      act: () => this.#send(engines, { type: "halt", ...(strategy === undefined ? {} : { strategy }), reason: reason.value() }),
+      act: () =>
+        this.#send(engines, { type: "halt", ...(strategy === undefined ? {} : { strategy }), reason: reason.value() }),
     });
   }
 
@@ -62,7 +69,12 @@ export class Actions {
         reason.node,
       ],
       confirm: "Resume",
-      act: () => this.#send(engines, { type: "resume", ...(strategy === undefined ? {} : { strategy }), reason: reason.value() }),
+      act: () =>
+        this.#send(engines, {
+          type: "resume",
+          ...(strategy === undefined ? {} : { strategy }),
+          reason: reason.value(),
+        }),
     });
   }
 
@@ -74,7 +86,9 @@ export class Actions {
       title: where.clOrdId === undefined ? `Cancel ${words}` : "Cancel one order",
       content: [
         points([
-          where.clOrdId === undefined ? `${countOf(count, "order")} will be canceled.` : `The order ${where.clOrdId} will be canceled.`,
+          where.clOrdId === undefined
+            ? `${countOf(count, "order")} will be canceled.`
+            : `The order ${where.clOrdId} will be canceled.`,
           "Strategies go on: one that still wants such an order may place it again. Halt first where that must not be.",
         ]),
       ],
@@ -89,7 +103,9 @@ export class Actions {
     const positions = accountPositions(engines);
     const reason = reasonField("Why (for the journal)", "closed from the dashboard");
     const said = element("div", {}, points(closingAll(positions)));
-    const choices = positions.map(({ engine, held }) => element("option", {}, `${engines.length > 1 ? `${engine.id}: ` : ""}${held}`));
+    const choices = positions.map(({ engine, held }) =>
+      element("option", {}, `${engines.length > 1 ? `${engine.id}: ` : ""}${held}`),
+    );
     const which = element("select", {}, element("option", {}, "all positions of the account"), ...choices);
     const chosen = () => positions[which.selectedIndex - 1];
     which.addEventListener("change", () => {
@@ -99,7 +115,9 @@ export class Actions {
     openDialog({
       title: "Close positions",
       content: [
-        ...(positions.length === 0 ? [] : [element("label", { class: "field" }, element("span", {}, "What is closed"), which)]),
+        ...(positions.length === 0
+          ? []
+          : [element("label", { class: "field" }, element("span", {}, "What is closed"), which)]),
         said,
         reason.node,
       ],
@@ -138,7 +156,13 @@ export class Actions {
       ],
       confirm: `Halt ${shortName(strategy)} and close`,
       danger: true,
-      act: () => this.#send(engines, { type: "close", strategy, ...(instId !== undefined && { instId }), reason: reason.value() }),
+      act: () =>
+        this.#send(engines, {
+          type: "close",
+          strategy,
+          ...(instId !== undefined && { instId }),
+          reason: reason.value(),
+        }),
     });
   }
 
@@ -195,7 +219,8 @@ const failed = (error) => ({ ok: false, text: error instanceof Error ? error.mes
 /** @param {readonly SourceState[]} engines @param {OrderFilter} where */
 const openIn = (engines, where) => {
   const named = /** @type {[keyof OrderFilter, string][]} */ (Object.entries(where));
-  const isMeant = (/** @type {OrderRow} */ order) => !order.isFinal && named.every(([name, value]) => order[name] === value);
+  const isMeant = (/** @type {OrderRow} */ order) =>
+    !order.isFinal && named.every(([name, value]) => order[name] === value);
   return engines.reduce((sum, engine) => sum + engine.list("orders").filter(isMeant).length, 0);
 };
 
@@ -223,7 +248,8 @@ const accountPositions = (engines) =>
     });
   });
 
-const foreign = "What other programs hold of it on this account is closed as well. What it costs depends on the market.";
+const foreign =
+  "What other programs hold of it on this account is closed as well. What it costs depends on the market.";
 
 /** @param {readonly AccountPosition[]} positions */
 const closingAll = (positions) => [
@@ -237,7 +263,9 @@ const closingAll = (positions) => [
 /** @param {AccountPosition} position */
 const closingOne = ({ engine, instId, orders }) => {
   const holders = engine.list("positions").filter((row) => row.instId === instId);
-  const names = holders.map(({ strategy, qty }) => (Number(qty) === 0 ? `${strategy} (flat)` : `${strategy} (${heldWords(qty, instId)})`));
+  const names = holders.map(({ strategy, qty }) =>
+    Number(qty) === 0 ? `${strategy} (flat)` : `${strategy} (${heldWords(qty, instId)})`,
+  );
   return [
     `Every strategy that trades ${instId} is halted, its orders canceled${names.length === 0 ? "" : `: ${names.join(", ")}`}. Others go on.`,
     `Then the account's position is closed at the market: ${orders}. What strategies hold of it counts as closed.`,
@@ -251,7 +279,9 @@ const heldText = (engines, strategy) => {
     .flatMap((engine) => engine.list("positions"))
     .filter((row) => Number(row.qty) !== 0 && (strategy === undefined || row.strategy === strategy));
   if (held.length === 0) return "No position is held.";
-  const names = held.map(({ qty, instId }) => `${Number(qty) > 0 ? "long" : "short"} ${shortFigure(qty.replace("-", ""))} ${instId}`);
+  const names = held.map(
+    ({ qty, instId }) => `${Number(qty) > 0 ? "long" : "short"} ${shortFigure(qty.replace("-", ""))} ${instId}`,
+  );
   return `Positions stay as they are, without exits: ${namesText(names)}.`;
 };
 
@@ -261,5 +291,8 @@ const points = (texts) => element("ul", {}, ...texts.map((text) => element("li",
 /** @param {string} label @param {string} otherwise */
 const reasonField = (label, otherwise) => {
   const input = element("input", { type: "text", maxlength: "200", placeholder: otherwise, autocomplete: "off" });
-  return { node: element("label", { class: "field" }, element("span", {}, label), input), value: () => input.value.trim() || otherwise };
+  return {
+    node: element("label", { class: "field" }, element("span", {}, label), input),
+    value: () => input.value.trim() || otherwise,
+  };
 };

@@ -34,7 +34,10 @@ export const ask = async (path, init = {}) => {
   const response = await fetch(`/api/v1/${path}`, {
     cache: "no-store",
     ...init,
-    headers: { authorization: `Bearer ${token}`, ...(init.body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(init.body === undefined ? {} : { "content-type": "application/json" }),
+    },
   });
   if (response.ok) return response;
   throw new Refused(response.status, await reasonOf(response));
@@ -52,12 +55,17 @@ const reasonOf = async (response) => {
 
 /** @param {string} source @param {object} action */
 export const act = async (source, action) => {
-  const response = await ask(`sources/${encodeURIComponent(source)}/actions`, { method: "POST", body: JSON.stringify(action) });
+  const response = await ask(`sources/${encodeURIComponent(source)}/actions`, {
+    method: "POST",
+    body: JSON.stringify(action),
+  });
   return /** @type {import("../../control-source.ts").ControlResult} */ (await response.json());
 };
 
 /** Events of one order, from wish to record. @param {string} source @param {string} clOrdId @returns {Promise<any[]>} */
 export const storyOfOrder = async (source, clOrdId) => {
-  const answer = await (await ask(`sources/${encodeURIComponent(source)}/orders/${encodeURIComponent(clOrdId)}`)).json();
+  const answer = await (
+    await ask(`sources/${encodeURIComponent(source)}/orders/${encodeURIComponent(clOrdId)}`)
+  ).json();
   return Array.isArray(answer) ? answer : answer.events;
 };

@@ -25,7 +25,11 @@ export class BookLadder {
     element(
       "thead",
       {},
-      element("tr", {}, ...["price", "quantity", "own"].map((name) => element("th", { scope: "col", class: "n" }, name))),
+      element(
+        "tr",
+        {},
+        ...["price", "quantity", "own"].map((name) => element("th", { scope: "col", class: "n" }, name)),
+      ),
     ),
     this.#rows,
   );
@@ -43,7 +47,9 @@ export class BookLadder {
     this.#empty.hidden = !isEmpty && !isUnrecorded;
     put(
       this.#empty,
-      isUnrecorded ? "Books are not recorded: best prices alone." : "No book yet: the engine follows it once a strategy does.",
+      isUnrecorded
+        ? "Books are not recorded: best prices alone."
+        : "No book yet: the engine follows it once a strategy does.",
     );
     /** @type {(Level | undefined)[]} */
     const levels = [
@@ -70,7 +76,8 @@ export class BookLadder {
 const topOf = (px) => (px === undefined || px === "" ? [] : [[px, ""]]);
 
 /** @param {readonly (readonly [string, string])[]} bids @param {readonly (readonly [string, string])[]} asks */
-const spreadOf = ([bid], [ask]) => (bid === undefined || ask === undefined ? "" : `spread ${decimalFigure(minus(ask[0], bid[0]))}`);
+const spreadOf = ([bid], [ask]) =>
+  bid === undefined || ask === undefined ? "" : `spread ${decimalFigure(minus(ask[0], bid[0]))}`;
 
 /** @param {readonly (string | undefined)[]} texts */
 const longest = (texts) => Math.max(...texts.map((text) => fractionOf(text ?? "")));

@@ -40,9 +40,14 @@ export class ChartGroup {
     const draw = oncePerFrame(() => this.#draw());
     this.view = new LiveSpan(draw);
     this.shared = { startAt: 0, syncKey: `group${++groups}`, onCursor: (at) => this.#tell(at) };
-    this.#stage.setAttribute("aria-label", `${label}. Arrow keys pan, plus and minus zoom, 0 shows all, End follows the present.`);
+    this.#stage.setAttribute(
+      "aria-label",
+      `${label}. Arrow keys pan, plus and minus zoom, 0 shows all, End follows the present.`,
+    );
     const spans = lengths.map((ms) => button(lasting(ms), `show the last ${lasting(ms)}`, () => this.view.last(ms)));
-    this.#present = button("follow", "follow the present", () => this.view.last(this.view.span.to - this.view.span.from));
+    this.#present = button("follow", "follow the present", () =>
+      this.view.last(this.view.span.to - this.view.span.from),
+    );
     const times = element(
       "span",
       { class: "group" },
@@ -116,6 +121,9 @@ export class ChartGroup {
     for (const chart of this.#charts) chart.tell(at ?? to);
     const [first, last] = [exactInstant(from).slice(0, 19), exactInstant(to).slice(0, 19)];
     const until = first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last;
-    put(this.#clock, at === undefined ? `${first} – ${until}` : exactInstant(at).slice(0, to - from > 600_000 ? 19 : 23));
+    put(
+      this.#clock,
+      at === undefined ? `${first} – ${until}` : exactInstant(at).slice(0, to - from > 600_000 ? 19 : 23),
+    );
   }
 }

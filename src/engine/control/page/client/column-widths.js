@@ -19,7 +19,9 @@ export const narrowed = ({ width, narrow = width, grow = false }) => ({ width: n
 export const tracksOf = (columns) => {
   const someGrow = columns.some(({ grow }) => grow === true);
   return columns
-    .map(({ width, grow }) => (someGrow && grow !== true ? `${width}px` : `minmax(${width}px, ${someGrow ? 1 : width}fr)`))
+    .map(({ width, grow }) =>
+      someGrow && grow !== true ? `${width}px` : `minmax(${width}px, ${someGrow ? 1 : width}fr)`,
+    )
     .join(" ");
 };
 

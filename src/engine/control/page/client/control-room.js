@@ -124,13 +124,18 @@ export class ControlRoom {
   get #inSight() {
     const all = [...this.#watched.values()];
     return this.#isAll
-      ? all.filter(({ engine }) => engine?.playback === undefined && engine?.state === "running" && engine.access !== "read")
+      ? all.filter(
+          ({ engine }) => engine?.playback === undefined && engine?.state === "running" && engine.access !== "read",
+        )
       : all.filter((one) => one === this.#current);
   }
 
   get #canAct() {
     return (
-      this.#mayAct && this.#inSight.some(({ engine, isFresh }) => engine?.playback === undefined && engine?.access !== "read" && isFresh)
+      this.#mayAct &&
+      this.#inSight.some(
+        ({ engine, isFresh }) => engine?.playback === undefined && engine?.access !== "read" && isFresh,
+      )
     );
   }
 
@@ -142,10 +147,18 @@ export class ControlRoom {
   /** @param {Actions} actions @returns {readonly Shortcut[]} */
   #keys(actions) {
     return [
-      ...this.#views.map(({ name }, index) => ({ key: String(index + 1), what: name.toLowerCase(), act: () => this.#open(index) })),
+      ...this.#views.map(({ name }, index) => ({
+        key: String(index + 1),
+        what: name.toLowerCase(),
+        act: () => this.#open(index),
+      })),
       { key: "0", what: "all engines", act: () => this.#all() },
       { key: "h", what: "halt, or resume", act: () => this.#ifAllowed(() => this.#header.halt()) },
-      { key: "c", what: "cancel all open orders", act: () => this.#ifAllowed(() => actions.cancel({}, "all open orders")) },
+      {
+        key: "c",
+        what: "cancel all open orders",
+        act: () => this.#ifAllowed(() => actions.cancel({}, "all open orders")),
+      },
       { key: "/", shown: "/", what: "filter the list in sight", act: () => this.#views[this.#view]?.filter?.focus() },
       { key: " ", shown: "Space", what: "play or pause a played run", act: () => this.#playback.toggle() },
       { key: "f", what: "the next fill of a played run", act: () => this.#playback.nextFill() },

@@ -22,7 +22,9 @@ export const openDialog = ({ title, content, confirm, danger = false, act }) => 
   open?.close();
   const said = element("p", { class: "warn", role: "alert", hidden: true });
   const dialog = element("dialog", { "aria-label": title });
-  const close = button(act === undefined ? "Close" : "Cancel", act === undefined ? "Close" : "Cancel", () => dialog.close());
+  const close = button(act === undefined ? "Close" : "Cancel", act === undefined ? "Close" : "Cancel", () =>
+    dialog.close(),
+  );
   const form = element("form", { method: "dialog" }, element("h2", {}, title), ...content, said);
   const buttons = element("div", { class: "answers" }, close);
   if (act !== undefined && confirm !== undefined) {

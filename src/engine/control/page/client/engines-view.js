@@ -42,7 +42,13 @@ export class EnginesView {
       element("p", { class: "big" }),
       element("p", { class: "soft" }),
     ];
-    const open = element("button", { type: "button", class: "card" }, element("span", { class: "cardhead" }, head, chip), profit, lines);
+    const open = element(
+      "button",
+      { type: "button", class: "card" },
+      element("span", { class: "cardhead" }, head, chip),
+      profit,
+      lines,
+    );
     open.addEventListener("click", () => this.#choose(id));
     const card = { node: element("li", {}, open), head, chip, profit, lines };
     this.#cards.set(id, card);
@@ -65,7 +71,8 @@ export class EnginesView {
     const told = [
       engine === undefined ? "" : placeOfTrading(engine).text,
       countOf(resting + waiting, "open order"),
-      countOf(state.rows("strategies").size, "strategy", "strategies") + (failed > 0 ? `, ${figure(failed)} failed` : ""),
+      countOf(state.rows("strategies").size, "strategy", "strategies") +
+        (failed > 0 ? `, ${figure(failed)} failed` : ""),
       minute === undefined ? "" : `${figure(minute.used)} of ${figure(minute.capacity)} ${unitOf(minute)} used`,
     ];
     put(lines, told.filter((text) => text !== "").join(" · "));

@@ -94,9 +94,16 @@ export class EquityChart {
   #build(currency, names, height) {
     /** @type {Curve} */
     const total = { name: "all", at: [], value: [], colour: "accent", dash: [], spell };
-    this.#curves = [total, ...names.map((name, index) => ({ name: shortName(name), at: [], value: [], spell, ...lookOf(index + 1) }))];
+    this.#curves = [
+      total,
+      ...names.map((name, index) => ({ name: shortName(name), at: [], value: [], spell, ...lookOf(index + 1) })),
+    ];
     this.#group.shared.startAt = localOffset(this.#group.view.span.to);
-    const pane = linePane(this.#group.shared, { title: `Profit in ${currency}`, height, lines: this.#curves, spell, zero: true }, true);
+    const pane = linePane(
+      this.#group.shared,
+      { title: `Profit in ${currency}`, height, lines: this.#curves, spell, zero: true },
+      true,
+    );
     this.#group.stage.replaceChildren(pane.node);
     this.#group.hold([pane]);
   }

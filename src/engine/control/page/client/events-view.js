@@ -114,7 +114,8 @@ export class EventsView {
     const least = this.#severity.value;
     const rows = all.filter(
       ({ text, type, severity }) =>
-        (least === "" || severity === "bad" || severity === least) && (words === "" || `${type} ${text}`.toLowerCase().includes(words)),
+        (least === "" || severity === "bad" || severity === least) &&
+        (words === "" || `${type} ${text}`.toLowerCase().includes(words)),
     );
     this.#table.set(rows.reverse());
     put(

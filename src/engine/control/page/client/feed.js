@@ -91,7 +91,8 @@ export class Feed {
       } catch (error) {
         // Cut off to be followed the other way.
         if (wasStreamed !== this.#isStreamed) continue;
-        if (error instanceof Refused && (error.status === 401 || error.status === 403)) this.#tell("refused", error.message);
+        if (error instanceof Refused && (error.status === 401 || error.status === 403))
+          this.#tell("refused", error.message);
         else if (error instanceof Refused) this.#tell("lost", error.message);
         else if (this.#state.state !== "lost") this.#tell("lost", "The engine's process cannot be reached.");
       }

@@ -39,7 +39,15 @@ export class HealthView {
     this.#table = new VirtualTable({
       label: "Health of the engine",
       columns: [
-        { name: "what", text: ({ name }) => name, value: ({ name }) => name, isText: true, width: 200, narrow: 138, grow: true },
+        {
+          name: "what",
+          text: ({ name }) => name,
+          value: ({ name }) => name,
+          isText: true,
+          width: 200,
+          narrow: 138,
+          grow: true,
+        },
         { name: "value", text: valueText, title: ({ value }) => String(value), width: 250, narrow: 106 },
         {
           name: "state",
@@ -81,7 +89,9 @@ export class HealthView {
       ["run of its journal", engine?.run === undefined ? "no journal" : `number ${figure(engine.run)}`],
       ["version of Sluice", engine?.version ?? ""],
     ];
-    this.#facts.replaceChildren(...facts.flatMap(([label = "", text = ""]) => [element("dt", {}, label), element("dd", {}, text)]));
+    this.#facts.replaceChildren(
+      ...facts.flatMap(([label = "", text = ""]) => [element("dt", {}, label), element("dd", {}, text)]),
+    );
   }
 
   shown() {

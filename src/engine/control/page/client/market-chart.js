@@ -26,7 +26,8 @@ const seenMax = 4_000;
 /** Digits after the point of the prices, as they were sent: of the longest. @param {readonly CandleRow[]} bars @param {MarketRow | undefined} market */
 const placesIn = (bars, market) => {
   let places = Math.max(...[market?.last, market?.bid, market?.ask].map((text) => fractionOf(text ?? "")));
-  for (const { o, h, l, c } of bars) places = Math.max(places, fractionOf(o), fractionOf(h), fractionOf(l), fractionOf(c));
+  for (const { o, h, l, c } of bars)
+    places = Math.max(places, fractionOf(o), fractionOf(h), fractionOf(l), fractionOf(c));
   return places;
 };
 
@@ -176,8 +177,14 @@ export class MarketChart {
     const strategies = [...new Set([...fills, ...orders].map(({ strategy }) => strategy))];
     const places = placesIn(bars, state.row("markets", instId));
     const asBars = bars.length > 0;
-    const column = (/** @type {"o" | "h" | "l" | "c"} */ name) => (asBars ? bars.map((bar) => Number(bar[name])) : (seen?.px ?? []));
-    const words = { strategies, slots: wordsOf(orders, "slot"), types: wordsOf(orders, "ordType"), reasons: wordsOf(orders, "reason") };
+    const column = (/** @type {"o" | "h" | "l" | "c"} */ name) =>
+      asBars ? bars.map((bar) => Number(bar[name])) : (seen?.px ?? []);
+    const words = {
+      strategies,
+      slots: wordsOf(orders, "slot"),
+      types: wordsOf(orders, "ordType"),
+      reasons: wordsOf(orders, "reason"),
+    };
     this.#group.shared.startAt = localOffset(state.at);
     Object.assign(this.#data, words, {
       startAt: localOffset(state.at),
@@ -213,7 +220,12 @@ export class MarketChart {
       const group = event.buttons === 0 ? this.#price.markNear(event.offsetX, event.offsetY) : undefined;
       if (group === undefined) this.#tip.hidden = true;
       else
-        placeTip(this.#tip, this.#price.plot, group, group.count === 1 ? fillStory(this.#data, group.first) : storyOf(this.#data, group));
+        placeTip(
+          this.#tip,
+          this.#price.plot,
+          group,
+          group.count === 1 ? fillStory(this.#data, group.first) : storyOf(this.#data, group),
+        );
     });
     over.addEventListener("mouseleave", () => {
       this.#tip.hidden = true;

@@ -13,9 +13,14 @@ import { plainText } from "./wording.js";
 
 /** @param {object} schema @param {unknown} options */
 export const optionsForm = (schema, options) => {
-  const { properties = {}, required = [] } = /** @type {{ properties?: Record<string, OptionSchema>, required?: string[] }} */ (schema);
-  const values = /** @type {Record<string, unknown>} */ (typeof options === "object" && options !== null ? options : {});
-  const fields = Object.entries(properties).map(([name, about]) => fieldOf(name, about, values[name], required.includes(name)));
+  const { properties = {}, required = [] } =
+    /** @type {{ properties?: Record<string, OptionSchema>, required?: string[] }} */ (schema);
+  const values = /** @type {Record<string, unknown>} */ (
+    typeof options === "object" && options !== null ? options : {}
+  );
+  const fields = Object.entries(properties).map(([name, about]) =>
+    fieldOf(name, about, values[name], required.includes(name)),
+  );
   return {
     nodes: fields.map(({ node }) => node),
     /** @returns {Record<string, unknown>} */
@@ -48,7 +53,12 @@ const hidden = "(hidden)";
 /** @param {string} name @param {unknown} value @returns {Field} */
 const withoutField = (name, value) => {
   const said = element("small", { class: "soft" }, `${hidden} Not changeable here.`);
-  return { name, node: element("div", { class: "field" }, element("span", {}, name), said), read: () => undefined, before: value };
+  return {
+    name,
+    node: element("div", { class: "field" }, element("span", {}, name), said),
+    read: () => undefined,
+    before: value,
+  };
 };
 
 /** @param {OptionSchema} about */

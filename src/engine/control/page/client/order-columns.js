@@ -26,7 +26,15 @@ const placeColumns = [
     width: 66,
     narrow: 56,
   },
-  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 140, narrow: 90, grow: true },
+  {
+    name: "instrument",
+    text: ({ instId }) => instId,
+    value: ({ instId }) => instId,
+    isText: true,
+    width: 140,
+    narrow: 90,
+    grow: true,
+  },
 ];
 /** @type {import("./virtual-table.js").TableColumn<OrderRow | FillRow>} */
 const strategyColumn = {
@@ -58,7 +66,14 @@ export const orderColumns = (now) => [
     width: 92,
     narrow: 82,
   },
-  { name: "size", text: ({ qty }) => shortFigure(qty), value: ({ qty }) => Number(qty), title: ({ qty }) => qty, width: 86, narrow: 54 },
+  {
+    name: "size",
+    text: ({ qty }) => shortFigure(qty),
+    value: ({ qty }) => Number(qty),
+    title: ({ qty }) => qty,
+    width: 86,
+    narrow: 54,
+  },
   {
     name: "filled",
     text: ({ filledQty }) => (Number(filledQty) === 0 ? "–" : shortFigure(filledQty)),
@@ -79,7 +94,14 @@ export const orderColumns = (now) => [
   },
   strategyColumn,
   { name: "slot", text: ({ slot }) => slot, value: ({ slot }) => slot, isText: true, width: 90, wide: true },
-  { name: "type", text: ({ ordType }) => ordType, value: ({ ordType }) => ordType, isText: true, width: 84, wide: true },
+  {
+    name: "type",
+    text: ({ ordType }) => ordType,
+    value: ({ ordType }) => ordType,
+    isText: true,
+    width: 84,
+    wide: true,
+  },
   { name: "id", text: ({ clOrdId }) => clOrdId, value: ({ clOrdId }) => clOrdId, isText: true, width: 150, wide: true },
 ];
 
@@ -95,7 +117,14 @@ export const fillColumns = (now) => [
     narrow: 68,
   },
   ...placeColumns,
-  { name: "price", text: ({ px }) => shortFigure(px), value: ({ px }) => Number(px), title: ({ px }) => px, width: 92, narrow: 82 },
+  {
+    name: "price",
+    text: ({ px }) => shortFigure(px),
+    value: ({ px }) => Number(px),
+    title: ({ px }) => px,
+    width: 92,
+    narrow: 82,
+  },
   {
     name: "quantity",
     text: ({ qty }) => shortFigure(qty),
@@ -113,7 +142,20 @@ export const fillColumns = (now) => [
     width: 104,
     wide: true,
   },
-  { name: "as", text: ({ liquidity }) => liquidity, value: ({ liquidity }) => liquidity, isText: true, width: 66, wide: true },
+  {
+    name: "as",
+    text: ({ liquidity }) => liquidity,
+    value: ({ liquidity }) => liquidity,
+    isText: true,
+    width: 66,
+    wide: true,
+  },
   strategyColumn,
-  { name: "held after", text: ({ position }) => shortFigure(position), value: ({ position }) => Number(position), width: 92, wide: true },
+  {
+    name: "held after",
+    text: ({ position }) => shortFigure(position),
+    value: ({ position }) => Number(position),
+    width: 92,
+    wide: true,
+  },
 ];

@@ -34,7 +34,9 @@ export class OrderStory {
   /** @param {Actions} actions @param {() => void} closed */
   constructor(actions, closed) {
     this.#closed = closed;
-    this.#cancel = button("Cancel this order …", "Cancel this order …", () => actions.cancel({ clOrdId: this.#clOrdId }, "one order"));
+    this.#cancel = button("Cancel this order …", "Cancel this order …", () =>
+      actions.cancel({ clOrdId: this.#clOrdId }, "one order"),
+    );
     this.#cancel.classList.add("acts");
     const head = element(
       "div",
@@ -86,7 +88,10 @@ export class OrderStory {
     const facts = [
       ["state", phaseText(order.phase)],
       ["strategy", `${order.strategy}, slot ${order.slot}`],
-      ["order", `${order.ordType}${order.px === "" ? "" : ` at ${shortFigure(order.px)}`}, size ${shortFigure(order.qty)}`],
+      [
+        "order",
+        `${order.ordType}${order.px === "" ? "" : ` at ${shortFigure(order.px)}`}, size ${shortFigure(order.qty)}`,
+      ],
       [
         "filled",
         order.filledQty === "" || Number(order.filledQty) === 0
@@ -99,7 +104,9 @@ export class OrderStory {
     const text = facts.flat().join("\n");
     if (this.#facts.dataset["text"] === text) return;
     this.#facts.dataset["text"] = text;
-    this.#facts.replaceChildren(...facts.flatMap(([label = "", value = ""]) => [element("dt", {}, label), element("dd", {}, value)]));
+    this.#facts.replaceChildren(
+      ...facts.flatMap(([label = "", value = ""]) => [element("dt", {}, label), element("dd", {}, value)]),
+    );
   }
 
   /** @param {string} source */
@@ -149,5 +156,8 @@ const detailOf = (event) => {
   const seen = ["state", "accFillSz", "avgPx", "fee"]
     .filter((name) => record[name] !== undefined && record[name] !== "")
     .map((name) => `${name} ${plainText(record[name])}`);
-  return [...told.map(([name, value]) => (name === "reason" ? plainText(value) : `${name} ${plainText(value)}`)), ...seen].join(" · ");
+  return [
+    ...told.map(([name, value]) => (name === "reason" ? plainText(value) : `${name} ${plainText(value)}`)),
+    ...seen,
+  ].join(" · ");
 };

@@ -73,7 +73,8 @@ export class OrdersView {
       label: "Fills. Enter tells the story of the order.",
       columns: fillColumns(now),
       keyOf: ({ seq }) => String(seq),
-      empty: () => (this.#watched?.state.rows("fills").size === 0 ? "Nothing was filled yet." : "No fill fits the filter."),
+      empty: () =>
+        this.#watched?.state.rows("fills").size === 0 ? "Nothing was filled yet." : "No fill fits the filter.",
       chosen: ({ clOrdId }) => this.#open(clOrdId),
       sort: { column: 0, down: true },
     });
@@ -171,7 +172,9 @@ export class OrdersView {
   #fits(row) {
     const words = this.#words.value.toLowerCase();
     const text =
-      "phase" in row ? `${row.clOrdId} ${row.slot} ${row.ordType} ${row.phase} ${row.reason}` : `${row.clOrdId} ${row.liquidity}`;
+      "phase" in row
+        ? `${row.clOrdId} ${row.slot} ${row.ordType} ${row.phase} ${row.reason}`
+        : `${row.clOrdId} ${row.liquidity}`;
     return (
       (this.#strategies.value === "" || row.strategy === this.#strategies.value) &&
       (this.#instruments.value === "" || row.instId === this.#instruments.value) &&
@@ -189,7 +192,10 @@ export class OrdersView {
       ...(side === "" ? {} : { side: side === "buy" ? "buy" : "sell" }),
     };
     const of = strategy === "" ? "" : ` of ${strategy}`;
-    this.#actions.cancel(where, `open ${side === "" ? "orders" : `${side} orders`}${of}${instId === "" ? "" : ` in ${instId}`}`);
+    this.#actions.cancel(
+      where,
+      `open ${side === "" ? "orders" : `${side} orders`}${of}${instId === "" ? "" : ` in ${instId}`}`,
+    );
   }
 }
 
@@ -198,6 +204,9 @@ const offer = (select, all, names) => {
   const known = [...select.options].slice(1).map(({ value }) => value);
   if (known.join("\n") === names.join("\n")) return;
   const chosen = select.value;
-  select.replaceChildren(element("option", { value: "" }, all), ...names.map((name) => element("option", { value: name }, name)));
+  select.replaceChildren(
+    element("option", { value: "" }, all),
+    ...names.map((name) => element("option", { value: name }, name)),
+  );
   select.value = names.includes(chosen) ? chosen : "";
 };

@@ -64,7 +64,14 @@ export const strategyColumns = [
     narrow: 46,
   },
   { name: "fills", text: ({ fills }) => figure(fills), value: ({ fills }) => fills, width: 66, wide: true },
-  { name: "weight", label: "weight spent", text: ({ weight }) => figure(weight), value: ({ weight }) => weight, width: 80, wide: true },
+  {
+    name: "weight",
+    label: "weight spent",
+    text: ({ weight }) => figure(weight),
+    value: ({ weight }) => weight,
+    width: 80,
+    wide: true,
+  },
 ];
 
 /** @param {(row: PositionRow) => void} close @returns {readonly import("./virtual-table.js").TableColumn<PositionRow>[]} */
@@ -78,10 +85,18 @@ export const positionColumns = (close) => [
     narrow: 62,
     grow: true,
   },
-  { name: "instrument", text: ({ instId }) => instId, value: ({ instId }) => instId, isText: true, width: 132, narrow: 104 },
+  {
+    name: "instrument",
+    text: ({ instId }) => instId,
+    value: ({ instId }) => instId,
+    isText: true,
+    width: 132,
+    narrow: 104,
+  },
   {
     name: "quantity",
-    text: ({ qty }) => (Number(qty) === 0 ? "flat" : `${Number(qty) > 0 ? "▲" : "▼"} ${shortFigure(qty.replace("-", ""))}`),
+    text: ({ qty }) =>
+      Number(qty) === 0 ? "flat" : `${Number(qty) > 0 ? "▲" : "▼"} ${shortFigure(qty.replace("-", ""))}`,
     value: ({ qty }) => Number(qty),
     title: ({ qty }) => qty,
     width: 92,
@@ -139,7 +154,14 @@ export const positionColumns = (close) => [
 
 /** @type {readonly import("./virtual-table.js").TableColumn<BalanceRow>[]} */
 export const balanceColumns = [
-  { name: "currency", text: ({ currency }) => currency, value: ({ currency }) => currency, isText: true, width: 80, grow: true },
+  {
+    name: "currency",
+    text: ({ currency }) => currency,
+    value: ({ currency }) => currency,
+    isText: true,
+    width: 80,
+    grow: true,
+  },
   {
     name: "balance",
     text: ({ balance, stale }) => `${shortFigure(balance, 4)}${stale ? " (old)" : ""}`,
@@ -154,11 +176,27 @@ const amountValue = (text) => Number(text ?? 0);
 
 /** @type {readonly import("./virtual-table.js").TableColumn<AccountRow>[]} */
 export const accountColumns = [
-  { name: "user", text: ({ user }) => user, value: ({ user }) => user, isText: true, width: 110, narrow: 70, grow: true },
-  { name: "currency", text: ({ currency }) => currency, value: ({ currency }) => currency, isText: true, width: 80, narrow: 70 },
+  {
+    name: "user",
+    text: ({ user }) => user,
+    value: ({ user }) => user,
+    isText: true,
+    width: 110,
+    narrow: 70,
+    grow: true,
+  },
+  {
+    name: "currency",
+    text: ({ currency }) => currency,
+    value: ({ currency }) => currency,
+    isText: true,
+    width: 80,
+    narrow: 70,
+  },
   {
     name: "balance",
-    text: ({ balance }) => (balance === undefined ? "–" : `${shortFigure(balance.balance, 4)}${balance.stale ? " (old)" : ""}`),
+    text: ({ balance }) =>
+      balance === undefined ? "–" : `${shortFigure(balance.balance, 4)}${balance.stale ? " (old)" : ""}`,
     value: ({ balance }) => amountValue(balance?.balance),
     title: ({ balance }) => balance?.balance ?? "",
     width: 130,

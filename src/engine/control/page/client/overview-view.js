@@ -71,7 +71,9 @@ export class OverviewView {
       columns: balanceColumns,
       keyOf: ({ currency }) => currency,
       empty: () =>
-        this.#watched?.engine?.unrecorded?.includes("account") ? "Balances are not recorded." : "Balances have not been read yet.",
+        this.#watched?.engine?.unrecorded?.includes("account")
+          ? "Balances are not recorded."
+          : "Balances have not been read yet.",
       most: 6,
     });
     this.#accounts = new VirtualTable({
@@ -110,9 +112,11 @@ export class OverviewView {
     inTurn(this.#equity, () => this.#equity.update(state, 210));
     if (nowMs() - this.#drawnAt < pauseMs) return;
     this.#drawnAt = nowMs();
-    if (this.#isNew("strategies", state)) inTurn(this.#strategies, () => this.#strategies.set(state.list("strategies")));
+    if (this.#isNew("strategies", state))
+      inTurn(this.#strategies, () => this.#strategies.set(state.list("strategies")));
     if (this.#isNew("positions", state)) inTurn(this.#positions, () => this.#positions.set(state.list("positions")));
-    if (this.#isNew("balances", state, ["balances", "userMoney", "strategies"])) inTurn(this.#balances, () => this.#drawAccounts(state));
+    if (this.#isNew("balances", state, ["balances", "userMoney", "strategies"]))
+      inTurn(this.#balances, () => this.#drawAccounts(state));
     if (this.#isNew("events", state)) inTurn(this.#events, () => this.#drawEvents(watched));
   }
 
@@ -161,18 +165,33 @@ export class OverviewView {
   #drawTiles({ state, now }) {
     /** @type {Set<string>} */
     const names = new Set();
-    const tell = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ more, tone = "", title = "") => {
+    const tell = (
+      /** @type {string} */ name,
+      /** @type {string} */ value,
+      /** @type {string} */ more,
+      tone = "",
+      title = "",
+    ) => {
       names.add(name);
       this.#tile(name, value, more, tone, title);
     };
     const money = state.list("money");
     if (money.length === 0) tell("Profit", "–", "nothing was traded yet");
-    for (const row of money) tell(`Profit in ${row.currency}`, gainText(row.profit), moneyParts(row), toneOf(row.profit), exactly(row));
+    for (const row of money)
+      tell(`Profit in ${row.currency}`, gainText(row.profit), moneyParts(row), toneOf(row.profit), exactly(row));
     const orders = openOrders(state);
-    tell("Open orders", figure(orders.resting), orders.waiting === 0 ? "none on its way" : `${figure(orders.waiting)} on their way`);
+    tell(
+      "Open orders",
+      figure(orders.resting),
+      orders.waiting === 0 ? "none on its way" : `${figure(orders.waiting)} on their way`,
+    );
     const held = state.list("positions").filter(({ qty }) => Number(qty) !== 0);
     const instruments = new Set(held.map(({ instId }) => instId)).size;
-    tell("Positions held", figure(held.length), held.length === 0 ? "flat" : `in ${countOf(instruments, "instrument")}`);
+    tell(
+      "Positions held",
+      figure(held.length),
+      held.length === 0 ? "flat" : `in ${countOf(instruments, "instrument")}`,
+    );
     const minutes = state.list("quota").filter(({ layer }) => layer === "uid");
     const leftOf = (/** @type {QuotaRow} */ row) => row.capacity - (row.windowEndsAt <= now ? 0 : row.used);
     // Of several users the one that has least: it is the one that waits.
@@ -181,13 +200,25 @@ export class OverviewView {
       const left = leftOf(minute);
       const until = minute.windowEndsAt <= now ? "" : `, new in ${leftText(minute.windowEndsAt - now)}`;
       const whose = minutes.length > 1 ? ` by ${minute.scope}` : "";
-      tell("Weight left", figure(left), `of ${figure(minute.capacity)} a window${whose}${until}`, left <= minute.reserved ? "amber" : "");
+      tell(
+        "Weight left",
+        figure(left),
+        `of ${figure(minute.capacity)} a window${whose}${until}`,
+        left <= minute.reserved ? "amber" : "",
+      );
     }
     const queue = state.row("queue", "all");
     const waiting = queue?.queued ?? 0;
     const inFlight = `${figure(queue?.inFlight ?? 0)} in flight`;
-    if (lacks(state, "queue")) tell("Waiting for quota", "–", lacks(state, "limits") ? "not recorded" : `not recorded · ${inFlight}`);
-    else tell("Waiting for quota", waiting === 0 ? "nothing" : countOf(waiting, "action"), inFlight, waiting > 0 ? "amber" : "");
+    if (lacks(state, "queue"))
+      tell("Waiting for quota", "–", lacks(state, "limits") ? "not recorded" : `not recorded · ${inFlight}`);
+    else
+      tell(
+        "Waiting for quota",
+        waiting === 0 ? "nothing" : countOf(waiting, "action"),
+        inFlight,
+        waiting > 0 ? "amber" : "",
+      );
     for (const [name, { node }] of this.#shown) {
       if (names.has(name)) continue;
       node.remove();

@@ -86,7 +86,9 @@ export class PageHeader {
 
   /** All engines at once: the halt is for each of them. @param {readonly WatchedEngine[]} engines @param {boolean} mayAct @param {boolean} canAct */
   drawAll(engines, mayAct, canAct) {
-    const gone = engines.filter(({ feed, engine }) => ["lost", "refused"].includes(feed.state.state) || engine?.state === "gone");
+    const gone = engines.filter(
+      ({ feed, engine }) => ["lost", "refused"].includes(feed.state.state) || engine?.state === "gone",
+    );
     const lost = gone.length;
     const readOnly = engines.filter(({ engine }) => engine?.access === "read" && engine.state === "running");
     const running = engines.filter(({ engine }) => engine?.state === "running" && engine.playback === undefined);
@@ -100,8 +102,13 @@ export class PageHeader {
     if (text) put(text, lost === 0 ? "connected" : `${lost} not connected`);
     setClass(this.#link, `link ${lost === 0 ? "good" : "bad"}`);
     const trouble =
-      lost === 0 ? "" : `Not connected: ${gone.map(({ name }) => name).join(", ")}. What is shown of them is old. Trying again …`;
-    const reading = readOnly.length === 0 ? "" : `Only read, and not halted from here: ${readOnly.map(({ name }) => name).join(", ")}.`;
+      lost === 0
+        ? ""
+        : `Not connected: ${gone.map(({ name }) => name).join(", ")}. What is shown of them is old. Trying again …`;
+    const reading =
+      readOnly.length === 0
+        ? ""
+        : `Only read, and not halted from here: ${readOnly.map(({ name }) => name).join(", ")}.`;
     put(this.#banner, [trouble, reading].filter((text) => text !== "").join(" "));
     this.#banner.hidden = trouble === "" && reading === "";
     setClass(this.#banner, `banner ${trouble === "" ? "amber" : "bad"}`);
@@ -147,9 +154,13 @@ export class PageHeader {
     const engine = watched?.engine;
     const trouble = watched?.trouble ?? "";
     const mode =
-      engine === undefined || engine.mode === "active" ? "" : `${engine.name} is ${modeText({ mode: engine.mode })}: ${engine.reason}`;
+      engine === undefined || engine.mode === "active"
+        ? ""
+        : `${engine.name} is ${modeText({ mode: engine.mode })}: ${engine.reason}`;
     const stopped =
-      engine?.state === "stopped" && engine.playback === undefined ? `${engine.name} has stopped. What is shown is how it ended.` : "";
+      engine?.state === "stopped" && engine.playback === undefined
+        ? `${engine.name} has stopped. What is shown is how it ended.`
+        : "";
     const text = trouble === "" ? (stopped === "" ? mode : stopped) : `${trouble} What is shown is old. Trying again …`;
     this.#banner.hidden = text === "";
     put(this.#banner, text);

@@ -19,7 +19,13 @@ export class PlaybackBar {
   #actions;
   #play;
   #speed;
-  #place = element("input", { type: "range", min: "0", max: String(steps), step: "1", "aria-label": "place in the run" });
+  #place = element("input", {
+    type: "range",
+    min: "0",
+    max: String(steps),
+    step: "1",
+    "aria-label": "place in the run",
+  });
   #clock = element("output", { class: "clock" });
   #missing = element("p", { class: "missing soft", hidden: true });
   #isHeld = false;

@@ -50,13 +50,15 @@ class Gauge {
   draw(row, now) {
     const { layer, scope, capacity, used, reserved, foreign, windowEndsAt } = row;
     const leftMs = windowEndsAt - now;
-    this.#lengthMs = layers[layer]?.[2] ?? Math.max(this.#lengthMs, leftMs > 1_500 ? Math.ceil(leftMs / 60_000) * 60_000 : 1_000);
+    this.#lengthMs =
+      layers[layer]?.[2] ?? Math.max(this.#lengthMs, leftMs > 1_500 ? Math.ceil(leftMs / 60_000) * 60_000 : 1_000);
     // After its end a window is empty, whatever the last update said.
     const isOver = leftMs <= 0;
     const [spent, others] = isOver ? [0, 0] : [Math.min(used, capacity), Math.min(foreign, used)];
     const kept = Math.max(0, Math.min(reserved, capacity - spent));
     const widths = [spent - others, others, capacity - spent - kept, kept];
-    for (const [place, part] of this.#parts.entries()) setWidth(part, (100 * (widths[place] ?? 0)) / Math.max(1, capacity));
+    for (const [place, part] of this.#parts.entries())
+      setWidth(part, (100 * (widths[place] ?? 0)) / Math.max(1, capacity));
     setWidth(this.#time, isOver ? 0 : (100 * leftMs) / this.#lengthMs);
     const unit = unitOf(row);
     put(this.#name, `${layers[layer]?.[0] ?? layer}${scope === "" ? "" : ` ${scope}`}`);

@@ -46,7 +46,10 @@ export const showKeys = (shortcuts) => {
       element(
         "dl",
         { class: "facts" },
-        ...rows.flatMap(([key = "", what = ""]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, what)]),
+        ...rows.flatMap(([key = "", what = ""]) => [
+          element("dt", {}, element("kbd", {}, key)),
+          element("dd", {}, what),
+        ]),
       ),
       element(
         "p",

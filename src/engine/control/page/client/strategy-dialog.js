@@ -27,7 +27,10 @@ export const openStrategy = ({ state }, name, actions, mayAct) => {
         .join(", ") || "nothing traded yet",
     ],
     ["holds", positions.map(({ qty, instId }) => `${shortFigure(qty)} ${instId}`).join(", ") || "nothing"],
-    ["orders", `${countOf(row.openOrders, "open order")}, ${countOf(row.fills, "fill")}, ${figure(row.weight)} weight spent`],
+    [
+      "orders",
+      `${countOf(row.openOrders, "open order")}, ${countOf(row.fills, "fill")}, ${figure(row.weight)} weight spent`,
+    ],
     ["user", row.user],
   ];
   const acts = mayAct
@@ -35,15 +38,25 @@ export const openStrategy = ({ state }, name, actions, mayAct) => {
         row.mode === "halted"
           ? button("Resume …", "Resume …", () => actions.resume(name))
           : button("Halt …", "Halt …", () => actions.halt(name)),
-        button("Cancel its orders …", "Cancel its orders …", () => actions.cancel({ strategy: name }, `open orders of ${name}`)),
-        ...(positions.length === 0 ? [] : [button("Close its positions …", "Close its positions …", () => actions.closeHoldings(name))]),
-        ...(row.schema === undefined ? [] : [button("Change options …", "Change options …", () => actions.options(row))]),
+        button("Cancel its orders …", "Cancel its orders …", () =>
+          actions.cancel({ strategy: name }, `open orders of ${name}`),
+        ),
+        ...(positions.length === 0
+          ? []
+          : [button("Close its positions …", "Close its positions …", () => actions.closeHoldings(name))]),
+        ...(row.schema === undefined
+          ? []
+          : [button("Change options …", "Change options …", () => actions.options(row))]),
       ]
     : [];
   openDialog({
     title: name,
     content: [
-      element("dl", { class: "facts" }, ...facts.flatMap(([label = "", text = ""]) => [element("dt", {}, label), element("dd", {}, text)])),
+      element(
+        "dl",
+        { class: "facts" },
+        ...facts.flatMap(([label = "", text = ""]) => [element("dt", {}, label), element("dd", {}, text)]),
+      ),
       element("h3", {}, "Options"),
       element("pre", { class: "options", tabindex: "0" }, JSON.stringify(row.options ?? {}, null, 2)),
       ...(mayAct && row.schema === undefined

@@ -44,7 +44,9 @@ export class WatchedEngine {
 
   /** What is shown is as it is. */
   get isFresh() {
-    return this.feed.state.state === "open" && this.engine?.state !== "gone" && this.feed.engineSilentMs < standsStillMs;
+    return (
+      this.feed.state.state === "open" && this.engine?.state !== "gone" && this.feed.engineSilentMs < standsStillMs
+    );
   }
 
   /** What is shown is not how it is: not so while the page is still connecting. */

@@ -52,7 +52,8 @@ export const moneyText = (text) => {
 export const gainText = (text) => (text !== undefined && Number(text) > 0 ? `+${moneyText(text)}` : moneyText(text));
 
 /** Class of a colour. @param {string | undefined} text */
-export const toneOf = (text) => (text === undefined || text === "" || Number(text) === 0 ? "" : Number(text) > 0 ? "gain" : "loss");
+export const toneOf = (text) =>
+  text === undefined || text === "" || Number(text) === 0 ? "" : Number(text) > 0 ? "gain" : "loss";
 
 /** How long ago, for a glance. @param {number} ms */
 export const ageText = (ms) =>
@@ -102,7 +103,8 @@ export const plainText = (value) => (typeof value === "string" ? value : (JSON.s
 export const shortName = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
 
 /** One, two and three; more are counted. @param {readonly string[]} names */
-export const namesText = (names) => (names.length <= 3 ? names.join(", ") : `${names.slice(0, 2).join(", ")} and ${names.length - 2} more`);
+export const namesText = (names) =>
+  names.length <= 3 ? names.join(", ") : `${names.slice(0, 2).join(", ")} and ${names.length - 2} more`;
 
 /** @type {Readonly<Record<string, string>>} */
 const unrecordedTexts = {

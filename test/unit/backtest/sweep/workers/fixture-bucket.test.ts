@@ -24,7 +24,8 @@ const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(b
 
 /** The signature that belongs to a request, by the published steps of version 4. */
 const signatureOf = ({ method, url, headers }: IncomingMessage): string => {
-  const [, day, names = ""] = /Credential=[^/]+\/(\d{8})\/.*SignedHeaders=([^,]+)/.exec(headers.authorization ?? "") ?? [];
+  const [, day, names = ""] =
+    /Credential=[^/]+\/(\d{8})\/.*SignedHeaders=([^,]+)/.exec(headers.authorization ?? "") ?? [];
   const lines = names.split(";").map((name) => `${name}:${String(headers[name]).trim()}\n`);
   const canonical = [method, url, "", lines.join(""), names, headers["x-amz-content-sha256"]].join("\n");
   const scope = `${day}/${region}/s3/aws4_request`;
@@ -48,7 +49,8 @@ beforeEach(async () => {
       const end = (status: number, bytes: Buffer | string = ""): void => {
         response.writeHead(status).end(bytes);
       };
-      if (!(headers.authorization ?? "").endsWith(`Signature=${signatureOf(request)}`)) end(403, "SignatureDoesNotMatch");
+      if (!(headers.authorization ?? "").endsWith(`Signature=${signatureOf(request)}`))
+        end(403, "SignatureDoesNotMatch");
       else if (!url.startsWith("/markets/")) end(404, "NoSuchBucket");
       else if (method === "GET") end(objects.has(url) ? 200 : 404, objects.get(url));
       else if (headers["x-amz-content-sha256"] !== sha256(body)) end(400, "XAmzContentSHA256Mismatch");
@@ -84,7 +86,11 @@ describe("A fixture in a bucket", () => {
   it.each(["s3://markets", "s3://markets/two words/ü"])(
     "of %s is uploaded once, its manifest last, and comes back byte for byte",
     async (place) => {
-      expect(await pushToBucket(fixture, place)).toEqual({ place: `${place}/${contentHash}`, contentHash, isNew: true });
+      expect(await pushToBucket(fixture, place)).toEqual({
+        place: `${place}/${contentHash}`,
+        contentHash,
+        isNew: true,
+      });
       expect(writes).toEqual([...series.map(({ file }) => file), "manifest.json"]);
       expect(await pushToBucket(fixture, place)).toMatchObject({ isNew: false });
       expect(writes).toHaveLength(series.length + 1);
@@ -123,8 +129,16 @@ describe("A fixture in a bucket", () => {
       { AWS_SECRET_ACCESS_KEY: "other" },
       "answered 403. May these keys read the bucket, and is AWS_REGION its region?",
     ],
-    ["another region", { AWS_REGION: "us-east-1" }, "answered 403. May these keys read the bucket, and is AWS_REGION its region?"],
-    ["nothing there", {}, "answered 404. Is the fixture there? Put it there with `sluice data push DIR --to s3://markets`."],
+    [
+      "another region",
+      { AWS_REGION: "us-east-1" },
+      "answered 403. May these keys read the bucket, and is AWS_REGION its region?",
+    ],
+    [
+      "nothing there",
+      {},
+      "answered 404. Is the fixture there? Put it there with `sluice data push DIR --to s3://markets`.",
+    ],
     ["nobody there", { AWS_ENDPOINT_URL: "http://127.0.0.1:1" }, "cannot be fetched: "],
   ])("is refused with advice where there is %s", async (_, environment, text) => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);

@@ -1,10 +1,24 @@
 /** Fixtures by their hash: what a source may do wrong, and what a cache may have become. */
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type FixturePlaces, fixtureByHash, pushFixture } from "../../../../../src/backtest/sweep/workers/fixture-source.ts";
+import {
+  type FixturePlaces,
+  fixtureByHash,
+  pushFixture,
+} from "../../../../../src/backtest/sweep/workers/fixture-source.ts";
 import { main } from "../../../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../../../src/clock/virtual-clock.ts";
 import { readFixture, readManifest } from "../../../../../src/market/tape/fixture.ts";
@@ -69,7 +83,9 @@ describe("A fixture by its hash", () => {
     const dir = await byHash(lost, contentHash, { source: `${base}/?token=abc`, cache });
     expect(dir).toBe(join(cache, contentHash));
     expect(readFixture(dir).tape).toEqual(readFixture(fixture).tape);
-    expect(asked).toEqual(["manifest.json", ...series.map((one) => one.file)].map((name) => `/markets/${contentHash}/${name}?token=abc`));
+    expect(asked).toEqual(
+      ["manifest.json", ...series.map((one) => one.file)].map((name) => `/markets/${contentHash}/${name}?token=abc`),
+    );
     expect(await byHash(lost, contentHash, { source: base, cache })).toBe(dir);
     expect(asked).toHaveLength(1 + series.length);
     expect(readdirSync(cache)).toEqual([contentHash]);
@@ -96,7 +112,11 @@ describe("A fixture by its hash", () => {
   };
 
   it.each([
-    ["whose file is damaged", (source: string) => damage(join(source, contentHash, file)), "is not what its manifest says"],
+    [
+      "whose file is damaged",
+      (source: string) => damage(join(source, contentHash, file)),
+      "is not what its manifest says",
+    ],
     [
       "whose file is longer than it says",
       (source: string) => writeFileSync(join(source, contentHash, file), Buffer.alloc(5_000_000)),
@@ -114,7 +134,8 @@ describe("A fixture by its hash", () => {
     ],
     [
       "with a file outside the folder",
-      (source: string) => manifestWith(source, (text) => text.replace(`"file": "${file}"`, '"file": "../../../stolen.bin"')),
+      (source: string) =>
+        manifestWith(source, (text) => text.replace(`"file": "${file}"`, '"file": "../../../stolen.bin"')),
       "file",
     ],
     [
@@ -122,7 +143,11 @@ describe("A fixture by its hash", () => {
       (source: string) => manifestWith(source, (text) => text + " ".repeat(1_100_000)),
       "a manifest has 1048576 bytes at most",
     ],
-    ["that is not there", (source: string) => writeFileSync(join(source, contentHash, "manifest.json"), "nothing"), "expected JSON"],
+    [
+      "that is not there",
+      (source: string) => writeFileSync(join(source, contentHash, "manifest.json"), "nothing"),
+      "expected JSON",
+    ],
   ])("%s is refused, and nothing is kept of it", async (_, spoil, message) => {
     const { source, cache } = fresh();
     spoil(source);
@@ -137,7 +162,11 @@ describe("A fixture by its hash", () => {
     const other = await serve(source);
     const away = await serve(source, ({ url = "" }, response) => {
       if (url.includes("/moved/")) return false;
-      response.writeHead(302, { location: url.includes("manifest.json") ? `${other.base}/${contentHash}/manifest.json` : url }).end();
+      response
+        .writeHead(302, {
+          location: url.includes("manifest.json") ? `${other.base}/${contentHash}/manifest.json` : url,
+        })
+        .end();
       return true;
     });
     const refused = byHash(lost, contentHash, { source: `${away.base}?token=secret`, cache });
@@ -170,40 +199,46 @@ describe("A fixture by its hash", () => {
     await expect(refused).rejects.not.toThrow(/ann|pa/);
   });
 
-  it.each(["", "..", "/etc", "F".repeat(64)])("by the hash %j is refused, and the cache is left as it is", async (hash) => {
-    const cache = join(folder, `kept-${count++}`);
-    mkdirSync(join(cache, contentHash), { recursive: true });
-    await expect(byHash(lost, hash, { cache })).rejects.toThrow("is not the hash of a fixture");
-    expect(readdirSync(cache)).toEqual([contentHash]);
-  });
+  it.each(["", "..", "/etc", "F".repeat(64)])(
+    "by the hash %j is refused, and the cache is left as it is",
+    async (hash) => {
+      const cache = join(folder, `kept-${count++}`);
+      mkdirSync(join(cache, contentHash), { recursive: true });
+      await expect(byHash(lost, hash, { cache })).rejects.toThrow("is not the hash of a fixture");
+      expect(readdirSync(cache)).toEqual([contentHash]);
+    },
+  );
 
-  it.each(["manifest.json", file])("whose %s does not come is given up in time, or at once when it is stopped", async (name) => {
-    const { source, cache } = fresh();
-    let asked = (): void => undefined;
-    const { base } = await serve(source, ({ url = "" }, response) => {
-      if (!url.endsWith(name)) return false;
-      response.write("{");
-      asked();
-      return true;
-    });
-    const begin = async (signal?: AbortSignal): Promise<{ readonly ended: Promise<string> }> => {
-      const reached = new Promise<void>((resolve) => {
-        asked = resolve;
+  it.each(["manifest.json", file])(
+    "whose %s does not come is given up in time, or at once when it is stopped",
+    async (name) => {
+      const { source, cache } = fresh();
+      let asked = (): void => undefined;
+      const { base } = await serve(source, ({ url = "" }, response) => {
+        if (!url.endsWith(name)) return false;
+        response.write("{");
+        asked();
+        return true;
       });
-      const ended = byHash(lost, contentHash, { source: base, cache }, signal).catch(String);
-      await reached;
-      return { ended };
-    };
-    const slow = await begin();
-    clock.advanceTo(clock.now() + 59_999);
-    clock.advanceTo(clock.now() + 1 + 5_000_000 / 100);
-    expect(await slow.ended).toMatch(/cannot be fetched: it took longer than \d+ s\./);
-    const stop = new AbortController();
-    const stopped = await begin(stop.signal);
-    stop.abort();
-    expect(await stopped.ended).toContain("cannot be fetched: it was stopped.");
-    expect(readdirSync(cache)).toEqual([]);
-  });
+      const begin = async (signal?: AbortSignal): Promise<{ readonly ended: Promise<string> }> => {
+        const reached = new Promise<void>((resolve) => {
+          asked = resolve;
+        });
+        const ended = byHash(lost, contentHash, { source: base, cache }, signal).catch(String);
+        await reached;
+        return { ended };
+      };
+      const slow = await begin();
+      clock.advanceTo(clock.now() + 59_999);
+      clock.advanceTo(clock.now() + 1 + 5_000_000 / 100);
+      expect(await slow.ended).toMatch(/cannot be fetched: it took longer than \d+ s\./);
+      const stop = new AbortController();
+      const stopped = await begin(stop.signal);
+      stop.abort();
+      expect(await stopped.ended).toContain("cannot be fetched: it was stopped.");
+      expect(readdirSync(cache)).toEqual([]);
+    },
+  );
 
   it.each([
     ["whole", () => undefined],
@@ -243,9 +278,13 @@ describe("A fixture by its hash", () => {
     await expect(byHash(lost, contentHash, { cache })).rejects.toThrow("Say where fixtures are with --fixtures");
     const empty = join(folder, "empty");
     mkdirSync(empty, { recursive: true });
-    await expect(byHash(lost, contentHash, { source: empty, cache })).rejects.toThrow(`sluice data push DIR --to ${empty}`);
+    await expect(byHash(lost, contentHash, { source: empty, cache })).rejects.toThrow(
+      `sluice data push DIR --to ${empty}`,
+    );
     const { base } = await serve(empty);
-    await expect(byHash(lost, contentHash, { source: base, cache })).rejects.toThrow("answered 404. Is the fixture there?");
+    await expect(byHash(lost, contentHash, { source: base, cache })).rejects.toThrow(
+      "answered 404. Is the fixture there?",
+    );
   });
 });
 

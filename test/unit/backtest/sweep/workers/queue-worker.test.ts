@@ -41,255 +41,299 @@ const sheet = (more: Partial<WorkSheet> = {}): WorkSheet => ({
   ...more,
 });
 
-describe.each(queueServers)("Work on a queue in $name (skipped where there is no $program)", ({ isInstalled, start, watch }) => {
-  beforeEach(({ skip }) => skip(!isInstalled));
-  let server: Awaited<ReturnType<typeof start>>;
-  let queue: WatchedQueue;
-  const closing: (() => unknown)[] = [];
+describe.each(queueServers)(
+  "Work on a queue in $name (skipped where there is no $program)",
+  ({ isInstalled, start, watch }) => {
+    beforeEach(({ skip }) => skip(!isInstalled));
+    let server: Awaited<ReturnType<typeof start>>;
+    let queue: WatchedQueue;
+    const closing: (() => unknown)[] = [];
 
-  beforeAll(async () => {
-    if (!isInstalled) return;
-    server = await start();
-    queue = watch(server.url);
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-    if (isInstalled) await queue.empty();
-  });
-  afterAll(async () => {
-    if (!isInstalled) return;
-    await queue.close();
-    await server.stop();
-  });
+    beforeAll(async () => {
+      if (!isInstalled) return;
+      server = await start();
+      queue = watch(server.url);
+    });
+    afterEach(async () => {
+      for (const close of closing.splice(0).reverse()) await close();
+      if (isInstalled) await queue.empty();
+    });
+    afterAll(async () => {
+      if (!isInstalled) return;
+      await queue.close();
+      await server.stop();
+    });
 
-  const submit = async (given: WorkSheet, durable = false) => {
-    const notices: string[] = [];
-    const answers = { failed: (reason: string) => ({ reason }), again: () => false };
-    const options = { url: server.url, clock, durable, onNotice: (text: string) => notices.push(text) };
-    const submitter = await QueueSubmitter.open<Doubled, unknown>(given, answers, options);
-    closing.push(() => submitter.close());
-    return { submitter, notices };
-  };
-
-  const work = async (open: OpenWork, jobs = 1) => {
-    const said: string[] = [];
-    const worker = await QueueWorker.open({ url: server.url, jobs, clock, kinds: { sweep: open }, say: (text) => said.push(text) });
-    const ended = worker.run();
-    let stopped = false;
-    const stop = async (): Promise<number> => {
-      if (!stopped) worker.stop();
-      stopped = true;
-      return ended;
+    const submit = async (given: WorkSheet, durable = false) => {
+      const notices: string[] = [];
+      const answers = { failed: (reason: string) => ({ reason }), again: () => false };
+      const options = { url: server.url, clock, durable, onNotice: (text: string) => notices.push(text) };
+      const submitter = await QueueSubmitter.open<Doubled, unknown>(given, answers, options);
+      closing.push(() => submitter.close());
+      return { submitter, notices };
     };
-    closing.push(stop);
-    return { worker, said, stop };
-  };
 
-  const doubling: OpenWork = () =>
-    Promise.resolve({
-      title: "doubling",
-      run: (data) => Promise.resolve({ kind: "answer" as const, answer: { value: 2 * (data as Doubled).index } }),
-      close: () => Promise.resolve(),
-    });
-
-  const jobs = (count: number): readonly Doubled[] => Array.from({ length: count }, (_, index) => ({ index }));
-  const answersOf = async (submitter: QueueSubmitter<Doubled, unknown>, count: number): Promise<ReadonlyMap<number, unknown>> => {
-    const found = new Map<number, unknown>();
-    await submitter.run(jobs(count), ({ index }, answer) => {
-      expect(found.has(index)).toBe(false);
-      found.set(index, answer);
-    });
-    return found;
-  };
-
-  it("answers every job once, and keeps no more than digests where the submitter keeps results", async () => {
-    const { submitter } = await submit(sheet(), true);
-    await work(doubling, 4);
-    const found = await answersOf(submitter, 2_345);
-    expect([...found].sort(([a], [b]) => a - b)).toEqual(jobs(2_345).map(({ index }) => [index, { value: 2 * index }]));
-    const texts = await queue.answers(nameOfSheet(sheet()));
-    expect(texts.length).toBe(2_345);
-    expect(texts.every((text) => /^#[\w-]{16}$/.test(text))).toBe(true);
-    await submitter.close();
-    expect(await queue.left()).toBe(0);
-  });
-
-  it("is run again where only its digest is left", async () => {
-    const first = await submit(sheet(), true);
-    await work(doubling);
-    await answersOf(first.submitter, 3);
-    await first.submitter.close();
-    const { submitter } = await submit(sheet(), true);
-    expect((await answersOf(submitter, 3)).size).toBe(3);
-  });
-
-  it.each([
-    ["another version", { version: "0.0.1" }, `it is asked for by Sluice 0.0.1, and this worker is ${packageVersion()}`],
-    ["another config", {}, "or a file it imports, is another here. Give the worker the same checkout"],
-    ["a config outside its folder", { config: { path: "../../etc/passwd.ts", sources: hash, hash } }, "lies outside the worker's folder"],
-    ["a config by its full path", { config: { path: "/etc/passwd.ts", sources: hash, hash } }, "lies outside the worker's folder"],
-    ["a config it does not have", { config: { path: "config/nowhere.ts", sources: hash, hash } }, "there is no config/nowhere.ts in"],
-  ])("is refused with what to do for %s, by the worker and to the submitter", async (_, more, message) => {
-    const { submitter, notices } = await submit(sheet(more));
-    const run = answersOf(submitter, 1);
-    const { said, stop } = await work(openSweepWork({}));
-    await until(() => Promise.resolve(notices.some((text) => text.includes("refuses"))));
-    expect(said.join()).toContain(message);
-    expect(notices.find((text) => text.includes("refuses"))).toContain(message);
-    expect(await stop()).toBe(0);
-    await submitter.close();
-    expect((await run).size).toBe(0);
-  });
-
-  it("of no recorded market is refused", async () => {
-    const { fixture: _, ...without } = sheet();
-    await expect(openSweepWork({})(without, { clock })).rejects.toThrow("its sheet names no recorded market");
-  });
-
-  it("leaves no queue open of sheets that are gone, and looks at one that comes back anew", async () => {
-    const closed = vi.spyOn(Queue.prototype, "close");
-    closing.push(() => closed.mockRestore());
-    const { said } = await work(() => Promise.reject(new Refusal("no")));
-    for (const time of [1, 2]) {
-      const { submitter } = await submit(sheet());
-      await until(() => Promise.resolve(said.length === time));
-      await submitter.close();
-      const name = nameOfSheet(sheet());
-      const before = closed.mock.contexts.length;
-      await until(() => Promise.resolve(closed.mock.contexts.slice(before - 1).some((one) => (one as Queue).name === name)));
-      await until(() => Promise.resolve(closed.mock.contexts.length >= 2 * time));
-    }
-  });
-
-  it.each([0, 1])("ends soon when its worker is stopped while the queue is away and %i runs are under way", async (runs) => {
-    const own = await start();
-    closing.push(() => own.stop());
-    // Its first tables: a hurried clock gives a new server little time for them.
-    const first = await openQueue(own.url, createSystemClock());
-    await first.ready();
-    first.disconnect();
-    const said: string[] = [];
-    let gone = false;
-    const endless: OpenWork = () =>
-      Promise.resolve({
-        title: "endless",
-        run: () => new Promise(() => undefined),
-        close: () => {
-          gone = true;
-          return Promise.resolve();
-        },
+    const work = async (open: OpenWork, jobs = 1) => {
+      const said: string[] = [];
+      const worker = await QueueWorker.open({
+        url: server.url,
+        jobs,
+        clock,
+        kinds: { sweep: open },
+        say: (text) => said.push(text),
       });
-    const worker = await QueueWorker.open({
-      url: own.url,
-      jobs: 1,
-      clock,
-      kinds: { sweep: endless },
-      say: (text) => said.push(text),
+      const ended = worker.run();
+      let stopped = false;
+      const stop = async (): Promise<number> => {
+        if (!stopped) worker.stop();
+        stopped = true;
+        return ended;
+      };
+      closing.push(stop);
+      return { worker, said, stop };
+    };
+
+    const doubling: OpenWork = () =>
+      Promise.resolve({
+        title: "doubling",
+        run: (data) => Promise.resolve({ kind: "answer" as const, answer: { value: 2 * (data as Doubled).index } }),
+        close: () => Promise.resolve(),
+      });
+
+    const jobs = (count: number): readonly Doubled[] => Array.from({ length: count }, (_, index) => ({ index }));
+    const answersOf = async (
+      submitter: QueueSubmitter<Doubled, unknown>,
+      count: number,
+    ): Promise<ReadonlyMap<number, unknown>> => {
+      const found = new Map<number, unknown>();
+      await submitter.run(jobs(count), ({ index }, answer) => {
+        expect(found.has(index)).toBe(false);
+        found.set(index, answer);
+      });
+      return found;
+    };
+
+    it("answers every job once, and keeps no more than digests where the submitter keeps results", async () => {
+      const { submitter } = await submit(sheet(), true);
+      await work(doubling, 4);
+      const found = await answersOf(submitter, 2_345);
+      expect([...found].sort(([a], [b]) => a - b)).toEqual(
+        jobs(2_345).map(({ index }) => [index, { value: 2 * index }]),
+      );
+      const texts = await queue.answers(nameOfSheet(sheet()));
+      expect(texts.length).toBe(2_345);
+      expect(texts.every((text) => /^#[\w-]{16}$/.test(text))).toBe(true);
+      await submitter.close();
+      expect(await queue.left()).toBe(0);
     });
-    const ended = worker.run();
-    const options = { url: own.url, clock, durable: false, onNotice: () => undefined };
-    const answers = { failed: (reason: string) => ({ reason }), again: () => false };
-    const submitter = await QueueSubmitter.open<Doubled, unknown>(sheet(), answers, options);
-    if (runs > 0) submitter.run(jobs(runs), () => undefined).catch(() => undefined);
-    await until(() => Promise.resolve(said.length === 1));
-    const watched = watch(own.url);
-    await until(async () => (await watched.active()) === runs);
-    await watched.close();
-    await own.stop();
-    // Its next call finds nobody.
-    await firstValueFrom(after(clock, 700));
-    const at = clock.now();
-    worker.stop();
-    if (runs > 0) {
-      expect(said.at(-1)).toBe("finishing what runs (1); stop it again to give that back");
-      worker.stop();
-    }
-    expect(await ended).toBe(0);
-    expect(gone).toBe(true);
-    expect(clock.now() - at).toBeLessThan(5_000);
-    void submitter.close();
-  });
 
-  it("of a config that comes to other values here is refused", async () => {
-    const path = "test/support/configs/sweep.ts";
-    const { submitter, notices } = await submit(sheet({ config: { path, sources: hashOfSources(path), hash } }));
-    const run = answersOf(submitter, 1);
-    await work(openSweepWork({}));
-    await until(() => Promise.resolve(notices.some((text) => text.includes(`${path} comes to other values here`))));
-    await submitter.close();
-    await run;
-  });
+    it("is run again where only its digest is left", async () => {
+      const first = await submit(sheet(), true);
+      await work(doubling);
+      await answersOf(first.submitter, 3);
+      await first.submitter.close();
+      const { submitter } = await submit(sheet(), true);
+      expect((await answersOf(submitter, 3)).size).toBe(3);
+    });
 
-  it("is left to others by who refuses it, and done by who can", async () => {
-    const { submitter } = await submit(sheet());
-    const { said } = await work(openSweepWork({}));
-    await until(() => Promise.resolve(said.some((text) => text.startsWith("refused"))));
-    const run = answersOf(submitter, 5);
-    await work(doubling);
-    expect((await run).size).toBe(5);
-  });
-
-  it("whose second result differs is told, and the first stays", async () => {
-    const { submitter, notices } = await submit(sheet());
-    const other = await openQueue(server.url, clock);
-    closing.push(() => other.disconnect());
-    const { store } = other;
-    const name = nameOfSheet(sheet());
-    expect(await store.addResult(name, 0, '{"value":1}')).toBe("new");
-    expect(await store.addResult(name, 0, '{"value":1}')).toBe("same");
-    expect(await store.addResult(name, 0, '{"value":2}')).toBe("differs");
-    expect(await answersOf(submitter, 1)).toEqual(new Map([[0, { value: 1 }]]));
-    expect(await store.addResult(name, 0, '{"value":1}')).toBe("same");
-    expect(await queue.noteMs(name)).toBeGreaterThan(6 * 86_400_000);
-    expect(notices).toContain("run 0 was made twice, with different results: the strategy or its worker's machine is not deterministic");
-  });
-
-  it("is asked for again when the store has forgotten everything", async () => {
-    const { submitter } = await submit(sheet());
-    const run = answersOf(submitter, 4);
-    await until(async () => (await queue.waiting()) === 4);
-    await queue.empty();
-    await work(doubling);
-    expect((await run).size).toBe(4);
-  });
-
-  it("whose worker is stopped twice goes back to the queue, and counts as no try", async () => {
-    const { submitter } = await submit(sheet());
-    const run = answersOf(submitter, 1);
-    for (let time = 0; time < 4; time++) {
-      let give = (): void => undefined;
-      const endless: OpenWork = () =>
-        Promise.resolve({
-          title: "endless",
-          run: () =>
-            new Promise((resolve) => {
-              give = () => resolve({ kind: "died", reason: "closed" });
-            }),
-          close: () => Promise.resolve(give()),
-        });
-      const { worker, stop, said } = await work(endless);
-      await until(async () => (await queue.active()) === 1);
-      worker.stop();
-      expect(said.at(-1)).toBe("finishing what runs (1); stop it again to give that back");
-      worker.stop();
+    it.each([
+      [
+        "another version",
+        { version: "0.0.1" },
+        `it is asked for by Sluice 0.0.1, and this worker is ${packageVersion()}`,
+      ],
+      ["another config", {}, "or a file it imports, is another here. Give the worker the same checkout"],
+      [
+        "a config outside its folder",
+        { config: { path: "../../etc/passwd.ts", sources: hash, hash } },
+        "lies outside the worker's folder",
+      ],
+      [
+        "a config by its full path",
+        { config: { path: "/etc/passwd.ts", sources: hash, hash } },
+        "lies outside the worker's folder",
+      ],
+      [
+        "a config it does not have",
+        { config: { path: "config/nowhere.ts", sources: hash, hash } },
+        "there is no config/nowhere.ts in",
+      ],
+    ])("is refused with what to do for %s, by the worker and to the submitter", async (_, more, message) => {
+      const { submitter, notices } = await submit(sheet(more));
+      const run = answersOf(submitter, 1);
+      const { said, stop } = await work(openSweepWork({}));
+      await until(() => Promise.resolve(notices.some((text) => text.includes("refuses"))));
+      expect(said.join()).toContain(message);
+      expect(notices.find((text) => text.includes("refuses"))).toContain(message);
       expect(await stop()).toBe(0);
-    }
-    await work(doubling);
-    expect(await run).toEqual(new Map([[0, { value: 0 }]]));
-  });
+      await submitter.close();
+      expect((await run).size).toBe(0);
+    });
 
-  it("is submitted by one process at a time", async () => {
-    const { submitter } = await submit(sheet());
-    const name = nameOfSheet(sheet());
-    await submitter.close();
-    await queue.holdElsewhere(name, "elsewhere, process 7", 300);
-    const { notices } = await submit(sheet());
-    expect(notices).toEqual(["elsewhere, process 7 has this work already; waiting for it to end"]);
-  });
-});
+    it("of no recorded market is refused", async () => {
+      const { fixture: _, ...without } = sheet();
+      await expect(openSweepWork({})(without, { clock })).rejects.toThrow("its sheet names no recorded market");
+    });
+
+    it("leaves no queue open of sheets that are gone, and looks at one that comes back anew", async () => {
+      const closed = vi.spyOn(Queue.prototype, "close");
+      closing.push(() => closed.mockRestore());
+      const { said } = await work(() => Promise.reject(new Refusal("no")));
+      for (const time of [1, 2]) {
+        const { submitter } = await submit(sheet());
+        await until(() => Promise.resolve(said.length === time));
+        await submitter.close();
+        const name = nameOfSheet(sheet());
+        const before = closed.mock.contexts.length;
+        await until(() =>
+          Promise.resolve(closed.mock.contexts.slice(before - 1).some((one) => (one as Queue).name === name)),
+        );
+        await until(() => Promise.resolve(closed.mock.contexts.length >= 2 * time));
+      }
+    });
+
+    it.each([0, 1])(
+      "ends soon when its worker is stopped while the queue is away and %i runs are under way",
+      async (runs) => {
+        const own = await start();
+        closing.push(() => own.stop());
+        // Its first tables: a hurried clock gives a new server little time for them.
+        const first = await openQueue(own.url, createSystemClock());
+        await first.ready();
+        first.disconnect();
+        const said: string[] = [];
+        let gone = false;
+        const endless: OpenWork = () =>
+          Promise.resolve({
+            title: "endless",
+            run: () => new Promise(() => undefined),
+            close: () => {
+              gone = true;
+              return Promise.resolve();
+            },
+          });
+        const worker = await QueueWorker.open({
+          url: own.url,
+          jobs: 1,
+          clock,
+          kinds: { sweep: endless },
+          say: (text) => said.push(text),
+        });
+        const ended = worker.run();
+        const options = { url: own.url, clock, durable: false, onNotice: () => undefined };
+        const answers = { failed: (reason: string) => ({ reason }), again: () => false };
+        const submitter = await QueueSubmitter.open<Doubled, unknown>(sheet(), answers, options);
+        if (runs > 0) submitter.run(jobs(runs), () => undefined).catch(() => undefined);
+        await until(() => Promise.resolve(said.length === 1));
+        const watched = watch(own.url);
+        await until(async () => (await watched.active()) === runs);
+        await watched.close();
+        await own.stop();
+        // Its next call finds nobody.
+        await firstValueFrom(after(clock, 700));
+        const at = clock.now();
+        worker.stop();
+        if (runs > 0) {
+          expect(said.at(-1)).toBe("finishing what runs (1); stop it again to give that back");
+          worker.stop();
+        }
+        expect(await ended).toBe(0);
+        expect(gone).toBe(true);
+        expect(clock.now() - at).toBeLessThan(5_000);
+        void submitter.close();
+      },
+    );
+
+    it("of a config that comes to other values here is refused", async () => {
+      const path = "test/support/configs/sweep.ts";
+      const { submitter, notices } = await submit(sheet({ config: { path, sources: hashOfSources(path), hash } }));
+      const run = answersOf(submitter, 1);
+      await work(openSweepWork({}));
+      await until(() => Promise.resolve(notices.some((text) => text.includes(`${path} comes to other values here`))));
+      await submitter.close();
+      await run;
+    });
+
+    it("is left to others by who refuses it, and done by who can", async () => {
+      const { submitter } = await submit(sheet());
+      const { said } = await work(openSweepWork({}));
+      await until(() => Promise.resolve(said.some((text) => text.startsWith("refused"))));
+      const run = answersOf(submitter, 5);
+      await work(doubling);
+      expect((await run).size).toBe(5);
+    });
+
+    it("whose second result differs is told, and the first stays", async () => {
+      const { submitter, notices } = await submit(sheet());
+      const other = await openQueue(server.url, clock);
+      closing.push(() => other.disconnect());
+      const { store } = other;
+      const name = nameOfSheet(sheet());
+      expect(await store.addResult(name, 0, '{"value":1}')).toBe("new");
+      expect(await store.addResult(name, 0, '{"value":1}')).toBe("same");
+      expect(await store.addResult(name, 0, '{"value":2}')).toBe("differs");
+      expect(await answersOf(submitter, 1)).toEqual(new Map([[0, { value: 1 }]]));
+      expect(await store.addResult(name, 0, '{"value":1}')).toBe("same");
+      expect(await queue.noteMs(name)).toBeGreaterThan(6 * 86_400_000);
+      expect(notices).toContain(
+        "run 0 was made twice, with different results: the strategy or its worker's machine is not deterministic",
+      );
+    });
+
+    it("is asked for again when the store has forgotten everything", async () => {
+      const { submitter } = await submit(sheet());
+      const run = answersOf(submitter, 4);
+      await until(async () => (await queue.waiting()) === 4);
+      await queue.empty();
+      await work(doubling);
+      expect((await run).size).toBe(4);
+    });
+
+    it("whose worker is stopped twice goes back to the queue, and counts as no try", async () => {
+      const { submitter } = await submit(sheet());
+      const run = answersOf(submitter, 1);
+      for (let time = 0; time < 4; time++) {
+        let give = (): void => undefined;
+        const endless: OpenWork = () =>
+          Promise.resolve({
+            title: "endless",
+            run: () =>
+              new Promise((resolve) => {
+                give = () => resolve({ kind: "died", reason: "closed" });
+              }),
+            close: () => Promise.resolve(give()),
+          });
+        const { worker, stop, said } = await work(endless);
+        await until(async () => (await queue.active()) === 1);
+        worker.stop();
+        expect(said.at(-1)).toBe("finishing what runs (1); stop it again to give that back");
+        worker.stop();
+        expect(await stop()).toBe(0);
+      }
+      await work(doubling);
+      expect(await run).toEqual(new Map([[0, { value: 0 }]]));
+    });
+
+    it("is submitted by one process at a time", async () => {
+      const { submitter } = await submit(sheet());
+      const name = nameOfSheet(sheet());
+      await submitter.close();
+      await queue.holdElsewhere(name, "elsewhere, process 7", 300);
+      const { notices } = await submit(sheet());
+      expect(notices).toEqual(["elsewhere, process 7 has this work already; waiting for it to end"]);
+    });
+  },
+);
 
 describe.skipIf(postgresServer === undefined)("A queue in PostgreSQL (skipped where there is no postgres)", () => {
-  const settings = { concurrency: 1, lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5, runRetryDelay: 100, name: "me" };
+  const settings = {
+    concurrency: 1,
+    lockDuration: 10_000,
+    stalledInterval: 5_000,
+    maxStalledCount: 5,
+    runRetryDelay: 100,
+    name: "me",
+  };
 
   it("waits for a server that restarts, and keeps the order of a job's fields", async () => {
     const first = await startPostgres();
@@ -391,11 +435,18 @@ const startCutter = async (to: number) => {
 };
 
 describe("A queue that cannot be used", () => {
-  it.each(["redi://me:secret@host", "me:secret@host", "http://me:secret@host"])("is refused without its address: %s", async (workers) => {
-    const asked = sweep("test/support/configs/sweep.ts", { fixture: marketOf(1), vary: ["fickle.mood=calm"], workers });
-    await expect(asked).rejects.toThrow(/^The address of the queue is not valid\. Write redis:/);
-    await expect(openQueue(workers, clock)).rejects.toThrow(/^(?!.*secret)/);
-  });
+  it.each(["redi://me:secret@host", "me:secret@host", "http://me:secret@host"])(
+    "is refused without its address: %s",
+    async (workers) => {
+      const asked = sweep("test/support/configs/sweep.ts", {
+        fixture: marketOf(1),
+        vary: ["fickle.mood=calm"],
+        workers,
+      });
+      await expect(asked).rejects.toThrow(/^The address of the queue is not valid\. Write redis:/);
+      await expect(openQueue(workers, clock)).rejects.toThrow(/^(?!.*secret)/);
+    },
+  );
 
   it("is named without any part of its password", () => {
     expect(shownAddress("redis://ann:12/sec@ret@store.example:6379/2")).toBe("store.example:6379/2");
@@ -407,13 +458,28 @@ describe("A queue that cannot be used", () => {
 
   it.each([
     [["worker", "--queue", "redis://127.0.0.1:1"], "The queue at 127.0.0.1:1 does not answer. Is it running"],
-    [["worker", "--queue", "postgres://me:secret@127.0.0.1:1/work"], "The queue at 127.0.0.1:1/work does not answer. Is it running"],
+    [
+      ["worker", "--queue", "postgres://me:secret@127.0.0.1:1/work"],
+      "The queue at 127.0.0.1:1/work does not answer. Is it running",
+    ],
     [["worker", "--queue", "postgres://me:12/secret@word@127.0.0.1:1/work"], "write user and password percent-encoded"],
-    [["worker", "--queue", "localhost"], "Write redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE, or env:NAME."],
+    [
+      ["worker", "--queue", "localhost"],
+      "Write redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE, or env:NAME.",
+    ],
     [["worker", "--queue", "redi://user:pa:secret@word@host"], '"redi://host" is not the address of a queue.'],
-    [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "http://"], "--fixtures: the http:// address is not valid."],
-    [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "s3://user:secret@host"], "--fixtures: the s3:// address names no bucket."],
-    [["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "ftp://user:secret@host"], "--fixtures: ftp:// is not supported."],
+    [
+      ["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "http://"],
+      "--fixtures: the http:// address is not valid.",
+    ],
+    [
+      ["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "s3://user:secret@host"],
+      "--fixtures: the s3:// address names no bucket.",
+    ],
+    [
+      ["worker", "--queue", "redis://127.0.0.1:1", "--fixtures", "ftp://user:secret@host"],
+      "--fixtures: ftp:// is not supported.",
+    ],
     [["worker", "--queue", "env:NO_SUCH_QUEUE"], "The environment variable NO_SUCH_QUEUE is not set."],
     [
       [

@@ -4,8 +4,20 @@ import { SourceState } from "../../../../../src/engine/control/page/client/sourc
 
 it("A user's balance and profit stand in one row a currency, and either may be missing", () => {
   const state = new SourceState("a");
-  const money = { user: "ben", currency: "USDT", profit: "-2.2604", realised: "0", unrealised: "-2.02", fees: "0.2404" };
-  const balance = (user: string, currency: string, amount: string) => ({ user, currency, balance: amount, stale: false });
+  const money = {
+    user: "ben",
+    currency: "USDT",
+    profit: "-2.2604",
+    realised: "0",
+    unrealised: "-2.02",
+    fees: "0.2404",
+  };
+  const balance = (user: string, currency: string, amount: string) => ({
+    user,
+    currency,
+    balance: amount,
+    stale: false,
+  });
   state.apply(
     {
       source: "a",
@@ -20,12 +32,17 @@ it("A user's balance and profit stand in one row a currency, and either may be m
     },
     true,
   );
-  expect(accountRows(state).map(({ user, currency, balance: said, money: made }) => [user, currency, said?.balance, made?.profit])).toEqual(
-    [
-      ["ann", "USDC", undefined, "1"],
-      ["ben", "BTC", "2", undefined],
-      ["ben", "USDT", "4999.7596", "-2.2604"],
-    ],
-  );
+  expect(
+    accountRows(state).map(({ user, currency, balance: said, money: made }) => [
+      user,
+      currency,
+      said?.balance,
+      made?.profit,
+    ]),
+  ).toEqual([
+    ["ann", "USDC", undefined, "1"],
+    ["ben", "BTC", "2", undefined],
+    ["ben", "USDT", "4999.7596", "-2.2604"],
+  ]);
   expect([...usersOf(state)].toSorted()).toEqual(["ann", "ben"]);
 });

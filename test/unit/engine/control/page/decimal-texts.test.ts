@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { add, sub } from "../../../../../src/decimal.ts";
-import { decimalFigure, minus, plainDecimal, plus } from "../../../../../src/engine/control/page/client/decimal-texts.js";
+import {
+  decimalFigure,
+  minus,
+  plainDecimal,
+  plus,
+} from "../../../../../src/engine/control/page/client/decimal-texts.js";
 
 describe("Decimal text for reading", () => {
   it.each([
@@ -28,16 +33,22 @@ describe("Decimal text for reading", () => {
   });
 
   it("is added and subtracted to the last digit, as the engine does it", () => {
-    const text = fc.tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 0, max: 18 })).map(([digits, places]) => {
-      const plain = String(digits < 0n ? -digits : digits).padStart(places + 1, "0");
-      return `${digits < 0n ? "-" : ""}${plain.slice(0, plain.length - places)}${places === 0 ? "" : `.${plain.slice(-places)}`}`;
-    });
+    const text = fc
+      .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 0, max: 18 }))
+      .map(([digits, places]) => {
+        const plain = String(digits < 0n ? -digits : digits).padStart(places + 1, "0");
+        return `${digits < 0n ? "-" : ""}${plain.slice(0, plain.length - places)}${places === 0 ? "" : `.${plain.slice(-places)}`}`;
+      });
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(plus(a, b)).toBe(add(a, b));
         expect(minus(a, b)).toBe(sub(a, b));
       }),
     );
-    expect([plus("0.1", "0.2"), minus("60000.1", "60000.05"), plainDecimal("60000.10")]).toEqual(["0.3", "0.05", "60000.1"]);
+    expect([plus("0.1", "0.2"), minus("60000.1", "60000.05"), plainDecimal("60000.10")]).toEqual([
+      "0.3",
+      "0.05",
+      "60000.1",
+    ]);
   });
 });

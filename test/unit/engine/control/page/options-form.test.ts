@@ -34,9 +34,13 @@ it("An option that is hidden, in whole or in part, has no field and is not sent"
   const schema = { properties: { px: { type: "string" }, apiSecret: { type: "string" }, feed: { type: "object" } } };
   const form = optionsForm(schema, withoutSecrets({ px: "1", apiSecret: "cnry", feed: { url: "a", token: "cnry" } }));
   const [px, secret, feed] = form.nodes as unknown as MadeElement[];
-  const fieldsOf = (node: MadeElement | undefined) => node?.all.filter(({ tag }) => ["input", "textarea", "select"].includes(tag)) ?? [];
+  const fieldsOf = (node: MadeElement | undefined) =>
+    node?.all.filter(({ tag }) => ["input", "textarea", "select"].includes(tag)) ?? [];
   expect([px, secret, feed].map((node) => fieldsOf(node).length)).toEqual([1, 0, 0]);
-  expect([secret?.text, feed?.text]).toEqual(["apiSecret (hidden) Not changeable here.", "feed (hidden) Not changeable here."]);
+  expect([secret?.text, feed?.text]).toEqual([
+    "apiSecret (hidden) Not changeable here.",
+    "feed (hidden) Not changeable here.",
+  ]);
   const [input] = fieldsOf(px);
   if (input !== undefined) input.value = "2";
   expect(form.changes()).toEqual({ px: "2" });

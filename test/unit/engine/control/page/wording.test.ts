@@ -62,6 +62,8 @@ it("How long ago and how much longer are whole seconds", () => {
 });
 
 it("What a recording does not hold is one sentence, and nothing where it holds everything", () => {
-  expect(wording.unrecordedText(["account", "book"])).toBe("Not in this recording: balances and positions of the account, the book.");
+  expect(wording.unrecordedText(["account", "book"])).toBe(
+    "Not in this recording: balances and positions of the account, the book.",
+  );
   expect([wording.unrecordedText([]), wording.unrecordedText(undefined)]).toEqual(["", ""]);
 });

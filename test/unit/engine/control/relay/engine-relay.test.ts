@@ -41,7 +41,10 @@ const serve = async (answer: Answer): Promise<PortLink & { readonly asked: strin
 const json = (response: ServerResponse, value: unknown): void => {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
 };
-const listed = (...ids: readonly string[]) => ({ access: "act", sources: ids.map((id) => ({ id, isGone: false, engine })) });
+const listed = (...ids: readonly string[]) => ({
+  access: "act",
+  sources: ids.map((id) => ({ id, isGone: false, engine })),
+});
 const stream = (response: ServerResponse, ...messages: readonly (readonly [string, unknown])[]): void => {
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const [name, data] of messages) response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -82,7 +85,9 @@ describe("A relay of control ports", () => {
     const long = (link: PortLink): string => `main (${new URL(link.origin).host})`;
     expect([...relay.names].sort()).toEqual([long(one), long(two), "other"].sort());
     for (const source of sources) {
-      await expect.poll(() => rowsOf(source, "engine")).toEqual([{ ...engine, name: source.id, via: source.engine.link.origin }]);
+      await expect
+        .poll(() => rowsOf(source, "engine"))
+        .toEqual([{ ...engine, name: source.id, via: source.engine.link.origin }]);
     }
     await relay.look();
     expect(relay.names).toHaveLength(3);
@@ -105,7 +110,9 @@ describe("A relay of control ports", () => {
 
   it("follows no redirect and takes its token nowhere else", async () => {
     const elsewhere = await serve(port(["stolen"]));
-    const redirecting = await serve((_, response) => response.writeHead(307, { location: `${elsewhere.origin}/api/v1/sources` }).end());
+    const redirecting = await serve((_, response) =>
+      response.writeHead(307, { location: `${elsewhere.origin}/api/v1/sources` }).end(),
+    );
     const { relay, lines } = await relayOf(redirecting);
     expect([relay.names, elsewhere.asked]).toEqual([[], []]);
     expect(lines).toEqual([expect.stringContaining(`${redirecting.origin} does not answer`)]);
@@ -141,7 +148,11 @@ describe("A relay of control ports", () => {
   });
 
   it("keeps within the bounds of a document, whatever a port sends", async () => {
-    const many = Array.from({ length: 3_000 }, (_, seq) => ["events", `${seq}`, { seq, at: 1, type: "fill", severity: "info", text: "x" }]);
+    const many = Array.from({ length: 3_000 }, (_, seq) => [
+      "events",
+      `${seq}`,
+      { seq, at: 1, type: "fill", severity: "info", text: "x" },
+    ]);
     const { sources } = await relayOf(await serve(port(["main"], [["engine", "", engine], ...many])));
     await expect.poll(() => rowsOf(sources[0], "events").length).toBe(500);
   });
@@ -199,6 +210,8 @@ describe("A link of a control port", () => {
   ])("is refused: %s", (text, why) => expect(() => readLink(text)).toThrow(why));
 
   it("is not repeated with its token", () => {
-    expect(() => readLink(`ftp://127.0.0.1/#token=${token}`)).toThrow(expect.not.stringContaining(token) as unknown as string);
+    expect(() => readLink(`ftp://127.0.0.1/#token=${token}`)).toThrow(
+      expect.not.stringContaining(token) as unknown as string,
+    );
   });
 });
