@@ -109,20 +109,18 @@ describe("A backtest on bars", () => {
         orders.updates$.subscribe(({ phase, record }) => {
           if (phase === "filled") fills.push([now() - startAt, Number(record?.avgPx) * 10]);
         });
-        return market
-          .candles(swap, barMs)
-          .pipe(
-            map(({ close }, round) => [
-              {
-                slot: "x",
-                instId: swap,
-                side: round % 2 === 0 ? ("buy" as const) : ("sell" as const),
-                px: close,
-                qty: "0.01",
-                round,
-              },
-            ]),
-          );
+        return market.candles(swap, barMs).pipe(
+          map(({ close }, round) => [
+            {
+              slot: "x",
+              instId: swap,
+              side: round % 2 === 0 ? ("buy" as const) : ("sell" as const),
+              px: close,
+              qty: "0.01",
+              round,
+            },
+          ]),
+        );
       },
     });
     const report = await run(candleTape(bars), [buyer]);

@@ -63,9 +63,9 @@ const served = (tape: Tape, options: MarketReplayOptions = {}, at = startAt) => 
     listen,
     /** `[ms after the start, data]` of a channel. */
     of: (channel: string) =>
-      // biome-ignore lint/suspicious/noExplicitAny: looked at by each test.
       heard
         .filter(({ message }) => message.channel === channel)
+        // biome-ignore lint/suspicious/noExplicitAny: each test reads the fields that it expects.
         .map(({ after, message }) => [after, message.data[0] as any] as const),
     market: () => replayMarket(tape, venue, board, clock, options),
   };

@@ -103,20 +103,18 @@ describe("Runs of one config", () => {
 describe("A compared session", () => {
   const rests = strategy("rests", {
     desired: ({ market }) =>
-      market
-        .quotes(swap)
-        .pipe(
-          map(({ bidFloat }) => [
-            {
-              slot: "low",
-              instId: swap,
-              side: "buy" as const,
-              px: (bidFloat * 0.9).toFixed(1),
-              qty: "0.01",
-              keepWithin: "100",
-            },
-          ]),
-        ),
+      market.quotes(swap).pipe(
+        map(({ bidFloat }) => [
+          {
+            slot: "low",
+            instId: swap,
+            side: "buy" as const,
+            px: (bidFloat * 0.9).toFixed(1),
+            qty: "0.01",
+            keepWithin: "100",
+          },
+        ]),
+      ),
   });
   const chases = (away: number): Strategy =>
     strategy("chases", {

@@ -230,19 +230,17 @@ describe("A live session", () => {
         name: "paced",
         options: { type: "object", additionalProperties: false, properties: {} },
         desired: ({ market }) =>
-          market
-            .quotes(swap)
-            .pipe(
-              map(({ at }) => [
-                {
-                  slot: "one",
-                  instId: swap,
-                  side: "buy" as const,
-                  px: String(50_000 + (Math.floor(at / ms) % 997)),
-                  qty: "0.01",
-                },
-              ]),
-            ),
+          market.quotes(swap).pipe(
+            map(({ at }) => [
+              {
+                slot: "one",
+                instId: swap,
+                side: "buy" as const,
+                px: String(50_000 + (Math.floor(at / ms) % 997)),
+                qty: "0.01",
+              },
+            ]),
+          ),
       })({});
     const { dir, config } = await recordLive([paced(200)], (events) => placed(events) > 2);
     expect((await replaySession(readSession(dir), config)).divergence).toBeUndefined();
