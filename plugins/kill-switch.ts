@@ -5,13 +5,13 @@
  */
 import { combineLatest, filter, map, type Observable, Subscription, timer } from "rxjs";
 import {
+  type AccountPosition,
   type BalanceRecord,
   compare,
   definePlugin,
   mul,
   type OrderRecord,
   type PluginContext,
-  type PositionRecord,
   sub,
   sum,
 } from "sluice";
@@ -154,7 +154,7 @@ const confirm = (context: Context, isOurs: (order: OrderRecord) => boolean): voi
 const worthOf = (
   { market, options: { currency } }: Context,
   balances: readonly BalanceRecord[],
-  positions: readonly PositionRecord[],
+  positions: readonly AccountPosition[],
 ): string | undefined => {
   const parts: string[] = [];
   for (const { currency: name, balance } of balances) {
@@ -230,5 +230,5 @@ interface Read {
 }
 type Pair = readonly [
   Read & { readonly value: readonly BalanceRecord[] },
-  Read & { readonly value: readonly PositionRecord[] },
+  Read & { readonly value: readonly AccountPosition[] },
 ];

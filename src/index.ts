@@ -107,6 +107,7 @@ export type {
 } from "./orders/protection/protect.ts";
 export type { RuleSet } from "./orders/risk/pre-trade-checks.ts";
 export type { RiskRules } from "./orders/risk/risk-limits.ts";
+export type { AccountPosition } from "./orders/state/account-positions.ts";
 export type { Freshness } from "./orders/state/resources.ts";
 export type { Snapshot } from "./orders/state/snapshot.ts";
 export type { OrderUpdate } from "./orders/tracked-order.ts";

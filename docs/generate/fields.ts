@@ -11,6 +11,7 @@ const interfaces: readonly (readonly [title: string, path: string, names: readon
   ["", "src/orders/manual-orders.ts", ["OrderFilter", "CancelResult"]],
   ["Positions", "src/orders/positions.ts", ["Position"]],
   ["State of the account", "src/orders/state/snapshot.ts", ["Snapshot"]],
+  ["", "src/orders/state/account-positions.ts", ["AccountPosition"]],
 ];
 
 const records = ["OrderRecord", "PositionRecord", "BalanceRecord", "InstrumentRecord"];

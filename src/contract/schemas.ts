@@ -141,7 +141,7 @@ export const positionRecord = {
   properties: {
     /** Instrument id. */
     instId,
-    /** Positive long, negative short, in base currency. */
+    /** Positive long, negative short, in base currency, or in contracts where the profile's `order.szUnit` says so. */
     pos: decimalText,
     /** Average entry price. */
     avgPx: decimalOrEmpty,
@@ -162,8 +162,8 @@ export const positionRecord = {
   },
 } as const satisfies JSONSchema;
 /**
- * A position of the account as the service lists it: `pos` positive long and negative short, `avgPx` and `markPx` prices, `margin` and
- * `upl` in the settle currency. A strategy's own position is `Position`.
+ * A position of the account as the service lists it: `pos` positive long and negative short, in contracts where the profile says so, `avgPx` and `markPx` prices, `margin` and
+ * `upl` in the settle currency. `AccountPosition` has `pos` in base currency; a strategy's own position is `Position`.
  */
 export type PositionRecord = FromSchema<typeof positionRecord>;
 

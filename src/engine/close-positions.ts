@@ -14,10 +14,10 @@ import { type Outcome, whyNot } from "../client/outcome.ts";
 import { after } from "../clock/clock.ts";
 import type { InputOf } from "../contract/endpoints.ts";
 import { instTypeOf, readInstId } from "../contract/inst-id.ts";
-import type { PositionRecord } from "../contract/schemas.ts";
 import { abs, isZero, sum } from "../decimal.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { PositionEnding, PositionFilter, Whom } from "../host/context.ts";
+import type { AccountPosition } from "../orders/state/account-positions.ts";
 import { closeHoldings } from "./close-holdings.ts";
 import { ClosingCalls, type ClosingParts } from "./closing-calls.ts";
 import { checkStrategy } from "./trading-state.ts";
@@ -43,15 +43,15 @@ const endMs = 120_000;
 const call = { class: "close", owner: "engine" } as const;
 
 interface Seen {
-  readonly first: PositionRecord;
-  latest: PositionRecord;
+  readonly first: AccountPosition;
+  latest: AccountPosition;
   /** No close is sent before. */
   notBefore: number;
   pauseMs: number;
   problem: string;
 }
 
-const nameOf = ({ instId, mgnMode = "" }: PositionRecord): string => `${instId} ${mgnMode}`;
+const nameOf = ({ instId, mgnMode = "" }: AccountPosition): string => `${instId} ${mgnMode}`;
 
 type Report = (ending: PositionEnding) => void;
 
@@ -74,11 +74,12 @@ const closeOf = async (
       defaultValue: { kind: "dropped", reason: unread },
     });
   /** All that is open; undefined when the answer does not say. */
-  const read = async (): Promise<readonly PositionRecord[] | undefined> => {
+  const read = async (): Promise<readonly AccountPosition[] | undefined> => {
     const outcome = await answerOf(account.gateway.read("positions", {}, call));
-    const isMeant = ({ instId, pos }: PositionRecord): boolean =>
+    const isMeant = ({ instId, pos }: AccountPosition): boolean =>
       !isZero(pos) && (only === undefined || instId === only);
-    if (outcome.kind === "done" && outcome.problems.length === 0) return outcome.records.filter(isMeant);
+    if (outcome.kind === "done" && outcome.problems.length === 0)
+      return account.resources.contractValues.positionsOf(outcome.records).filter(isMeant);
     unread = outcome.kind === "done" ? (outcome.problems[0] ?? "") : whyNot(outcome);
     return undefined;
   };
@@ -104,7 +105,7 @@ const closeOf = async (
     };
     settling.push(ended());
   };
-  const take = (open: readonly PositionRecord[]): void => {
+  const take = (open: readonly AccountPosition[]): void => {
     const left = new Set(open.map(nameOf));
     for (const [name, position] of seen) if (!left.has(name)) gone(name, position);
     for (const record of open) {
@@ -141,7 +142,7 @@ const closeOf = async (
   reportLeft(parts, uid, [...seen.values()], unread, report);
 };
 
-const inputOf = ({ instId, mgnMode }: PositionRecord, clOrdId: string): InputOf<"closePosition"> =>
+const inputOf = ({ instId, mgnMode }: AccountPosition, clOrdId: string): InputOf<"closePosition"> =>
   mgnMode === "cross" || mgnMode === "isolated" ? { instId, clOrdId, mgnMode } : { instId, clOrdId };
 
 /** What was closed of those that are left. */

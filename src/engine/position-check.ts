@@ -10,18 +10,18 @@
 import { type Observable, type Subscription, takeUntil } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
-import type { PositionRecord } from "../contract/schemas.ts";
 import { equal, isZero, sub, sum } from "../decimal.ts";
 import { holdersText, type PositionDifference } from "../host/operator-view.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
+import type { AccountPosition } from "../orders/state/account-positions.ts";
 import type { PolledResource } from "../orders/state/polled-resource.ts";
 import type { Snapshot } from "../orders/state/snapshot.ts";
 
 interface CheckedAccount {
   readonly user: { readonly uid: string };
   readonly orderManager: Pick<OrderManager, "orders" | "positions">;
-  readonly resources: { readonly positions: Pick<PolledResource<readonly PositionRecord[]>, "watch"> };
+  readonly resources: { readonly positions: Pick<PolledResource<readonly AccountPosition[]>, "watch"> };
 }
 
 interface PositionCheckOptions {
@@ -102,7 +102,7 @@ class AccountCheck {
     this.#watch(readMs).subscribe((snapshot) => this.#take(snapshot));
   }
 
-  #watch(freshMs: number): Observable<Snapshot<readonly PositionRecord[]>> {
+  #watch(freshMs: number): Observable<Snapshot<readonly AccountPosition[]>> {
     return this.#account.resources.positions.watch(freshMs).pipe(takeUntil(this.#options.stopped$));
   }
 
@@ -110,7 +110,7 @@ class AccountCheck {
     return [...this.#account.orderManager.positions.instruments()].filter((instId) => instTypeOf(instId) === "SWAP");
   }
 
-  #take({ value, at, stale }: Snapshot<readonly PositionRecord[]>): void {
+  #take({ value, at, stale }: Snapshot<readonly AccountPosition[]>): void {
     if (stale || at <= this.#readAt || at <= this.#movedAt) return;
     this.#readAt = at;
     for (const instId of this.#instruments()) {

@@ -55,16 +55,16 @@ interface UserAccountParts {
   readonly stopped$: Observable<void>;
 }
 
-/** `instruments` is the list to use, where another account reads it already. */
+/** `listed` is the list to use, where another account reads it already. */
 const createUserAccount = (
   parts: UserAccountParts,
   user: ServiceUser,
-  instruments?: Resources["instruments"],
+  listed?: Pick<Resources, "instruments" | "contractValues">,
 ): UserAccount => {
   const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$, joined } = parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user, inParts: service.inParts });
-  const own = createResources({
+  const resources = createResources({
     clock,
     contract,
     gateway,
@@ -72,10 +72,10 @@ const createUserAccount = (
     pushes$: user.pushes$.pipe(takeUntil(stopped$)),
     pushing$: user.pushing$.pipe(takeUntil(stopped$)),
     freshness: Object.assign({}, defaultFreshness, config.freshness),
+    listed,
     listFixed: service.listFixed ?? false,
     share: () => joined()?.readsOf(user.uid),
   });
-  const resources: Resources = instruments === undefined ? own : { ...own, instruments };
   let isHeld = false;
   const orderManager = new OrderManager({
     clock,
@@ -162,7 +162,7 @@ export const createUserAccounts = (parts: UserAccountParts, { users }: OpenServi
   if (user === undefined)
     throw new SluiceError("CONFIG_INVALID", "config.service opened without a user. Give it at least one.");
   const first = createUserAccount(parts, user);
-  const all = [first, ...others.map((other) => createUserAccount(parts, other, first.resources.instruments))];
+  const all = [first, ...others.map((other) => createUserAccount(parts, other, first.resources))];
   const byUid = new Map(all.map((account) => [account.user.uid, account]));
   const of = (uid: string | undefined, asker: string): UserAccount => {
     const account = uid === undefined ? first : byUid.get(uid);

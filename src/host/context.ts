@@ -5,13 +5,14 @@
  * when the engine stops. Functions are properties, so that they can be destructured: `({ on, halt }) => …`.
  */
 import type { Observable } from "rxjs";
-import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
+import type { BalanceRecord, InstrumentRecord, OrderRecord } from "../contract/schemas.ts";
 import type { RequestTracer } from "../contract/transport.ts";
 import type { OnEvent } from "../journal/event-emitter.ts";
 import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
 import type { CancelResult, Orders } from "../orders/manual-orders.ts";
 import type { Position } from "../orders/positions.ts";
+import type { AccountPosition } from "../orders/state/account-positions.ts";
 import type { Snapshot } from "../orders/state/snapshot.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { Random } from "../random.ts";
@@ -77,8 +78,8 @@ export interface StreamsOfState {
   readonly history$: Observable<Snapshot<readonly OrderRecord[]>>;
   /** Balances of the account by currency. */
   readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
-  /** Positions of the account, including those of other programs. */
-  readonly positions$: Observable<Snapshot<readonly PositionRecord[]>>;
+  /** Positions of the account in base currency, including those of other programs. */
+  readonly positions$: Observable<Snapshot<readonly AccountPosition[]>>;
   /**
    * Profit by settle currency (decimal text): realised + unrealised - fees of own fills, now, after every fill, and while something is
    * held once a second where it changed. In a strategy it is that strategy's; in a plugin or an engine the sum of the user's strategies.
@@ -141,9 +142,9 @@ export interface PositionEnding {
   readonly uid: string;
   /** Empty where it is unknown. */
   readonly instId: string;
-  /** As it was first seen, and as it was last; positive long. */
+  /** As it was first seen, in base currency; positive long. */
   readonly pos: string;
-  /** As it was last seen; positive long. */
+  /** As it was last seen, in base currency; positive long. */
   readonly left: string;
   /** Why it was not closed. */
   readonly reason: string;

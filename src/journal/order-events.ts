@@ -184,20 +184,20 @@ export type OrderEventBody =
       /** How many. */
       readonly orders: number;
     }
-  /** A position is being closed: the account's, or that of one strategy. `pos` is positive when long. */
+  /** A position is being closed: the account's, or that of one strategy. `pos` is in base currency, positive when long. */
   | {
       readonly type: "position.closing";
       /** User of the service. */
       readonly uid: string;
       readonly instId: string;
-      /** As the service lists it, or by the strategy's fills; positive when long. */
+      /** By the service's list, or by the strategy's fills. */
       readonly pos: string;
       /** The strategy whose position it is; left out for a position of the account. */
       readonly strategy?: string;
       /** Client order id of the order that the call makes, for a position of the account. */
       readonly clOrdId?: string;
     }
-  /** The position is closed: a later read no longer shows it, or the strategy's fills add up to zero. */
+  /** The position is closed: a later read no longer shows it, or the strategy's fills add up to zero. `pos` is in base currency. */
   | {
       readonly type: "position.closed";
       readonly uid: string;
@@ -205,7 +205,7 @@ export type OrderEventBody =
       readonly pos: string;
       readonly strategy?: string;
     }
-  /** A position could not be closed, for `reason`. */
+  /** A position could not be closed, for `reason`. `pos` is what is left of it, in base currency. */
   | {
       readonly type: "position.left";
       readonly uid: string;
@@ -219,6 +219,6 @@ export type OrderEventBody =
       readonly type: "position.agreed";
       readonly uid: string;
       readonly instId: string;
-      /** As the service lists it. */
+      /** Signed quantity in base currency: positive when long. */
       readonly pos: string;
     };

@@ -18,7 +18,7 @@ import type { Positions } from "./positions.ts";
 import type { Protections } from "./protection/protections.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Exposure } from "./risk/exposure.ts";
-import { baseOf, executedIn, type Rules } from "./risk/exposure-entry.ts";
+import { executedIn, type Rules } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver } from "./tracked-order.ts";
@@ -38,7 +38,7 @@ interface AccountClose {
   readonly instId: string;
   /** Orders that are over, oldest first. */
   readonly orders: readonly OrderRecord[];
-  /** What the account still holds, as the service lists it; "0" where the position is gone. */
+  /** Base currency that the account still holds; "0" where the position is gone. */
   readonly left: string;
   /** What strategies hold beyond these orders counts as closed at it, once the position is gone; where none is known it goes on being counted. */
   readonly px: string | undefined;
@@ -65,7 +65,7 @@ export class ClosingSlots {
     const executed = orders
       .map((order) => ({ order, ...executedIn(order, this.#rules) }))
       .filter(({ filled }) => isPositive(filled));
-    let rest = abs(baseOf(instId, left, px ?? "", this.#rules));
+    let rest = abs(left);
     for (const { filled } of executed) rest = add(rest, filled);
     const parts: ClosedPart[] = [];
     for (const { order, filled, cost } of executed) {

@@ -8,12 +8,13 @@
  */
 import { type Observable, Subject, Subscription } from "rxjs";
 import { readInstId } from "../../contract/inst-id.ts";
-import type { BalanceRecord, PositionRecord } from "../../contract/schemas.ts";
+import type { BalanceRecord } from "../../contract/schemas.ts";
 import type { QuotaState } from "../../host/context.ts";
 import { withoutSecrets } from "../../host/hidden-values.ts";
 import type { EngineHealth, StrategyView } from "../../host/operator-view.ts";
 import type { Event } from "../../journal/events.ts";
 import type { Market } from "../../market/market-data.ts";
+import type { AccountPosition } from "../../orders/state/account-positions.ts";
 import type { Snapshot } from "../../orders/state/snapshot.ts";
 import type { OrderUpdate } from "../../orders/tracked-order.ts";
 import { ControlDocument, type ControlUpdate, rowsMax } from "./control-document.ts";
@@ -30,7 +31,7 @@ export interface WatchedAccount {
   /** uid of the user. */
   readonly user: string;
   readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
-  readonly positions$: Observable<Snapshot<readonly PositionRecord[]>>;
+  readonly positions$: Observable<Snapshot<readonly AccountPosition[]>>;
 }
 
 /** What the fold is made from: a `PluginContext`, or the part of one that a recorded run can give. */
@@ -192,7 +193,7 @@ export class EngineView {
     this.#document.replace("balances", withRowsOf(user, this.#document.rows("balances"), rows, "currency"));
   }
 
-  #takePositions(user: string, { value, stale, at }: Snapshot<readonly PositionRecord[]>): void {
+  #takePositions(user: string, { value, stale, at }: Snapshot<readonly AccountPosition[]>): void {
     if (at === -1) return;
     const rows = value.map(({ instId, pos, avgPx, upl = "" }) => ({ user, instId, pos, avgPx, upl, stale }));
     this.#document.replace(

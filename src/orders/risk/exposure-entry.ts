@@ -27,7 +27,7 @@ export type Rules = Pick<EntrySource, "profile" | "instruments">;
 export type Traded = Pick<Holding, "position" | "cash">;
 
 /** A size of the service's in base currency, as far as it can be known at this price. */
-export const baseOf = (instId: string, sz: string, px: string, { profile, instruments }: Rules): string => {
+const baseOf = (instId: string, sz: string, px: string, { profile, instruments }: Rules): string => {
   switch (profile.order.szUnit[instTypeOf(instId)]) {
     case "base":
       return sz;

@@ -11,9 +11,10 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InputOf } from "../../contract/endpoints.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
-import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../../contract/schemas.ts";
+import type { BalanceRecord, InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
 import { isPositive } from "../../decimal.ts";
 import type { EventLog } from "../../journal/event-log.ts";
+import { type AccountPosition, ContractValues } from "./account-positions.ts";
 import { OrderLists } from "./order-lists.ts";
 import { OrderStore } from "./order-store.ts";
 import { PolledResource } from "./polled-resource.ts";
@@ -46,7 +47,8 @@ export interface Resources {
   readonly pending: PolledResource<readonly OrderRecord[]>;
   readonly history: PolledResource<readonly OrderRecord[]>;
   readonly balances: PolledResource<readonly BalanceRecord[]>;
-  readonly positions: PolledResource<readonly PositionRecord[]>;
+  readonly positions: PolledResource<readonly AccountPosition[]>;
+  readonly contractValues: ContractValues;
   readonly store: OrderStore;
   /** Whether every change of an order is pushed now. */
   readonly pushing: () => boolean;
@@ -61,6 +63,8 @@ interface ResourcesOptions {
   /** Whether every change of an order is pushed, now and from now on; begins with the present state. */
   readonly pushing$: Observable<boolean>;
   readonly freshness: Freshness;
+  /** The list that another account of the service reads already. */
+  readonly listed?: Pick<Resources, "instruments" | "contractValues"> | undefined;
   /** Whether the list of products cannot change: what was read once stays fresh. */
   readonly listFixed?: boolean;
   /** Where engines answer each other's reads, once this one has joined them. */
@@ -72,6 +76,9 @@ const unshared: ShareRead = (_, __, read) => read().pipe(map((outcome) => ({ out
 
 const reading = <R, T>({ outcome, ageMs }: AgedOutcome<R>, value: (records: readonly R[]) => T): Reading<T> =>
   outcome.kind === "done" ? { kind: "value", value: value(outcome.records), ageMs } : failedReading(outcome);
+
+/** Positions in contracts say nothing before their contract values are known. */
+const unlisted: Reading<never> = { kind: "failed", problem: "the instruments have not been listed yet" };
 
 /** Trading needs both steps as positive decimals; an instrument without them is left out. */
 const tradable = (record: InstrumentRecord): boolean =>
@@ -90,6 +97,11 @@ export const createResources = (options: ResourcesOptions): Resources => {
   const share: ShareRead = (what, maxAgeMs, read) => (options.share?.() ?? unshared)(what, maxAgeMs, read);
   const listed = <E extends "instruments" | "spotBalance" | "positions">(endpoint: E, maxAgeMs: number) =>
     share(endpoint, maxAgeMs, () => gateway.read(endpoint, {} as InputOf<E>, call));
+  const contractValues = options.listed?.contractValues ?? new ContractValues(contract.profile, journal);
+  const instrumentsIn = (records: readonly InstrumentRecord[]): ReadonlyMap<string, InstrumentRecord> => {
+    contractValues.learn(records);
+    return instrumentMap(records);
+  };
   let pushing = false;
   const { pending, history } = new OrderLists({
     clock,
@@ -107,23 +119,29 @@ export const createResources = (options: ResourcesOptions): Resources => {
     pushing: () => pushing,
     pending,
     history,
-    instruments: new PolledResource<ReadonlyMap<string, InstrumentRecord>>({
-      clock,
-      initial: new Map(),
-      freshMs: listFixed ? Number.POSITIVE_INFINITY : contract.profile.instruments.refreshMs,
-      read: (_, maxAgeMs) => listed("instruments", maxAgeMs).pipe(map((aged) => reading(aged, instrumentMap))),
-    }),
+    contractValues,
+    instruments:
+      options.listed?.instruments ??
+      new PolledResource<ReadonlyMap<string, InstrumentRecord>>({
+        clock,
+        initial: new Map(),
+        freshMs: listFixed ? Number.POSITIVE_INFINITY : contract.profile.instruments.refreshMs,
+        read: (_, maxAgeMs) => listed("instruments", maxAgeMs).pipe(map((aged) => reading(aged, instrumentsIn))),
+      }),
     balances: new PolledResource<readonly BalanceRecord[]>({
       clock,
       initial: [],
       freshMs: freshness.balancesMs,
       read: (_, maxAgeMs) => listed("spotBalance", maxAgeMs).pipe(map((aged) => reading(aged, (records) => records))),
     }),
-    positions: new PolledResource<readonly PositionRecord[]>({
+    positions: new PolledResource<readonly AccountPosition[]>({
       clock,
       initial: [],
       freshMs: freshness.positionsMs,
-      read: (_, maxAgeMs) => listed("positions", maxAgeMs).pipe(map((aged) => reading(aged, (records) => records))),
+      read: (_, maxAgeMs) =>
+        listed("positions", maxAgeMs).pipe(
+          map((aged) => (contractValues.isKnown ? reading(aged, (r) => contractValues.positionsOf(r)) : unlisted)),
+        ),
     }),
   };
   let known = false;

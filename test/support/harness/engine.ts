@@ -78,7 +78,7 @@ export const venueOf = (
   clock: Clock,
   firstOrdId = "1000000000",
   profile: ProfileOverrides = {},
-  more: readonly (typeof btc)[] = [],
+  more: readonly (typeof btc & { readonly contractValue?: string })[] = [],
 ): Venue => {
   const venue = createVenue({
     contract: createContract(profile),

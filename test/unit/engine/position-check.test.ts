@@ -1,10 +1,10 @@
 /** What an account holds against what strategies hold: told once, when it lasts, and once when it is over. */
 import { concat, NEVER, type Observable, of, ReplaySubject, Subject } from "rxjs";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { PositionRecord } from "../../../src/contract/schemas.ts";
 import { checkPositions } from "../../../src/engine/position-check.ts";
-import type { Event } from "../../../src/index.ts";
+import type { AccountPosition, Event } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Positions } from "../../../src/orders/positions.ts";
 import type { Snapshot } from "../../../src/orders/state/snapshot.ts";
@@ -233,4 +233,47 @@ it("Positions are read once a minute from the first fill on, and not before", as
   await pass(world, 595_000);
   expect(reads(life.events)).toBe(10);
   await stop(world, life.engine);
+});
+
+describe("At a service that counts contracts", () => {
+  const inContracts = { order: { szUnit: { SPOT: "base", SWAP: "contracts" } } } as const;
+  const tenth = { ...eth, contractValue: "0.1" };
+  const held: WantedOrder = { slot: "in", instId: eth.instId, side: "buy", px: "2000.1", qty: "0.5" };
+
+  const holding = async (): Promise<ReturnType<typeof lifeOf>> => {
+    world = worldOf(inContracts);
+    world.watchful = true;
+    world.venue = venueOf(world.clock, "5000000000", inContracts, [tenth]);
+    world.show(60_000);
+    world.venue.quote(eth.instId, 20_000, 1_000, 20_001, 1_000, world.clock.now());
+    return begin(concat(of([held]), NEVER));
+  };
+
+  it("a position held alone differs from nothing, and every position and event of the account counts base currency", async () => {
+    const life = await holding();
+    const seen: (readonly AccountPosition[])[] = [];
+    life.engine.positions$.subscribe(({ value }) => seen.push(value));
+    await pass(world, 200_000);
+    expect(world.venue.truth("main").positions).toMatchObject([{ instId: eth.instId, pos: "5" }]);
+    expect(told(life.events)).toEqual([]);
+    expect(seen.at(-1)).toMatchObject([{ instId: eth.instId, pos: "0.5", contracts: "5" }]);
+    const endings: unknown[] = [];
+    life.engine.closePositions("test").subscribe((ending) => endings.push(ending));
+    await pass(world, 10_000);
+    expect(endings).toMatchObject([{ kind: "closed", pos: "0.5", left: "0" }]);
+    const ofAccount = life.events.flatMap((event) =>
+      event.type === "position.closing" || event.type === "position.closed" ? [event.pos] : [],
+    );
+    expect(ofAccount).toEqual(["0.5", "0.5"]);
+    await stop(world, life.engine);
+  });
+
+  it("a difference is told in base currency on both sides", async () => {
+    const life = await holding();
+    byHand("order", { instId: eth.instId, side: "sell", ordType: "market", sz: "2" });
+    await pass(world, 90_000);
+    expect(told(life.events)).toEqual([expect.stringContaining("the account has 0.3, strategies hold 0.5")]);
+    expect(life.engine.health().differences).toMatchObject([{ account: "0.3", held: "0.5" }]);
+    await stop(world, life.engine);
+  });
 });
