@@ -140,13 +140,13 @@ export const ordersText = (snapshot: ControlUpdate, all: boolean, width: number)
     row.instId,
     row.side,
     row.px || row.ordType,
-    row.qty,
+    row.qty || `sz ${row.sz}`,
     row.filledQty,
     row.phase,
     `${row.strategy}/${row.slot}`,
   ]);
   return textOf(
-    table(["order", "instrument", "side", " px", " sz", " filled", "phase", "strategy/slot"], rows, width),
+    table(["order", "instrument", "side", " px", " quantity", " filled", "phase", "strategy/slot"], rows, width),
     width,
   );
 };

@@ -67,6 +67,7 @@ const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
   ordId: "",
   phase: "refused",
   isFinal: true,
+  qty: "",
   filledQty: "0",
   avgPx: "",
   spec: undefined,

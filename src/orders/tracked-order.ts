@@ -217,6 +217,8 @@ export interface OrderUpdate {
   readonly spec: OrderSpec | undefined;
   /** It is over: filled, canceled, rejected, absent or refused. One that was canceled may have executed a part before (`filledQty`). */
   readonly isFinal: boolean;
+  /** Wanted quantity in base currency, whatever the service's sizes count; empty where it is not known and where nothing was sent. */
+  readonly qty: string;
   /** Executed so far, in base currency whatever the service's sizes count; "0" while nothing was. */
   readonly filledQty: string;
   /** Price of that on average, as the service tells it; empty while nothing was executed. */
@@ -228,7 +230,7 @@ export interface OrderUpdate {
 }
 
 export const updateOf = (order: TrackedOrder, filledQty: string): OrderUpdate => {
-  const { strategy, slot, clOrdId, ordId, phase, spec, record, reason } = order;
+  const { strategy, slot, clOrdId, ordId, phase, qty, spec, record, reason } = order;
   const avgPx = filledQty === "0" ? "" : (record?.avgPx ?? "");
   return Object.freeze({
     strategy,
@@ -237,6 +239,7 @@ export const updateOf = (order: TrackedOrder, filledQty: string): OrderUpdate =>
     ordId,
     phase,
     isFinal: overIn[phase],
+    qty,
     filledQty,
     avgPx,
     spec,

@@ -107,7 +107,7 @@ export interface BalanceRow {
 export interface AccountPositionRow {
   readonly user: string;
   readonly instId: string;
-  /** Positive long. */
+  /** Signed quantity in base currency: positive long. */
   readonly pos: string;
   readonly avgPx: string;
   /** Unrealised profit as the service says; empty where it does not. */
@@ -132,8 +132,10 @@ export interface OrderRow {
   readonly ordType: string;
   /** Empty for a market order. */
   readonly px: string;
-  /** As it was sent, in the unit of the service. */
+  /** Wanted quantity in base currency; empty where only the size that was sent is known, as in a recording. */
   readonly qty: string;
+  /** As it was sent, in the unit of the service. */
+  readonly sz: string;
   /** Executed so far, in base currency. */
   readonly filledQty: string;
   /** Empty while nothing was executed. */

@@ -58,11 +58,11 @@ export class OrderRows {
   }
 
   takeUpdate(update: OrderUpdate, at: number): void {
-    const { clOrdId, strategy, slot, spec, phase, isFinal, filledQty, avgPx, reason } = update;
+    const { clOrdId, strategy, slot, spec, phase, isFinal, qty, filledQty, avgPx, reason } = update;
     // What was refused never became an order.
     if (clOrdId === "" || spec === undefined || phase === "refused") return;
     this.#isUpdated = true;
-    const { instId, side, ordType, px, sz: qty } = spec;
+    const { instId, side, ordType, px, sz } = spec;
     const placedAt = this.#document.row("orders", clOrdId)?.placedAt ?? at;
     const changedAt = at;
     this.#put({
@@ -74,6 +74,7 @@ export class OrderRows {
       ordType,
       px,
       qty,
+      sz,
       filledQty,
       avgPx,
       phase,
@@ -102,21 +103,17 @@ export class OrderRows {
       if (isFinal && !this.#isUpdated) this.#stories.delete(clOrdId);
       return;
     }
-    const {
-      side,
-      ordType,
-      px,
-      sz: qty,
-    } = record ?? { side: known?.side, ordType: known?.ordType, px: known?.px, sz: known?.qty };
+    const { side, ordType, px, sz } = record ?? (known as OrderRow);
     this.#put({
       clOrdId,
       strategy,
       slot,
       instId,
       side: side as OrderRow["side"],
-      ordType: ordType ?? "",
-      px: px ?? "",
-      qty: qty ?? "",
+      ordType,
+      px,
+      qty: known?.qty ?? "",
+      sz,
       filledQty: known?.filledQty ?? "0",
       avgPx: known === undefined || known.filledQty === "0" ? "" : (record?.avgPx ?? known.avgPx),
       phase,

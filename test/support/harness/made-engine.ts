@@ -79,6 +79,7 @@ export const madeEngine = (
         ordType: "limit",
         px: px(place, (side === "buy" ? -1 : 1) * random() * 0.004),
         qty: (random() * 2).toFixed(3),
+        sz: "600",
         filledQty: "0",
         avgPx: "",
       },

@@ -21,6 +21,7 @@ const order = (clOrdId: string, changes: Partial<OrderRow> = {}): OrderRow => ({
   ordType: "limit",
   px: "60000",
   qty: "0.1",
+  sz: "6000",
   filledQty: "0",
   avgPx: "",
   phase: "live",

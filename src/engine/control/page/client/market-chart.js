@@ -268,7 +268,7 @@ const orderColumns = (orders, { strategies, slots, types, reasons }) => ({
   buy: orders.map(({ side }) => (side === "buy" ? 1 : 0)),
   type: orders.map(({ ordType }) => types.indexOf(ordType)),
   px: orders.map(({ px }) => Number(px)),
-  sz: orders.map(({ qty }) => Number(qty)),
+  sz: orders.map(({ qty, sz }) => Number(qty || sz)),
   waited: orders.map(() => 0),
   reason: orders.map(({ reason }) => (reason === "" ? -1 : reasons.indexOf(reason))),
   phases: orders.map((order) => stepsOf(order).length),

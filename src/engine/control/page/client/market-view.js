@@ -131,7 +131,7 @@ const ownOrders = (state, instId) => {
   /** @type {Map<string, string>} */
   const own = new Map();
   for (const order of state.rows("orders").values()) {
-    if (order.isFinal || order.instId !== instId || order.px === "") continue;
+    if (order.isFinal || order.instId !== instId || order.px === "" || order.qty === "") continue;
     const px = plainDecimal(order.px);
     own.set(px, plus(own.get(px) ?? "0", order.qty));
   }

@@ -68,9 +68,9 @@ export const orderColumns = (now) => [
   },
   {
     name: "size",
-    text: ({ qty }) => shortFigure(qty),
-    value: ({ qty }) => Number(qty),
-    title: ({ qty }) => qty,
+    text: ({ qty, sz }) => shortFigure(qty || sz),
+    value: ({ qty, sz }) => Number(qty || sz),
+    title: ({ qty, sz }) => (qty === "" ? `sz ${sz}` : qty),
     width: 86,
     narrow: 54,
   },

@@ -90,7 +90,7 @@ export class OrderStory {
       ["strategy", `${order.strategy}, slot ${order.slot}`],
       [
         "order",
-        `${order.ordType}${order.px === "" ? "" : ` at ${shortFigure(order.px)}`}, size ${shortFigure(order.qty)}`,
+        `${order.ordType}${order.px === "" ? "" : ` at ${shortFigure(order.px)}`}, size ${shortFigure(order.qty || order.sz)}`,
       ],
       [
         "filled",
