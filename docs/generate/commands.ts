@@ -14,6 +14,7 @@ const io: CliIo = {
   columns: 100,
   env: () => undefined,
   onStop: () => () => undefined,
+  neverWait: () => undefined,
 };
 
 const valueText = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : String(value));

@@ -2,11 +2,13 @@
  * Input and output of the command line: two text streams, signals, and the terminal's properties.
  *
  * Invariants: `out` carries results only, `err` everything else; neither throws, and a closed pipe (`| head`) or terminal ends no
- * process by itself; colour is used only on a terminal where it is not disabled. This is the only place that listens to signals: the
+ * process by itself; colour is used only on a terminal where it is not disabled. A command that trades calls `neverWait`: from then on
+ * no write waits for a reader, and text that a reader leaves waiting is bounded. This is the only place that listens to signals: the
  * first of any kind is a request to stop, and a later one counts only when it was typed again.
  * Not here: the texts (one file a command), the orderly stop (shutdown-signals.ts), colours (report/ansi.ts).
  */
-import type { Clock } from "../clock/clock.ts";
+import { firstValueFrom } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { type Ink, ink, printable } from "../report/ansi.ts";
 
@@ -26,6 +28,11 @@ export interface CliIo {
    * SIGTERM that comes `againMs` or more after it. A terminal and a supervisor may both pass on the same Ctrl-C.
    */
   onStop(run: (reason: StopReason) => void): () => void;
+  /**
+   * From here on no write waits for a reader, such as a terminal after Ctrl-S or behind a hung connection. At most `waitingMax`
+   * characters wait for each stream; text beyond that is dropped, and a message reports how much once the stream takes text again.
+   */
+  neverWait(): void;
 }
 
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
@@ -38,15 +45,21 @@ export type StopReason = StopSignal | "unread";
 type Host = Pick<NodeJS.Process, "stdout" | "stderr" | "env" | "on" | "off" | "kill" | "pid">;
 
 const columnsDefault = 100;
+/** Characters that may wait for one stream: about an hour of events. */
+const waitingMax = 8 * 1024 * 1024;
+/** Time for the last text to be taken at the end of a command that never waits. */
+const drainMs = 2_000;
 /** Two signals closer than this are one request that came on two ways. */
 const againMs = 1_000;
 
 interface ProcessIo extends CliIo {
   /** The terminal was closed. */
   readonly hungUp: boolean;
+  /** Resolves when all text was taken; after `drainMs` in any case where writes never wait. */
+  drained(): Promise<void>;
 }
 
-export const processIo = (host: Host = process, clock: Pick<Clock, "now"> = createSystemClock()): ProcessIo => {
+export const processIo = (host: Host = process, clock: Clock = createSystemClock()): ProcessIo => {
   const { stdout, stderr } = host;
   const stops = createStops();
   const signals = listenToSignals(host, stops, clock);
@@ -64,20 +77,36 @@ export const processIo = (host: Host = process, clock: Pick<Clock, "now"> = crea
     stream.on("error", (error) => {
       failed(stream, error);
     });
+  const isGone = (stream: NodeJS.WriteStream): boolean => lost.has(stream) || stream.destroyed || !stream.writable;
   const write = (stream: NodeJS.WriteStream, text: string): void => {
-    if (lost.has(stream) || stream.destroyed || !stream.writable) return;
+    if (isGone(stream)) return;
     try {
       stream.write(text);
     } catch (error) {
       failed(stream, error as NodeJS.ErrnoException);
     }
   };
+  const bounded = createBoundedWriter(write, stderr);
+  let neverWaits = false;
+  const send = (stream: NodeJS.WriteStream, text: string): void => {
+    if (neverWaits) bounded(stream, text);
+    else write(stream, text);
+  };
   return {
     out: (text) => {
-      write(stdout, text);
+      send(stdout, text);
     },
     err: (text) => {
-      write(stderr, text);
+      send(stderr, text);
+    },
+    neverWait: () => {
+      neverWaits = true;
+      for (const stream of [stdout, stderr]) stopBlocking(stream);
+    },
+    drained: async () => {
+      const all = Promise.all([stdout, stderr].filter((stream) => !isGone(stream)).map(lastWriteOf));
+      if (neverWaits) await Promise.race([all, firstValueFrom(after(clock, drainMs))]);
+      else await all;
     },
     // Undefined, not false, on a pipe.
     isTty: Boolean(stdout.isTTY && stderr.isTTY),
@@ -97,6 +126,36 @@ export const processIo = (host: Host = process, clock: Pick<Clock, "now"> = crea
         signals.rest();
       };
     },
+  };
+};
+
+/** The platform writes to a terminal synchronously, and so stops the process while the terminal takes no output. */
+const stopBlocking = (stream: NodeJS.WriteStream): void => {
+  const { _handle: handle } = stream as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } };
+  if (stream.isTTY) handle?.setBlocking?.(false);
+};
+
+const lastWriteOf = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => {
+    stream.write("", () => resolve());
+  });
+
+/** Writes while fewer than `waitingMax` characters wait; reports on `stderr` how many were dropped once `stream` takes text again. */
+const createBoundedWriter = (write: (stream: NodeJS.WriteStream, text: string) => void, stderr: NodeJS.WriteStream) => {
+  const dropped = new Map<NodeJS.WriteStream, number>();
+  const report = (stream: NodeJS.WriteStream): void => {
+    const count = dropped.get(stream);
+    dropped.delete(stream);
+    write(stderr, `${count} characters of output were dropped, because nothing read the output for a while.\n`);
+  };
+  return (stream: NodeJS.WriteStream, text: string): void => {
+    const before = dropped.get(stream);
+    if (before === undefined && stream.writableLength + text.length <= waitingMax) {
+      write(stream, text);
+      return;
+    }
+    if (before === undefined) stream.once("drain", () => report(stream));
+    dropped.set(stream, (before ?? 0) + text.length);
   };
 };
 

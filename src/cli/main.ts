@@ -199,9 +199,8 @@ if (isStarted(process.argv[1])) {
   await prepare(argv);
   const io = processIo();
   process.exitCode = await main(argv, io);
-  // A timer some loaded file left behind must not hold the command; what was written must still arrive.
-  process.stdout.write("", () => {
-    if (io.hungUp) closeStreams();
-    process.exit();
-  });
+  await io.drained();
+  if (io.hungUp) closeStreams();
+  // A timer that a loaded file left behind must not keep the process alive.
+  process.exit();
 }

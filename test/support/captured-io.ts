@@ -27,6 +27,7 @@ export const capturedIo = ({ isTty = false, columns = 100, env = {} }: CaptureOp
     err: (text) => {
       written.err += text;
     },
+    neverWait: () => undefined,
     isTty,
     columns,
     env: (name) => env[name],

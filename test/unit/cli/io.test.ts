@@ -64,6 +64,21 @@ describe("The command line's process", () => {
     expect(stdout.written).toEqual([]);
   });
 
+  it("drops text beyond its bound where it never waits, and reports how much once the stream takes text again", () => {
+    const full = { writableLength: 8 * 1024 * 1024 - 2 };
+    const { io, stdout, stderr } = stage(full, { writableLength: 0 });
+    io.out("as before\n");
+    io.neverWait();
+    for (const text of ["ab", "cde", "f"]) io.out(text);
+    expect([stdout.written, stderr.written]).toEqual([["as before\n", "ab"], []]);
+    Object.assign(stdout, { writableLength: 0 }).emit("drain");
+    io.out("g");
+    expect([stdout.written.at(-1), stderr.written]).toEqual([
+      "g",
+      ["4 characters of output were dropped, because nothing read the output for a while.\n"],
+    ]);
+  });
+
   it("takes a closed pipe for a reason to stop, and any other failure where nothing can be stopped for one to fail", () => {
     const { io, stdout } = stage();
     const heard: string[] = [];

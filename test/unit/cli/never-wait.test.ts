@@ -1,0 +1,55 @@
+/**
+ * Output of a command that trades, to a terminal that takes none: a process of its own in a terminal made by `script` (util-linux).
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const folder = temporaryFolder("never-wait");
+const ioFile = fileURLToPath(new URL("../../../src/cli/io.ts", import.meta.url));
+const hasScript = spawnSync("script", ["--version"]).status === 0;
+
+/** Writes four megabytes to the terminal, then works on; `neverWait` is called when `calls` is true. */
+const program = (mark: string, calls: boolean): string => `
+import { appendFileSync } from "node:fs";
+import { processIo } from ${JSON.stringify(ioFile)};
+const io = processIo();
+${calls ? "io.neverWait();" : ""}
+for (let i = 0; i < 4_000; i++) io.err("x".repeat(1_000) + "\\n");
+appendFileSync(${JSON.stringify(mark)}, "went on\\n");
+await io.drained();
+appendFileSync(${JSON.stringify(mark)}, "ended\\n");
+process.exit();
+`;
+
+/** Runs `source` in a terminal that nobody reads, until it wrote \`ended\` or \`ms\` are over. */
+const run = async (name: string, calls: boolean, ms: number): Promise<string> => {
+  const [file, mark] = [join(folder, `${name}.mts`), join(folder, `${name}.txt`)];
+  writeFileSync(file, program(mark, calls));
+  writeFileSync(mark, "");
+  const child = spawn("script", ["-qfc", `${process.execPath} --import tsx ${file}`, "/dev/null"], {
+    stdio: ["ignore", "pipe", "ignore"],
+    cwd: fileURLToPath(new URL("../../..", import.meta.url)),
+    detached: true,
+  });
+  // The pipe is never read: it fills, and then the terminal takes no more.
+  child.stdout?.pause();
+  const until = Date.now() + ms;
+  const text = (): string => (existsSync(mark) ? readFileSync(mark, "utf8") : "");
+  while (!text().includes("ended") && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
+  if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  return text();
+};
+
+describe.skipIf(!hasScript)("A terminal that takes no output", () => {
+  it("does not hold up a command that called neverWait, nor its end", async () => {
+    expect(await run("calls", true, 30_000)).toBe("went on\nended\n");
+  });
+
+  it("holds up any other command, so that none of its results are lost", async () => {
+    expect(await run("waits", false, 6_000)).toBe("");
+  });
+});
