@@ -1,9 +1,11 @@
 /**
- * Writes everything that happens to a file, one JSON object a line.
+ * Writes every event to a file, one JSON object a line.
+ *
+ * Invariants: the path names a regular file: writing to a pipe or a terminal would hold up the engine while nothing reads it.
  */
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { definePlugin } from "sluice";
+import { definePlugin, SluiceError } from "sluice";
 
 const flushBytes = 64 * 1024;
 
@@ -17,6 +19,7 @@ export default definePlugin({
   },
   setup: ({ events$, options: { path } }) => {
     mkdirSync(dirname(path), { recursive: true });
+    checkFile(path);
     const file = openSync(path, "w");
     let text = "";
     const flush = (): void => {
@@ -36,3 +39,12 @@ export default definePlugin({
     };
   },
 });
+
+const checkFile = (path: string): void => {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `plugin journal-file: path: ${path} is not a regular file. Name a file, or use the plugin log, which can write to standard output and to pipes.`,
+  );
+};

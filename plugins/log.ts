@@ -114,6 +114,7 @@ const follow = (path: string, sink: Sink, every: (ms: number, run: () => void) =
     const present = inodeOf(path);
     if (inode === undefined && present !== undefined) inode = present;
     else if (present !== inode) reopen();
+    sink.retry();
   });
   if (process.platform === "win32") return () => undefined;
   process.on("SIGUSR2", reopen);

@@ -2,15 +2,17 @@
  * Where lines go: a file, or standard output.
  *
  * Invariants: lines keep their order; what waits never exceeds `bytesMax`, and a line that does not fit is counted as lost; writing never
- * blocks; `end` resolves when everything was written or could not be.
+ * blocks, also where the path is a pipe or a terminal that nothing reads; `end` resolves when everything was written or could not be.
  */
-import { close, mkdirSync, openSync, write } from "node:fs";
+import { close, constants, mkdirSync, openSync, write } from "node:fs";
 import { dirname } from "node:path";
 
 export interface Sink {
   write(line: string): void;
   /** Opens the file anew, for lines that come from here on. */
   reopen(): void;
+  /** Tries again to write what waits, where the reader took nothing before. */
+  retry(): void;
   end(): Promise<void>;
   /** Lines that were not written. */
   readonly lost: number;
@@ -18,6 +20,11 @@ export interface Sink {
 
 /** Told of each problem: the code of an error, or `too slow`. */
 type OnProblem = (what: string) => void;
+
+/** A pipe or terminal that nothing reads answers EAGAIN instead of holding up the process; files do not know the flag. */
+const append = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
+
+const newline = 0x0a;
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | null)?.code ?? "no reason given";
 
@@ -39,7 +46,7 @@ export class FileSink implements Sink {
     this.#bytesMax = bytesMax;
     this.#onProblem = onProblem;
     mkdirSync(dirname(path), { recursive: true });
-    this.#descriptor = openSync(path, "a", 0o600);
+    this.#descriptor = openSync(path, append, 0o600);
   }
 
   get lost(): number {
@@ -63,6 +70,10 @@ export class FileSink implements Sink {
     this.#next();
   }
 
+  retry(): void {
+    this.#next();
+  }
+
   end(): Promise<void> {
     return new Promise((resolve) => {
       this.#ended = resolve;
@@ -74,30 +85,37 @@ export class FileSink implements Sink {
     if (this.#writing) return;
     if (this.#reopens) this.#openAnew();
     if (this.#waiting.length > 0) {
-      const lines = this.#waiting.length;
       this.#writing = true;
-      this.#write(Buffer.concat(this.#waiting.splice(0)), 0, lines);
+      this.#write(Buffer.concat(this.#waiting.splice(0)));
     } else if (this.#ended !== undefined) close(this.#descriptor, this.#ended);
   }
 
-  #write(bytes: Buffer, from: number, lines: number): void {
-    write(this.#descriptor, bytes, from, bytes.length - from, null, (error, written) => {
+  #write(bytes: Buffer): void {
+    write(this.#descriptor, bytes, 0, bytes.length, null, (error, written) => {
+      const rest = bytes.subarray(error === null ? written : 0);
+      this.#bytes -= bytes.length - rest.length;
       // A write may take only part of what it is given.
-      if (error === null && from + written < bytes.length) return this.#write(bytes, from + written, lines);
+      if (error === null && rest.length > 0) return this.#write(rest);
       this.#writing = false;
-      this.#bytes -= bytes.length;
-      if (error !== null) {
-        this.#lost += lines;
-        this.#onProblem(codeOf(error));
+      if (error?.code === "EAGAIN" && this.#ended === undefined) {
+        this.#waiting.unshift(rest);
+        return undefined;
       }
+      if (error !== null) this.#lose(rest, codeOf(error));
       return this.#next();
     });
+  }
+
+  #lose(bytes: Buffer, why: string): void {
+    this.#bytes -= bytes.length;
+    this.#lost += bytes.reduce((lines, byte) => (byte === newline ? lines + 1 : lines), 0);
+    this.#onProblem(why);
   }
 
   #openAnew(): void {
     this.#reopens = false;
     try {
-      const descriptor = openSync(this.#path, "a", 0o600);
+      const descriptor = openSync(this.#path, append, 0o600);
       close(this.#descriptor, () => undefined);
       this.#descriptor = descriptor;
     } catch (error) {
@@ -131,9 +149,10 @@ export class OutputSink implements Sink {
 
   reopen(): void {}
 
+  retry(): void {}
+
+  /** The process itself waits for its standard output when it ends. */
   end(): Promise<void> {
-    return new Promise((resolve) => {
-      process.stdout.write("", () => resolve());
-    });
+    return Promise.resolve();
   }
 }

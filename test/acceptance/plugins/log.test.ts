@@ -1,7 +1,18 @@
 /**
  * The log plugin: what is in the file, at which level, and what becomes of it when the file is moved, full or not there.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import log from "../../../plugins/log.ts";
@@ -168,5 +179,51 @@ describe("The log plugin", () => {
     await t.stop();
     expect(t.printed.filter((line) => line.includes("ENOSPC"))).toHaveLength(1);
     expect(t.position("BTC-USDT-SWAP")).toBe("0.01");
+  });
+
+  const pipe = (): string | undefined => {
+    const path = join(folder, `${count++}.pipe`);
+    return spawnSync("mkfifo", [path]).status === 0 ? path : undefined;
+  };
+  const canPipe = pipe() !== undefined;
+
+  it.skipIf(!canPipe)("does not wait for the reader of a pipe, and writes what waited once it reads", async () => {
+    const path = pipe() as string;
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const t = await start({ path, level: "trace" });
+    for (let round = 0; round < 400; round++) {
+      t.engine.halt("x".repeat(500)).subscribe();
+      t.engine.resume("go on");
+    }
+    await trade(t);
+    expect(t.position("BTC-USDT-SWAP")).toBe("0.01");
+    const expected = t.events.length - 1 - t.events.findIndex(({ type }) => type === "engine.started");
+    const bytes = Buffer.alloc(1_000_000);
+    let text = "";
+    const read = (): number => {
+      try {
+        text += bytes.toString("utf8", 0, readSync(reader, bytes));
+      } catch (error) {
+        // Nothing was written since.
+        expect((error as NodeJS.ErrnoException).code).toBe("EAGAIN");
+      }
+      return text.split("\n").length - 1;
+    };
+    await expect
+      .poll(async () => {
+        await t.advance(6_000);
+        return read() >= expected;
+      })
+      .toBe(true);
+    await t.stop();
+    closeSync(reader);
+    expect(t.printed).toEqual([]);
+  });
+
+  it.skipIf(!canPipe)("that finds a pipe without a reader is named, and trading goes on", async () => {
+    const t = await start({ path: pipe() as string }, { failures: "record" });
+    await trade(t);
+    expect(t.position("BTC-USDT-SWAP")).toBe("0.01");
+    expect(JSON.stringify(t.events)).toContain("cannot be opened (ENXIO)");
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { concat, map, NEVER, of, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
@@ -46,6 +46,14 @@ describe("The journal-file plugin", () => {
       expect.objectContaining({ plugin: "journal-file", message: expect.stringContaining("/dev/null") }),
     ]);
     expect(report.orders.placed).toBe(2);
+  });
+
+  it.skipIf(!existsSync("/dev/full"))("takes no device or pipe, whose reader could hold up the engine", async () => {
+    const events: Event[] = [];
+    await run(dir, [resting], { plugins: [recorder(events), journalFile({ path: "/dev/full" })] });
+    expect(events.find(({ type }) => type === "plugin.failed")).toMatchObject({
+      message: expect.stringContaining("/dev/full is not a regular file"),
+    });
   });
 });
 
