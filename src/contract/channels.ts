@@ -27,6 +27,9 @@ export const channelArg = {
 /** A channel to subscribe to, and its instrument where it has one. */
 export type ChannelArg = FromSchema<typeof channelArg>;
 
+/** True where each message of the channel is complete by itself: after a lost message the next one is still correct. */
+export const isSelfContained = ({ channel }: ChannelArg): boolean => channel === "tickers" || channel === "trades";
+
 export const loginArg = {
   type: "object",
   additionalProperties: false,

@@ -160,7 +160,7 @@ export const defaultProfile = {
     szUnit: row<SzUnit>("base", "G14", "Unit of quantities in market data."),
     pingMs: row(15_000, "G14", "How often the service pings; the client answers with the op pong."),
     silenceMsMax: row(30_000, "G14", "After this long without a message the connection counts as lost."),
-    ackMsMax: row(5_000, "G14", "A subscription not acknowledged by then counts as rejected; polling serves instead."),
+    ackMsMax: row(5_000, "G14", "A subscription without acknowledgement or data by then is asked for again; polling serves meanwhile."),
     sequenced: row(true, "G14", "Messages of a channel carry seqId and prevSeqId; a reader without them cannot see a gap."),
   },
   version: {

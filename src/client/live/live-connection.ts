@@ -156,8 +156,9 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
 };
 
 /** Whether market data may be missing between what was received before and after this anomaly. */
-const isBreak = (what: string): boolean =>
-  what === "socket.lost" || what === "channel.repaired" || what === "channel.refused";
+const isBreak = (what: string): boolean => breaks.has(what);
+
+const breaks: ReadonlySet<string> = new Set(["socket.lost", "channel.repaired", "channel.gap", "channel.refused"]);
 
 const signersOf = (
   { profile }: Contract,

@@ -2,18 +2,20 @@
  * WebSocket subscription: its state, and the check of sequence numbers.
  *
  * Invariants: messages reach the listener only while the state is `live`, in the service's sequence and without gaps; a gap, a duplicate
- * or disorder ends `live` at once and subscribes again, at growing intervals; a subscription that is not acknowledged in time, or is
- * refused, is `refused` until a later try succeeds; the listener is notified of changes of state only.
+ * or disorder ends `live` at once and subscribes again, at growing intervals; data of a channel that was asked for acknowledges it; a
+ * subscription without acknowledgement is asked for again at growing intervals of one minute at most, one that the service refuses every
+ * five minutes, and both are `refused` until a later try succeeds; the listener is notified of changes of state only. In a channel whose
+ * messages are self-contained a gap is reported as a short `waiting`, a duplicate is dropped, and the subscription continues.
  * Not here: the connection (socket-connection.ts), the records (live/).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
-import type { ChannelArg } from "../../contract/channels.ts";
+import { type ChannelArg, isSelfContained } from "../../contract/channels.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { Random } from "../../random.ts";
 import { type BackoffBounds, backoffMs } from "./backoff.ts";
 import { channelKey, type Push } from "./socket-message.ts";
 
-/** `waiting`: no data for now; `live`: complete data; `refused`: the service refuses the subscription. */
+/** `waiting`: no data for now; `live`: complete data; `refused`: the service refuses the subscription, or does not answer. */
 export type ChannelState = "waiting" | "live" | "refused";
 
 export interface ChannelListener {
@@ -35,6 +37,8 @@ interface SocketChannelOptions {
 }
 
 const repairBounds: BackoffBounds = { baseMs: 1_000, msMax: 60_000, certain: 0.5 };
+/** After a request that was not acknowledged. */
+const askBounds: BackoffBounds = { baseMs: 1_000, msMax: 60_000, certain: 0.5 };
 /** A channel that was live so long starts over with quick repairs. */
 const steadyMs = 60_000;
 const refusedRetryMs = 300_000;
@@ -52,6 +56,10 @@ export class SocketChannel {
   #last: number | undefined;
   /** A request was sent, and no acknowledgement of it was read. */
   #awaited = false;
+  /** Requests in a row without an acknowledgement. */
+  #unanswered = 0;
+  /** An unsubscribe request is not answered yet: data and a refusal may belong to what was before it. */
+  #leaving = false;
   #closed = false;
 
   constructor(options: SocketChannelOptions) {
@@ -69,22 +77,38 @@ export class SocketChannel {
     const { ackMsMax } = this.#options.websocket;
     this.#last = first ? none : undefined;
     this.#awaited = true;
-    this.#wait(ackMsMax, () => this.refuse(`not acknowledged within ${ackMsMax} ms`));
+    this.#wait(ackMsMax, () => this.#unacknowledged(`not acknowledged within ${ackMsMax} ms`));
   }
 
   acknowledged(): void {
     // An acknowledgement that is not awaited belongs to an earlier request.
     if (this.#closed || !this.#awaited) return;
-    this.#rest();
-    this.#liveAt = this.#options.clock.now();
-    this.#turn("live", "subscribed");
+    this.#awaited = false;
+    // A new subscription starts its numbers again, and its data may have come before the acknowledgement.
+    if (this.#state === "live") this.#last = undefined;
+    else this.#begin("subscribed");
   }
 
-  refuse(reason: string): void {
+  /** The service rejected the request. */
+  refused(reason: string): void {
     if (this.#closed) return;
-    if (this.#state !== "refused") this.#options.onAnomaly("channel.refused", `${this.key}: ${reason}`);
-    this.#wait(refusedRetryMs, () => this.#ask());
-    this.#turn("refused", reason);
+    if (this.#leaving) {
+      this.#leaving = false;
+      return;
+    }
+    this.#unanswered = 0;
+    this.#refuse(reason, refusedRetryMs);
+  }
+
+  /** The service has ended the subscription, as it was asked to or not. */
+  unsubscribed(): void {
+    if (this.#leaving) this.#leaving = false;
+    else this.repair("the service ended the subscription");
+  }
+
+  /** The service may hold a subscription to it. */
+  get isRequested(): boolean {
+    return this.#state !== "refused" || this.#unanswered > 0;
   }
 
   /** No connection has room for it; it is subscribed when one has. */
@@ -94,14 +118,11 @@ export class SocketChannel {
   }
 
   push(push: Push): void {
-    if (this.#state !== "live" || this.#closed) return;
+    if (this.#closed || !this.#hears()) return;
     const problem = this.#options.websocket.sequenced ? sequenceProblem(push, this.#last) : undefined;
-    if (problem !== undefined) {
-      this.repair(problem);
-      return;
-    }
+    if (problem !== undefined && !this.#passesOver(problem)) return;
     this.#last = push.seqId;
-    this.#options.listener.message(push);
+    if (!this.#closed) this.#options.listener.message(push);
   }
 
   /** The received data is not reliable: subscribes again, unless that is in progress. */
@@ -109,11 +130,12 @@ export class SocketChannel {
     if (this.#state !== "live" || this.#closed) return;
     const { clock, random, onAnomaly, send } = this.#options;
     if (clock.now() - this.#liveAt >= steadyMs) this.#repairs = 0;
-    this.#awaited = false;
+    this.#rest();
     onAnomaly("channel.repaired", `${this.key}: ${reason}`);
     this.#turn("waiting", reason);
     // The listener may have left when it was notified.
     if (this.#closed) return;
+    this.#leaving = true;
     send("unsubscribe", this.arg);
     this.#repairs++;
     if (this.#repairs === 1) this.#ask();
@@ -123,6 +145,8 @@ export class SocketChannel {
   /** The connection is gone. */
   lost(reason: string): void {
     this.#rest();
+    this.#unanswered = 0;
+    this.#leaving = false;
     this.#turn("waiting", reason);
   }
 
@@ -134,6 +158,52 @@ export class SocketChannel {
   #ask(): void {
     this.asked(false);
     this.#options.send("subscribe", this.arg);
+  }
+
+  /** True while messages are passed on. Data counts as an acknowledgement, unless it may belong to the previous subscription. */
+  #hears(): boolean {
+    if (this.#state === "live") return true;
+    if (this.#leaving || !this.#awaited) return false;
+    // What came before was not promised.
+    this.#last = undefined;
+    this.#begin("data came without an acknowledgement");
+    return true;
+  }
+
+  /** Handles a message that is out of sequence. True where it is passed on. */
+  #passesOver(problem: Problem): boolean {
+    if (!isSelfContained(this.arg) || problem.kind === "disorder") {
+      this.repair(problem.text);
+      return false;
+    }
+    this.#options.onAnomaly("channel.gap", `${this.key}: ${problem.text}`);
+    if (problem.kind === "twice") return false;
+    this.#turn("waiting", problem.text);
+    this.#turn("live", "its messages are self-contained");
+    return true;
+  }
+
+  #begin(reason: string): void {
+    const { clock } = this.#options;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#unanswered = 0;
+    this.#leaving = false;
+    this.#liveAt = clock.now();
+    this.#turn("live", reason);
+  }
+
+  /** The service did not answer: the request, its acknowledgement or the data may have been lost. */
+  #unacknowledged(reason: string): void {
+    this.#leaving = false;
+    this.#refuse(reason, backoffMs(askBounds, this.#unanswered, this.#options.random));
+    this.#unanswered++;
+  }
+
+  #refuse(reason: string, retryMs: number): void {
+    if (this.#state !== "refused") this.#options.onAnomaly("channel.refused", `${this.key}: ${reason}`);
+    this.#wait(retryMs, () => this.#ask());
+    this.#turn("refused", reason);
   }
 
   /** Waits for nothing. */
@@ -156,9 +226,16 @@ export class SocketChannel {
   }
 }
 
+interface Problem {
+  readonly kind: "gap" | "twice" | "disorder";
+  readonly text: string;
+}
+
 /** What is wrong with the place of a message after `last`, which is undefined when any place is right. */
-const sequenceProblem = ({ seqId, prevSeqId }: Push, last: number | undefined): string | undefined => {
+const sequenceProblem = ({ seqId, prevSeqId }: Push, last: number | undefined): Problem | undefined => {
   if (seqId === undefined || prevSeqId === undefined || last === undefined) return undefined;
-  if (seqId <= last) return seqId === last ? `message ${seqId} came twice` : `message ${seqId} came after ${last}`;
-  return prevSeqId === last ? undefined : `message ${seqId} follows ${prevSeqId}, but the last one read is ${last}`;
+  if (seqId === last) return { kind: "twice", text: `message ${seqId} came twice` };
+  if (seqId < last) return { kind: "disorder", text: `message ${seqId} came after ${last}` };
+  if (prevSeqId === last) return undefined;
+  return { kind: "gap", text: `message ${seqId} follows ${prevSeqId}, but the last one read is ${last}` };
 };

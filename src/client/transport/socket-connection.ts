@@ -86,7 +86,7 @@ export class SocketConnection {
 
   remove(channel: SocketChannel): void {
     this.#channels.delete(channel.key);
-    if (channel.state !== "refused") this.send({ op: "unsubscribe", args: [channel.arg] });
+    if (channel.isRequested) this.send({ op: "unsubscribe", args: [channel.arg] });
     channel.close();
   }
 
@@ -191,8 +191,7 @@ export class SocketConnection {
         this.#options.onAnomaly("message.malformed", message.problem);
         return;
       case "unsubscribed":
-        // One that we asked for is not live any more.
-        this.#channels.get(channelKey(message.arg))?.repair("the service ended the subscription");
+        this.#channels.get(channelKey(message.arg))?.unsubscribed();
         return;
       case "pong":
         return;
@@ -201,7 +200,7 @@ export class SocketConnection {
 
   #refused({ arg, reason }: Extract<ParsedMessage, { kind: "error" }>): void {
     const channel = arg && this.#channels.get(channelKey(arg));
-    if (channel !== undefined && channel.state !== "live") channel.refuse(reason);
+    if (channel !== undefined && channel.state !== "live") channel.refused(reason);
     else this.#options.onAnomaly("socket.error", reason);
   }
 
