@@ -1,19 +1,20 @@
 /**
  * Prices that trigger stops and take-profits, from market data and, for the mark price, from the account's positions.
  *
- * Invariants: an instrument is read and subscribed to only while a position in it is protected; one unknown to the market has no price.
- * Not here: what they trigger (orders/protection).
+ * Invariants: an instrument is read and subscribed to only while a position in it is protected; one unknown to the market has no price;
+ * in real trading a silence of the market data is filled with the mark price.
+ * Not here: what they trigger (orders/protection), the mark price in a silence (mark-prices.ts).
  */
 import { Subscription } from "rxjs";
 import type { OpenService } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Side } from "../contract/profile.ts";
-import { isDecimal, isPositive } from "../decimal.ts";
 import { type Print, printOf, printsOf } from "../market/last-quotes.ts";
 import type { Market } from "../market/market-data.ts";
 import type { TriggerPrices, WatchedPrices } from "../orders/protection/price-triggers.ts";
 import type { Trigger } from "../orders/protection/protect.ts";
 import type { Resources } from "../orders/state/resources.ts";
+import { MarkPrices, markPxOf, markReadMs } from "./mark-prices.ts";
 
 type Listener = (range: Print) => void;
 type Levels = () => readonly string[];
@@ -23,15 +24,18 @@ export class PriceWatch implements TriggerPrices {
   readonly #clock: Clock;
   readonly #positions: Resources["positions"];
   readonly #followBars: OpenService["followBars"];
+  /** Real trading: market data may be lost. */
+  readonly #isWatchful: boolean;
 
   constructor(
-    { market, clock, followBars }: Pick<OpenService, "market" | "clock" | "followBars">,
+    { market, clock, followBars, watchful = false }: Pick<OpenService, "market" | "clock" | "followBars" | "watchful">,
     positions: Resources["positions"],
   ) {
     this.#market = market;
     this.#clock = clock;
     this.#positions = positions;
     this.#followBars = followBars;
+    this.#isWatchful = watchful;
   }
 
   watch(instId: string, trigger: Trigger, side: Side, listener: Listener, levels: Levels): WatchedPrices {
@@ -39,6 +43,7 @@ export class PriceWatch implements TriggerPrices {
     let changed: WatchedPrices["changed"] = () => undefined;
     try {
       if (trigger === "mark") this.#mark(all, instId, listener);
+      else if (this.#isWatchful) this.#filled(all, instId, trigger === "best" ? side : undefined, listener);
       else if (trigger === "last") changed = this.#last(all, instId, listener, levels);
       else changed = this.#best(all, instId, side, listener, levels);
     } catch {
@@ -46,10 +51,39 @@ export class PriceWatch implements TriggerPrices {
     }
     return {
       changed,
+      // The last trade stays what it is while nothing is traded.
+      mayBeSilent: trigger === "last" && !this.#isWatchful,
       end: () => {
         all.unsubscribe();
       },
     };
+  }
+
+  /** Best price of a side, or the last price where `side` is undefined, with the mark price in silences. */
+  #filled(all: Subscription, instId: string, side: Side | undefined, listener: Listener): void {
+    let quoted = false;
+    const onPx = (px: string): void => listener(this.#now(px));
+    const marks = new MarkPrices({ clock: this.#clock, positions: this.#positions, instId, onPx });
+    all.add(() => marks.end());
+    const take = (print: Print): void => {
+      marks.received();
+      listener(print);
+    };
+    all.add(
+      this.#market.quotes(instId).subscribe(({ bidPx, askPx }) => {
+        quoted = true;
+        // Tickers carry the last price as well: they replace trades that were lost, and show that nothing was traded.
+        const px = side === undefined ? this.#market.lastPx(instId) : side === "sell" ? bidPx : askPx;
+        if (px !== undefined) take(this.#now(px));
+      }),
+    );
+    const known = quoted ? undefined : this.#market.lastPx(instId);
+    if (known !== undefined) take(this.#now(known));
+    all.add(
+      printsOf(this.#market, instId).subscribe((print) => {
+        if (side === undefined || !quoted || marks.isSilent) take(print);
+      }),
+    );
   }
 
   #best(all: Subscription, instId: string, side: Side, listener: Listener, levels: Levels): () => void {
@@ -81,10 +115,11 @@ export class PriceWatch implements TriggerPrices {
   #mark(all: Subscription, instId: string, listener: Listener): void {
     all.add(
       this.#positions.value$.subscribe(({ value, stale }) => {
-        const px = value.find((position) => position.instId === instId)?.markPx;
-        if (!stale && isDecimal(px) && isPositive(px)) listener(this.#now(px));
+        const px = stale ? undefined : markPxOf(value, instId);
+        if (px !== undefined) listener(this.#now(px));
       }),
     );
+    if (this.#isWatchful) all.add(this.#positions.watch(markReadMs).subscribe());
   }
 
   #now(px: string): Print {

@@ -26,8 +26,11 @@ import { instrumentRefresh } from "./initial-sync.ts";
 import { equityStream } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
 
-/** Quotes of what can be traded come many times as often. */
-const priceSilenceMs = 60_000;
+/** In real trading an open position without a price is a danger at once; on paper the market may be one that is quoted rarely. */
+const priceSilenceMsOf = ({ watchful, realTime }: OpenService): number | undefined => {
+  if (watchful === true) return 5_000;
+  return realTime === true ? 60_000 : undefined;
+};
 
 export interface UserAccount {
   readonly user: ServiceUser;
@@ -91,7 +94,7 @@ const createUserAccount = (
     instruments: () => resources.instruments.settled,
     marketPx: quotes.of.bind(quotes),
     prices: new PriceWatch(service, resources.positions),
-    priceSilenceMs: service.realTime === true || service.watchful === true ? priceSilenceMs : undefined,
+    priceSilenceMs: priceSilenceMsOf(service),
     onProtection: (record) => {
       parts.onProtection(user.uid, record);
     },

@@ -5,7 +5,7 @@
  * protections ends.
  * Not here: where prices come from (engine/price-watch.ts), what they trigger (protection.ts).
  */
-import type { Clock } from "../../clock/clock.ts";
+import type { Clock, Timer } from "../../clock/clock.ts";
 import type { Side } from "../../contract/profile.ts";
 import type { Trigger } from "./protect.ts";
 import type { PriceRange, Protection } from "./protection.ts";
@@ -14,6 +14,8 @@ import type { PriceRange, Protection } from "./protection.ts";
 export interface WatchedPrices {
   /** The levels have changed. */
   changed(): void;
+  /** No price for a long time is no sign of a fault. */
+  readonly mayBeSilent?: boolean;
   end(): void;
 }
 
@@ -38,10 +40,10 @@ interface Watched {
 
 interface Watch<T> {
   readonly of: string;
-  /** The last trade stays what it is while nothing is traded. */
-  readonly mayBeSilent: boolean;
   readonly members: Set<T>;
-  heard: boolean;
+  /** When the last price came, or the watch began. */
+  pricedAt: number;
+  isReported: boolean;
   latest: PriceRange | undefined;
   prices: WatchedPrices;
 }
@@ -50,7 +52,7 @@ interface PriceTriggersOptions<T> {
   readonly prices: TriggerPrices;
   readonly onPrice: (protection: T, range: PriceRange) => void;
   readonly levelsOf: (protection: T) => readonly string[];
-  /** A price that has not come for `ms` is told. */
+  /** Reports a price that has not come for `ms`. */
   readonly silence?:
     | { readonly clock: Clock; readonly ms: number; readonly tell: (protection: T, reason: string) => void }
     | undefined;
@@ -60,7 +62,7 @@ const notYet: WatchedPrices = { changed: () => undefined, end: () => undefined }
 
 export class PriceTriggers<T extends Watched> {
   readonly #options: PriceTriggersOptions<T>;
-  #looks = false;
+  #timer: Timer | undefined;
   readonly #watches = new Map<string, Watch<T>>();
   readonly #watchOf = new Map<T, string>();
 
@@ -83,22 +85,27 @@ export class PriceTriggers<T extends Watched> {
       known.members.add(protection);
       known.prices.changed();
       if (known.latest !== undefined) this.#options.onPrice(protection, known.latest);
+      if (known.isReported) this.#report(known, [protection]);
       return;
     }
     const watch: Watch<T> = {
       of: `${trigger} price of ${name.instId}`,
-      mayBeSilent: trigger === "last",
-      heard: true,
       members: new Set([protection]),
+      pricedAt: this.#options.silence?.clock.now() ?? 0,
+      isReported: false,
       latest: undefined,
       prices: notYet,
     };
     this.#watches.set(key, watch);
     this.#lookForSilence();
-    const { levelsOf, onPrice } = this.#options;
+    const { levelsOf, onPrice, silence } = this.#options;
     const listener = (range: PriceRange): void => {
       watch.latest = range;
-      watch.heard = true;
+      if (silence !== undefined) watch.pricedAt = silence.clock.now();
+      if (watch.isReported) {
+        watch.isReported = false;
+        this.#lookForSilence();
+      }
       for (const member of watch.members) onPrice(member, range);
     };
     const levels = (): readonly string[] => [...watch.members].flatMap(levelsOf);
@@ -117,23 +124,34 @@ export class PriceTriggers<T extends Watched> {
     if (watch === undefined || watch.members.size > 0) return;
     this.#watches.delete(key);
     watch.prices.end();
+    if (this.#watches.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
   }
 
-  /** Looks at intervals, while anything is watched, which prices have not come since the last look. */
+  /** While anything is watched, a timer runs to the instant at which the next price is overdue. */
   #lookForSilence(): void {
     const { silence } = this.#options;
-    if (silence === undefined || this.#looks) return;
-    this.#looks = true;
-    const { clock, ms, tell } = silence;
-    clock.setTimer(clock.now() + ms, () => {
-      this.#looks = false;
+    if (silence === undefined || this.#timer !== undefined) return;
+    const { clock, ms } = silence;
+    let at = Number.POSITIVE_INFINITY;
+    for (const watch of this.#watches.values()) {
+      if (!watch.isReported && watch.prices.mayBeSilent !== true) at = Math.min(at, watch.pricedAt + ms);
+    }
+    if (at === Number.POSITIVE_INFINITY) return;
+    this.#timer = clock.setTimer(at, () => {
+      this.#timer = undefined;
       for (const watch of this.#watches.values()) {
-        if (!watch.heard && !watch.mayBeSilent) {
-          for (const member of watch.members) tell(member, `no ${watch.of} has come for ${ms / 1_000} s`);
-        }
-        watch.heard = false;
+        if (watch.isReported || watch.prices.mayBeSilent === true || clock.now() < watch.pricedAt + ms) continue;
+        watch.isReported = true;
+        this.#report(watch, watch.members);
       }
-      if (this.#watches.size > 0) this.#lookForSilence();
+      this.#lookForSilence();
     });
+  }
+
+  #report({ of }: Watch<T>, members: Iterable<T>): void {
+    const { silence } = this.#options;
+    for (const member of members) silence?.tell(member, `no ${of} has come for ${silence.ms / 1_000} s`);
   }
 }

@@ -75,17 +75,20 @@ describe("A protected position after a crash", () => {
     expect(events(life, "position.protected")).toEqual([]);
   });
 
-  it("without a price for a minute is told to be unprotected, and protected again with the next one", async () => {
+  it("without a price for five seconds is told to be unprotected, and protected again with the next one", async () => {
     const { world } = watched();
     world.watchful = true;
+    world.lose = ({ endpoint }) => (endpoint === "positions" ? "answer" : undefined);
     const life = await begun(world);
     await pass(world, 2_000);
     world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
-    await pass(world, 60_000);
+    const armed = (): boolean => events(life, "protection.armed").length > 0;
+    while (!armed()) await pass(world, 100);
+    await pass(world, 4_800);
     expect(events(life, "position.unprotected")).toEqual([]);
     await pass(world, 120_000);
     expect(events(life, "position.unprotected")).toMatchObject([
-      { qty: "0.02", reason: "no best price of BTC-USDT-SWAP has come for 60 s" },
+      { qty: "0.02", reason: "no best price of BTC-USDT-SWAP has come for 5 s" },
     ]);
     world.show(60_000);
     expect(events(life, "position.protected")).toHaveLength(1);
