@@ -1,8 +1,9 @@
 /**
  * `sluice worker --queue <address>`: runs jobs of sweeps and simulations that other machines submit.
  *
- * Invariants: it runs the files of this folder, and only where they equal the submitter's; Ctrl-C finishes the running job, a second
- * one returns it to the queue; it works until it is stopped.
+ * Invariants: it runs the files of this folder, and only where they equal the submitter's; of the environment only what a program needs
+ * to run and what `--env` names stays readable to them; Ctrl-C finishes the running job, a second one returns it to the queue; it works
+ * until it is stopped.
  * Not here: taking jobs (backtest/sweep/workers/queue-worker.ts), running them (sweep-work.ts, verify/simulation/simulation-work.ts).
  */
 import { availableParallelism } from "node:os";
@@ -11,9 +12,14 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { counted } from "../report/number-format.ts";
 import { queueAddress } from "./address-option.ts";
 import { type CliIo, printable } from "./io.ts";
-import { wholeFrom } from "./option-values.ts";
+import { namesOf, wholeFrom } from "./option-values.ts";
+
+/** Variables that programs need to run. Those of the queue and of the store of fixtures are read before and not kept. */
+const kept =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|COLUMNS|CI|NO_COLOR|FORCE_COLOR|TMPDIR|TEMP|TMP|XDG_CACHE_HOME|NODE_\w+|TSX_TSCONFIG_PATH|SSL_CERT_\w+|(SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|USERPROFILE))$/i;
 
 interface Flags {
+  readonly env?: readonly string[];
   readonly queue: string;
   readonly fixtures?: string;
   readonly cache?: string;
@@ -35,11 +41,24 @@ export const addWorkerCommand = (program: Command, io: CliIo): void => {
       "where recorded markets are by their hash: a folder, an http(s):// address, or s3://BUCKET/PREFIX",
     )
     .option("--cache <dir>", "folder for fixtures that were fetched (default ~/.cache/sluice/fixtures)")
+    .argument("[configs...]", "configs that it runs (default: any file of this folder that calls defineConfig)")
+    .option("--env <names>", "variables that the configs read, with commas; all others are removed", namesOf)
     .option("--jobs <n>", "runs at a time", wholeFrom(1, 256), availableParallelism())
-    .action((flags: Flags) => work(flags, io));
+    .action((configs: readonly string[], flags: Flags) => work(configs, flags, io));
 };
 
-const work = async ({ queue, fixtures, cache, jobs }: Flags, io: CliIo): Promise<void> => {
+/** Removes every variable that is neither needed to run nor named; returns what there was. */
+const restrictEnvironment = (names: readonly string[]): NodeJS.Dict<string> => {
+  const before = { ...process.env };
+  for (const name of Object.keys(before)) if (!kept.test(name) && !names.includes(name)) delete process.env[name];
+  return before;
+};
+
+const work = async (
+  configs: readonly string[],
+  { queue, fixtures, cache, jobs, env = [] }: Flags,
+  io: CliIo,
+): Promise<void> => {
   const url = queueAddress(queue);
   const [{ QueueWorker }, { openSweepWork }, { openSimulationWork }, { shownAddress }, { checkSource }] =
     await Promise.all([
@@ -50,7 +69,14 @@ const work = async ({ queue, fixtures, cache, jobs }: Flags, io: CliIo): Promise
       import("../backtest/sweep/workers/fixture-download.ts"),
     ]);
   if (fixtures !== undefined) checkSource(fixtures);
-  const places = { ...(fixtures !== undefined && { source: fixtures }), ...(cache !== undefined && { cache }) };
+  // A queue in PostgreSQL reads its variables at each connection.
+  const queueNames = /^postgres/.test(url) ? Object.keys(process.env).filter((name) => name.startsWith("PG")) : [];
+  const places = {
+    ...(fixtures !== undefined && { source: fixtures }),
+    ...(cache !== undefined && { cache }),
+    env: restrictEnvironment([...env, ...queueNames]),
+  };
+  const accepted = configs.length > 0 ? configs : undefined;
   const say = (text: string): void => {
     io.err(`${printable(text)}\n`);
   };
@@ -58,7 +84,7 @@ const work = async ({ queue, fixtures, cache, jobs }: Flags, io: CliIo): Promise
     url,
     jobs,
     clock: createSystemClock(),
-    kinds: { sweep: openSweepWork(places), simulation: openSimulationWork(places) },
+    kinds: { sweep: openSweepWork(places, accepted), simulation: openSimulationWork(places, accepted) },
     say,
   });
   say(`Waiting for work at ${shownAddress(url)}, ${counted(jobs, "run")} at a time. Ctrl-C ends it.`);

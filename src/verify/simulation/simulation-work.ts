@@ -9,7 +9,7 @@ import { openThreadOn } from "../../backtest/sweep/thread.ts";
 import type { DownloadBounds } from "../../backtest/sweep/workers/fixture-download.ts";
 import { type FixturePlaces, fixtureByHash } from "../../backtest/sweep/workers/fixture-source.ts";
 import type { OpenWork, Work } from "../../backtest/sweep/workers/queue-worker.ts";
-import { checkValues, configOf } from "../../backtest/sweep/workers/sheet-config.ts";
+import { type AcceptedConfigs, checkValues, configOf } from "../../backtest/sweep/workers/sheet-config.ts";
 import type { WorkSheet } from "../../backtest/sweep/workers/work-sheet.ts";
 import { WorkThreads } from "../../backtest/sweep/workers/work-threads.ts";
 import { seedBounds } from "../../contract/option-check.ts";
@@ -31,7 +31,7 @@ const jobSchema = {
 };
 
 export const openSimulationWork =
-  (places: FixturePlaces): OpenWork =>
+  (places: FixturePlaces, accepted?: AcceptedConfigs): OpenWork =>
   async (sheet: WorkSheet, bounds: DownloadBounds): Promise<Work> => {
     const settings = parseHuman<Pick<SeedFacts, "minutes" | "plugins">>(
       settingsSchema,
@@ -39,7 +39,7 @@ export const openSimulationWork =
       "the sheet's settings",
       "USAGE",
     );
-    const { path, config } = await configOf(sheet, "simulate");
+    const { path, config } = await configOf(sheet, "simulate", accepted);
     checkValues(sheet, path, checkConfig(config));
     const { fixture } = sheet;
     const dir =

@@ -25,15 +25,19 @@ interface Signing {
   readonly AwsV4Signer: new (options: Readonly<Record<string, unknown>>) => Signer;
 }
 
-const set = (...names: readonly string[]): string | undefined =>
-  names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "");
+/** Reads the first of `names` that is set to a text that is not empty. */
+const readerOf =
+  (env: NodeJS.Dict<string>) =>
+  (...names: readonly string[]): string | undefined =>
+    names.map((name) => env[name]).find((value) => value !== undefined && value !== "");
 
 /** USAGE where the address is not `s3://BUCKET/PREFIX`, where no keys are set, or where the endpoint is no address. */
-export const checkBucket = (address: string, flag: string): void => {
-  void settingsOf(address, flag);
+export const checkBucket = (address: string, flag: string, env: NodeJS.Dict<string> = process.env): void => {
+  void settingsOf(address, flag, env);
 };
 
-const settingsOf = (address: string, flag: string) => {
+const settingsOf = (address: string, flag: string, env: NodeJS.Dict<string>) => {
+  const set = readerOf(env);
   const [, bucket, prefix = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^?#]*))?$/i.exec(address) ?? [];
   if (bucket === undefined)
     throw new SluiceError(
@@ -67,8 +71,12 @@ type Bucket = FixtureOrigin & {
   readonly signWrite: (url: URL, sha256: string) => Promise<Record<string, string>>;
 };
 
-export const openBucket = async (address: string, flag: string): Promise<Bucket> => {
-  const { base, credentials } = settingsOf(address, flag);
+export const openBucket = async (
+  address: string,
+  flag: string,
+  env: NodeJS.Dict<string> = process.env,
+): Promise<Bucket> => {
+  const { base, credentials } = settingsOf(address, flag, env);
   const { AwsV4Signer } = await optionalPackage<Signing>("aws4fetch", `${flag}: requests to ${address} are signed`);
   const signed = async (method: string, url: URL, headers: Record<string, string>): Promise<Record<string, string>> => {
     const signature = await new AwsV4Signer({ ...credentials, method, url: url.href, headers }).sign();

@@ -21,6 +21,8 @@ import { credentialsOf, type FixtureOrigin, hostOf } from "./fixture-origin.ts";
 export interface DownloadBounds {
   readonly clock: Clock;
   readonly signal?: AbortSignal;
+  /** Variables with the keys of a bucket; those of the process when left out. */
+  readonly env?: NodeJS.Dict<string>;
 }
 
 const manifestBytesMax = 1_048_576;
@@ -34,9 +36,9 @@ const downloadMs = 60_000;
 const bytesPerMsMin = 100;
 
 /** USAGE where a source looks like an address and is none that can be fetched from. */
-export const checkSource = (source: string): void => {
+export const checkSource = (source: string, env: NodeJS.Dict<string> = process.env): void => {
   if (isBucket(source)) {
-    checkBucket(source, flag);
+    checkBucket(source, flag, env);
     return;
   }
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1];
@@ -59,8 +61,8 @@ export const download = async (
   dir: string,
   bounds: DownloadBounds,
 ): Promise<void> => {
-  checkSource(base);
-  const origin = isBucket(base) ? await openBucket(base, flag) : hostOf(base);
+  checkSource(base, bounds.env);
+  const origin = isBucket(base) ? await openBucket(base, flag, bounds.env) : hostOf(base);
   const manifestUrl = origin.urlOf(contentHash, "manifest.json");
   try {
     const { text, manifest } = await within(bounds, downloadMs, (signal) => fetchManifest(origin, contentHash, signal));

@@ -21,6 +21,8 @@ export interface FixturePlaces {
   readonly source?: string;
   /** Folder of the cache; the user's own when left out. */
   readonly cache?: string;
+  /** Variables with the keys of a bucket; those of the process when left out. */
+  readonly env?: NodeJS.Dict<string>;
 }
 
 const draftMs = 86_400_000;
@@ -36,8 +38,8 @@ export const defaultCache = (): string =>
 export const fixtureByHash = async (
   name: string,
   contentHash: string,
-  { source, cache = defaultCache() }: FixturePlaces,
-  bounds: DownloadBounds,
+  { source, cache = defaultCache(), env }: FixturePlaces,
+  bounds: Omit<DownloadBounds, "env">,
 ): Promise<string> => {
   // It becomes a folder that may be deleted.
   if (!/^[0-9a-f]{64}$/.test(contentHash))
@@ -57,7 +59,7 @@ export const fixtureByHash = async (
       `the fixture ${name} (${contentHash.slice(0, 12)}…) is not here. Say where fixtures are with --fixtures; \`sluice data push\` puts one there.`,
     );
   if (!isAddress(source)) return fromFolder(source, contentHash);
-  return fetched(source, contentHash, kept, bounds);
+  return fetched(source, contentHash, kept, { ...bounds, ...(env !== undefined && { env }) });
 };
 
 /** Copies the fixture `dir` to its hash below `to`; the folder it came to. What is there already is left as it is. */

@@ -15,7 +15,7 @@ import { openThread } from "../thread.ts";
 import type { DownloadBounds } from "./fixture-download.ts";
 import { type FixturePlaces, fixtureByHash } from "./fixture-source.ts";
 import type { OpenWork, Work } from "./queue-worker.ts";
-import { checkValues, configOf, Refusal } from "./sheet-config.ts";
+import { type AcceptedConfigs, checkValues, configOf, Refusal } from "./sheet-config.ts";
 import type { WorkSheet } from "./work-sheet.ts";
 import { WorkThreads } from "./work-threads.ts";
 
@@ -56,7 +56,7 @@ const jobSchema = {
 };
 
 export const openSweepWork =
-  (places: FixturePlaces): OpenWork =>
+  (places: FixturePlaces, accepted?: AcceptedConfigs): OpenWork =>
   async (sheet: WorkSheet, bounds: DownloadBounds): Promise<Work> => {
     if (sheet.fixture === undefined) throw new Refusal("its sheet names no recorded market");
     const { name, contentHash } = sheet.fixture;
@@ -65,7 +65,7 @@ export const openSweepWork =
       windows,
       warmUpMs,
     } = parseHuman<SweepSettings>(settingsSchema, sheet.settings, "the sheet's settings", "USAGE");
-    const { path, config } = await configOf(sheet, "backtest");
+    const { path, config } = await configOf(sheet, "backtest", accepted);
     checkValues(sheet, path, checkConfig(withOptions(config, settings)));
     const markets = readMarkets(
       { fixture: name, windows, warmUpMs },
