@@ -9,6 +9,17 @@
 import type { FollowedPath, PathFollower } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { type Grid, grid } from "../decimal.ts";
+import { isLowWorse } from "./worse-end.ts";
+
+/** The rest of a bar and the best prices of our own resting orders, in ticks. */
+interface BarAheadTicks {
+  readonly px: number;
+  readonly low: number;
+  readonly high: number;
+  readonly close: number;
+  readonly bidPx: number;
+  readonly askPx: number;
+}
 
 export class BarFollowers {
   /** Plans the prices that come next anew; set by whoever plays the bars. */
@@ -62,6 +73,20 @@ export class BarFollowers {
       }
     }
     return first;
+  }
+
+  /**
+   * Returns whether the low of a bar is worse than its high for held positions and resting orders, undefined if neither is worse
+   * (worse-end.ts). All prices are in ticks; `bidPx` and `askPx` are infinite if no order rests on that side.
+   */
+  isLowWorse({ bidPx, askPx, ...bar }: BarAheadTicks): boolean | undefined {
+    const { format } = this.#tick;
+    const px = (ticks: number): string | undefined => (Number.isFinite(ticks) ? format(ticks) : undefined);
+    const prices = { px: format(bar.px), low: format(bar.low), high: format(bar.high), close: format(bar.close) };
+    return isLowWorse(
+      { ...prices, bidPx: px(bidPx), askPx: px(askPx) },
+      this.#all.flatMap((follower) => follower.exits()),
+    );
   }
 
   /** A price in ticks has been played now. */

@@ -2,8 +2,8 @@
  * Plays bars at the embedded service as quotes and prints inside each bar's own time.
  *
  * A bar becomes four prints: the open when it begins, one extreme after a third, the other after two thirds, the close when it
- * ends; the low comes first when the bar rose, the high first when it fell. Where the path is to be pessimistic, the extreme that
- * fills only buys, or only sells, comes second: a reaction to the fill does not profit from the rest of a favourable bar.
+ * ends; the low comes first when the bar rose, the high first when it fell. Where the path is to be pessimistic, the worse end for the
+ * account comes first (worse-end.ts), and once the price is on its way there it goes on.
  * Strategies see none of these prints, only the finished bar, so an order can be filled by the bar it was placed in, at the prices
  * still to come, but never by what was past. Stops and take-profits that the engine holds see them: where the price passes one between
  * two prints it is quoted there on its way, at the instant that a steady price would be there.
@@ -51,8 +51,8 @@ export const bidAt = (px: number, low: number, high: number): number => (px >= h
 const lowFirst = (row: number, { open, close }: CandleSeries): boolean =>
   (close[row] as number) >= (open[row] as number);
 
-/** Undefined where both extremes meet resting orders, or none does. */
-const pessimistic = (
+/** The rule of worse-end.ts where nothing is held: undefined where both extremes meet resting orders, or none does. */
+const restingAlone = (
   row: number,
   { high, low }: CandleSeries,
   { bidPx, askPx }: ReturnType<Venue["resting"]>,
@@ -78,6 +78,8 @@ export class CandlePlayer implements LateBars {
   /** Quotes the next price between two prints at which a follower acts. */
   #stop: Timer | undefined;
   #fromLow = true;
+  /** The price has left the open for the first extreme. */
+  #onItsWay = false;
   /** The bar that is running, when it opened, and how many of its prints before the close have been made. */
   #running = 0;
   #opensAt = 0;
@@ -143,6 +145,7 @@ export class CandlePlayer implements LateBars {
     this.#print(row, close[row] as number, at);
     this.#running = row + 1;
     this.#made = 0;
+    this.#onItsWay = false;
     // Instants on the clock: the tape may be played later than it was recorded, but bars keep their distance.
     this.#opensAt = at + Math.max(0, (closes[this.#running] as number) - barMs - (closes[row] as number));
   }
@@ -160,12 +163,24 @@ export class CandlePlayer implements LateBars {
   #pxOf(row: number, which: number): number {
     const { open, high, low } = this.#series;
     if (which === 0) return open[row] as number;
-    if (which === 1) {
-      const asked =
-        this.#path === "pessimistic" ? pessimistic(row, this.#series, this.#venue.resting(this.#instId)) : undefined;
-      this.#fromLow = asked ?? lowFirst(row, this.#series);
+    if (which === 1 && !this.#onItsWay) {
+      const worse = this.#path === "pessimistic" ? this.#isLowWorse(row) : undefined;
+      this.#fromLow = worse ?? lowFirst(row, this.#series);
     }
     return (this.#fromLow === (which === 1) ? low[row] : high[row]) as number;
+  }
+
+  #isLowWorse(row: number): boolean | undefined {
+    const resting = this.#venue.resting(this.#instId);
+    if (this.#followers?.any !== true) return restingAlone(row, this.#series, resting);
+    const { low, high, close } = this.#series;
+    return this.#followers.isLowWorse({
+      ...resting,
+      px: this.#px,
+      low: low[row] as number,
+      high: high[row] as number,
+      close: close[row] as number,
+    });
   }
 
   #print(row: number, px: number, at: number): void {
@@ -199,6 +214,7 @@ export class CandlePlayer implements LateBars {
     if (stop === undefined) return;
     const at = this.#pxAt + ((this.#dueAt(this.#made) - this.#pxAt) * (stop - this.#px)) / (to - this.#px);
     this.#stop = this.#clock.setTimer(at, () => {
+      if (this.#made === 1) this.#onItsWay = true;
       this.#quote(row, stop, this.#clock.now());
       followers.tell(stop);
       this.#plan();

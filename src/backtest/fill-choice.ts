@@ -138,7 +138,7 @@ const sourceText = ({ from, path }: FillModel): string => {
     case "trades":
       return "takers meet the price of the last print of their side and its quantity";
     case "candles":
-      return `open, one extreme, the other (${path === "pessimistic" ? "the worse one for what rests first, else the low when the bar rose" : "the low first when the bar rose"}), close, each a third of the bar apart with a quarter of its volume and a spread of one tick`;
+      return `open, one extreme, the other (${path === "pessimistic" ? "the worse one for the account first: a stop before a take-profit, the end that meets only resting buys or only resting sells last; else the low when the bar rose" : "the low first when the bar rose"}), close, each a third of the bar apart with a quarter of its volume and a spread of one tick`;
   }
 };
 

@@ -15,8 +15,9 @@ export type FillSource = "book" | "quotes" | "trades" | "candles";
 
 /**
  * The way of the price inside a bar, between its open and its close.
- * - `pessimistic`: a bar that only our resting buys can meet goes to its high first, one that only our resting sells can meet to its
- *   low, so that no fill is followed by the favourable end of its own bar; otherwise as `shortest`.
+ * - `pessimistic`: the worse end for the account comes first. A bar that reaches a stop and a take-profit of a position reaches the stop
+ *   first; a bar that only our resting buys can meet goes to its high first, one that only our resting sells can meet to its low, so
+ *   that no fill is followed by the favourable end of its own bar; otherwise as `shortest`. Full rule: worse-end.ts.
  * - `shortest`: the low first when the bar rose, the high first when it fell.
  */
 export type BarPath = "pessimistic" | "shortest";

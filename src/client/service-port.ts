@@ -7,7 +7,7 @@ import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { LayerSpec } from "../contract/layer-spec.ts";
-import type { ProfileOverrides } from "../contract/profile.ts";
+import type { ProfileOverrides, Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { Transport, WireRequest } from "../contract/transport.ts";
 import type { HistorySource } from "../market/history.ts";
@@ -60,6 +60,21 @@ export interface PathFollower {
   passed(px: string): void;
   /** The prices at which it acts, decimal text: on its way through a bar the market stops at each. */
   levels(): readonly string[];
+  /** Positions that its levels close. A pessimistic path through a bar takes the worse end for them first. */
+  exits(): readonly PathExit[];
+}
+
+/** Position, or part of one, that a stop or a take-profit closes. Decimal text. */
+export interface PathExit {
+  /** Side of the closing order. */
+  readonly side: Side;
+  /** Quantity in base currency. */
+  readonly qty: string;
+  /** Current level of the fixed or trailing stop, whichever is nearer. */
+  readonly stopPx?: string | undefined;
+  readonly takeProfitPx?: string | undefined;
+  /** Returns the price at which it is closed on straight lines between these prices, or undefined if none of its levels is reached. */
+  readonly exitOn: (path: readonly string[]) => string | undefined;
 }
 
 export interface FollowedPath {

@@ -11,13 +11,12 @@ import type { Clock } from "../clock/clock.ts";
 import type { Side } from "../contract/profile.ts";
 import { type Print, printOf, printsOf } from "../market/last-quotes.ts";
 import type { Market } from "../market/market-data.ts";
-import type { TriggerPrices, WatchedPrices } from "../orders/protection/price-triggers.ts";
+import type { HeldLevels, TriggerPrices, WatchedPrices } from "../orders/protection/price-triggers.ts";
 import type { Trigger } from "../orders/protection/protect.ts";
 import type { Resources } from "../orders/state/resources.ts";
 import { MarkPrices, markPxOf, markReadMs } from "./mark-prices.ts";
 
 type Listener = (range: Print) => void;
-type Levels = () => readonly string[];
 
 export class PriceWatch implements TriggerPrices {
   readonly #market: Market;
@@ -38,14 +37,14 @@ export class PriceWatch implements TriggerPrices {
     this.#isWatchful = watchful;
   }
 
-  watch(instId: string, trigger: Trigger, side: Side, listener: Listener, levels: Levels): WatchedPrices {
+  watch(instId: string, trigger: Trigger, side: Side, listener: Listener, held: HeldLevels): WatchedPrices {
     const all = new Subscription();
     let changed: WatchedPrices["changed"] = () => undefined;
     try {
-      if (trigger === "mark") this.#mark(all, instId, listener);
+      if (trigger === "mark") this.#mark(all, instId, listener, held);
       else if (this.#isWatchful) this.#filled(all, instId, trigger === "best" ? side : undefined, listener);
-      else if (trigger === "last") changed = this.#last(all, instId, listener, levels);
-      else changed = this.#best(all, instId, side, listener, levels);
+      else if (trigger === "last") changed = this.#last(all, instId, listener, held);
+      else changed = this.#best(all, instId, side, listener, held);
     } catch {
       // Of an instrument that the market does not know nothing is traded: orders in it are refused in their own words.
     }
@@ -86,7 +85,7 @@ export class PriceWatch implements TriggerPrices {
     );
   }
 
-  #best(all: Subscription, instId: string, side: Side, listener: Listener, levels: Levels): () => void {
+  #best(all: Subscription, instId: string, side: Side, listener: Listener, held: HeldLevels): () => void {
     let quoted = false;
     all.add(
       this.#market.quotes(instId).subscribe(({ bidPx, askPx }) => {
@@ -97,13 +96,13 @@ export class PriceWatch implements TriggerPrices {
     const unlessQuoted = (print: Print): void => {
       if (!quoted) listener(print);
     };
-    return this.#last(all, instId, unlessQuoted, levels);
+    return this.#last(all, instId, unlessQuoted, held);
   }
 
-  #last(all: Subscription, instId: string, listener: Listener, levels: Levels): () => void {
+  #last(all: Subscription, instId: string, listener: Listener, held: HeldLevels): () => void {
     const known = this.#market.lastPx(instId);
     if (known !== undefined) listener(this.#now(known));
-    const inBars = this.#followBars?.(instId, { passed: (px) => listener(this.#now(px)), levels });
+    const inBars = this.#followBars?.(instId, { passed: (px) => listener(this.#now(px)), ...held });
     if (inBars === undefined) {
       all.add(printsOf(this.#market, instId).subscribe(listener));
       return () => undefined;
@@ -112,7 +111,10 @@ export class PriceWatch implements TriggerPrices {
     return inBars.changed;
   }
 
-  #mark(all: Subscription, instId: string, listener: Listener): void {
+  #mark(all: Subscription, instId: string, listener: Listener, held: HeldLevels): void {
+    // The account's marks come when positions are read: a bar's prices do not trigger, but its path counts what they may close.
+    const inBars = this.#followBars?.(instId, { passed: () => undefined, levels: () => [], exits: () => held.exits() });
+    if (inBars !== undefined) all.add(inBars.end);
     all.add(
       this.#positions.value$.subscribe(({ value, stale }) => {
         const px = stale ? undefined : markPxOf(value, instId);

@@ -15,6 +15,7 @@ import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { sameWish, type WantedOrder } from "../wanted-order.ts";
 import { ClosingOrder } from "./closing-order.ts";
+import type { HeldExit } from "./price-triggers.ts";
 import { isEmpty, type Protect, sameProtect } from "./protect.ts";
 import type { PriceRange, Protection } from "./protection.ts";
 
@@ -96,6 +97,19 @@ export class HeldProtection {
   /** Prices that trigger it. */
   get levels(): readonly string[] {
     return this.protection.levels(this.#tick());
+  }
+
+  /** The position that it closes, with its current levels. */
+  get exit(): HeldExit {
+    const { protection } = this;
+    const tick = this.#tick();
+    return {
+      side: protection.side,
+      qty: protection.qty,
+      stopPx: protection.standingStop(tick)?.px,
+      takeProfitPx: protection.takeProfitPx(tick),
+      exitOn: (path) => protection.exitOn(path, tick),
+    };
   }
 
   /** A price has come. True where it triggers. */

@@ -19,18 +19,37 @@ export interface WatchedPrices {
   end(): void;
 }
 
+/** Levels and positions of all protections of a watch. */
+export interface HeldLevels {
+  levels(): readonly string[];
+  exits(): readonly HeldExit[];
+}
+
+/** Position, or part of one, that a protection closes. Decimal text. */
+export interface HeldExit {
+  /** Side of the closing order. */
+  readonly side: Side;
+  /** Quantity in base currency. */
+  readonly qty: string;
+  /** Current level of the fixed or trailing stop, whichever is nearer. */
+  readonly stopPx: string | undefined;
+  readonly takeProfitPx: string | undefined;
+  /** Returns the price at which it is closed on straight lines between these prices, or undefined if none of its levels is reached. */
+  readonly exitOn: (path: readonly string[]) => string | undefined;
+}
+
 /** Where prices come from. */
 export interface TriggerPrices {
   /**
-   * Calls `listener` with the latest price, if there is one, and with every further one. `levels` are the prices that trigger something
-   * now, decimal text: where a market is only known by bars, the price stops at them on its way.
+   * Calls `listener` with the latest price, if there is one, and with every further one. Where a market is only known by bars, the
+   * price stops at the levels of `held` on its way, and a pessimistic path depends on its exits.
    */
   watch(
     instId: string,
     trigger: Trigger,
     side: Side,
     listener: (range: PriceRange) => void,
-    levels: () => readonly string[],
+    held: HeldLevels,
   ): WatchedPrices;
 }
 
@@ -52,6 +71,7 @@ interface PriceTriggersOptions<T> {
   readonly prices: TriggerPrices;
   readonly onPrice: (protection: T, range: PriceRange) => void;
   readonly levelsOf: (protection: T) => readonly string[];
+  readonly exitOf: (protection: T) => HeldExit;
   /** Reports a price that has not come for `ms`. */
   readonly silence?:
     | { readonly clock: Clock; readonly ms: number; readonly tell: (protection: T, reason: string) => void }
@@ -98,7 +118,7 @@ export class PriceTriggers<T extends Watched> {
     };
     this.#watches.set(key, watch);
     this.#lookForSilence();
-    const { levelsOf, onPrice, silence } = this.#options;
+    const { levelsOf, exitOf, onPrice, silence } = this.#options;
     const listener = (range: PriceRange): void => {
       watch.latest = range;
       if (silence !== undefined) watch.pricedAt = silence.clock.now();
@@ -108,8 +128,11 @@ export class PriceTriggers<T extends Watched> {
       }
       for (const member of watch.members) onPrice(member, range);
     };
-    const levels = (): readonly string[] => [...watch.members].flatMap(levelsOf);
-    const prices = this.#options.prices.watch(name.instId, trigger, side, listener, levels);
+    const held: HeldLevels = {
+      levels: () => [...watch.members].flatMap(levelsOf),
+      exits: () => [...watch.members].map(exitOf),
+    };
+    const prices = this.#options.prices.watch(name.instId, trigger, side, listener, held);
     // The first price may have ended it already.
     if (this.#watches.get(key) === watch) watch.prices = prices;
     else prices.end();

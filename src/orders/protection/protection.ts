@@ -33,6 +33,11 @@ interface Hit {
   readonly px: string;
 }
 
+interface StandingStop {
+  readonly kind: "stopLoss" | "trailing";
+  readonly px: string;
+}
+
 /** How much of an entry order was executed in all, and at what price. */
 interface EntryFill {
   readonly clOrdId: string;
@@ -180,6 +185,28 @@ export class Protection {
     return { kind: "trailing", triggerPx: trailing, px: range.px };
   }
 
+  /** The fixed stop, or the trailing one where that is nearer to the price. */
+  standingStop(tick: string, extreme = this.#extreme): StandingStop | undefined {
+    const stop = this.stopPx(tick);
+    const trailing = extreme === undefined ? undefined : trailingPxOf(this.side, this.protect, extreme);
+    const isTrailing = trailing !== undefined && (stop === undefined || !isAtOrBeyond(this.side, trailing, stop));
+    const px = isTrailing ? trailing : stop;
+    return px === undefined ? undefined : { kind: isTrailing ? "trailing" : "stopLoss", px };
+  }
+
+  /** Returns the price at which straight lines between the prices of `path` close it. A resting take-profit counts like a held one. */
+  exitOn(path: readonly string[], tick: string): string | undefined {
+    const profit = this.takeProfitPx(tick);
+    let extreme = this.#extreme;
+    for (const px of path) {
+      const stop = this.standingStop(tick, extreme);
+      if (stop !== undefined && isAtOrBeyond(this.side, px, stop.px)) return stop.px;
+      if (profit !== undefined && isAtOrBeyond(this.side, profit, px)) return profit;
+      extreme = this.#extremeAfter(px, extreme);
+    }
+    return undefined;
+  }
+
   record(ended = false): ProtectionRecord {
     const { name, side, protect, qty, hit } = this;
     return {
@@ -248,12 +275,9 @@ export class Protection {
   }
 
   #stopAt(px: string, tick: string): Hit | undefined {
-    const stop = this.stopPx(tick);
-    const trailing = this.trailingPx();
-    const isTrailing = trailing !== undefined && (stop === undefined || !isAtOrBeyond(this.side, trailing, stop));
-    const level = isTrailing ? trailing : stop;
-    if (level === undefined || !isAtOrBeyond(this.side, px, level)) return undefined;
-    return { kind: isTrailing ? "trailing" : "stopLoss", triggerPx: level, px };
+    const stop = this.standingStop(tick);
+    if (stop === undefined || !isAtOrBeyond(this.side, px, stop.px)) return undefined;
+    return { kind: stop.kind, triggerPx: stop.px, px };
   }
 
   #profitAt(px: string, tick: string): Hit | undefined {
@@ -265,15 +289,14 @@ export class Protection {
   }
 
   #follow(px: string): void {
-    const { trailing } = this.protect;
-    if (trailing === undefined) return;
-    if (
-      this.#extreme === undefined &&
-      trailing.activePx !== undefined &&
-      !isAtOrBeyond(this.side, trailing.activePx, px)
-    )
-      return;
-    if (this.#extreme === undefined || compare(px, this.#extreme) === (this.side === "sell" ? 1 : -1))
-      this.#extreme = px;
+    if (this.protect.trailing !== undefined) this.#extreme = this.#extremeAfter(px, this.#extreme);
+  }
+
+  /** The best price since the entry that a trailing stop follows, once `px` was seen. */
+  #extremeAfter(px: string, extreme: string | undefined): string | undefined {
+    const activePx = this.protect.trailing?.activePx;
+    if (extreme === undefined && activePx !== undefined && !isAtOrBeyond(this.side, activePx, px)) return undefined;
+    const isBetter = extreme === undefined || compare(px, extreme) === (this.side === "sell" ? 1 : -1);
+    return isBetter ? px : extreme;
   }
 }

@@ -67,6 +67,7 @@ export class Protections {
         this.act();
       },
       levelsOf: (one) => one.levels,
+      exitOf: (one) => one.exit,
       silence: ms === undefined ? undefined : { clock, ms, tell },
     });
   }

@@ -105,7 +105,7 @@ export type Context = StrategyContext<object>;
 
 export interface ArenaOptions
   extends RunOptions,
-    Pick<EmbeddedOptions, "latency" | "balances" | "push" | "fees" | "skewMs"> {
+    Pick<EmbeddedOptions, "latency" | "balances" | "push" | "fees" | "fills" | "skewMs"> {
   readonly plugins?: readonly Plugin[];
   readonly orders?: { readonly allowUncancellable?: boolean };
 }
@@ -121,6 +121,7 @@ export const configOf = (
     ...(rest.balances === undefined ? {} : { balances: rest.balances }),
     ...(rest.push === undefined ? {} : { push: rest.push }),
     ...(rest.fees === undefined ? {} : { fees: rest.fees }),
+    ...(rest.fills === undefined ? {} : { fills: rest.fills }),
     ...(rest.skewMs === undefined ? {} : { skewMs: rest.skewMs }),
   }),
   strategies,
