@@ -5,7 +5,7 @@
  * stays unassigned. Strategies may hold against each other: then one's part is of the other sign.
  * Not here: who holds what (trade-statistics.ts).
  */
-import { abs, add, compare, equal, isZero, mul, neg, sub, sum, toStep } from "../decimal.ts";
+import { abs, add, compare, equal, isPositive, isZero, mul, neg, sub, sum, toStep } from "../decimal.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { mulDiv } from "./proportion.ts";
 
@@ -40,6 +40,21 @@ interface ClosedPart extends Pick<Fill, "side" | "px" | "qty" | "cost"> {
   readonly holder: number;
 }
 
+/**
+ * Shares a fill of a close of the account's position among holders of these quantities: each closes a part in proportion to what it holds,
+ * and pays for the size of its part. What other clients hold stays unassigned; so does a fill that does not reduce what they hold together.
+ */
+export const shareClose = (fill: Fill, quantities: readonly string[]): readonly ClosedPart[] => {
+  const held = sum(quantities);
+  const closed = fill.side === "sell" ? fill.qty : neg(fill.qty);
+  if (isZero(held) || isPositive(held) !== isPositive(closed)) return [];
+  const whole = compare(abs(closed), abs(held)) > 0 ? closed : held;
+  const sizes = quantities.map(abs);
+  const [size, gross] = [abs(whole), sum(sizes)];
+  const costs = sharesOf(fill.cost, sizes, compare(gross, size) > 0 ? gross : size);
+  return partsOf(fill, sharesOf(closed, quantities, whole), costs);
+};
+
 /** Shares the fills of a liquidation's order among holders of these quantities. */
 export const shareClosing = (
   { side, qty }: Liquidation,
@@ -53,10 +68,14 @@ export const shareClosing = (
     const costs = sharesOf(fill.cost, left, open);
     left = left.map((own, index) => sub(own, parts[index] ?? "0"));
     open = sub(open, closed);
-    return parts.flatMap((part, holder) => {
-      if (isZero(part)) return [];
-      const partSide = compare(part, "0") > 0 ? "sell" : "buy";
-      return [{ holder, side: partSide, px: fill.px, qty: abs(part), cost: costs[holder] ?? "0" } as const];
-    });
+    return partsOf(fill, parts, costs);
   };
 };
+
+/** `parts` are positive where the holder sold. */
+const partsOf = ({ px }: Fill, parts: readonly string[], costs: readonly string[]): readonly ClosedPart[] =>
+  parts.flatMap((part, holder) => {
+    if (isZero(part)) return [];
+    const side = isPositive(part) ? "sell" : "buy";
+    return [{ holder, side, px, qty: abs(part), cost: costs[holder] ?? "0" }];
+  });

@@ -8,9 +8,8 @@
  * Not here: who asks for a report and when (cli/run-report.ts), a backtest's (backtest/report-collector.ts).
  */
 import type { Profile } from "../contract/profile.ts";
-import { compare, isPositive, neg, sub, sum } from "../decimal.ts";
+import { compare, isPositive, sub, sum } from "../decimal.ts";
 import type { Event, EventOf } from "../journal/events.ts";
-import { accountSlot } from "../orders/closing-slots.ts";
 import type { Position } from "../orders/positions.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
@@ -240,26 +239,9 @@ export class RunRecorder {
 
   #filled(event: EventOf<"fill">): void {
     if (!this.#begun) return;
-    const {
-      strategy,
-      slot,
-      instId,
-      clOrdId,
-      ordId,
-      side,
-      px,
-      qty,
-      fee,
-      cost,
-      currency,
-      liquidity = "maker",
-      at,
-    } = event;
-    if (this.#account !== undefined) {
-      // The service's own fill of a close is nobody's until the engine has shared it out.
-      if (slot === accountSlot) this.#tally.carry(strategy, instId, side === "buy" ? qty : neg(qty), px, at, cost);
-      return;
-    }
+    // Otherwise the service's own fills count.
+    if (this.#account !== undefined) return;
+    const { strategy, instId, clOrdId, ordId, side, px, qty, fee, cost, currency, liquidity = "maker", at } = event;
     this.#currency ??= currency;
     this.#traded.add(instId);
     const fill: Fill = { uid: "", instId, clOrdId, ordId, side, px, qty, fee, cost, liquidity, at };

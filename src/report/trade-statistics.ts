@@ -11,7 +11,7 @@ import type { RunningSum } from "../decimal-units.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
-import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
+import { fundingShares, shareClose, shareClosing, sharesOf } from "./attribution.ts";
 import { inCurrency } from "./converted-money.ts";
 import { Durations } from "./durations.ts";
 import { ExitGaps } from "./exit-gaps.ts";
@@ -69,6 +69,8 @@ export class TradeStatistics {
   readonly #liquidity = byLiquidity();
   /** How the fills of a liquidation's order are shared. */
   readonly #closings = new Map<string, (fill: Fill, at: number) => void>();
+  /** Client order ids of calls that close a position of the account, with its user and instrument, until it is closed. */
+  readonly #closeCalls = new Map<string, string>();
   #heldUntil = Number.NEGATIVE_INFINITY;
   #firstTraded: string | undefined;
 
@@ -137,12 +139,6 @@ export class TradeStatistics {
     return this.#owners.get(clOrdId)?.name;
   }
 
-  /** An order of a strategy that was placed before the time that counts. */
-  adopt(clOrdId: string, strategy: string): void {
-    const own = this.#sums.get(strategy);
-    if (own !== undefined) this.#owners.set(clOrdId, own);
-  }
-
   /** What a strategy did, its holdings valued at `marks`. */
   of(name: string, prices: Prices): Omit<StrategyReport, "state" | "error" | "open"> {
     const own = this.#sums.get(name) ?? new StrategySums(name, () => this.#counted.untilAt);
@@ -201,7 +197,23 @@ export class TradeStatistics {
       this.reasons.onEvent(event);
       const counts = this.#sums.get(event.strategy)?.counts;
       if (counts !== undefined) counts.refused++;
-    } else if (event.type !== "action.answered") this.#gaps.onEvent(event);
+    } else if (event.type !== "action.answered") {
+      this.#gaps.onEvent(event);
+      this.#noteClose(event);
+    }
+  }
+
+  /** A call that closes a position of the account is announced before it is sent. */
+  #noteClose(event: Event): void {
+    if (event.type !== "position.closing" && event.type !== "position.closed") return;
+    const { uid, instId } = event;
+    const position = `${uid} ${instId}`;
+    if (event.type === "position.closing") {
+      if (event.clOrdId !== undefined) this.#closeCalls.set(event.clOrdId, position);
+      return;
+    }
+    if (event.strategy !== undefined) return;
+    for (const [clOrdId, closed] of this.#closeCalls) if (closed === position) this.#closeCalls.delete(clOrdId);
   }
 
   /** `at` is the instant on the run's clock, from which the service's may be off; `strategy` whose it is, where that is told. */
@@ -224,6 +236,21 @@ export class TradeStatistics {
       this.#take(own, traded, fill, at, rate, worth, sums.fees);
     }
     this.#closings.get(fill.ordId)?.(fill, at);
+    if (strategy === undefined && this.#closeCalls.has(fill.clOrdId)) this.#shareOut(fill, at, rate);
+  }
+
+  /** A fill of a call that closed a position of the account, to the strategies that hold it. */
+  #shareOut(fill: Fill, at: number, rate: string): void {
+    const { uid, instId, ordId } = fill;
+    const holders = this.#holdersOf(uid, instId);
+    const parts = shareClose(
+      fill,
+      holders.map((own) => own.qtyOf(instId)),
+    );
+    for (const { holder, ...part } of parts) {
+      const own = holders[holder] as StrategySums;
+      this.#take(own, own.of(instId), { ...part, ordId }, at, rate);
+    }
   }
 
   /** What a strategy held before the run is taken over at `px`, or what the service did to it is its own: no fill of its orders. */

@@ -104,7 +104,7 @@ const fillOf = (row: Row): Fill => ({
   at: Number(row["at"]),
 });
 
-/** Orders are counted from events; an order whose placement is from before the span is told by its fill. */
+/** Counts orders and calls from events. */
 const listen = (events: readonly Event[], tally: TradeStatistics) => {
   const minutes = new QuotaMinutes(0);
   const calls = { requests: 0, weight: 0, refused: 0 };
@@ -121,9 +121,10 @@ const listen = (events: readonly Event[], tally: TradeStatistics) => {
   return { minutes, calls };
 };
 
-const own = (tally: TradeStatistics, clOrdId: string, strategy: string): void => {
-  if (tally.ownerOf(clOrdId) !== undefined) return;
-  tally.adopt(clOrdId, strategy);
+/** Each row names its strategy: the fills of one close of the account's position may belong to several. */
+const takeRow = (tally: TradeStatistics, row: Row): void => {
+  const fill = fillOf(row);
+  tally.onFill(fill, fill.at, text(row, "strategy"));
 };
 
 /** What was held at the beginning counts as bought there at its average price, without a fee; how many positions that were. */
@@ -135,13 +136,11 @@ const carried = (
 ): number => {
   const earlier = new TradeStatistics(names, counted);
   for (const row of before) {
-    own(earlier, text(row, "clOrdId"), text(row, "strategy"));
-    earlier.onFill(fillOf(row));
+    takeRow(earlier, row);
   }
   const held = earlier.positions(new Map());
   for (const { strategy, instId, qty, averagePx } of held) {
     const clOrdId = `held ${strategy} ${instId}`;
-    own(tally, clOrdId, strategy);
     const [side, size] = isPositive(qty) ? (["buy", qty] as const) : (["sell", sub("0", qty)] as const);
     const fill: Fill = {
       uid: "",
@@ -156,7 +155,7 @@ const carried = (
       liquidity: "maker",
       at: counted.fromAt,
     };
-    tally.onFill(fill);
+    tally.onFill(fill, fill.at, strategy);
   }
   return held.length;
 };
@@ -170,8 +169,7 @@ const replay = ({ fills, marks, from, to }: Span, tally: TradeStatistics, sample
   for (const row of fills) {
     for (; next < later.length && Number(later[next]?.["at"]) < Number(row["at"]); next++)
       samples.markAt(later[next] as Row);
-    own(tally, text(row, "clOrdId"), text(row, "strategy"));
-    tally.onFill(fillOf(row));
+    takeRow(tally, row);
     samples.priced(text(row, "instId"), text(row, "px"));
   }
   for (; next < later.length; next++) samples.markAt(later[next] as Row);

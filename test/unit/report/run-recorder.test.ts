@@ -145,6 +145,7 @@ describe("The record of a live run", () => {
     });
     const deal = { uid: "main", instId: swap, qty: "0.5", liquidity: "taker", at: 0 } as const;
     recorder.onFill({ ...deal, clOrdId: "in", ordId: "1", side: "buy", px: "100", fee: "0.025", cost: "0.025" });
+    say({ type: "position.closing", uid: "main", instId: swap, pos: "0.5", clOrdId: "close1" });
     recorder.onFill({
       ...deal,
       clOrdId: "close1",
