@@ -235,11 +235,12 @@ const assumptionsOf = (
   filledBy: FillChoice,
 ): readonly string[] => {
   const { SPOT, SWAP } = options.fees;
-  const { szUnit, feeSign } = contract.profile.order;
+  const { szUnit, feeSign, spotBuyFee } = contract.profile.order;
   return [
     `latency: ${options.latency.name}`,
     `fees in basis points: spot ${SPOT.makerBps} maker, ${SPOT.takerBps} taker${tiersText(SPOT)}; swap ${SWAP.makerBps} maker, ${SWAP.takerBps} taker${tiersText(SWAP)}`,
     `sz counts ${szUnit.SPOT.replace("_", " ")} for spot and ${szUnit.SWAP.replace("_", " ")} for swaps; fee sign: ${feeSign.replaceAll("_", " ")}`,
+    ...(spotBuyFee === "base" ? ["fees of spot purchases are taken in the coin bought"] : []),
     ...filledBy.sentences,
     "our orders do not move the recorded market; what a taker took is gone until its price is displayed anew",
     options.push ? "the service pushes order records" : "order records are polled",

@@ -11,7 +11,7 @@ import type { EndpointName } from "../contract/endpoints.ts";
 import { limitedStatus, limitHeaders } from "../contract/limits.ts";
 import type { Profile } from "../contract/profile.ts";
 import { verdictOn } from "../contract/rejections.ts";
-import { type ElementResult, readState } from "../contract/schemas.ts";
+import { type ElementResult, readOrderRecord, readState } from "../contract/schemas.ts";
 import type { WireResponse } from "../contract/transport.ts";
 import { wireProblems } from "../contract/validate.ts";
 import type { Ids, Outcome } from "./outcome.ts";
@@ -119,6 +119,9 @@ const normal = (
   return copy;
 };
 
+const recordOf = (endpoint: EndpointName, { endpoints }: Contract): object =>
+  orderLists.includes(endpoint) ? readOrderRecord : endpoints[endpoint].record;
+
 const noProblems: readonly string[] = [];
 
 const readRecords = <R>(
@@ -145,7 +148,7 @@ const readRecords = <R>(
       continue;
     }
     const record = normal(endpoint, item, code, contract.profile);
-    const wrong = wireProblems(contract.endpoints[endpoint].record, record);
+    const wrong = wireProblems(recordOf(endpoint, contract), record);
     if (wrong.length > 0) fail(`data[${index}]${wrong[0]}`, idsOf(item));
     // All readers share the record, so none may change it.
     else records.push(Object.freeze(record) as R);

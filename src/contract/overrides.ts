@@ -55,6 +55,7 @@ export const resolveProfile = (overrides: ProfileOverrides = {}): Profile => {
 const words: Readonly<Record<string, readonly string[]>> = {
   "profile.order.timeUnit": ["ms", "s", "us"],
   "profile.order.feeSign": ["negative_is_cost", "positive_is_cost"],
+  "profile.order.spotBuyFee": ["quote", "base"],
   "profile.order.szUnit": ["quote_notional", "base", "contracts"],
   "profile.order.emptyDecimal": ["", "0"],
   "profile.order.duplicateClOrdId": ["refused_while_open", "refused", "accepted"],

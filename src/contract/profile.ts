@@ -18,6 +18,8 @@ const row = <T>(value: T, gap: string, why: string): Row<T> => ({ value, gap, wh
 
 export type SzUnit = "quote_notional" | "base" | "contracts";
 export type FeeSign = "negative_is_cost" | "positive_is_cost";
+/** Currency of an instrument in which a fee is taken. */
+export type FeeCurrency = "quote" | "base";
 export type Anchor = "wall_clock" | "first_request" | "sliding";
 /** Side of an order. */
 export type Side = "buy" | "sell";
@@ -48,6 +50,7 @@ export const defaultProfile = {
     ordTypes: row<readonly string[]>(["limit", "market", "post_only", "ioc", "fok"], "G1", "Time in force is part of the order type, as no such field is listed."),
     timeUnit: row<"ms" | "s" | "us">("ms", "G3", "Thirteen digits is the common unit; checked against Date."),
     feeSign: row<FeeSign>("negative_is_cost", "G3", "The fee may be negative, which reads as money leaving."),
+    spotBuyFee: row<FeeCurrency>("quote", "H9", "One currency for all fees of an instrument. Exchanges that take the fee of a spot purchase in the coin bought say base; a record's feeCcy outranks it."),
     szUnit: row<{ readonly SPOT: SzUnit; readonly SWAP: SzUnit }>({ SPOT: "quote_notional", SWAP: "quote_notional" }, "H3", "The most dangerous assumption: confirm it before real orders."),
     emptyDecimal: row<"" | "0">("", "H9", "Text for a price that does not exist, such as a market order's px."),
     clOrdIdPattern: row("^[A-Za-z0-9]{1,32}$", "H10", "The strictest common rule; what passes here passes elsewhere."),

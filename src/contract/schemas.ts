@@ -64,7 +64,7 @@ export const orderRecord = {
     avgPx: decimalOrEmpty,
     /** Executed so far, in the unit of `sz`. */
     accFillSz: decimalOrEmpty,
-    /** Fee in the settle currency, in the sign of the profile's `order.feeSign`. */
+    /** Fee in the settle currency, of spot purchases in that of the profile's `order.spotBuyFee`; in the sign of `order.feeSign`. */
     fee: decimalOrEmpty,
     /** When it was placed, in the profile's `order.timeUnit` on the service's clock. */
     createdAt: digits,
@@ -72,12 +72,21 @@ export const orderRecord = {
     updatedAt: digits,
   },
 } as const satisfies JSONSchema;
+/** The same as it is read: a dialect may add the currency of the fee. */
+export const readOrderRecord = {
+  ...orderRecord,
+  properties: {
+    ...orderRecord.properties,
+    /** Currency of the fee, where it differs from order to order; left out, the profile's `order.spotBuyFee` says it. */
+    feeCcy: text,
+  },
+} as const satisfies JSONSchema;
 /**
  * An order as the service lists it, all fields text in the service's spelling. `sz` and `accFillSz` count what the profile's
  * `order.szUnit` says; `fee` has the sign of `order.feeSign`; `createdAt` and `updatedAt` are in `order.timeUnit`. `OrderUpdate` has the
  * same in base currency.
  */
-export type OrderRecord = FromSchema<typeof orderRecord>;
+export type OrderRecord = FromSchema<typeof readOrderRecord>;
 
 /** Fields beyond the first two sizes are optional: the description shows none (gap G2). */
 export const instrumentRecord = {

@@ -17,8 +17,8 @@ export interface BookedPosition {
   /** Before fees. */
   readonly realised: string;
   readonly fees: string;
-  /** The part of it from open orders, by client order id: executed quantity, its value and cost. */
-  readonly open: Readonly<Record<string, readonly [filled: string, value: string, cost: string]>>;
+  /** The part of it from open orders, by client order id: executed quantity, its value and cost, and a fee that was taken in base currency. */
+  readonly open: Readonly<Record<string, readonly [filled: string, value: string, cost: string, feeQty?: string]>>;
 }
 
 export interface Held {

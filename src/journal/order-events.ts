@@ -84,12 +84,14 @@ export type OrderEventBody =
       readonly side: Side;
       /** From the increase of `accFillSz` times `avgPx`, on the tick or to 12 decimals; the mean price where one record reports several fills. */
       readonly px: string;
-      /** In base currency. */
+      /** In base currency, without a fee that was taken in it: what the position changed by. */
       readonly qty: string;
-      /** As in the service's record, with the sign of the profile (`order.feeSign`). */
+      /** In `currency`, with the sign of the profile (`order.feeSign`); one that was taken in base currency at the price of the fill. */
       readonly fee: string;
       /** The fee as a positive cost; a rebate is negative. */
       readonly cost: string;
+      /** Base currency that the service took as the fee, negative for a rebate; left out where the fee was taken in `currency`. */
+      readonly feeQty?: string;
       /** Currency of the fee: the settle currency, which is the instrument's quote currency. */
       readonly currency: string;
       /** Undefined for limit orders, as the service's record does not report it. */

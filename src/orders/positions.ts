@@ -12,7 +12,7 @@ import { evenQuotient, RunningSum } from "../decimal-units.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { BookedPosition, ClosedPart } from "../journal/holdings.ts";
 import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
-import { type EntrySource, type Executed, type Execution, executionOf } from "./risk/exposure-entry.ts";
+import { broughtBy, type EntrySource, type Executed, type Execution, executionOf } from "./risk/exposure-entry.ts";
 import { overIn, type TrackedOrder } from "./tracked-order.ts";
 
 /** What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are not in it. */
@@ -138,7 +138,10 @@ export class Positions {
     const book = this.#books.get(strategy)?.get(instId);
     if (book === undefined) return undefined;
     const { qty, entry, realised } = book.holding;
-    const open = [...book.open].map(([clOrdId, { filled, value, cost }]) => [clOrdId, [filled, value, cost]] as const);
+    const open = [...book.open].map(([clOrdId, { filled, value, cost, feeQty }]) => {
+      const booked = feeQty === undefined ? ([filled, value, cost] as const) : ([filled, value, cost, feeQty] as const);
+      return [clOrdId, booked] as const;
+    });
     return { qty, entry, realised, fees: book.fees.text, open: Object.fromEntries(open) };
   }
 
@@ -150,8 +153,8 @@ export class Positions {
     const book = this.#bookOf(strategy, instId);
     book.holding = holdingOf({ qty, entry, realised });
     book.fees = new RunningSum(fees);
-    for (const [clOrdId, [filled, value, cost]] of Object.entries(open))
-      book.open.set(clOrdId, { filled, value, cost });
+    for (const [clOrdId, [filled, value, cost, feeQty]] of Object.entries(open))
+      book.open.set(clOrdId, { filled, value, cost, feeQty });
   }
 
   /** Whatever a strategy has traded, or held by a journal. */
@@ -196,31 +199,30 @@ export class Positions {
     const { feeSign } = this.#source.profile.order;
     const before = book.open.get(clOrdId) ?? nothing;
     const isFirst = before === nothing;
-    const qty = isFirst ? now.filled : sub(now.filled, before.filled);
-    const cost = isFirst ? now.cost : sub(now.cost, before.cost);
-    if (qty === "0" || qty.startsWith("-")) {
-      // The fee of what was executed has become known, or was corrected.
-      if (qty === "0" && cost !== "0") {
-        book.fees.add(cost);
-        book.open.set(clOrdId, { ...before, cost: now.cost });
-      }
+    const executed = isFirst ? now.filled : sub(now.filled, before.filled);
+    const feeQty = sub(now.feeQty ?? "0", before.feeQty ?? "0");
+    if (executed === "0" || executed.startsWith("-")) {
+      if (executed === "0") this.#addFee(book, order, before, now);
       return undefined;
     }
     const value = isFirst ? now.value : sub(now.value, before.value);
     const tick = now.instrument?.tickSize;
     let onTick: string | undefined;
     if (isFirst && now.px !== "") onTick = now.px;
-    else if (tick !== undefined) onTick = evenQuotient(value, qty, tick);
-    const px = onTick ?? pxOf(value, qty, now.filled, tick, record?.avgPx ?? "");
+    else if (tick !== undefined) onTick = evenQuotient(value, executed, tick);
+    const px = onTick ?? pxOf(value, executed, now.filled, tick, record?.avgPx ?? "");
+    const qty = feeQty === "0" ? executed : abs(broughtBy(spec.side, { ...now, filled: executed, feeQty }));
+    const cost = feeQty === "0" ? (isFirst ? now.cost : sub(now.cost, before.cost)) : mul(px, feeQty);
     addToHolding(book.holding, { side: spec.side, px, qty });
     book.fees.add(cost);
     if (!overIn[order.phase]) {
       // A price that comes out even gives the value again.
-      const booked = onTick === undefined ? mul(px, qty) : value;
+      const booked = onTick === undefined ? mul(px, executed) : value;
       book.open.set(clOrdId, {
         filled: now.filled,
         value: isFirst ? booked : add(before.value, booked),
         cost: now.cost,
+        feeQty: now.feeQty,
       });
     }
     return {
@@ -235,13 +237,31 @@ export class Positions {
       side: spec.side,
       px,
       qty,
-      fee: isFirst ? now.fee : feeSign === "negative_is_cost" ? neg(cost) : cost,
+      fee: isFirst && feeQty === "0" ? now.fee : feeSign === "negative_is_cost" ? neg(cost) : cost,
       cost,
+      ...(feeQty !== "0" && { feeQty }),
       currency: book.currency,
       liquidity: liquidityOf[spec.ordType],
       position: book.holding.qty,
       recovered: isRecovered,
     };
+  }
+
+  /** The fee of what was executed has become known, or was corrected: one in base currency leaves less to hold. */
+  #addFee(book: Book, { clOrdId }: TrackedOrder, before: Executed, now: Execution): void {
+    const { holding } = book;
+    const feeQty = sub(now.feeQty ?? "0", before.feeQty ?? "0");
+    const cost = sub(now.cost, before.cost);
+    if (cost === "0") return;
+    // Money or coins, all of it is paid: coins are given up at what they cost.
+    if (feeQty !== "0")
+      addToHolding(holding, {
+        side: isPositive(feeQty) ? "sell" : "buy",
+        px: div(cost, feeQty, places),
+        qty: abs(feeQty),
+      });
+    book.fees.add(cost);
+    book.open.set(clOrdId, { ...before, cost: now.cost, feeQty: now.feeQty });
   }
 
   #positionOf({ instId, currency, holding, fees: { text: fees } }: Book): Position {

@@ -9,6 +9,7 @@
 import type { Contract } from "../contract/contract.ts";
 import type { InstType } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
+import { mul, sub } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { type Account, type Order, takeOut } from "./account.ts";
 import { noteTraded, ratesFor, type Schedule } from "./fee-tiers.ts";
@@ -19,7 +20,7 @@ import { type Amount, one, spell, spellSteps } from "./money.ts";
 import { feeText, leftOf, orderRecordOf, sideOf } from "./order.ts";
 import type { Matching } from "./queue-model.ts";
 import { dropOld } from "./retention.ts";
-import { reducibleLots, setHold, settle } from "./settlement.ts";
+import { isPaidInBase, reducibleLots, setHold, settle } from "./settlement.ts";
 import { type Fill, VenueEvents } from "./venue-events.ts";
 
 /** One product and its book; the same object however often it is listed again or changed. */
@@ -206,6 +207,9 @@ export class Exchange {
     const cells = px * lots;
     const valueText = cells <= Number.MAX_SAFE_INTEGER ? spellSteps(cells, product.steps.cell) : spell(value);
     const fee = feeText(costText, this.profile);
+    const lotsText = spellSteps(lots, product.steps.lot);
+    const inBase = isPaidInBase(order);
+    const qty = inBase ? sub(lotsText, costText) : lotsText;
     if (order.done === lots) {
       order.pxText = pxText;
       order.valueText = valueText;
@@ -218,10 +222,10 @@ export class Exchange {
       clOrdId: order.clOrdId,
       side: sideOf(order.sign),
       px: pxText,
-      qty: spellSteps(lots, product.steps.lot),
-      value: valueText,
+      qty,
+      value: inBase ? mul(pxText, qty) : valueText,
       fee,
-      cost: costText,
+      cost: inBase ? mul(pxText, costText) : costText,
       liquidity,
       at,
     });
@@ -235,7 +239,7 @@ export class Exchange {
 
   /** Lists a product, or lists one again by new rules; open orders of an earlier listing are canceled. */
   list(listing: VenueInstrument, at: number): void {
-    const product = createProduct(listing);
+    const product = createProduct(listing, undefined, this.profile.order.spotBuyFee);
     const { instId } = product;
     this.#withdrawAll(instId, at);
     const book = this.#newBook(instId);
@@ -267,7 +271,7 @@ export class Exchange {
   change(instId: string, change: Partial<Omit<VenueInstrument, "instId">>, at: number): void {
     const market = this.marketOf(instId);
     const { product: old } = market;
-    const product = createProduct({ ...old.listing, ...change, instId }, old);
+    const product = createProduct({ ...old.listing, ...change, instId }, old, this.profile.order.spotBuyFee);
     if (product.tick !== old.tick || product.lot !== old.lot) {
       const feedTick = (BigInt(market.feedTick) * old.tick * one) / product.tick;
       const feedLot = (BigInt(market.feedLot) * old.lot * one) / product.lot;

@@ -8,7 +8,7 @@
 
 import { shortFields } from "../contract/documents/published.ts";
 import { type InstType, parseInstId } from "../contract/inst-id.ts";
-import type { Profile } from "../contract/profile.ts";
+import type { FeeCurrency, Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 import { type Amount, one, readAmount, type Step, spell, stepOf } from "./money.ts";
 
@@ -41,6 +41,8 @@ export interface Product {
   readonly lot: Amount;
   /** Quote currency of one lot at a price of one tick. */
   readonly cell: Amount;
+  /** The fee of a purchase is taken in the base currency bought. */
+  readonly buysPayInBase: boolean;
   /** The three as what they are spelled by. */
   readonly steps: { readonly tick: Step; readonly lot: Step; readonly cell: Step };
 }
@@ -72,7 +74,7 @@ const positive = (
 };
 
 /** A product on its own grid, or on `grid` when its steps are multiples of that one. */
-export const createProduct = (listing: VenueInstrument, grid?: Grid): Product => {
+export const createProduct = (listing: VenueInstrument, grid?: Grid, spotBuyFee: FeeCurrency = "quote"): Product => {
   const { instType, base, quote } = parseInstId(listing.instId, "venue instrument");
   const tickRule = positive(listing, "tickSize", "");
   const lotRule = positive(listing, "lotSize", "");
@@ -105,6 +107,7 @@ export const createProduct = (listing: VenueInstrument, grid?: Grid): Product =>
     tick: kept.tick,
     lot: kept.lot,
     cell,
+    buysPayInBase: instType === "SPOT" && spotBuyFee === "base",
     steps: { tick: stepOf(kept.tick), lot: stepOf(kept.lot), cell: stepOf(cell) },
   };
 };

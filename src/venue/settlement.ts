@@ -2,7 +2,7 @@
  * What orders and fills do to money: amounts set aside, fees, spot exchange, positions and their profit.
  *
  * Invariants: a fill moves exactly its value and its fee; what an open order could still cost is frozen, so that the available
- * spot balance is never negative; fees are cut and amounts set aside are rounded up, each at the 18th place of the quote currency.
+ * spot balance is never negative; fees are cut and amounts set aside are rounded up, each at the 18th place of their currency.
  * Initial margin is entry value over leverage, isolated and cross alike; an isolated position's is all that stands behind it.
  * Not here: what a position is worth and what is available (margin.ts), what becomes of one that is short of margin (liquidation.ts).
  */
@@ -49,7 +49,7 @@ export const holdFor = (
 ): Amount => {
   if (product.instType === "SPOT" && sign === -1) return 0n;
   const rate = rates.maker > rates.taker ? rates.maker : rates.taker;
-  const fee = rate > 0n ? cover(value, rate, one) : 0n;
+  const fee = rate > 0n && !(product.buysPayInBase && sign === 1) ? cover(value, rate, one) : 0n;
   return product.instType === "SPOT" ? value + fee : cover(opening, one, leverageOf(account, product)) + fee;
 };
 
@@ -116,7 +116,10 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
   takeOut(account.held, position);
 };
 
-/** Counts a fill on its order and moves the money; returns the fee as a positive cost. */
+/** Whether the fees of an order are taken in base currency. */
+export const isPaidInBase = ({ product, sign }: Order): boolean => product.buysPayInBase && sign === 1;
+
+/** Counts a fill on its order and moves the money; returns the fee as a positive cost, in the currency in which it is taken. */
 export const settle = (
   order: Order,
   lots: number,
@@ -127,14 +130,16 @@ export const settle = (
 ): Amount => {
   const { account, product, sign } = order;
   const base = baseOf(product, lots);
-  const cost = cut(value, rates[liquidity], one);
+  const inBase = isPaidInBase(order);
+  const cost = cut(inBase ? base : value, rates[liquidity], one);
   const purse = purseOf(account, product.quote);
   if (product.instType === "SWAP") settleSwap(order, purse, base, value, at);
   else {
     purseOf(account, product.base).total += sign === 1 ? base : -base;
     purse.total -= sign === 1 ? value : -value;
   }
-  purse.total -= cost;
+  if (inBase) purseOf(account, product.base).total -= cost;
+  else purse.total -= cost;
   order.done += lots;
   order.value += value;
   order.cost += cost;

@@ -16,13 +16,13 @@ export interface Fill {
   readonly clOrdId: string;
   readonly side: Side;
   readonly px: string;
-  /** In base currency. */
+  /** In base currency, without a fee that was taken in it. */
   readonly qty: string;
   /** Price times quantity; left out where that is not told. */
   readonly value?: string;
-  /** In the sign of the profile. */
+  /** In the currency in which it was taken, and in the sign of the profile. */
   readonly fee: string;
-  /** The fee as a positive cost; a rebate is negative. */
+  /** The fee as a positive cost in quote currency; a rebate is negative. One taken in base currency is valued at the price of the fill. */
   readonly cost: string;
   readonly liquidity: "maker" | "taker";
   readonly at: number;

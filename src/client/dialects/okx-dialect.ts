@@ -43,6 +43,8 @@ const profile: ProfileOverrides = {
   order: {
     szUnit: { SPOT: "base", SWAP: "contracts" },
     feeSign: "negative_is_cost",
+    // Of an account that pays in the currency received, as all do unless set otherwise; records say which.
+    spotBuyFee: "base",
     timeUnit: "ms",
     stateAliases: { mmp_canceled: "canceled" },
     duplicateClOrdId: "refused_while_open",

@@ -8,8 +8,8 @@
  */
 import type { ChannelArg } from "../../contract/channels.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
-import { type InstId, readInstId } from "../../contract/inst-id.ts";
-import { add, div, isDecimal, isZero, mul } from "../../decimal.ts";
+import { readInstId } from "../../contract/inst-id.ts";
+import { isDecimal, isZero, sum } from "../../decimal.ts";
 import { listOf, recordOf } from "./exchange-answer.ts";
 import { minuteOf } from "./exchange-socket.ts";
 import {
@@ -75,27 +75,36 @@ const order: RecordTable = {
   state: "state",
   avgPx: priceIfAny("avgPx"),
   accFillSz: amount("accFillSz"),
-  fee: (record) => feeOf(record),
+  fee: (record) => feeOf(record).fee,
+  feeCcy: (record) => feeOf(record).feeCcy,
   createdAt: "cTime",
   updatedAt: "uTime",
 };
 
-/** On swaps one amount; on spot a fee and a rebate, each in a currency of its own. */
-const feeOf = (record: Raw): unknown => {
-  const { instId, instType, avgPx, fee, feeCcy, rebate, rebateCcy } = record;
+interface Fee {
+  readonly fee: unknown;
+  /** Left out where the profile says it, or nothing was taken. */
+  readonly feeCcy?: string;
+}
+
+/**
+ * On swaps one amount. On spot a fee and a rebate, each in a currency of its own: the fee of a purchase mostly in the coin bought. What
+ * was taken in a third currency has no price here and is left out; so is a rebate in money beside a fee in coins, as a record has one fee.
+ */
+const feeOf = (record: Raw): Fee => {
+  const { instId, instType, fee, feeCcy, rebate, rebateCcy } = record;
   const parts = readInstId(instId);
-  if (instType !== "SPOT" || parts === undefined) return exact(fee);
-  const paid = inQuote(parts, fee, feeCcy, avgPx);
-  const back = isNone(rebate) ? "0" : inQuote(parts, rebate, rebateCcy, avgPx);
-  return isDecimal(paid) && isDecimal(back) ? add(paid, back) : paid;
-};
-
-const feePlaces = 12;
-
-/** What was taken in base currency is worth its average price; in a third currency it has no price here. */
-const inQuote = ({ base, quote }: InstId, value: unknown, currency: unknown, px: unknown): unknown => {
-  if (!isDecimal(value) || currency === quote || isZero(value)) return exact(value);
-  return currency === base && isDecimal(px) ? div(mul(value, px), "1", feePlaces) : "";
+  if (instType !== "SPOT" || parts === undefined) return { fee: exact(fee) };
+  const amounts = [
+    { currency: feeCcy, value: fee },
+    { currency: rebateCcy, value: rebate },
+  ].flatMap(({ currency, value }) => (isDecimal(value) && !isZero(value) ? [{ currency, value }] : []));
+  if (amounts.length === 0) return { fee: exact(fee) };
+  for (const currency of [parts.base, parts.quote]) {
+    const taken = amounts.filter((one) => one.currency === currency).map(({ value }) => value);
+    if (taken.length > 0) return { fee: sum(taken), feeCcy: currency };
+  }
+  return { fee: "" };
 };
 
 const balance: RecordTable = {

@@ -7,10 +7,10 @@
  */
 import type { Contract } from "../../contract/contract.ts";
 import type { Side } from "../../contract/profile.ts";
-import { isPositive } from "../../decimal.ts";
+import { abs, isPositive, sub } from "../../decimal.ts";
 import type { ProtectionRecord } from "../../journal/protection-records.ts";
 import type { Positions } from "../positions.ts";
-import { executionOf } from "../risk/exposure-entry.ts";
+import { broughtBy, executionOf } from "../risk/exposure-entry.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
@@ -111,7 +111,9 @@ export class Protections {
     // One of a previous run may have come to its end before a slot took it over.
     const slot = this.#planned.get(clOrdId)?.slot ?? order.slot;
     const { contract, instruments } = this.#options;
-    const { filled, value } = executionOf(order, { profile: contract.profile, instruments });
+    const executed = executionOf(order, { profile: contract.profile, instruments });
+    const filled = abs(broughtBy(spec.side, executed));
+    const value = executed.feeQty === undefined ? executed.value : sub(executed.value, executed.cost);
     const closing = this.#held.get(strategy)?.find((one) => one.protection.name.exitSlot === slot);
     if (closing !== undefined) closing.exited(clOrdId, filled);
     else if (isPositive(filled)) this.#entryOf(order, strategy)?.protection.entered({ clOrdId, filled, value });

@@ -5,7 +5,7 @@
  * at its full size; a placement that was turned away is not open.
  * Not here: the sums (exposure.ts).
  */
-import { instTypeOf } from "../../contract/inst-id.ts";
+import { instTypeOf, readInstId } from "../../contract/inst-id.ts";
 import type { Profile, Side } from "../../contract/profile.ts";
 import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
 import { abs, compare, div, equal, isPositive, isZero, mul, neg, plain, sub, toStep } from "../../decimal.ts";
@@ -38,7 +38,26 @@ const baseOf = (instId: string, sz: string, px: string, { profile, instruments }
   }
 };
 
-export type Executed = Pick<ExposureEntry, "filled" | "value" | "cost">;
+export type Executed = Pick<ExposureEntry, "filled" | "value" | "cost" | "feeQty">;
+
+/** Currency in which a fee of an order is taken, where that is the base currency: then it leaves less to hold, and not less money. */
+const isFeeInBase = (instId: string, { side, feeCcy }: OrderRecord, { order }: Profile): boolean => {
+  if (instTypeOf(instId) !== "SPOT") return false;
+  if (feeCcy === undefined || feeCcy === "") return side === "buy" && order.spotBuyFee === "base";
+  return feeCcy === readInstId(instId)?.base;
+};
+
+/** Base currency that an order has brought, with the sign of its side: what was executed without a fee that was taken in it. */
+export const broughtBy = (side: Side, { filled, feeQty }: Executed): string => {
+  const gross = side === "buy" ? filled : neg(filled);
+  return feeQty === undefined ? gross : sub(gross, feeQty);
+};
+
+/** Quote currency that an order has brought: negative where it was paid. */
+const moneyOf = (side: Side, { value, cost, feeQty }: Executed): string => {
+  const gross = side === "buy" ? neg(value) : value;
+  return feeQty === undefined ? sub(gross, cost) : gross;
+};
 
 /** What an order has executed by one record, with the instrument as it was then; texts in their shortest spelling. */
 export interface Execution extends Executed {
@@ -59,6 +78,7 @@ export const noExecution: Execution = {
   value: "0",
   px: "",
   cost: "0",
+  feeQty: undefined,
   fee: "0",
   record: undefined,
   profile: undefined,
@@ -86,10 +106,13 @@ const executedBy = (
   const done = record.accFillSz;
   const fee = record.fee === "" || record.fee === "0" ? "0" : plain(record.fee);
   // In its shortest spelling: only the sign changes.
-  const cost = fee === "0" || feeSign !== "negative_is_cost" ? fee : fee.startsWith("-") ? fee.slice(1) : `-${fee}`;
-  if (done === "" || done === "0")
-    return { isAny: false, filled: "0", value: "0", px: "", cost, fee, record, profile, instrument };
+  const taken = fee === "0" || feeSign !== "negative_is_cost" ? fee : fee.startsWith("-") ? fee.slice(1) : `-${fee}`;
   const avgPx = record.avgPx || "0";
+  const feeQty = taken !== "0" && isFeeInBase(instId, record, profile) ? taken : undefined;
+  // A fee in base currency is worth what was paid for it.
+  const cost = feeQty === undefined ? taken : mul(feeQty, avgPx);
+  if (done === "" || done === "0")
+    return { isAny: false, filled: "0", value: "0", px: "", cost, feeQty, fee, record, profile, instrument };
   const inMoney = szUnit[instTypeOf(instId)] === "quote_notional";
   const lotSize = inMoney ? instrument?.lotSize : undefined;
   const even = lotSize === undefined ? undefined : evenQuotient(done, avgPx, lotSize);
@@ -107,6 +130,7 @@ const executedBy = (
     value,
     px: px ?? "",
     cost,
+    feeQty,
     fee,
     record,
     profile,
@@ -140,11 +164,9 @@ export const executedIn = (record: OrderRecord, rules: Rules): Execution => exec
 
 /** What an order did to position and money; undefined where nothing of it was executed. */
 export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined => {
-  const { filled, value, cost } = executedOf(record.instId, record, rules);
-  if (isZero(filled)) return undefined;
-  return record.side === "buy"
-    ? { position: filled, cash: sub(neg(value), cost) }
-    : { position: neg(filled), cash: sub(value, cost) };
+  const executed = executedOf(record.instId, record, rules);
+  const side = record.side as Side;
+  return isZero(executed.filled) ? undefined : { position: broughtBy(side, executed), cash: moneyOf(side, executed) };
 };
 
 /** What an order has executed so far, in base and quote currency. */
@@ -166,13 +188,27 @@ export const exposureEntryOf = (
 ): ExposureEntry => {
   const { strategy, clOrdId, spec, record, phase, amendment, revision, qty } = order;
   const { instId, side, sz, reduceOnly } = spec;
-  const { filled, value, cost } = executed;
+  const { filled, value, cost, feeQty } = executed;
   const open = !overIn[phase] && phase !== "planned";
   // Only what may still be executed is valued, or sized, by a price.
   const isPriced = open || qty === "";
   const px = spec.px !== "" || !isPriced ? spec.px : (pxOf(record) ?? source.marketPx(instId, side) ?? "");
   const base = qty === "" ? baseOf(instId, sz, px, source) : qty;
-  const entry = { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, revision, filled, value, cost };
+  const entry = {
+    id: clOrdId,
+    strategy,
+    instId,
+    side,
+    px,
+    base,
+    reduceOnly,
+    open,
+    revision,
+    filled,
+    value,
+    cost,
+    feeQty,
+  };
   // Until it is known which of the two it is, it counts as the larger one.
   if (amendment?.sent !== true || px === "") return entry;
   const larger = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b);

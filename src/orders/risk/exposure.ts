@@ -23,10 +23,12 @@ export interface ExposureEntry {
   readonly reduceOnly: boolean;
   /** More of it may be executed. */
   readonly open: boolean;
-  /** Executed so far: base currency, quote currency, and what it cost. */
+  /** Executed so far: base currency, quote currency, and what it cost in quote currency. */
   readonly filled: string;
   readonly value: string;
   readonly cost: string;
+  /** Base currency that was taken as the fee, of which `cost` is the worth; negative for a rebate, left out where the fee was money. */
+  readonly feeQty?: string | undefined;
   /** Of two tellings that differ in it, the later one's size and price hold. */
   readonly revision?: number;
 }
@@ -61,7 +63,7 @@ const flat: Holding = { position: "0", cash: "0", buying: "0", selling: "0" };
 /** Of orders that are over so many are remembered, so that a late repetition does not count. */
 const overMax = 4_096;
 
-type Traded = Pick<ExposureEntry, "side" | "filled" | "value" | "cost" | "reduceOnly">;
+type Traded = Pick<ExposureEntry, "side" | "filled" | "value" | "cost" | "feeQty" | "reduceOnly">;
 
 /** A holding as it is added up; its text is made when somebody asks. */
 class HeldSums {
@@ -87,13 +89,14 @@ class HeldSums {
   }
 
   /** One telling; with the sign -1 what takes it away again. */
-  add({ side, filled, value, cost, reduceOnly }: Traded, left: string, sign: 1 | -1): void {
+  add({ side, filled, value, cost, feeQty, reduceOnly }: Traded, left: string, sign: 1 | -1): void {
     this.#holding = undefined;
     const bought = side === "buy";
     this.#position.add(filled, bought ? sign : (-sign as 1 | -1));
+    if (feeQty !== undefined) this.#position.add(feeQty, -sign as 1 | -1);
     if (this.#countsMoney) {
       this.#cash.add(value, bought ? (-sign as 1 | -1) : sign);
-      if (cost !== "0") this.#cash.add(cost, -sign as 1 | -1);
+      if (cost !== "0" && feeQty === undefined) this.#cash.add(cost, -sign as 1 | -1);
     }
     if (left !== "0" && !reduceOnly) (bought ? this.#buying : this.#selling).add(left, sign);
   }
@@ -140,13 +143,13 @@ const isFurther = (a: ExposureEntry, b: ExposureEntry): boolean =>
 
 /** What is known after both tellings, in whatever order they came. */
 const joined = (a: ExposureEntry, b: ExposureEntry): ExposureEntry => {
-  const { filled, value, cost } = isFurther(a, b) ? a : b;
+  const { filled, value, cost, feeQty } = isFurther(a, b) ? a : b;
   const strategy = a.strategy > b.strategy ? a.strategy : b.strategy;
   const { revision: ofA = 0 } = a;
   const { revision: ofB = 0 } = b;
-  if (ofA !== ofB) return { ...(ofA > ofB ? a : b), strategy, open: a.open && b.open, filled, value, cost };
+  if (ofA !== ofB) return { ...(ofA > ofB ? a : b), strategy, open: a.open && b.open, filled, value, cost, feeQty };
   const px = a.px === "" ? b.px : b.px === "" ? a.px : greater(a.px, b.px);
-  return { ...a, strategy, px, base: greater(a.base, b.base), open: a.open && b.open, filled, value, cost };
+  return { ...a, strategy, px, base: greater(a.base, b.base), open: a.open && b.open, filled, value, cost, feeQty };
 };
 
 const same = (a: ExposureEntry, b: ExposureEntry): boolean =>

@@ -17,7 +17,8 @@ const finishedMax = 1_000;
 
 const filledOf = (record: OrderRecord): string => (record.accFillSz === "" ? "0" : record.accFillSz);
 const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
-const fillsOf = (record: OrderRecord): string => `${record.avgPx}|${record.fee}|${record.accFillSz}`;
+const fillsOf = (record: OrderRecord): string =>
+  `${record.avgPx}|${record.fee}|${record.accFillSz}|${record.feeCcy ?? ""}`;
 const bodyOf = (record: OrderRecord): string =>
   [
     record.instId,
@@ -46,7 +47,7 @@ const byBody = (a: OrderRecord, b: OrderRecord): number =>
 
 // The same without making texts: nearly all that is compared is alike.
 const sameFills = (a: OrderRecord, b: OrderRecord): boolean =>
-  a.avgPx === b.avgPx && a.fee === b.fee && a.accFillSz === b.accFillSz;
+  a.avgPx === b.avgPx && a.fee === b.fee && a.accFillSz === b.accFillSz && a.feeCcy === b.feeCcy;
 const sameBody = (a: OrderRecord, b: OrderRecord): boolean =>
   a.instId === b.instId &&
   a.clOrdId === b.clOrdId &&
@@ -64,7 +65,7 @@ export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord
   const body = byBody(next, known) > 0 ? next : known;
   if (state === fills && fills === body) return state;
   const { instId, ordId, clOrdId, px, sz, ordType, side, createdAt, updatedAt } = body;
-  const { avgPx, accFillSz, fee } = fills;
+  const { avgPx, accFillSz, fee, feeCcy } = fills;
   const merged = {
     instId,
     ordId,
@@ -77,6 +78,7 @@ export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord
     avgPx,
     accFillSz,
     fee,
+    ...(feeCcy !== undefined && { feeCcy }),
     createdAt,
     updatedAt,
   };

@@ -2,7 +2,18 @@
 import { concat, map, NEVER, Observable, of } from "rxjs";
 import { expect, it } from "vitest";
 import { after } from "../../../src/clock/clock.ts";
-import { begun, crash, far, lifeOf, pass, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
+import {
+  begun,
+  crash,
+  far,
+  lifeOf,
+  pass,
+  stop,
+  until,
+  venueOf,
+  type World,
+  worldOf,
+} from "../../support/harness/engine.ts";
 import { swap } from "../../support/harness/orders.ts";
 
 /** Prints beyond the price of an order execute all of it. */
@@ -70,4 +81,40 @@ it("A fill that is pushed while a start is held up is held by the runs after it 
   // 0.01 for 590 and 0.02 for 1160, and two basis points of each.
   expect(world.position(swap)).toMatchObject({ qty: "0.03", avgPx: "58333.333333333333", fees: "0.35" });
   await stop(world, third.engine);
+});
+
+it("A killed engine's strategy holds spot without the fees that were taken in coins, before and after it", async () => {
+  const inCoins = {
+    order: { szUnit: { SPOT: "base", SWAP: "base" }, spotBuyFee: "base" },
+    capabilities: { cancelSpot: true },
+  } as const;
+  const spot = "BTC-USDT";
+  const world = worldOf(inCoins);
+  world.venue = venueOf(world.clock, "5000000000", inCoins, [{ instId: spot, tickSize: "0.1", lotSize: "0.001" }]);
+  world.venue.quote(spot, 600_000, 10, 600_010, 10, world.clock.now());
+  const bids = ["59000", "58000"].map((px) => ({ slot: px, instId: spot, side: "buy", px, qty: "0.1" }) as const);
+  world.wanted$ = concat(of(bids), NEVER);
+  const sell = async (px: number, lots: number): Promise<void> => {
+    world.venue.trade(spot, "sell", px * 10, lots, world.clock.now());
+    await pass(world, 30_000);
+  };
+  const first = await begun(world);
+  await pass(world, 5_000);
+  await sell(58_990, 100);
+  // Ten lots stand before ours.
+  world.venue.quote(spot, 580_000, 10, 580_010, 10, world.clock.now());
+  await sell(58_000, 50);
+  expect(world.position(spot)).toMatchObject({ qty: "0.139972" });
+  await pass(world, 60_000);
+  await crash(world, first);
+  await sell(57_990, 100);
+  world.wanted$ = NEVER;
+  const second = await begun(world);
+  await pass(world, 30_000);
+  // 2 basis points of 0.2 bought for 11,700.
+  expect(world.position(spot)).toMatchObject({ qty: "0.19996", fees: "2.34", realised: "0" });
+  const balances = world.venue.truth("main").balances;
+  expect(balances.find(({ currency }) => currency === "BTC")?.balance).toBe("0.19996");
+  expect(balances.find(({ currency }) => currency === "USDT")?.balance).toBe("88300");
+  await stop(world, second.engine);
 });

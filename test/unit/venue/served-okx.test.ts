@@ -163,11 +163,11 @@ describe("Orders of OKX", () => {
     const { data } = (await get("/api/v5/trade/orders-history", "instType=SPOT")).body;
     expect(data).toMatchObject([
       { side: "sell", sz: "0.03", accFillSz: "0.03", tgtCcy: "base_ccy", fee: "-0.9" },
-      { side: "buy", sz: "0.02", accFillSz: "0.02", tgtCcy: "base_ccy", fee: "-0.60001" },
-      { side: "buy", sz: "600.01", accFillSz: "0.01", tgtCcy: "quote_ccy", fee: "-0.300005" },
+      { side: "buy", sz: "0.02", accFillSz: "0.02", tgtCcy: "base_ccy", fee: "-0.00001", feeCcy: "BTC" },
+      { side: "buy", sz: "600.01", accFillSz: "0.01", tgtCcy: "quote_ccy", fee: "-0.000005", feeCcy: "BTC" },
     ]);
     const [account] = (await get("/api/v5/account/balance", "ccy=BTC")).body.data;
-    expect(account).toMatchObject({ details: [{ ccy: "BTC", cashBal: "10" }] });
+    expect(account).toMatchObject({ details: [{ ccy: "BTC", cashBal: "9.999985" }] });
   });
 
   it("that are post-only and would take are accepted and canceled", async () => {

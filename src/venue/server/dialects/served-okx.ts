@@ -1,7 +1,8 @@
 /**
  * OKX v5 as the embedded service speaks it: signatures, limits, codes, and the parts that translate calls and sockets.
  *
- * Invariants: swaps are sized in contracts, spot in base currency; a fee is negative where it costs; positions are net.
+ * Invariants: swaps are sized in contracts, spot in base currency; a fee is negative where it costs, and taken in the currency received; positions are
+ * net.
  * Source: OKX v5 as its public clients speak it, codes after ccxt's table of its errors. Assumed where those are silent: a post-only order
  * that would take is accepted and canceled, HTTP 400 comes with 50014, 51000 stands for a price off the tick and 51121 for every wrong
  * size, 60029 for a socket without permission, 404 for an unknown path; limits count in sliding windows.
@@ -17,7 +18,7 @@ import { okxSocketPaths, sayOkx, subscribeOkx, writeOkx } from "./served-okx-soc
 import { loginOf } from "./wire-fields.ts";
 
 const profile: ProfileOverrides = {
-  order: { szUnit: { SPOT: "base", SWAP: "contracts" } },
+  order: { szUnit: { SPOT: "base", SWAP: "contracts" }, spotBuyFee: "base" },
   answers: {
     badRequestCode: "50002",
     permissionStatus: 401,

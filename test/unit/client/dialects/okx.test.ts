@@ -165,12 +165,22 @@ describe("Records of OKX", () => {
     [
       "a fee on spot in quote currency, with a rebate",
       { instType: "SPOT", instId: "BTC-USDT", fee: "-0.5", rebate: "0.1" },
-      { instId: "BTC-USDT", fee: "-0.4" },
+      { instId: "BTC-USDT", fee: "-0.4", feeCcy: "USDT" },
     ],
     [
-      "a fee on spot in base currency, at the average price",
+      "a fee on spot in base currency",
       { instType: "SPOT", instId: "BTC-USDT", fee: "-0.0001", feeCcy: "BTC" },
-      { instId: "BTC-USDT", fee: "-6.00001" },
+      { instId: "BTC-USDT", fee: "-0.0001", feeCcy: "BTC" },
+    ],
+    [
+      "a rebate on spot in base currency",
+      { instType: "SPOT", instId: "BTC-USDT", fee: "0", rebate: "0.00002", rebateCcy: "BTC" },
+      { instId: "BTC-USDT", fee: "0.00002", feeCcy: "BTC" },
+    ],
+    [
+      "a fee in coins before a rebate in money",
+      { instType: "SPOT", instId: "BTC-USDT", fee: "-0.0001", feeCcy: "BTC", rebate: "0.1" },
+      { instId: "BTC-USDT", fee: "-0.0001", feeCcy: "BTC" },
     ],
     [
       "a fee on spot in a third currency, which has no price",
