@@ -91,6 +91,7 @@ const createUserAccount = (
     rules: Object.assign({}, defaultRules, config.orders),
     refused,
     onLoss,
+    balances: resources.balances,
     instruments: () => resources.instruments.settled,
     marketPx: quotes.of.bind(quotes),
     prices: new PriceWatch(service, resources.positions),

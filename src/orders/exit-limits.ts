@@ -17,6 +17,7 @@ import type { Exposure } from "./risk/exposure.ts";
 import { type EntrySource, exposureEntryOf } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
+import type { SpotCover } from "./spot-cover.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 
 export class ExitLimits {
@@ -25,6 +26,7 @@ export class ExitLimits {
   readonly #source: EntrySource;
   readonly #ownerOf: (order: TrackedOrder) => string;
   readonly #positions: Pick<Positions, "has">;
+  readonly #cover: Pick<SpotCover, "of">;
 
   /** `ownerOf` names the strategy of an order, also where no slot has taken it over yet; empty where that is not known. */
   constructor(
@@ -32,13 +34,14 @@ export class ExitLimits {
     exposure: Pick<Exposure, "holding" | "strategies">,
     source: EntrySource,
     ownerOf: (order: TrackedOrder) => string,
-    positions: Pick<Positions, "has">,
+    { positions, cover }: { readonly positions: Pick<Positions, "has">; readonly cover: Pick<SpotCover, "of"> },
   ) {
     this.#slots = slots;
     this.#exposure = exposure;
     this.#source = source;
     this.#ownerOf = ownerOf;
     this.#positions = positions;
+    this.#cover = cover;
   }
 
   /** Of what the strategy holds by its own fills, as much as an order of this side reduces. */
@@ -67,7 +70,9 @@ export class ExitLimits {
       if (isOwn && isExit && (order.nets || order.wish === undefined)) isAlone = false;
     }
     const isKnown = this.#positions.has(strategy, instId);
-    return { held: this.held(strategy, instId, side), promised, covered, hasFlag, isAlone, isOthers, isKnown };
+    const held = this.held(strategy, instId, side);
+    const coins = hasFlag || side === "buy" ? undefined : this.#cover.of(instId);
+    return { held, promised, covered, hasFlag, isAlone, isOthers, isKnown, coins };
   }
 
   /** Of the account's net position by all fills of ours, as much as an order of this side reduces; negative where it is the other direction. */

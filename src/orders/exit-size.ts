@@ -9,6 +9,7 @@
 import type { Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, equal, isPositive, neg, sub, toStep } from "../decimal.ts";
+import type { Cover } from "./spot-cover.ts";
 import { type OrderSpec, type Specified, unquoted } from "./wanted-order.ts";
 
 /** What bounds the exits of one strategy, instrument and side. Base currency, decimal text. */
@@ -27,6 +28,8 @@ export interface ExitLimit {
   readonly isOthers: boolean;
   /** The strategy has traded the product: where it holds nothing, that is known. Otherwise a position may be older than the journal. */
   readonly isKnown: boolean;
+  /** Coins of the account, of a spot product, where an exit was rejected for want of them. */
+  readonly coins?: Cover | undefined;
 }
 
 /** Why no exit may leave now. `position`: there is nothing to reduce. `room`: other exits are about to reduce it. */
@@ -40,12 +43,14 @@ export const against = (side: Side, position: string): string => (side === "sell
 
 type Steps = Pick<InstrumentRecord, "lotSize" | "minSize">;
 
+const lesser = (a: string, b: string): string => (compare(a, b) <= 0 ? a : b);
+
 /** Base quantity of the smallest order. */
 export const leastQty = ({ lotSize, minSize }: Steps): string =>
   minSize !== undefined && compare(minSize, lotSize) > 0 ? minSize : lotSize;
 
 export const lackOf = (
-  { held, promised, hasFlag, isAlone, isOthers, isKnown }: ExitLimit,
+  { held, promised, hasFlag, isAlone, isOthers, isKnown, coins }: ExitLimit,
   steps: Steps,
 ): Lack | undefined => {
   if (!isPositive(held)) {
@@ -56,11 +61,21 @@ export const lackOf = (
   const least = leastQty(steps);
   if (compare(held, least) < 0)
     return { of: "position", reason: `the strategy holds ${held}, less than the smallest order (${least})` };
-  if (compare(sub(held, promised), least) >= 0) return undefined;
+  if (compare(sub(held, promised), least) >= 0) return coins === undefined ? undefined : coinLackOf(held, coins, least);
   return {
     of: "room",
     reason: `the strategy holds ${held}, and its other orders of this side may still execute ${promised}`,
   };
+};
+
+const coinLackOf = (held: string, coins: Cover, least: string): Lack | undefined => {
+  if (coins === "unread")
+    return { of: "room", reason: "the service rejected it for want of funds, and the balance is not read yet" };
+  const { available, balance } = coins;
+  if (compare(available, least) >= 0) return undefined;
+  const reason = `the strategy holds ${held} by its fills, and the account has ${available} available of ${balance}`;
+  // What open orders hold comes back when they end.
+  return { of: compare(balance, least) < 0 ? "position" : "room", reason };
 };
 
 /** An exit as it is sent. */
@@ -81,8 +96,10 @@ export const sizeExit = (
   steps: Steps,
   respecify: (qty: string, isBounded: boolean) => Specified,
 ): SizedExit | Extract<Specified, { ok: false }> => {
-  const { held, promised, covered, hasFlag, isAlone } = limit;
-  const free = toStep(isAlone ? held : sub(held, promised), steps.lotSize, "down");
+  const { held, promised, covered, hasFlag, isAlone, coins } = limit;
+  const own = isAlone ? held : sub(held, promised);
+  const bounded = coins === undefined || coins === "unread" ? own : lesser(own, coins.available);
+  const free = toStep(bounded, steps.lotSize, "down");
   // Nothing is known to be held, less than can be ordered, or not how much is wanted: the service knows better.
   if (!isPositive(held) || (isAlone && (baseQty === "" || compare(free, leastQty(steps)) < 0)))
     return { ok: true, spec, baseQty, wantedQty: "", nets: false };

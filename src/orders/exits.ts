@@ -277,6 +277,16 @@ export class Exits {
     }
   }
 
+  /** The coins that exits of a spot product sell were read. */
+  covered(instId: string): void {
+    for (const slot of this.#retries) {
+      const { rest, wish } = slot;
+      if (rest?.lacksRoom !== true || wish?.instId !== instId) continue;
+      rest.at = this.#clock.now();
+      this.#wakeAt(slot, rest.at);
+    }
+  }
+
   /** Whether there is something to reduce, or no hope left that there will be. */
   #isDue({ strategy }: Slot, { endsWithEntry }: Rest, { instId, side }: WantedOrder): boolean {
     if (isPositive(this.#limits.held(strategy, instId, side))) return true;

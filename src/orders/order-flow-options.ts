@@ -11,6 +11,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { TriggerPrices } from "./protection/price-triggers.ts";
 import type { RuleSet } from "./risk/pre-trade-checks.ts";
+import type { Balances } from "./spot-cover.ts";
 import type { OrderStore } from "./state/order-store.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
 
@@ -26,6 +27,8 @@ export interface OrderFlowOptions {
   readonly rules: RuleSet;
   /** Why no order may be sent now, or none but exits, in words; undefined when it may. */
   readonly refused?: ((isExit: boolean) => string | undefined) | undefined;
+  /** Balances of the account, read where a spot exit was rejected for want of funds. */
+  readonly balances?: Balances | undefined;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;

@@ -31,6 +31,7 @@ import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
 import { Specifications } from "./specifications.ts";
+import { SpotCover } from "./spot-cover.ts";
 import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
 import { type OrderSpec, sameWish, type WantedOrder } from "./wanted-order.ts";
@@ -43,6 +44,7 @@ export class OrderFlow {
   readonly positions: Positions;
   readonly exits: Exits;
   readonly exitLimits: ExitLimits;
+  readonly cover: SpotCover;
   readonly exitTrims: ExitTrims;
   readonly refusals: Refusals;
   readonly postOnly: PostOnlyOrders;
@@ -72,13 +74,13 @@ export class OrderFlow {
     this.#source = source;
     this.positions = new Positions(source);
     this.lifecycle = new OrderLifecycle(journal, this.slots, source, this);
-    this.exitLimits = new ExitLimits(
-      this.slots,
-      this.risk.exposure,
-      source,
-      (order) => this.risk.ownerOf(order),
-      this.positions,
-    );
+    this.cover = new SpotCover({
+      clock,
+      balances: options.balances,
+      fundsCode: contract.profile.answers.fundsCode,
+      onRead: (instId) => this.exits.covered(instId),
+    });
+    this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), this);
     this.exits = new Exits(options, this.slots, this.exitLimits, this);
     this.exitTrims = new ExitTrims(clock, this.slots, this.exitLimits, considered);
     this.refusals = new Refusals(options, this.lifecycle, this);
@@ -161,7 +163,8 @@ export class OrderFlow {
     return fill;
   }
 
-  filled({ strategy }: FillBody): void {
+  filled({ strategy, instId }: FillBody): void {
+    this.cover.moved(instId);
     this.positions.tell(strategy);
     if (!this.protections.isIdle) this.protections.act();
   }
@@ -176,7 +179,9 @@ export class OrderFlow {
     if (order.wantedQty !== "" || (executed.isAny && this.exitTrims.trimmable.size > 0)) this.exitTrims.take(order);
     if (order.spec.ordType === "post_only" && (order.phase === "rejected" || this.postOnly.slowed.size > 0))
       this.postOnly.take(order);
-    if (order.phase === "rejected") this.#options.onRejected?.(order);
+    if (order.phase !== "rejected") return;
+    this.cover.rejected(order);
+    this.#options.onRejected?.(order);
   }
 
   /** An order is over and its slot was considered. */

@@ -211,6 +211,7 @@ export class OrderManager {
   /** The engine has ended: no price is watched and nothing is asked for any more. */
   close(): void {
     this.#flow.protections.close();
+    this.#flow.cover.close();
     this.#flow.refusals.close();
   }
 

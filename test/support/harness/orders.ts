@@ -188,6 +188,7 @@ export const createRig = (options: RigOptions = {}) => {
     store: resources.store,
     instance: options.instance ?? "test",
     rules: { ...defaultRules, ...options.rules },
+    balances: resources.balances,
     instruments: () => resources.instruments.current.value,
     marketPx: () => marketPx,
     prices: {

@@ -1,0 +1,94 @@
+/**
+ * What an account has of the coin that a spot exit sells, read after the service has rejected one for want of funds.
+ *
+ * What a strategy holds by its fills may be more than is there: a fee that was taken in a third way, coins that were moved by hand, or a
+ * journal of before fees in coins were counted. An exit that asks for more than is there is rejected as a whole.
+ *
+ * Invariants: nothing is read before a rejection; a balance counts only when it was read after the rejection, and until the next own fill of
+ * the product; until it is known no exit of the product is sent.
+ * Not here: the size that follows from it (exit-size.ts), when an exit is tried again (exits.ts).
+ */
+import type { Subscription } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import { instTypeOf, readInstId } from "../contract/inst-id.ts";
+import type { BalanceRecord } from "../contract/schemas.ts";
+import type { PolledResource } from "./state/polled-resource.ts";
+import type { TrackedOrder } from "./tracked-order.ts";
+
+/** Coins of the account, decimal text. */
+interface Coins {
+  /** Orders may use them. */
+  readonly available: string;
+  /** Also those that open orders hold. */
+  readonly balance: string;
+}
+
+/** `unread` from the rejection to the next reading. */
+export type Cover = Coins | "unread";
+
+export type Balances = Pick<PolledResource<readonly BalanceRecord[]>, "watch" | "refresh">;
+
+interface CoverOptions {
+  readonly clock: Clock;
+  readonly balances: Balances | undefined;
+  /** The service's code of an order that the account cannot pay for. */
+  readonly fundsCode: string;
+  /** The coins of an instrument were read. */
+  readonly onRead: (instId: string) => void;
+}
+
+interface Looked {
+  readonly subscription: Subscription;
+  readonly since: number;
+  cover: Cover;
+}
+
+const none: Coins = { available: "0", balance: "0" };
+/** As long as an exit waits for coins. */
+const lookMs = 60_000;
+
+export class SpotCover {
+  readonly #options: CoverOptions;
+  readonly #looked = new Map<string, Looked>();
+
+  constructor(options: CoverOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined where nothing says that there is less than strategies hold. */
+  of(instId: string): Cover | undefined {
+    return this.#looked.get(instId)?.cover;
+  }
+
+  /** An order was rejected. */
+  rejected({ spec: { instId, side, reduceOnly }, reason }: TrackedOrder): void {
+    const { balances, clock, fundsCode } = this.#options;
+    if (balances === undefined || !reduceOnly || side !== "sell" || instTypeOf(instId) !== "SPOT") return;
+    if (!reason.startsWith(`${fundsCode} `)) return;
+    this.#end(instId);
+    const since = clock.now();
+    const currency = readInstId(instId)?.base;
+    const subscription = balances.watch(lookMs).subscribe(({ value, at, stale }) => {
+      const looked = this.#looked.get(instId);
+      if (stale || at <= since || looked?.since !== since) return;
+      looked.cover = value.find((record) => record.currency === currency) ?? none;
+      this.#options.onRead(instId);
+    });
+    this.#looked.set(instId, { subscription, since, cover: "unread" });
+    balances.refresh();
+  }
+
+  /** Something of the product was executed: what was read is of before. */
+  moved(instId: string): void {
+    if (this.#looked.size > 0) this.#end(instId);
+  }
+
+  close(): void {
+    for (const instId of [...this.#looked.keys()]) this.#end(instId);
+  }
+
+  #end(instId: string): void {
+    this.#looked.get(instId)?.subscription.unsubscribe();
+    this.#looked.delete(instId);
+  }
+}
