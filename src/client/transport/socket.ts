@@ -2,7 +2,7 @@
  * WebSocket with three events: opened, text, closed.
  *
  * Invariants: `closed` is called exactly once, also after `close()`; no event is emitted before `openWebSocket` has returned or after
- * `closed`; no reconnection, no redirect, no decompression; a message or a backlog beyond its limit closes the socket; the wait for the
+ * `closed`; a certificate is always verified; no reconnection, no redirect, no decompression; a message or a backlog beyond its limit closes the socket; the wait for the
  * other side's close frame is short.
  * Not here: when to connect, and the messages (socket-connection.ts).
  */
@@ -36,6 +36,8 @@ const options = {
   followRedirects: false,
   handshakeTimeout: handshakeMsMax,
   closeTimeout: closeMsMax,
+  // Whatever the environment variables are: a login is sent over it.
+  rejectUnauthorized: true,
 } as const;
 
 /** A socket over `ws`. */

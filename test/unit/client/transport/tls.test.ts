@@ -5,6 +5,8 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { WebSocketServer } from "ws";
+import { openWebSocket } from "../../../../src/client/transport/socket.ts";
 import { loopbackCertificate, loopbackKey } from "../../../support/harness/loopback-certificate.ts";
 import { type Client, createClient, moment, requestOf } from "../../../support/harness/transport.ts";
 import { goodBody } from "./wire-faults.ts";
@@ -65,4 +67,30 @@ describe("A TLS connection", () => {
     );
     expect(requests).toBe(0);
   });
+});
+
+describe("A socket over TLS", () => {
+  it.each(["", "0"])(
+    "is not opened with a certificate that nothing trusts, where the environment says %j",
+    async (value) => {
+      vi.spyOn(process, "emitWarning").mockReturnValue(undefined);
+      vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", value);
+      const received: string[] = [];
+      const sockets = new WebSocketServer({ server });
+      sockets.on("connection", (socket) => socket.on("message", (data) => received.push(String(data))));
+      const reason = await new Promise<string>((closed) => {
+        const socket = openWebSocket(url().replace("https", "wss"), {
+          opened: () => {
+          socket.send("the login");
+          socket.close();
+        },
+          text: () => undefined,
+          closed,
+        });
+        });
+      expect(reason).toContain("self-signed certificate");
+      expect(received).toEqual([]);
+      sockets.close();
+    },
+  );
 });
