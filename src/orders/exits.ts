@@ -43,6 +43,12 @@ const waitMsMax = 5_000;
 const firstRetryMs = 250;
 const retryMs = 1_000;
 const retryMsMax = 60_000;
+/** A stop that was triggered is due now, and most reasons for a rejection pass soon: it is tried so often for some minutes. */
+const dueRetryMsMax = 4_000;
+const dueRetries = 60;
+const lastingRetryMsMax = 15_000;
+/** Exits that are tried again share the quota: together they send one request in this time. */
+const sharedRetryMs = 2_000;
 
 interface Wait {
   readonly wish: WantedOrder;
@@ -198,6 +204,15 @@ export class Exits {
     });
   }
 
+  /** Wait after `vain` orders in a row without an execution. */
+  #pauseMs({ reserved, wish }: Slot, vain: number): number {
+    if (vain <= 1) return firstRetryMs;
+    const dueMs = vain <= dueRetries ? dueRetryMsMax : lastingRetryMsMax;
+    const sharedMs = Math.max(dueMs, sharedRetryMs * this.#retries.size);
+    const msMax = reserved && wish?.ordType === "market" ? Math.min(sharedMs, retryMsMax) : retryMsMax;
+    return Math.min(retryMs * 2 ** (vain - 2), msMax);
+  }
+
   #remainder(order: TrackedOrder, executed: Execution): Remainder {
     const { instId, side, reduceOnly } = order.spec;
     // Of an order by amount that is no exit nothing is left to follow: its figures are not worked out.
@@ -220,7 +235,7 @@ export class Exits {
     const reason = endingOf(order);
     const before = slot.rest !== undefined && sameWish(slot.rest.wish, order.serves) ? slot.rest.vain : 0;
     const vain = kind === "early" || isPositive(filled) ? 0 : before + 1;
-    const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
+    const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + this.#pauseMs(slot, vain);
     const endsWithEntry = kind === "early" && order.phase !== "rejected";
     const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);
     slot.rest = {
@@ -254,7 +269,7 @@ export class Exits {
     const { qty = "", vain: before = 0 } = slot.rest ?? {};
     const lacksRoom = lack.of === "room";
     const vain = lacksRoom ? before + 1 : 0;
-    const at = lacksRoom ? this.#clock.now() + pauseMs(vain) : Number.POSITIVE_INFINITY;
+    const at = lacksRoom ? this.#clock.now() + this.#pauseMs(slot, vain) : Number.POSITIVE_INFINITY;
     slot.rest = { wish, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
     this.#retries.add(slot);
     if (lacksRoom) this.#wakeAt(slot, at);
@@ -324,8 +339,6 @@ export class Exits {
     return true;
   }
 }
-
-const pauseMs = (vain: number): number => (vain <= 1 ? firstRetryMs : Math.min(retryMs * 2 ** (vain - 2), retryMsMax));
 
 /** It was accepted and is in no list any more: whether it was executed is not known, and it is not placed again. */
 const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";

@@ -195,6 +195,27 @@ describe("A stop-loss of an order", () => {
     expect(rig.journalled("position.protected")).toHaveLength(1);
   });
 
+  it.each([
+    ["40 s", 40_000, 14],
+    ["8 min", 480_000, 90],
+  ])("leaves within seconds after the reason of its rejections has passed, which took %s", (_, ms, requestsMax) => {
+    let isRejected = false;
+    const answer = { code: "0", msg: "", data: [{ sCode: "51008", sMsg: "insufficient", ordId: "", clOrdId: "" }] };
+    const rig = long(
+      { stopLoss: "59000" },
+      { fault: ({ endpoint }) => (endpoint === "placeOrder" && isRejected ? reply(200, answer) : undefined) },
+    );
+    isRejected = true;
+    const before = rig.count("placeOrder");
+    market(rig, 589_000);
+    rig.run(ms);
+    expect(position(rig)).toBe("0.01");
+    expect(rig.count("placeOrder") - before).toBeLessThan(requestsMax);
+    isRejected = false;
+    rig.run(ms > 60_000 ? 15_100 : 4_100);
+    expect(position(rig)).toBe("0");
+  });
+
   it("that the service cancels for want of a book is placed again, and the reason is told", () => {
     const rig = long({ stopLoss: "59000" });
     rig.venue.quote(swap, 590_000, 0, 590_001, 100, rig.clock.now());
