@@ -81,13 +81,13 @@ describe("A socket over TLS", () => {
       const reason = await new Promise<string>((closed) => {
         const socket = openWebSocket(url().replace("https", "wss"), {
           opened: () => {
-          socket.send("the login");
-          socket.close();
-        },
+            socket.send("the login");
+            socket.close();
+          },
           text: () => undefined,
           closed,
         });
-        });
+      });
       expect(reason).toContain("self-signed certificate");
       expect(received).toEqual([]);
       sockets.close();
