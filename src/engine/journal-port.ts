@@ -63,7 +63,7 @@ export interface JournalParts {
   readonly service: Pick<OpenService, "clock" | "users">;
   readonly deskOf: (
     uid: string,
-  ) => Pick<OrderManager, "leaves" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
+  ) => Pick<OrderManager, "leaves" | "ownerOf" | "isExit" | "closeOf" | "plannedOf" | "tradedBy" | "positions">;
   /** Where it tells that it cannot be written, and that it can again. */
   readonly events: Pick<EventLog, "append">;
   /** Folders of the machine when left out. */

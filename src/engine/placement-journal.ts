@@ -9,6 +9,7 @@
 import { resolve } from "node:path";
 import type { ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
+import type { InputOf } from "../contract/endpoints.ts";
 import type { AmendBody, OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
 import { compare } from "../decimal.ts";
@@ -126,14 +127,16 @@ class PlacementLog implements PlacementJournal {
   }
 
   readonly interceptor: Interceptor = (next) => (request, sink) => {
-    if (request.endpoint !== "placeOrder" && request.endpoint !== "amendOrder") {
+    const { endpoint } = request;
+    const placed = endpoint === "placeOrder" ? (request.body as PlaceBody) : this.#closeOf(request);
+    if (placed === undefined && endpoint !== "amendOrder") {
       next(request, sink);
       return;
     }
     const send = (): void => {
       if (!sink.closed) next(request, sink);
     };
-    const written = request.endpoint === "placeOrder" ? this.#writeDown(request) : this.#writeChange(request);
+    const written = placed === undefined ? this.#writeChange(request) : this.#writeDown(placed, request);
     void written.then(send, (error: unknown) => {
       sink.failed(error);
     });
@@ -188,12 +191,20 @@ class PlacementLog implements PlacementJournal {
     this.#log?.append(record);
   }
 
-  async #writeDown({ body, key = "" }: WireRequest): Promise<void> {
+  /** The order that a close call makes, if it carries the client order id of one of ours. */
+  #closeOf({ endpoint, body, key = "" }: WireRequest): PlaceBody | undefined {
+    if (endpoint !== "closePosition") return undefined;
+    const { clOrdId = "" } = body as InputOf<"closePosition">;
+    const spec = this.#options.deskOf(this.#uidOf.get(key) ?? "").closeOf(clOrdId);
+    return spec === undefined ? undefined : { ...spec, clOrdId };
+  }
+
+  async #writeDown(placed: PlaceBody, { key = "" }: WireRequest): Promise<void> {
     const log = this.#log;
     if (log === undefined)
       throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it.");
     const { clock, deskOf } = this.#options;
-    const { clOrdId = "", instId, side, ordType, px = "", sz } = body as PlaceBody;
+    const { clOrdId = "", instId, side, ordType, px = "", sz } = placed;
     const uid = this.#uidOf.get(key) ?? "";
     const orderManager = deskOf(uid);
     const strategy = orderManager.ownerOf(clOrdId);

@@ -75,6 +75,12 @@ export class ExitLimits {
     return { held, promised, covered, hasFlag, isAlone, isOthers, isKnown, coins };
   }
 
+  /** Whether the service's flag keeps all exits of the strategy together within what it holds: a second one cannot open a position. */
+  isBounded(strategy: string, instId: string, side: Side): boolean {
+    const { isAlone, isOthers } = this.of(strategy, instId, side);
+    return isAlone && !isOthers;
+  }
+
   /** Of the account's net position by all fills of ours, as much as an order of this side reduces; negative where it is the other direction. */
   net(instId: string, side: Side): string {
     return against(side, this.#exposure.holding(instId).position);

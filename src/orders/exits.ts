@@ -94,7 +94,7 @@ export class Exits {
     if (!isOver && this.unprotected.count === 0) return;
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
-    if (restsIn[order.phase]) this.unprotected.end(slot);
+    if (restsIn[order.phase] && order.cancelClass === undefined) this.unprotected.end(slot);
     if (!isOver || !isEnded(order)) return;
     const isWhole = order.qty === executed.filled && !order.spec.reduceOnly;
     const left: Remainder = isWhole ? { kind: "none" } : this.#remainder(order, executed);
@@ -131,7 +131,9 @@ export class Exits {
     if (slot.rest !== undefined && !sameWish(slot.rest.wish, wish)) this.#drop(slot);
     if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wish, slot.rest))) return true;
     if (wish.reduceOnly !== true) return false;
-    if (!this.#limits.isLeaving(wish.instId, wish.side, slot.reserved ? slot.strategy : undefined)) {
+    const isFree =
+      slot.isLate || !this.#limits.isLeaving(wish.instId, wish.side, slot.reserved ? slot.strategy : undefined);
+    if (isFree) {
       this.#waits.delete(slot);
       return this.#lacks(slot, wish);
     }

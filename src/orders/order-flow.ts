@@ -6,6 +6,9 @@
  * Not here: what others ask of the order manager (order-manager.ts), which step is next (plan.ts), wanted orders that need none yet
  * (conflation.ts).
  */
+
+import type { Side } from "../contract/profile.ts";
+import { equal } from "../decimal.ts";
 import type { Amendments } from "./amendment.ts";
 import { amendmentCode } from "./amendment-code.ts";
 import { Cancellation } from "./cancellation.ts";
@@ -258,6 +261,20 @@ export class OrderFlow {
 
   isHalted(strategy?: string): boolean {
     return (strategy === undefined ? this.modes.mode : this.modes.of(strategy)) === "halted";
+  }
+
+  isBounded(strategy: string, instId: string, side: Side): boolean {
+    return this.exitLimits.isBounded(strategy, instId, side);
+  }
+
+  closesAll({ strategy }: Slot, { instId, side, qty = "0" }: WantedOrder): boolean {
+    const { exitLimits } = this;
+    return exitLimits.isBounded(strategy, instId, side) && equal(exitLimits.held(strategy, instId, side), qty);
+  }
+
+  /** The closing order of a protection is not in force after some time. */
+  isLate(slot: Slot, wish: WantedOrder, reason: string): void {
+    this.exits.refused(slot, wish, reason);
   }
 
   /** The strategy that wanted an order of a previous run. */

@@ -245,6 +245,11 @@ export class OrderManager {
     return this.#flow.slots.byClientId(clOrdId)?.spec.reduceOnly === true;
   }
 
+  /** Specification of the order that a close call with this client order id makes; undefined if the order is not ours or is over. */
+  closeOf(clOrdId: string): OrderSpec | undefined {
+    return this.#flow.slots.byClientId(clOrdId)?.spec;
+  }
+
   /** What an order did to position and money, by its record. */
   tradedBy(record: OrderRecord): Traded | undefined {
     const { contract, instruments } = this.#options;

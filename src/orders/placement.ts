@@ -9,6 +9,7 @@
 import type { Call, Gateway } from "../client/gateway.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Contract } from "../contract/contract.ts";
+import type { InputOf } from "../contract/endpoints.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import { elementVerdict } from "../contract/rejections.ts";
 import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
@@ -30,6 +31,8 @@ interface PlacementOwner {
   refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void;
   /** The service took the order. */
   accept(order: TrackedOrder, ordId: string): void;
+  /** The slot's order closes the account's whole position, so that a close call does the same. */
+  closesAll(slot: Slot, wish: WantedOrder): boolean;
 }
 
 /** How placements of one product leave: the permission they need, and the queues of entries and of exits. */
@@ -90,6 +93,50 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
   }
 }
 
+/** Input of the decision about a placement. */
+type Decision = Pick<Placement, "slot" | "wish" | "approval" | "changes">;
+
+/**
+ * A close call in place of a market order that the service rejected, as a take-profit that cannot be canceled promises what it would
+ * reduce. The order that the service makes of it carries the slot's client order id.
+ */
+class PositionClose implements Call<"closePosition">, QueuedPlacement {
+  readonly endpoint = "closePosition";
+  readonly class = "close";
+  readonly slot: Slot;
+  readonly wish: WantedOrder;
+  readonly owner: string;
+  readonly instId: string;
+  readonly lane: string;
+  readonly changes: number;
+  approval: Approval | undefined;
+  order: TrackedOrder | undefined = undefined;
+  ended = false;
+  withdraw: () => void = nothing;
+  readonly #placements: Placements;
+
+  constructor(placements: Placements, slot: Slot, wish: WantedOrder, way: Way, approval: Approval, changes: number) {
+    this.#placements = placements;
+    this.slot = slot;
+    this.wish = wish;
+    this.owner = slot.strategy;
+    this.instId = wish.instId;
+    this.lane = way.close;
+    this.approval = approval;
+    this.changes = changes;
+  }
+
+  input(_: number, now: number): InputOf<"closePosition"> | undefined {
+    this.order = this.#placements.decide(this, now);
+    return this.order === undefined ? undefined : { instId: this.instId, clOrdId: this.order.clOrdId };
+  }
+
+  done(outcome: Outcome<unknown>): void {
+    this.ended = true;
+    this.#placements.endClose(this, outcome);
+  }
+}
+
 export class Placements {
   readonly #contract: Contract;
   readonly #gateway: Gateway;
@@ -144,9 +191,12 @@ export class Placements {
       way = this.#newWay(wish.instId);
       this.#ways.set(wish.instId, way);
     }
-    const placement = new Placement(this, slot, wish, way, ruling, this.#lifecycle.changes);
+    const isClose = slot.isLate && (slot.rest?.vain ?? 0) % 2 === 1 && this.#owner.closesAll(slot, wish);
+    const make = isClose ? PositionClose : Placement;
+    const placement = new make(this, slot, wish, way, ruling, this.#lifecycle.changes);
     try {
-      placement.withdraw = this.#gateway.submit(placement);
+      placement.withdraw =
+        placement.endpoint === "placeOrder" ? this.#gateway.submit(placement) : this.#gateway.submit(placement);
       placement.approval = undefined;
       if (placement.order === undefined && !placement.ended) slot.queued = placement;
     } catch (error) {
@@ -156,7 +206,7 @@ export class Placements {
   }
 
   /** What to send now that the placement may leave. */
-  decide({ slot, wish: ruledOn, approval, changes }: Placement, now: number): TrackedOrder | undefined {
+  decide({ slot, wish: ruledOn, approval, changes }: Decision, now: number): TrackedOrder | undefined {
     slot.queued = undefined;
     const { wish } = slot;
     if (wish === undefined || slot.order !== undefined) return undefined;
@@ -169,13 +219,20 @@ export class Placements {
     return order;
   }
 
-  end(placement: Placement, outcome: Outcome<ElementResult>): void {
+  end(placement: Placement | PositionClose, outcome: Outcome<ElementResult>): void {
     const { order } = placement;
     if (order !== undefined) {
       if (outcome.kind === "done") this.#readElement(order, outcome.records[0]);
       else this.#read(order, outcome);
     } else if (outcome.kind === "rejected") this.#fail(placement, outcome.msg);
     else placement.slot.queued = undefined;
+  }
+
+  endClose(placement: PositionClose, outcome: Outcome<unknown>): void {
+    const { order } = placement;
+    if (outcome.kind !== "done") this.end(placement, outcome);
+    // The answer names no order: it is looked for by its client order id.
+    else if (order !== undefined) this.#unknownOrders.doubt(order, "the answer to a close call names no order");
   }
 
   #ruleAnew(slot: Slot, wish: WantedOrder): Approval | undefined {
@@ -186,7 +243,7 @@ export class Placements {
     return undefined;
   }
 
-  #fail({ slot, wish }: Placement, reason: string): void {
+  #fail({ slot, wish }: Decision, reason: string): void {
     slot.queued = undefined;
     this.#owner.refuse(slot, wish, { approved: false, reason });
   }

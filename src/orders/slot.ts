@@ -33,7 +33,7 @@ export interface QueuedPlacement {
   withdraw(): void;
 }
 
-export type SlotKind = "declared" | "byHand" | "reserved" | "closing";
+export type SlotKind = "declared" | "byHand" | "reserved" | "closing" | "late";
 
 export class Slot {
   readonly strategy: string;
@@ -45,6 +45,8 @@ export class Slot {
   readonly reserved: boolean;
   /** Reserved, and for what is closed on demand: it places while trading is halted, too. */
   readonly closing: boolean;
+  /** Reserved, and for a stop whose own slot is taken by an order that cannot be canceled: it does not wait for that cancel. */
+  readonly isLate: boolean;
   wish: WantedOrder | undefined = undefined;
   order: TrackedOrder | undefined = undefined;
   queued: QueuedPlacement | undefined = undefined;
@@ -66,8 +68,9 @@ export class Slot {
     this.name = name;
     this.hash = hash;
     this.byHand = kind !== "declared";
-    this.reserved = kind === "reserved" || kind === "closing";
+    this.reserved = kind === "reserved" || kind === "closing" || kind === "late";
     this.closing = kind === "closing";
+    this.isLate = kind === "late";
   }
 
   /** Takes a waiting placement out of the queue. */

@@ -123,7 +123,7 @@ export class Slots {
   }
 
   /** The engine's own slot for an order that closes what a strategy protects, or what is closed on demand. */
-  reserve(strategy: string, name: string, kind: "reserved" | "closing" = "reserved"): Slot {
+  reserve(strategy: string, name: string, kind: "reserved" | "closing" | "late" = "reserved"): Slot {
     const known = this.find(strategy, name);
     if (known !== undefined && !known.reserved) {
       throw new SluiceError(

@@ -1,8 +1,9 @@
 /**
  * Closing order of a protection: the one slot through which a position is closed, whichever price was reached.
  *
- * Invariants: one slot for stop and take-profit, so that a stop leaves only when a resting take-profit is known to be gone; never
- * more is asked for than is covered; what was refused or forgotten is not asked for again by itself.
+ * Invariants: one slot for stop and take-profit, so that a stop leaves only when a resting take-profit is known to be gone; where that
+ * takes too long a second slot is used, if nothing can be closed twice; never more is asked for than is covered; what was refused or
+ * forgotten is not asked for again by itself.
  * Not here: when it is due (protections.ts), follow-up of a rejected or cut one (orders/exits.ts).
  */
 import { compare, equal, isPositive, sub } from "../../decimal.ts";
@@ -10,6 +11,7 @@ import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import type { WantedOrder } from "../wanted-order.ts";
+import { lateSlotOf } from "./protect.ts";
 import type { Protection } from "./protection.ts";
 
 export class ClosingOrder {
@@ -19,6 +21,8 @@ export class ClosingOrder {
   /** What is left of the wanted quantity. */
   #left = "0";
   #round = 0;
+  /** It does not wait for the order that its first slot holds. */
+  #isLate = false;
 
   constructor(protection: Protection, slots: Slots) {
     this.#protection = protection;
@@ -26,8 +30,25 @@ export class ClosingOrder {
   }
 
   get slot(): Slot | undefined {
-    const { strategy, exitSlot } = this.#protection.name;
-    return this.#slots.find(strategy, exitSlot);
+    return this.#slots.find(this.#protection.name.strategy, this.#slotName);
+  }
+
+  /** An order of the slot that is not what is wanted now, and not over. */
+  get obstacle(): TrackedOrder | undefined {
+    const order = this.slot?.order;
+    return order === undefined || isOver(order) || order.spec.ordType === this.#wish?.ordType ? undefined : order;
+  }
+
+  /** Uses the second slot from here on. The first one that has to be considered is returned. */
+  leaveObstacle(): Slot | undefined {
+    const left = this.#withdraw();
+    this.#isLate = true;
+    return left;
+  }
+
+  get #slotName(): string {
+    const { exitSlot } = this.#protection.name;
+    return this.#isLate ? lateSlotOf(exitSlot) : exitSlot;
   }
 
   /** An order of the slot executed so much more. */
@@ -37,7 +58,8 @@ export class ClosingOrder {
   }
 
   /** An order of the slot has ended, and the slot is considered next: what it asks for then is what is left. */
-  ended({ phase, wish, cancelClass, cancelSent, mayBeCut }: TrackedOrder): void {
+  ended({ phase, wish, cancelClass, cancelSent, mayBeCut }: TrackedOrder, slotName: string): void {
+    if (slotName !== this.#slotName) return;
     const { slot } = this;
     const isOurs = cancelClass !== undefined || cancelSent || mayBeCut;
     const isAsked = wish === undefined || ((phase === "canceled" || phase === "absent") && isOurs);
@@ -47,8 +69,12 @@ export class ClosingOrder {
   /** At the market, resting at a price, or not at all; the slot that has to be considered, if any. */
   want(kind: "market" | "limit" | "none", px?: string): Slot | undefined {
     const { qty } = this.#protection;
-    if (kind === "none") return this.#withdraw();
-    const slot = this.slot ?? this.#slots.reserve(this.#protection.name.strategy, this.#protection.name.exitSlot);
+    if (kind === "none") {
+      const left = this.#withdraw();
+      this.#isLate = false;
+      return left;
+    }
+    const slot = this.slot ?? this.#reserve();
     const isSame =
       slot.wish !== undefined && slot.wish === this.#wish && this.#wish.ordType === kind && this.#wish.px === px;
     if (isSame && equal(this.#left, qty)) return undefined;
@@ -58,6 +84,10 @@ export class ClosingOrder {
     if (isSame && slot.rest !== undefined && compare(this.#left, qty) >= 0) return undefined;
     this.#ask(slot, kind, px);
     return slot;
+  }
+
+  #reserve(): Slot {
+    return this.#slots.reserve(this.#protection.name.strategy, this.#slotName, this.#isLate ? "late" : "reserved");
   }
 
   #withdraw(): Slot | undefined {

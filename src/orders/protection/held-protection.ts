@@ -143,6 +143,11 @@ export class HeldProtection {
     return true;
   }
 
+  /** It was triggered, and what it covers is not closed. */
+  get isClosing(): boolean {
+    return this.protection.hit !== undefined && this.#isHeld();
+  }
+
   /** The slot that has to be considered, if any. */
   close(yields: boolean): Slot | undefined {
     const { protection, closing } = this;

@@ -60,7 +60,7 @@ interface Watched {
 interface Watch<T> {
   readonly of: string;
   readonly members: Set<T>;
-  /** When the last price came, or the watch began. */
+  /** Instant of the last price, or of the start of the watch. */
   pricedAt: number;
   isReported: boolean;
   latest: PriceRange | undefined;

@@ -18,8 +18,9 @@ import { sameWish, type WantedOrder } from "../wanted-order.ts";
 import { fitCoverage } from "./covered-part.ts";
 import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
 import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
+import { LateClosings } from "./late-closings.ts";
 import { PriceTriggers, type TriggerPrices } from "./price-triggers.ts";
-import { closes, exitOf, isEmpty, nameOf, type Protect, type WantedProtection } from "./protect.ts";
+import { closes, exitOf, isEmpty, lateSlotOf, nameOf, type Protect, type WantedProtection } from "./protect.ts";
 import { Protection } from "./protection.ts";
 
 interface ProtectionsOptions extends HeldProtectionOptions {
@@ -33,6 +34,10 @@ interface ProtectionsOwner {
   consider(slot: Slot): void;
   /** Nothing of the strategy may rest. */
   isHalted(strategy: string): boolean;
+  /** Two exits of the strategy at a time cannot reduce more than it holds. */
+  isBounded(strategy: string, instId: string, side: Side): boolean;
+  /** The closing order is not in force after some time. */
+  isLate(slot: Slot, wish: WantedOrder, reason: string): void;
 }
 
 type Name = Protection["name"];
@@ -48,6 +53,7 @@ export class Protections {
   /** Orders of a previous run, by client order id. */
   readonly #planned = new Map<string, PlannedProtection>();
   readonly #changed = new Set<HeldProtection>();
+  readonly #late: LateClosings;
   /** Nothing is protected, and no order of a previous run may be: a change of an order without fills concerns nothing here. */
   isIdle = true;
   #isRecovering = false;
@@ -59,6 +65,10 @@ export class Protections {
     this.#owner = owner;
     const { prices, clock, priceSilenceMs: ms } = options;
     const tell = (one: HeldProtection, reason: string): void => one.tellUnprotected("silent", reason);
+    this.#late = new LateClosings(clock, owner, (one) => {
+      this.#changed.add(one);
+      this.act();
+    });
     this.#triggers = new PriceTriggers({
       prices,
       onPrice: (one, range) => {
@@ -114,7 +124,9 @@ export class Protections {
     const executed = executionOf(order, { profile: contract.profile, instruments });
     const filled = abs(broughtBy(spec.side, executed));
     const value = executed.feeQty === undefined ? executed.value : sub(executed.value, executed.cost);
-    const closing = this.#held.get(strategy)?.find((one) => one.protection.name.exitSlot === slot);
+    const closing = this.#held
+      .get(strategy)
+      ?.find(({ protection: { name } }) => name.exitSlot === slot || lateSlotOf(name.exitSlot) === slot);
     if (closing !== undefined) closing.exited(clOrdId, filled);
     else if (isPositive(filled)) this.#entryOf(order, strategy)?.protection.entered({ clOrdId, filled, value });
     this.#fit(strategy, spec.instId);
@@ -127,7 +139,7 @@ export class Protections {
       one.record();
       one.protection.forget(clOrdId);
     }
-    closing?.closing.ended(order);
+    closing?.closing.ended(order, slot);
   }
 
   /** Does what follows from the changes since the last call: arms, changes, withdraws, and places what closes. */
@@ -183,6 +195,7 @@ export class Protections {
       this.#add({ strategy, instId, scope, name, exitSlot }, side, protect).protection.restore(record, own);
       // What closes it may be on its way: it is known by its slot.
       this.#slots.reserve(strategy, exitSlot);
+      this.#slots.reserve(strategy, lateSlotOf(exitSlot), "late");
       this.#fit(strategy, instId);
     }
   }
@@ -215,6 +228,7 @@ export class Protections {
       this.#triggers.release(one);
       one.stop();
     }
+    this.#late.close();
   }
 
   #of(strategy: string, instId: string): readonly HeldProtection[] {
@@ -283,6 +297,7 @@ export class Protections {
       for (const slot of this.#slots.ofStrategy(name.strategy)) if (this.withdraws(slot)) this.#owner.consider(slot);
     }
     this.#close(one);
+    if (one.isClosing) this.#late.watch(one);
     if (one.isOver) this.#remove(one);
   }
 

@@ -200,7 +200,8 @@ export class ProtectionOracle {
   }
 
   #name(strategy: string, slot: string, exitSlot: string): void {
-    this.#owners.set(this.#options.ids.slotHash(strategy, exitSlot), { strategy, slot, closes: true });
+    for (const name of [exitSlot, `${exitSlot}.late`])
+      this.#owners.set(this.#options.ids.slotHash(strategy, name), { strategy, slot, closes: true });
   }
 
   #ownerOf(clOrdId: string): Owner | undefined {

@@ -98,6 +98,31 @@ describe("A protected position after a crash", () => {
     await stop(world, life.engine);
   });
 
+  it("was closed by a close call that nothing answered, beside a take-profit that cannot be canceled: it stays closed", async () => {
+    const { world, seen } = watched();
+    world.wanted$ = wants({
+      ...entry,
+      protect: { stopLoss: "59000", takeProfit: "61500", takeProfitAs: "limit" },
+    });
+    world.lose = ({ endpoint }) =>
+      endpoint === "cancelBatch" ? "request" : endpoint === "closePosition" ? "answer" : undefined;
+    const first = await begun(world);
+    await pass(world, 2_000);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    await pass(world, 30_000);
+    world.show(58_999);
+    await pass(world, 5_500);
+    expect(position(world)).toBe("0");
+    await crash(world, first);
+    world.lose = () => undefined;
+    world.wanted$ = NEVER;
+    const second = await begun(world);
+    await pass(world, 60_000);
+    expect(world.position(swap).qty).toBe("0");
+    expect([position(world), seen]).toEqual(["0", ["0.02", "0"]]);
+    await stop(world, second.engine);
+  });
+
   it("is closed at once when its stop was reached while no engine ran, and that is told", async () => {
     const { world } = watched();
     const first = await begun(world);
