@@ -20,6 +20,13 @@ import type { Slots } from "./slots.ts";
 import type { SpotCover } from "./spot-cover.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 
+interface LimitSources {
+  readonly positions: Pick<Positions, "has">;
+  readonly cover: Pick<SpotCover, "of">;
+  /** Why exits of an instrument may leave only with the service's flag. */
+  readonly flagOnly?: (instId: string) => string | undefined;
+}
+
 export class ExitLimits {
   readonly #slots: Pick<Slots, "orders" | "of">;
   readonly #exposure: Pick<Exposure, "holding" | "strategies">;
@@ -27,6 +34,7 @@ export class ExitLimits {
   readonly #ownerOf: (order: TrackedOrder) => string;
   readonly #positions: Pick<Positions, "has">;
   readonly #cover: Pick<SpotCover, "of">;
+  readonly #flagOnly: (instId: string) => string | undefined;
 
   /** `ownerOf` names the strategy of an order, also where no slot has taken it over yet; empty where that is not known. */
   constructor(
@@ -34,9 +42,10 @@ export class ExitLimits {
     exposure: Pick<Exposure, "holding" | "strategies">,
     source: EntrySource,
     ownerOf: (order: TrackedOrder) => string,
-    { positions, cover }: { readonly positions: Pick<Positions, "has">; readonly cover: Pick<SpotCover, "of"> },
+    { positions, cover, flagOnly }: LimitSources,
   ) {
     this.#slots = slots;
+    this.#flagOnly = flagOnly ?? (() => undefined);
     this.#exposure = exposure;
     this.#source = source;
     this.#ownerOf = ownerOf;
@@ -70,9 +79,10 @@ export class ExitLimits {
       if (isOwn && isExit && (order.nets || order.wish === undefined)) isAlone = false;
     }
     const isKnown = this.#positions.has(strategy, instId);
+    const flagOnly = this.#flagOnly(instId);
     const held = this.held(strategy, instId, side);
     const coins = hasFlag || side === "buy" ? undefined : this.#cover.of(instId);
-    return { held, promised, covered, hasFlag, isAlone, isOthers, isKnown, coins };
+    return { held, promised, covered, hasFlag, isAlone, isOthers, isKnown, coins, flagOnly };
   }
 
   /** Whether the service's flag keeps all exits of the strategy together within what it holds: a second one cannot open a position. */

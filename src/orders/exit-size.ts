@@ -3,7 +3,7 @@
  *
  * Invariants: where the strategy is known to hold anything, no more is sent than it holds by its own fills; where the service's flag
  * does not keep the order within that, its other exits are subtracted first; an exit that the account's net position does not cover
- * goes without the flag, and what it is given to spend at the market cannot buy or sell more while the price moves by up to 2 %.
+ * goes without the flag, unless it must carry it: then it is cut to what the account's position covers, or waits; and what it is given to spend at the market cannot buy or sell more while the price moves by up to 2 %.
  * Not here: where the figures come from (exit-limits.ts), how long an exit waits (exits.ts).
  */
 import type { Side } from "../contract/profile.ts";
@@ -30,6 +30,8 @@ export interface ExitLimit {
   readonly isKnown: boolean;
   /** Coins of the account, of a spot product, where an exit was rejected for want of them. */
   readonly coins?: Cover | undefined;
+  /** Why no exit may leave without the flag now; undefined where it may. */
+  readonly flagOnly?: string | undefined;
 }
 
 /** Why no exit may leave now. `position`: there is nothing to reduce. `room`: other exits are about to reduce it. */
@@ -50,7 +52,7 @@ export const leastQty = ({ lotSize, minSize }: Steps): string =>
   minSize !== undefined && compare(minSize, lotSize) > 0 ? minSize : lotSize;
 
 export const lackOf = (
-  { held, promised, hasFlag, isAlone, isOthers, isKnown, coins }: ExitLimit,
+  { held, promised, covered, hasFlag, isAlone, isOthers, isKnown, coins, flagOnly }: ExitLimit,
   steps: Steps,
 ): Lack | undefined => {
   if (!isPositive(held)) {
@@ -61,7 +63,11 @@ export const lackOf = (
   const least = leastQty(steps);
   if (compare(held, least) < 0)
     return { of: "position", reason: `the strategy holds ${held}, less than the smallest order (${least})` };
-  if (compare(sub(held, promised), least) >= 0) return coins === undefined ? undefined : coinLackOf(held, coins, least);
+  if (compare(sub(held, promised), least) >= 0) {
+    if (flagOnly !== undefined && (!hasFlag || compare(covered, least) < 0))
+      return { of: "room", reason: `the account's position does not cover it, and ${flagOnly}` };
+    return coins === undefined ? undefined : coinLackOf(held, coins, least);
+  }
   return {
     of: "room",
     reason: `the strategy holds ${held}, and its other orders of this side may still execute ${promised}`,
@@ -96,8 +102,9 @@ export const sizeExit = (
   steps: Steps,
   respecify: (qty: string, isBounded: boolean) => Specified,
 ): SizedExit | Extract<Specified, { ok: false }> => {
-  const { held, promised, covered, hasFlag, isAlone, coins } = limit;
-  const own = isAlone ? held : sub(held, promised);
+  const { held, promised, covered, hasFlag, isAlone, coins, flagOnly } = limit;
+  const unpromised = isAlone ? held : sub(held, promised);
+  const own = isAlone || flagOnly === undefined ? unpromised : lesser(unpromised, covered);
   const bounded = coins === undefined || coins === "unread" ? own : lesser(own, coins.available);
   const free = toStep(bounded, steps.lotSize, "down");
   // Nothing is known to be held, less than can be ordered, or not how much is wanted: the service knows better.

@@ -181,6 +181,15 @@ export class Exits {
     }
   }
 
+  /** What kept exits without the service's flag back may be over: those that lacked room look again now. */
+  hasten(): void {
+    for (const slot of this.#retries) {
+      if (slot.rest?.lacksRoom !== true) continue;
+      slot.rest.at = this.#clock.now();
+      this.#wakeAt(slot, slot.rest.at);
+    }
+  }
+
   /** An exit was refused here, or is held back, before it was sent. */
   refused(slot: Slot, wish: WantedOrder, reason: string): void {
     if (wish.reduceOnly !== true) return;

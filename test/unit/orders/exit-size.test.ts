@@ -39,6 +39,12 @@ describe("An exit", () => {
       "room",
     ],
     ["leaves where they leave as much", { ...among, promised: "0.008" }, undefined],
+    ["that may not leave without the flag leaves where it is covered", { ...among, flagOnly: "so" }, undefined],
+    ["leaves where a part of it is covered", { ...among, covered: "0.002", flagOnly: "so" }, undefined],
+    ["waits where less than the smallest order is covered", { ...among, covered: "0.001", flagOnly: "so" }, "room"],
+    ["waits where the account holds the other direction", { ...among, covered: "-0.02", flagOnly: "so" }, "room"],
+    ["waits where the product has no flag", { ...among, hasFlag: false, flagOnly: "so" }, "room"],
+    ["of a strategy alone carries the flag anyway", { ...alone, covered: "0", flagOnly: "so" }, undefined],
   ])("%s", (_, limit, lack) => {
     expect(lackOf(limit, steps)?.of).toBe(lack);
   });
@@ -46,6 +52,12 @@ describe("An exit", () => {
   it.each<[string, string, ExitLimit, { qty: string; wantedQty: string; nets: boolean }]>([
     ["alone, of less than is held", "0.004", alone, { qty: "0.004", wantedQty: "0.004", nets: false }],
     ["alone, of more than is held", "0.05", alone, { qty: "0.01", wantedQty: "0.05", nets: false }],
+    [
+      "among others, with the flag only",
+      "0.01",
+      { ...among, covered: "0.0045", flagOnly: "so" },
+      { qty: "0.004", wantedQty: "0.01", nets: false },
+    ],
     [
       "alone, of what is held off the lot",
       "0.05",
