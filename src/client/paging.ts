@@ -4,7 +4,7 @@
  * Invariants: pages are requested from new to old with `after` only; a page that repeats or ignores the cursor is a failure; a result is
  * complete or a failure.
  */
-import { EMPTY, expand, type Observable, of, reduce, map as rxMap } from "rxjs";
+import { EMPTY, expand, type Observable, of, reduce, map as rxMap, tap } from "rxjs";
 import { paging } from "../contract/limits.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { Gateway, ReadOptions } from "./gateway.ts";
@@ -19,6 +19,8 @@ export interface WalkOptions extends ReadOptions {
   /** Reads the newest page only, whatever follows. */
   readonly newestOnly?: boolean;
   readonly pagesMax?: number;
+  /** Receives the records of each page as they come, also where a later page fails. */
+  readonly onPage?: (records: readonly OrderRecord[]) => void;
   /** Stops after the page that reaches orders created before this instant, in the unit of the service's records. */
   readonly since?: number;
 }
@@ -32,16 +34,17 @@ export const walkOrders = (
   query: Readonly<Record<string, string>>,
   options: WalkOptions,
 ): Observable<Outcome<OrderRecord>> => {
-  const { pagesMax = 50, since, newestOnly = false, ...call } = options;
+  const { pagesMax = 50, since, newestOnly = false, onPage, ...call } = options;
   const page = (cursor: string | undefined, pages: number): Observable<Walk> => {
     const input = { ...query, limit: String(paging.limitMax), ...(cursor === undefined ? {} : { after: cursor }) };
-    return gateway
-      .read(endpoint, input, call)
-      .pipe(
-        rxMap((outcome) =>
-          judged(outcome as Outcome<OrderRecord>, cursor, pages + 1, newestOnly ? Number.POSITIVE_INFINITY : since),
-        ),
-      );
+    return gateway.read(endpoint, input, call).pipe(
+      rxMap((outcome) =>
+        judged(outcome as Outcome<OrderRecord>, cursor, pages + 1, newestOnly ? Number.POSITIVE_INFINITY : since),
+      ),
+      tap(({ outcome }) => {
+        if (outcome.kind === "done") onPage?.(outcome.records);
+      }),
+    );
   };
   return page(undefined, 0).pipe(
     expand((walk) =>

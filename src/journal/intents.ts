@@ -25,8 +25,16 @@ export interface Intent {
 }
 
 export type IntentRecord =
-  /** A process began to trade with this journal. */
-  | { readonly type: "life"; readonly number: number; readonly at: number }
+  /**
+   * A process began to trade with this journal. `upTo`: by user the generation of the last own order that the journal accounts for; missing
+   * in journals of older versions and before the service's lists were read.
+   */
+  | {
+      readonly type: "life";
+      readonly number: number;
+      readonly at: number;
+      readonly upTo?: Readonly<Record<string, number>>;
+    }
   | ({ readonly type: "sent" } & Intent)
   /** It was recorded and then held back, not sent. If it is sent later, it is recorded again. */
   | { readonly type: "unsent"; readonly uid: string; readonly clOrdId: string }

@@ -61,6 +61,15 @@ export const createClientOrderIds = (instance: string): ClientOrderIds => {
   };
 };
 
+/** Whether generation `a` was given after `b`: generations go round, so the shorter way counts. */
+export const isLater = (a: number, b: number): boolean => {
+  const ahead = (((a - b) % generations) + generations) % generations;
+  return ahead > 0 && ahead < generations / 2;
+};
+
+/** The generation with which a run that begins at this calendar time starts, unless it was shown later ones. */
+export const firstGeneration = (wallMs: number): number => Math.floor(wallMs / generationMs) % generations;
+
 /** Generations count half seconds of the calendar at least: quota allows no run to place faster for longer than a burst. */
 const generationMs = 500;
 /**
@@ -75,11 +84,17 @@ export class IdGeneration {
   readonly #first: number;
   readonly #startSecond: number;
   #next: number;
+  /** Ranges that this run has given out: from the first to before the second. */
+  readonly #given: (readonly [number, number])[] = [];
+  #givenFrom: number;
+  /** The latest generation of other runs that was seen. */
+  latest: number | undefined;
 
   /** `wallNow`: the calendar as the run begins, in milliseconds. */
   constructor(wallNow: number) {
-    this.#first = Math.floor(wallNow / generationMs) % generations;
+    this.#first = firstGeneration(wallNow);
     this.#next = this.#first;
+    this.#givenFrom = this.#first;
     this.#startSecond = Math.floor(wallNow / 1_000);
   }
 
@@ -92,8 +107,17 @@ export class IdGeneration {
    * those of a run between the two that went on after the same one.
    */
   seen(used: number): void {
+    if (!this.isGiven(used) && (this.latest === undefined || isLater(used, this.latest))) this.latest = used;
     const isOurs = used >= this.#first && used < this.#next;
     if (isOurs || used + unseenMax < this.#next) return;
+    if (this.#next > this.#givenFrom) this.#given.push([this.#givenFrom, this.#next]);
     this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));
+    this.#givenFrom = this.#next;
+  }
+
+  /** Whether this run has given the generation to an order of its own. */
+  isGiven(generation: number): boolean {
+    if (generation >= this.#givenFrom && generation < this.#next) return true;
+    return this.#given.some(([from, to]) => generation >= from && generation < to);
   }
 }

@@ -36,6 +36,10 @@ export interface OrderFlowOptions {
   readonly prices: TriggerPrices;
   /** A price that has not come for so long is told, while it should trigger something. */
   readonly priceSilenceMs?: number | undefined;
+  /** Why exits may leave only with the service's reduce-only flag, in words; undefined where they may leave without. */
+  readonly flagOnly?: (() => string | undefined) | undefined;
+  /** An order that the journal may lack was found at the service: for the next run. */
+  readonly onFound?: (order: TrackedOrder) => void;
   /** What protects a position changed: for the next run. */
   readonly onProtection?: (record: ProtectionRecord) => void;
   /** So many orders are open now; called with every change of an order. */

@@ -7,6 +7,7 @@
  * (conflation.ts).
  */
 
+import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
 import { equal } from "../decimal.ts";
 import type { Amendments } from "./amendment.ts";
@@ -83,7 +84,11 @@ export class OrderFlow {
       fundsCode: contract.profile.answers.fundsCode,
       onRead: (instId) => this.exits.covered(instId),
     });
-    this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), this);
+    this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), {
+      positions: this.positions,
+      cover: this.cover,
+      flagOnly: (instId) => options.flagOnly?.() ?? this.#unclaimedIn(instId),
+    });
     this.exits = new Exits(options, this.slots, this.exitLimits, this);
     this.exitTrims = new ExitTrims(clock, this.slots, this.exitLimits, considered);
     this.refusals = new Refusals(options, this.lifecycle, this);
@@ -162,7 +167,7 @@ export class OrderFlow {
     if (!executed.isAny && order.wish !== undefined && this.protections.isIdle) return undefined;
     const owner = order.strategy === "" ? this.risk.ownerOf(order) : order.strategy;
     const fill = this.positions.take(order, owner, executed);
-    if (!this.protections.isIdle || order.wish?.protect !== undefined) this.protections.take(order, owner);
+    if (!this.protections.isIdle || this.protections.isWantedFor(order)) this.protections.take(order, owner);
     return fill;
   }
 
@@ -297,6 +302,12 @@ export class OrderFlow {
   recountAll(): void {
     for (const order of this.slots.orders()) this.recount(order);
     if (this.slots.openCount !== this.#openTold) this.#tellOpen();
+  }
+
+  /** An unknown strategy's position of the instrument has changed: what an exit without the flag would do is not known. */
+  #unclaimedIn(instId: string): string | undefined {
+    if (instTypeOf(instId) === "SPOT" || !this.slots.unclaimed.has(instId)) return undefined;
+    return "orders of a previous run are in no strategy's position";
   }
 
   /** The number of open orders has changed, as it does with few changes of orders. */

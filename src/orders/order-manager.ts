@@ -24,6 +24,7 @@ import type { Inherited } from "./risk/risk-manager.ts";
 import { haltedWords, type Mode, mayPlace, stopsWords } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { isResting, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
+import type { JournalEnd } from "./unrecorded-orders.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 
 interface OrderManagerOptions extends OrderFlowOptions {
@@ -81,6 +82,7 @@ export class OrderManager {
     for (let index = 0; index < changed.length; index++) this.#admit(changed[index] as Slot);
     if (protections !== undefined && (protections.length > 0 || !flow.protections.isIdle))
       flow.protections.declare(strategy, wanted, protections);
+    if (flow.slots.unclaimed.hasClaimed) flow.reconciliation.settleIn();
   }
 
   /** Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
@@ -197,6 +199,19 @@ export class OrderManager {
     this.#flow.protections.expect(clOrdId, planned);
   }
 
+  /**
+   * Books what own orders executed that the journal does not have: `records` of the service's history, newest first, back to its `end`.
+   * `strategies` are those of the config.
+   */
+  readBack(records: readonly OrderRecord[], end: JournalEnd | undefined, strategies: readonly string[]): void {
+    this.#flow.reconciliation.unrecorded.begin(records, end, strategies);
+  }
+
+  /** The latest generation of an own order of other runs that was seen. */
+  get latestSeen(): number | undefined {
+    return this.#flow.slots.latestSeen;
+  }
+
   /** Protects again what a previous run protected, before anything new is placed. */
   rearm(): void {
     this.#flow.protections.endRecovery();
@@ -240,6 +255,12 @@ export class OrderManager {
     return this.isReserved(order) ? { slot } : undefined;
   }
 
+  /** Whether an order that is not over is an exit without the service's flag. */
+  isUnflaggedExit(clOrdId: string): boolean {
+    const order = this.#flow.slots.byClientId(clOrdId);
+    return order?.spec.reduceOnly === true && order.nets;
+  }
+
   /** Whether an order that is not over is an exit, with or without the service's flag. */
   isExit(clOrdId: string): boolean {
     return this.#flow.slots.byClientId(clOrdId)?.spec.reduceOnly === true;
@@ -258,6 +279,7 @@ export class OrderManager {
 
   /** Instruments changed: what was refused for them may pass now. */
   reconsider(): void {
+    this.#flow.exits.hasten();
     for (const slot of this.#flow.slots.all()) this.#flow.refusals.retry(slot);
   }
 

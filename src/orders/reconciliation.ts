@@ -17,8 +17,17 @@ import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { OrderStore } from "./state/order-store.ts";
-import { applyRecord, foundOrder, isOver, overIn, recalledOrder, type TrackedOrder } from "./tracked-order.ts";
+import {
+  applyRecord,
+  foundOrder,
+  hasExecuted,
+  isOver,
+  overIn,
+  recalledOrder,
+  type TrackedOrder,
+} from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
+import { UnrecordedOrders } from "./unrecorded-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
 
 interface ReconciliationOptions {
@@ -28,6 +37,8 @@ interface ReconciliationOptions {
   readonly store: OrderStore;
   /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
   readonly serviceNow?: () => number | undefined;
+  /** An order that the journal may lack was found at the service. */
+  readonly onFound?: (order: TrackedOrder) => void;
 }
 
 interface ReconciliationOwner {
@@ -51,6 +62,8 @@ export class Reconciliation {
   readonly #cancellation: Cancellation;
   readonly #owner: ReconciliationOwner;
   readonly #foreign: ForeignOrders;
+  /** Orders that are over and that the journal does not have. */
+  readonly unrecorded: UnrecordedOrders;
 
   constructor(
     options: ReconciliationOptions,
@@ -69,6 +82,7 @@ export class Reconciliation {
     this.#cancellation = cancellation;
     this.#owner = owner;
     this.#foreign = createForeignOrders(options.journal);
+    this.unrecorded = new UnrecordedOrders(options, ids, slots, owner);
     options.store.onChange(this.#onChange);
     options.store.onForgotten(({ clOrdId }) => {
       const order = slots.byClientId(clOrdId);
@@ -101,12 +115,17 @@ export class Reconciliation {
     if (own === undefined) return;
     this.#slots.skip(own.generation);
     this.#owner.own(clOrdId, strategy);
+    this.#slots.unclaimed.drop(clOrdId);
     const known = store.find({ clOrdId });
     if (known !== undefined && !isActive(known.state)) {
       // It came to its end between two runs: reported once, for the journal's sake.
       const { state: phase, instId } = known;
       const ended = recalledOrder(clOrdId, spec, sentAt);
       applyRecord(ended, known);
+      if (strategy === "" && hasExecuted(ended)) {
+        this.unrecorded.keep(ended);
+        return;
+      }
       this.#owner.recount(ended);
       const slot = this.#slots.inherit(ended, own.slotHash);
       journal.append({
@@ -132,6 +151,7 @@ export class Reconciliation {
 
   /** Orders found at the service got a slot: the slot's own is weighed against its wanted order, a surplus one has to go. */
   settleIn(): void {
+    this.unrecorded.settle();
     for (const order of this.#slots.housed()) if (!isOver(order)) this.#settle(order);
   }
 
@@ -173,6 +193,7 @@ export class Reconciliation {
     if (own !== undefined) {
       this.#slots.skip(own.generation);
       if (isActive(record.state)) this.#adopt(record);
+      else this.unrecorded.take(record);
     } else this.#foreign.take(record, previous);
   };
 
@@ -180,6 +201,7 @@ export class Reconciliation {
     const { clock, contract, serviceNow } = this.#options;
     const found = this.#slots.adopt(foundOrder(record, clock, contract.profile, serviceNow?.()));
     if (found === undefined) return;
+    this.unrecorded.adopted(found);
     this.#owner.recountAll();
     this.settleIn();
     if (this.#owner.isHalted()) this.#cancellation.request(found, "emergency", "found while halted");

@@ -11,7 +11,8 @@ import type { ClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
 import { isConcluded } from "./plan.ts";
 import { checkNames, Slot, type SlotKind } from "./slot.ts";
-import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
+import { hasExecuted, isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
+import { UnclaimedOrders } from "./unclaimed-orders.ts";
 import { type OrderSpec, sameWish, type WantedOrder } from "./wanted-order.ts";
 
 const slotsMax = 1_000;
@@ -31,6 +32,8 @@ export class Slots {
   /** The newest order of a previous run that the service ended, by slots that are not wanted yet. */
   readonly #inherited = new Map<string, TrackedOrder>();
   readonly #surplus = new Set<TrackedOrder>();
+  /** Executed orders of previous runs whose strategy is not known yet. */
+  readonly unclaimed: UnclaimedOrders;
   #news: TrackedOrder[] = [];
   /** Orders got a slot since they were last asked for. */
   hasHoused = false;
@@ -43,6 +46,7 @@ export class Slots {
   constructor(ids: ClientOrderIds, generation: IdGeneration) {
     this.#ids = ids;
     this.#generation = generation;
+    this.unclaimed = new UnclaimedOrders((strategy, slot) => ids.slotHash(strategy, slot));
   }
 
   /** Takes a set that asks for nothing to be done now; false, with nothing changed, when there is something to do. */
@@ -190,6 +194,21 @@ export class Slots {
     this.#generation.seen(used);
   }
 
+  /** Whether this run sent an order with the generation. */
+  isGiven(generation: number): boolean {
+    return this.#generation.isGiven(generation);
+  }
+
+  /** The latest generation of other runs that was seen. */
+  get latestSeen(): number | undefined {
+    return this.#generation.latest;
+  }
+
+  /** The slot of this hash, where it is known. */
+  byHash(hash: string): Slot | undefined {
+    return this.#byHash.get(hash);
+  }
+
   /** The order is over. */
   close(order: TrackedOrder): void {
     if (this.#open.get(order.clOrdId) !== order) return;
@@ -203,6 +222,8 @@ export class Slots {
       const others = left.filter((other) => other !== order);
       this.#homeless.set(hash, others);
       this.inherit(order, hash);
+      const own = this.#ids.read(order.clOrdId);
+      if (own !== undefined && hasExecuted(order)) this.unclaimed.keep(order, hash, own.generation);
     }
   }
 
@@ -248,6 +269,12 @@ export class Slots {
     return this.#counts.get(strategy) ?? 0;
   }
 
+  /** A slot name of the strategy is known: its executed orders of previous runs are taken in by `settleIn`. */
+  claim(strategy: string, name: string): void {
+    this.unclaimed.claim(strategy, name);
+    if (this.unclaimed.hasClaimed) this.hasHoused = true;
+  }
+
   #slotsOf(strategy: string): Map<string, Slot> {
     let slots = this.#byStrategy.get(strategy);
     if (slots === undefined) {
@@ -284,6 +311,7 @@ export class Slots {
     slots.set(name, slot);
     if (kind === "byHand" && isNumbered(name)) return slot;
     this.#byHash.set(slot.hash, slot);
+    this.claim(strategy, name);
     slot.inherited = this.#inherited.get(slot.hash);
     this.#inherited.delete(slot.hash);
     // The newest is taken over; it is what the previous run wanted last.

@@ -7,7 +7,7 @@
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import { activeIn, type OrderRecord } from "../contract/schemas.ts";
-import { equal } from "../decimal.ts";
+import { equal, isZero } from "../decimal.ts";
 import type { ActionClass, OrderPhase } from "../journal/events.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 
@@ -96,6 +96,9 @@ export const overIn: InPhase = { ...none, filled: true, canceled: true, rejected
 export const restsIn: InPhase = { ...none, acked: true, live: true, partially_filled: true, canceling: true };
 
 export const isOver = ({ phase }: TrackedOrder): boolean => overIn[phase];
+/** Whether the service's record tells of an execution. */
+export const hasExecuted = ({ record }: TrackedOrder): boolean =>
+  record !== undefined && record.accFillSz !== "" && !isZero(record.accFillSz);
 export const isResting = ({ phase }: TrackedOrder): boolean => restsIn[phase];
 
 /** The phase after a record was seen. True when anything changed. */

@@ -113,10 +113,15 @@ export class Protections {
     this.act();
   }
 
+  /** The order's wanted order is protected; of an order found at the service that is the present one of its slot. */
+  isWantedFor({ wish, strategy, slot }: TrackedOrder): boolean {
+    return (wish ?? this.#slots.find(strategy, slot)?.wish)?.protect !== undefined;
+  }
+
   /** An order has executed more, or has ended. Call it when the position is booked, before the change is recorded. */
   take(order: TrackedOrder, strategy: string): void {
     this.isIdle = this.#held.size === 0 && this.#planned.size === 0;
-    if (strategy === "" || (order.wish?.protect === undefined && this.isIdle)) return;
+    if (strategy === "" || (this.isIdle && !this.isWantedFor(order))) return;
     const { clOrdId, spec } = order;
     // One of a previous run may have come to its end before a slot took it over.
     const slot = this.#planned.get(clOrdId)?.slot ?? order.slot;
@@ -247,6 +252,7 @@ export class Protections {
     else held.push(one);
     this.isIdle = false;
     this.#changed.add(one);
+    this.#slots.claim(name.strategy, name.exitSlot);
     return one;
   }
 

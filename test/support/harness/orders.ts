@@ -80,6 +80,8 @@ export interface RigOptions {
   /** Fault of a request, asked once as it leaves. */
   readonly fault?: (request: WireRequest, at: number) => Fault | undefined;
   readonly instance?: string;
+  /** Why exits may leave with the service's flag only. */
+  readonly flagOnly?: () => string | undefined;
   /** Stands between the orders, the resources and the gateway. */
   readonly door?: (gateway: Gateway) => Gateway;
   /** The service of an earlier rig goes on. */
@@ -201,6 +203,7 @@ export const createRig = (options: RigOptions = {}) => {
         return { changed: () => undefined, end: () => prices.delete(tell) };
       },
     },
+    flagOnly: options.flagOnly,
     onProtection: (record) => protectionRecords.push(record),
     onOpenOrders: (count) => {
       openCounts.push(count);

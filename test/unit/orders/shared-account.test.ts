@@ -65,6 +65,40 @@ const rejections = (rig: Rig): string[] =>
 /** The service counts sizes in base currency: quantities are seen on the wire. */
 const inBase = { order: { szUnit: { SPOT: "base", SWAP: "base" } } } as const satisfies ProfileOverrides;
 
+describe("An exit that may leave with the service's flag only", () => {
+  it("is cut to what the account allows, and the rest leaves when it may go without", () => {
+    let why: string | undefined;
+    const rig = desk({ profile: inBase, flagOnly: () => why });
+    want(rig, "a", entry("buy", "0.01"));
+    want(rig, "b", entry("sell", "0.006"));
+    why = "another process may lead";
+    want(rig, "a", exit("sell"));
+    rig.run(30_000);
+    expect(sent(rig, 2)).toEqual([{ sz: "0.004", flag: true }]);
+    expect([own(rig, "a"), own(rig, "b"), account(rig)]).toEqual(["0.006", "-0.006", "0"]);
+    why = undefined;
+    rig.orderManager.reconsider();
+    rig.run(1_000);
+    expect(sent(rig, 3)).toEqual([{ sz: "0.006", flag: false }]);
+    expect([own(rig, "a"), own(rig, "b"), account(rig)]).toEqual(["0", "-0.006", "-0.006"]);
+  });
+
+  it("waits while the account holds the other direction, and is reported", () => {
+    let why: string | undefined = "another process may lead";
+    const rig = desk({ profile: inBase, flagOnly: () => why });
+    want(rig, "a", entry("buy", "0.01"));
+    want(rig, "b", entry("sell", "0.02"));
+    want(rig, "a", exit("sell"));
+    rig.run(120_000);
+    expect(sent(rig, 2)).toEqual([]);
+    expect(rig.events.some(({ type }) => type === "position.unprotected")).toBe(true);
+    why = undefined;
+    rig.orderManager.reconsider();
+    rig.run(1_000);
+    expect([own(rig, "a"), own(rig, "b"), account(rig)]).toEqual(["0", "-0.02", "-0.02"]);
+  });
+});
+
 describe("Two strategies with opposite positions", () => {
   it.each(["quote_notional", "base", "contracts"] as const)("each close exactly their own, by sizes in %s", (unit) => {
     const rig = desk({ profile: { order: { szUnit: { SPOT: unit, SWAP: unit } } } });

@@ -1,0 +1,101 @@
+/**
+ * Executed orders of previous runs whose strategy is not known yet: they wait for a slot whose hash is in their client order id.
+ *
+ * Invariants: an order is claimed once; the orders of one claim come in the order in which they were sent.
+ * Not here: what a claim leads to (unrecorded-orders.ts).
+ */
+import { isLater } from "./client-order-id.ts";
+import type { TrackedOrder } from "./tracked-order.ts";
+
+interface Unclaimed {
+  readonly order: TrackedOrder;
+  readonly slotHash: string;
+  readonly generation: number;
+}
+
+/** An order whose slot is known now. */
+interface ClaimedOrder extends Unclaimed {
+  readonly strategy: string;
+  /** Name of the slot it was sent for. */
+  readonly slot: string;
+}
+
+/** Slots of the engine's own that close what a slot opened: `<slot>.exit`, and numbered ones where that is taken. */
+const exitSuffixes = [".exit", ...Array.from({ length: 8 }, (_, index) => `.exit${index + 2}`)];
+const exitsOf = (names: readonly string[]): readonly string[] =>
+  names.flatMap((name) => exitSuffixes.map((suffix) => name + suffix));
+
+/** Orders placed by hand without a name have these slots, `#0` and so on. */
+const numberedMax = 1_000;
+const numbered = (_: unknown, index: number): string => `#${index}`;
+
+export class UnclaimedOrders {
+  readonly #hashOf: (strategy: string, slot: string) => string;
+  readonly #waiting = new Map<string, Unclaimed>();
+  #claimed: ClaimedOrder[] = [];
+
+  constructor(hashOf: (strategy: string, slot: string) => string) {
+    this.#hashOf = hashOf;
+  }
+
+  keep(order: TrackedOrder, slotHash: string, generation: number): void {
+    this.#waiting.set(order.clOrdId, { order, slotHash, generation });
+  }
+
+  drop(clOrdId: string): void {
+    this.#waiting.delete(clOrdId);
+  }
+
+  /** Oldest first. */
+  all(): readonly TrackedOrder[] {
+    return [...this.#waiting.values()].sort(byAge).map(({ order }) => order);
+  }
+
+  /** Whether an order of the instrument has no strategy yet. */
+  has(instId: string): boolean {
+    if (this.#waiting.size === 0) return false;
+    return [...this.#waiting.values()].some(({ order }) => order.spec.instId === instId);
+  }
+
+  /** A strategy uses this slot name, so that its orders and those which close what they opened are known. */
+  claim(strategy: string, name: string): void {
+    if (this.#waiting.size > 0) this.#claim(strategy, [name, ...exitsOf([name])]);
+  }
+
+  /** A strategy of the config: claims the orders of slots that the framework names, by hand or to close a position. */
+  claimNamed(strategy: string): void {
+    if (this.#waiting.size === 0) return;
+    const orders = this.all();
+    const instIds = [...new Set(orders.map(({ spec }) => spec.instId))];
+    const closing = instIds.flatMap((instId) => [
+      `${instId}.close`,
+      ...exitsOf([instId, `${instId} long`, `${instId} short`]),
+    ]);
+    const names = [...Array.from({ length: numberedMax }, numbered), ...exitsOf(orders.map(({ clOrdId }) => clOrdId))];
+    this.#claim(strategy, [...names, ...closing]);
+  }
+
+  /** Orders that were claimed since the last call, oldest first. */
+  takeClaimed(): readonly ClaimedOrder[] {
+    const claimed = this.#claimed.sort(byAge);
+    this.#claimed = [];
+    return claimed;
+  }
+
+  get hasClaimed(): boolean {
+    return this.#claimed.length > 0;
+  }
+
+  #claim(strategy: string, names: readonly string[]): void {
+    const byHash = new Map(names.map((slot) => [this.#hashOf(strategy, slot), slot]));
+    for (const [clOrdId, one] of this.#waiting) {
+      const slot = byHash.get(one.slotHash);
+      if (slot === undefined) continue;
+      this.#waiting.delete(clOrdId);
+      this.#claimed.push({ ...one, strategy, slot });
+    }
+  }
+}
+
+const byAge = (a: Unclaimed, b: Unclaimed): number =>
+  a.generation === b.generation ? 0 : isLater(a.generation, b.generation) ? 1 : -1;
