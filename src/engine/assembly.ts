@@ -20,7 +20,7 @@ import { type Charge, countsByProduct, headersRead, layersOf } from "../schedule
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import type { GroupStores } from "./group-stores.ts";
-import type { JournalParts } from "./journal-port.ts";
+import type { FoundIntent, JournalParts } from "./journal-port.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
 import type { QuotaGroup } from "./quota-group.ts";
@@ -95,6 +95,8 @@ export const assemble = (
   const refusal = (isExit: boolean): string | undefined =>
     durable?.refused(isExit) ?? standby.refusal(isExit) ?? beating.refused() ?? service.ordersRefused?.();
   const refused = ifAny([durable, config.standby, config.watchdog, service.ordersRefused], refusal);
+  const flagOnly = config.standby === undefined ? undefined : (): string | undefined => standby.flagOnly();
+  const onFound = (uid: string, found: FoundIntent): void => durable?.found(uid, found);
   const onLoss = (reason: string): void => {
     durable?.decide("halted", reason);
     setMode(accounts, "halted", reason);
@@ -107,6 +109,8 @@ export const assemble = (
     contract,
     service,
     refused,
+    flagOnly,
+    onFound,
     onLoss,
     onProtection,
     journal,

@@ -17,6 +17,7 @@ import {
   takeUntil,
 } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
@@ -26,9 +27,11 @@ import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
 import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
+import { serviceCalendar } from "./calendar-watch.ts";
 import type { GroupStores } from "./group-stores.ts";
 import type { HealthWatch } from "./health-watch.ts";
 import { initialSync } from "./initial-sync.ts";
+import type { Recovered } from "./journal-port.ts";
 import type { GroupParts, QuotaGroup } from "./quota-group.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
@@ -268,10 +271,30 @@ export class EngineLifecycle {
     if (service.realTime === true || service.watchful === true) startWatch.begin();
     for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), startWatch);
     await steps.setLeverage?.(clock, accounts.all, config.leverage);
-    if (recovered !== undefined) durable?.recovery.recall({ accounts, journal, clock }, recovered);
+    if (durable !== undefined && recovered !== undefined) await this.#recall(durable, recovered);
     this.#stalls = steps.detectStalls?.({ clock, journal, accounts: accounts.all });
     if (watchdogWithinMs !== undefined) await beating.met(watchdogWithinMs);
     await ready?.();
+  }
+
+  /** Takes over what previous runs left, and what the service knows beyond their journal. */
+  async #recall(durable: NonNullable<Parts["durable"]>, recovered: Recovered): Promise<void> {
+    const { config, parts } = this.#options;
+    const { accounts, contract, journal, ledger, service, startWatch } = parts;
+    const { clock } = service;
+    const { readBack, recall } = durable.recovery;
+    const history = new Map<string, readonly OrderRecord[]>();
+    for (const account of accounts.all) {
+      const { uid } = account.user;
+      const end = recovered.endOf(uid);
+      const unitsPerMs = timeUnitsPerMs[contract.profile.order.timeUnit];
+      const serviceNow = serviceCalendar(ledger.clock, clock.now())?.from ?? clock.wallNow();
+      const options = { clock, journal, watch: startWatch, serviceNow, unitsPerMs };
+      if (end !== undefined) history.set(uid, await readBack(options, account, end));
+    }
+    const strategiesOf = (uid: string): readonly string[] =>
+      names(config.strategies.filter(({ user }) => accounts.of(user, "a strategy").user.uid === uid));
+    recall({ accounts, journal, clock }, recovered, { history, strategiesOf, onReached: durable.reached });
   }
 
   async #end(): Promise<void> {
@@ -296,6 +319,9 @@ export class EngineLifecycle {
     return this.#state === "stopped";
   }
 }
+
+/** Stamps of the service's records in a millisecond. */
+const timeUnitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 
 const unbegun = "it had not started, and nothing was traded";
 const onlyStoodBy = "it stood by and never led: no order was cancelled, the orders are the leader's";

@@ -5,19 +5,7 @@
  * read it, since an exit would be sent again that was executed already.
  * Not here: what the records mean (orders/unrecorded-orders.ts).
  */
-import {
-  defer,
-  EMPTY,
-  expand,
-  filter,
-  firstValueFrom,
-  map,
-  type Observable,
-  of,
-  switchMap,
-  take,
-  takeUntil,
-} from "rxjs";
+import { defer, EMPTY, expand, filter, firstValueFrom, map, type Observable, switchMap, take, takeUntil } from "rxjs";
 import { whyNot } from "../client/outcome.ts";
 import { walkOrders } from "../client/paging.ts";
 import { after, type Clock } from "../clock/clock.ts";

@@ -51,7 +51,7 @@ const readOnce = async <T>(
 };
 
 /** Emits when the start has taken as long as it may. */
-const tooLong = (clock: Clock, { limitedAt }: Watch): Observable<unknown> => {
+export const tooLong = (clock: Clock, { limitedAt }: Watch): Observable<unknown> => {
   const lastAt = clock.now() + limitedMsMax;
   const from = (at: number): Observable<unknown> =>
     after(clock, Math.min(at + startMsMax, lastAt) - clock.now()).pipe(

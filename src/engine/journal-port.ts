@@ -13,6 +13,7 @@ import type { ClosedPart, Held } from "../journal/holdings.ts";
 import type { Intent } from "../journal/intents.ts";
 import type { Protected, ProtectionRecord } from "../journal/protection-records.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
+import type { JournalEnd } from "../orders/unrecorded-orders.ts";
 
 /** Events that it notes. */
 export type Noted =
@@ -38,10 +39,17 @@ export interface PlacementJournal {
   readonly closed: (uid: string, instId: string, parts: readonly ClosedPart[], px: string | undefined) => void;
   /** What protects a position changed. */
   readonly protection: (uid: string, record: ProtectionRecord) => void;
+  /** An order that the journal may lack was found at the service: it is recorded as sent. */
+  readonly found: (uid: string, found: FoundIntent) => void;
+  /** The service's lists were read: own orders up to this generation are accounted for, by user. */
+  readonly reached: (latest: ReadonlyMap<string, number>) => void;
   /** Why no order may be sent now; exits may while nothing can be written. */
   readonly refused: (isExit: boolean) => string | undefined;
   close(): Promise<void>;
 }
+
+/** An order found at the service, as far as it is known. */
+export type FoundIntent = Omit<Intent, "uid" | "sentAt"> & { readonly ageMs: number };
 
 export interface Recovered {
   readonly life: number;
@@ -56,6 +64,8 @@ export interface Recovered {
   /** What protects positions. */
   readonly protections: readonly Protected[];
   readonly repaired: string | undefined;
+  /** Where the journal ends for a user; undefined where it is new or does not tell. */
+  readonly endOf: (uid: string) => JournalEnd | undefined;
 }
 
 /** Dependencies of a journal, besides its config. */

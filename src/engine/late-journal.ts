@@ -12,14 +12,20 @@ import type { EventOf } from "../journal/events.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { JournalParts, Noted, PlacementJournal, Recovered } from "./journal-port.ts";
 
-type Code = typeof import("./placement-journal.ts") & typeof import("./recovery.ts");
+type Code = typeof import("./placement-journal.ts") &
+  typeof import("./recovery.ts") &
+  typeof import("./history-read-back.ts");
 let code: Code | undefined;
 
 /** Once loaded, it is there for every engine of the process, without a wait. */
 export const loadJournalCode = async (): Promise<void> => {
   if (code !== undefined) return;
-  const [journal, recovery] = await Promise.all([import("./placement-journal.ts"), import("./recovery.ts")]);
-  code = { ...journal, ...recovery };
+  const [journal, recovery, history] = await Promise.all([
+    import("./placement-journal.ts"),
+    import("./recovery.ts"),
+    import("./history-read-back.ts"),
+  ]);
+  code = { ...journal, ...recovery, ...history };
 };
 
 export class LateJournal implements PlacementJournal {
@@ -70,6 +76,10 @@ export class LateJournal implements PlacementJournal {
   readonly closed: PlacementJournal["closed"] = (...what) => this.#journal?.closed(...what);
 
   readonly protection = (uid: string, record: ProtectionRecord): void => this.#journal?.protection(uid, record);
+
+  readonly found: PlacementJournal["found"] = (...what) => this.#journal?.found(...what);
+
+  readonly reached: PlacementJournal["reached"] = (latest) => this.#journal?.reached(latest);
 
   readonly refused = (isExit: boolean): string | undefined => this.#journal?.refused(isExit);
 

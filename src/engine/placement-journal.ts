@@ -27,6 +27,8 @@ import { openWriteAheadLog } from "../journal/write-ahead-log.ts";
 import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk/limit-changes.ts";
 import { defaultRules, type RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
+import type { JournalEnd } from "../orders/unrecorded-orders.ts";
+import { JournalEnds } from "./journal-end.ts";
 import type { JournalParts, Noted, PlacementJournal, Recovered } from "./journal-port.ts";
 import { RecoverableLog } from "./recoverable-log.ts";
 
@@ -75,6 +77,7 @@ class PlacementLog implements PlacementJournal {
   readonly #decisions = createDecisions();
   readonly #holdings = createHoldings();
   readonly #protections = createProtectionRecords();
+  readonly #ends: JournalEnds;
   /** Users by the names of their keys. */
   readonly #uidOf: ReadonlyMap<string, string>;
   /** Users and strategies of the orders this run sent or found, by client id. */
@@ -86,6 +89,7 @@ class PlacementLog implements PlacementJournal {
 
   constructor(options: PlacementJournalOptions) {
     this.#options = options;
+    this.#ends = new JournalEnds(options.owner["instance"] ?? "");
     this.#uidOf = new Map(options.users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   }
 
@@ -96,7 +100,13 @@ class PlacementLog implements PlacementJournal {
     const damaged = config.rebuild === true ? "set_aside" : "refuse";
     const log = await openWriteAheadLog({ disk, owner, snapshot: () => this.#snapshot(), damaged });
     this.#log = new RecoverableLog(log, clock, events);
-    for (const record of log.past) this.#take(knownRecord(record, disk.name));
+    const ends = new Map<string, JournalEnd | undefined>();
+    for (const past of log.past) {
+      const record = knownRecord(past, disk.name);
+      this.#ends.read(record);
+      this.#takeIn(record);
+    }
+    for (const { uid } of this.#options.users) ends.set(uid, this.#ends.of(uid));
     this.#checkLimits();
     const judged = this.#decisions.held().map(({ strategy }) => strategy);
     if (config.resume === true && !goesOn) this.#resume();
@@ -115,6 +125,7 @@ class PlacementLog implements PlacementJournal {
       holdings: this.#holdings.all(),
       protections: this.#protections.all(),
       repaired: log.repaired,
+      endOf: (uid) => ends.get(uid),
     };
   }
 
@@ -165,11 +176,33 @@ class PlacementLog implements PlacementJournal {
     this.#log.flush();
   };
 
+  readonly found: PlacementJournal["found"] = (uid, { ageMs, ...order }) => {
+    const { clOrdId, strategy = "" } = order;
+    const known = this.#senders.get(clOrdId);
+    if (this.#log === undefined || (known !== undefined && (known.strategy !== "" || strategy === ""))) return;
+    this.#senders.set(clOrdId, { uid, strategy });
+    this.#write({ type: "sent", uid, ...order, sentAt: this.#options.clock.wallNow() - ageMs });
+    this.#log.flush();
+  };
+
+  readonly reached: PlacementJournal["reached"] = (latest) => {
+    if (this.#log === undefined) return;
+    for (const [uid, generation] of latest) this.#ends.reach(uid, generation);
+    this.#write({
+      type: "life",
+      number: this.#intents.life,
+      at: this.#options.clock.wallNow(),
+      upTo: this.#ends.upTo(),
+    });
+    this.#log.flush();
+  };
+
   readonly refused = (isExit: boolean): string | undefined => this.#log?.refused(isExit);
 
   #snapshot(): readonly object[] {
+    const upTo = this.#ends.upTo();
     return [
-      ...this.#intents.snapshot(),
+      ...this.#intents.snapshot().map((record) => (record.type === "life" ? { ...record, upTo } : record)),
       ...this.#decisions.snapshot(),
       ...this.#holdings.snapshot(),
       ...this.#protections.snapshot(),
@@ -177,6 +210,11 @@ class PlacementLog implements PlacementJournal {
   }
 
   #take(record: JournalRecord): void {
+    this.#ends.take(record);
+    this.#takeIn(record);
+  }
+
+  #takeIn(record: JournalRecord): void {
     if (record.type === "mode" || record.type === "limits") this.#decisions.take(record);
     else if (record.type === "held") this.#holdings.take(record);
     else if (record.type === "protection") this.#protections.take(record);
@@ -255,8 +293,10 @@ class PlacementLog implements PlacementJournal {
     if (!finalPhases.includes(phase) || !this.#isRecalled) return;
     const sender = this.#senders.get(clOrdId);
     if (sender === undefined) return;
-    this.#senders.delete(clOrdId);
     const { uid } = sender;
+    // It stays open, for the next run to find its strategy, until it is booked.
+    if (strategy === "" && sender.strategy === "" && this.#heldAfter(uid, "", record).held !== undefined) return;
+    this.#senders.delete(clOrdId);
     // Not flushed by itself: should it be lost, the next run asks once more, with the same answer.
     this.#write({ type: "over", uid, clOrdId, phase, ...this.#heldAfter(uid, strategy || sender.strategy, record) });
   }

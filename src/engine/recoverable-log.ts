@@ -46,7 +46,7 @@ export class RecoverableLog {
       this.#fail(error);
       if (exit === undefined || this.#log.isLost) throw error;
       if (this.#unrecorded++ > 0) return;
-      const detail = `the exit ${exit} leaves without a record, and so do those that follow while the journal cannot be written. Should the process end before, the next run finds what rests by its id, and does not know what was filled`;
+      const detail = `the exit ${exit} leaves without a record, and so do those that follow while the journal cannot be written. Should the process end before, the next run finds it at the service by its id, and books what it executed`;
       this.#events.append({ type: "anomaly", what: "journal.unrecorded", detail });
     }
   }

@@ -4,11 +4,12 @@
  * Invariants: a halt is in force before anything is read, so that orders found then are canceled; unfinished orders of previous runs are
  * resolved before anything new is sent in their slots; records of a user or strategy that is not in the config are reported or kept, and
  * never acted on.
- * Not here: reading the journal (placement-journal.ts).
+ * Not here: reading the journal (placement-journal.ts) and the service's history (history-read-back.ts).
  */
 
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Side } from "../contract/profile.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Protected } from "../journal/protection-records.ts";
 import { malformedProtect } from "../orders/protection/protect.ts";
@@ -20,6 +21,16 @@ interface Heir {
   readonly accounts: UserAccounts;
   readonly journal: EventLog;
   readonly clock: Clock;
+}
+
+/** What the service tells beyond the end of the journal. */
+interface ReadBack {
+  /** The order history back to the end of the journal, by user. */
+  readonly history: ReadonlyMap<string, readonly OrderRecord[]>;
+  /** Strategies of the config that trade for a user. */
+  readonly strategiesOf: (uid: string) => readonly string[];
+  /** Own orders up to this generation are accounted for, by user. */
+  readonly onReached: (latest: ReadonlyMap<string, number>) => void;
 }
 
 /** `strategies` are those of this run. */
@@ -41,7 +52,8 @@ const isWellFormed = ({ strategy, name, instId, protect }: Protected, journal: E
 
 export const recall = (
   { accounts, journal, clock }: Heir,
-  { life, open, judged, holdings, protections, repaired }: Recovered,
+  { life, open, judged, holdings, protections, repaired, endOf }: Recovered,
+  beyond?: ReadBack,
 ): void => {
   journal.append({ type: "journal.opened", run: life, unresolved: open.length, repaired });
   for (const { user, orderManager } of accounts.all) {
@@ -65,5 +77,19 @@ export const recall = (
     // So far back the service's history is read; how long it may still be on its way is counted from this run's beginning.
     account.orderManager.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
   }
+  if (beyond !== undefined) goBeyond(accounts, endOf, beyond);
   for (const { orderManager } of accounts.all) orderManager.rearm();
+};
+
+const goBeyond = (
+  accounts: UserAccounts,
+  endOf: Recovered["endOf"],
+  { history, strategiesOf, onReached }: ReadBack,
+): void => {
+  const latest = new Map<string, number>();
+  for (const { user, orderManager } of accounts.all) {
+    orderManager.readBack(history.get(user.uid) ?? [], endOf(user.uid), strategiesOf(user.uid));
+    if (orderManager.latestSeen !== undefined) latest.set(user.uid, orderManager.latestSeen);
+  }
+  onReached(latest);
 };

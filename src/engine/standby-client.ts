@@ -37,6 +37,8 @@ export interface StandbyClient {
   /** Why a request must not leave, or no order may. */
   blocks(request: WireRequest): string | undefined;
   refusal(isExit: boolean): string | undefined;
+  /** Why exits may leave only with the service's reduce-only flag. */
+  flagOnly(): string | undefined;
   /** The folder of the journal, for a leader. */
   readonly openDisk: ((dir: string) => Promise<Disk>) | undefined;
   health(): StandbyHealth;
@@ -61,6 +63,7 @@ export const standbyClientOf = (parts: StandbyParts): StandbyClient => {
     lead: () => undefined,
     blocks: () => undefined,
     refusal: () => undefined,
+    flagOnly: () => undefined,
     openDisk,
     health: () => none,
     isHandedOver: false,
@@ -117,6 +120,7 @@ class LateStandby implements StandbyClient {
       toleranceMs: contract.profile.auth.toleranceMs,
       disk,
       isExit: (clOrdId) => accounts().some(({ orderManager }) => orderManager.isExit(clOrdId)),
+      isUnflagged: (clOrdId) => accounts().some(({ orderManager }) => orderManager.isUnflaggedExit(clOrdId)),
       onBack: () => {
         for (const { orderManager } of accounts()) orderManager.reconsider();
       },
@@ -138,6 +142,10 @@ class LateStandby implements StandbyClient {
 
   refusal(isExit: boolean): string | undefined {
     return this.#standby === undefined ? "this process does not lead yet" : this.#standby.refusal(isExit);
+  }
+
+  flagOnly(): string | undefined {
+    return this.#standby?.flagOnly();
   }
 
   readonly openDisk = async (): Promise<Disk> => this.#loaded().disk;

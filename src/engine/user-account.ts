@@ -16,13 +16,16 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
 import { OrderManager } from "../orders/order-manager.ts";
+import type { PlannedProtection } from "../orders/protection/earlier-order.ts";
 import { defaultRules } from "../orders/risk/pre-trade-checks.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
 import { createResources, defaultFreshness, type Resources } from "../orders/state/resources.ts";
+import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import { instrumentRefresh } from "./initial-sync.ts";
+import type { FoundIntent } from "./journal-port.ts";
 import { equityStream } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
 
@@ -45,6 +48,10 @@ interface UserAccountParts {
   readonly service: OpenService;
   /** Reason why no order may be sent now; undefined when orders may be sent. */
   readonly refused: ((isExit: boolean) => string | undefined) | undefined;
+  /** Reason why exits may leave only with the service's reduce-only flag. */
+  readonly flagOnly: (() => string | undefined) | undefined;
+  /** An order that the journal may lack was found at the service. */
+  readonly onFound: (uid: string, found: FoundIntent) => void;
   /** All strategies together have lost more than they may. */
   readonly onLoss: (reason: string) => void;
   /** What protects a position of a user changed: for the next run. */
@@ -64,7 +71,8 @@ const createUserAccount = (
   user: ServiceUser,
   listed?: Pick<Resources, "instruments" | "contractValues">,
 ): UserAccount => {
-  const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$, joined } = parts;
+  const { config, contract, service, refused, flagOnly, onLoss, journal, ledger, scheduler, quotes, stopped$, joined } =
+    parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user, inParts: service.inParts });
   const resources = createResources({
@@ -90,6 +98,10 @@ const createUserAccount = (
     instance: config.instance,
     rules: Object.assign({}, defaultRules, config.orders),
     refused,
+    flagOnly,
+    onFound: (order) => {
+      parts.onFound(user.uid, intentOf(order, clock.now(), orderManager.plannedOf(order.clOrdId)));
+    },
     onLoss,
     balances: resources.balances,
     instruments: () => resources.instruments.settled,
@@ -129,6 +141,18 @@ const createUserAccount = (
   });
   return { user, gateway, resources, orderManager };
 };
+
+const intentOf = (
+  { strategy, clOrdId, spec, sentAt }: TrackedOrder,
+  now: number,
+  planned: PlannedProtection | undefined,
+): FoundIntent => ({
+  strategy,
+  clOrdId,
+  ...spec,
+  ageMs: Math.max(0, now - sentAt),
+  ...(planned !== undefined && { planned }),
+});
 
 /** The user's state as streams that end with the engine. */
 export const streamsOf = (

@@ -2,7 +2,8 @@
  * Hot standby: one of several processes of the same engine leads, and another goes on when it is gone.
  *
  * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and exits only once its
- * lease has run out or its journal's copy lacks something; before it leads its folder holds the journal of the one before; one that was deposed never leads again, its engine ends.
+ * lease has run out or its journal's copy lacks something, and once the lease has run out no exit without the service's reduce-only
+ * flag; before it leads its folder holds the journal of the one before; one that was deposed never leads again, its engine ends.
  * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start (engine/recovery.ts).
  */
 import { firstValueFrom } from "rxjs";
@@ -31,6 +32,8 @@ export interface StandbyOptions {
   readonly disk: Disk;
   /** Whether an order of this engine is an exit, with or without the service's flag. */
   readonly isExit: (clOrdId: string) => boolean;
+  /** Whether it is an exit without the flag. */
+  readonly isUnflagged?: (clOrdId: string) => boolean;
   /** Everything may leave again after something was kept back. */
   readonly onBack: () => void;
   /** Another process leads: the engine must end. */
@@ -116,7 +119,18 @@ export class Standby {
   /** Why a request must not leave; asked when its bytes are about to. */
   blocks(request: WireRequest): string | undefined {
     if (request.method === "GET") return undefined;
-    return this.refusal(this.#isExit(request));
+    const refused = this.refusal(this.#isExit(request));
+    return refused ?? (this.#isUnflagged(request) ? this.flagOnly() : undefined);
+  }
+
+  /**
+   * Why exits may leave only with the service's reduce-only flag: the next leader may send the same exit, and without the flag the second
+   * one opens a position.
+   */
+  flagOnly(): string | undefined {
+    if (this.#lease.standing !== "alone") return undefined;
+    this.#hasKeptBack = true;
+    return unflagged;
   }
 
   /** Why no order may be sent, or none but exits. */
@@ -178,6 +192,11 @@ export class Standby {
     if (endpoint !== "placeOrder" && endpoint !== "amendOrder")
       return endpoint === "cancelBatch" || endpoint === "closePosition";
     return this.#options.isExit((body as Pick<PlaceBody, "clOrdId">).clOrdId ?? "");
+  }
+
+  #isUnflagged({ endpoint, body }: WireRequest): boolean {
+    if (endpoint !== "placeOrder" && endpoint !== "amendOrder") return false;
+    return this.#options.isUnflagged?.((body as Pick<PlaceBody, "clOrdId">).clOrdId ?? "") === true;
   }
 
   #onTurn(): void {
@@ -258,6 +277,7 @@ const endedBehind =
 
 const behind =
   "the store of the standby does not answer, and what was ordered now would be missing in its copy of the journal: cancels and exits only";
+const unflagged = "another process may lead: exits leave with the reduce-only flag only";
 const refusals: Readonly<Record<Exclude<Standing, "leading">, string>> = {
   waiting: "another process leads",
   settling: "orders of the process that led before may still be executed",

@@ -73,7 +73,8 @@ const setUp = () => {
       leaseMs: 10_000,
       toleranceMs: 5_000,
       disk: { ...disk, lock },
-      isExit: (clOrdId) => clOrdId === "exit",
+      isExit: (clOrdId) => clOrdId === "exit" || clOrdId === "netting exit",
+      isUnflagged: (clOrdId) => clOrdId === "netting exit",
       onBack: () => void told.push("back"),
       onDeposed: () => void told.push("deposed"),
     });
@@ -120,6 +121,27 @@ describe("A process with a standby", () => {
       "standby.alone",
       "standby.back",
     ]);
+  });
+
+  it("sends no exit without the reduce-only flag when its lease has run out", async () => {
+    const { pass, join, store } = setUp();
+    const { standby, told } = join("first");
+    void standby.lead();
+    await pass(17_000);
+    expect([standby.blocks(placing("netting exit")), standby.flagOnly()]).toEqual([undefined, undefined]);
+    const renew = store.renew.bind(store);
+    store.renew = () => Promise.reject(new Error("away"));
+    await pass(7_000);
+    expect(standby.blocks(placing("netting exit"))).toBeUndefined();
+    await pass(2_000);
+    expect(standby.blocks(placing("exit"))).toBeUndefined();
+    expect(standby.blocks(placing("netting exit"))).toContain("with the reduce-only flag only");
+    expect(standby.blocks(requestOf("amendOrder", { body: { clOrdId: "netting exit" } }))).toBeDefined();
+    expect(standby.flagOnly()).toContain("another process may lead");
+    store.renew = renew;
+    await pass(1_000);
+    expect([standby.blocks(placing("netting exit")), standby.flagOnly()]).toEqual([undefined, undefined]);
+    expect(told).toContain("back");
   });
 
   it("keeps back what is no exit while the copy of its journal lacks something, and sends it afterwards", async () => {
