@@ -136,16 +136,19 @@ export class UnknownOrders {
 
   #endAbsent(order: TrackedOrder): void {
     if (order.ordId !== "") this.#store.forget(order.ordId);
-    // The service said no, and there is nothing: two signs of the same.
-    if (order.verdict !== "")
-      this.#lifecycle.end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
-    else if (order.ordId === "") this.#lifecycle.end(order, "absent", "proved not to exist at the service");
-    else
+    // Whatever was answered: an order that the service gave an id has existed, and may have been executed.
+    if (order.ordId !== "") {
+      const before = order.record === undefined ? "accepted" : "seen at the service";
       this.#lifecycle.end(
         order,
         "absent",
-        "accepted, and not known to the service any more: how it ended is not known",
+        `${before}, and not known to the service any more: how it ended is not known`,
       );
+    }
+    // The service said no, and there is nothing: two signs of the same.
+    else if (order.verdict !== "")
+      this.#lifecycle.end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
+    else this.#lifecycle.end(order, "absent", "proved not to exist at the service");
   }
 
   /** A canceled order that is in no list of open orders is not young but gone: the lists look for its end. */
