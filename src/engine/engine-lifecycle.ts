@@ -279,7 +279,7 @@ export class EngineLifecycle {
 
   /** Takes over what previous runs left, and what the service knows beyond their journal. */
   async #recall(durable: NonNullable<Parts["durable"]>, recovered: Recovered): Promise<void> {
-    const { config, parts } = this.#options;
+    const { parts } = this.#options;
     const { accounts, contract, journal, ledger, service, startWatch } = parts;
     const { clock } = service;
     const { readBack, recall } = durable.recovery;
@@ -292,9 +292,7 @@ export class EngineLifecycle {
       const options = { clock, journal, watch: startWatch, serviceNow, unitsPerMs };
       if (end !== undefined) history.set(uid, await readBack(options, account, end));
     }
-    const strategiesOf = (uid: string): readonly string[] =>
-      names(config.strategies.filter(({ user }) => accounts.of(user, "a strategy").user.uid === uid));
-    recall({ accounts, journal, clock }, recovered, { history, strategiesOf, onReached: durable.reached });
+    recall({ accounts, journal, clock }, recovered, { history, onReached: durable.reached });
   }
 
   async #end(): Promise<void> {

@@ -27,8 +27,6 @@ interface Heir {
 interface ReadBack {
   /** The order history back to the end of the journal, by user. */
   readonly history: ReadonlyMap<string, readonly OrderRecord[]>;
-  /** Strategies of the config that trade for a user. */
-  readonly strategiesOf: (uid: string) => readonly string[];
   /** Own orders up to this generation are accounted for, by user. */
   readonly onReached: (latest: ReadonlyMap<string, number>) => void;
 }
@@ -81,14 +79,10 @@ export const recall = (
   for (const { orderManager } of accounts.all) orderManager.rearm();
 };
 
-const goBeyond = (
-  accounts: UserAccounts,
-  endOf: Recovered["endOf"],
-  { history, strategiesOf, onReached }: ReadBack,
-): void => {
+const goBeyond = (accounts: UserAccounts, endOf: Recovered["endOf"], { history, onReached }: ReadBack): void => {
   const latest = new Map<string, number>();
   for (const { user, orderManager } of accounts.all) {
-    orderManager.readBack(history.get(user.uid) ?? [], endOf(user.uid), strategiesOf(user.uid));
+    orderManager.readBack(history.get(user.uid) ?? [], endOf(user.uid));
     if (orderManager.latestSeen !== undefined) latest.set(user.uid, orderManager.latestSeen);
   }
   onReached(latest);

@@ -96,6 +96,9 @@ const createUserAccount = (
     journal,
     store: resources.store,
     instance: config.instance,
+    strategies: config.strategies
+      .filter((one) => (one.user ?? service.users[0]?.uid) === user.uid)
+      .map(({ name }) => name),
     rules: Object.assign({}, defaultRules, config.orders),
     refused,
     flagOnly,

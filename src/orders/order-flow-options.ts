@@ -24,6 +24,8 @@ export interface OrderFlowOptions {
   readonly journal: EventLog;
   readonly store: OrderStore;
   readonly instance: string;
+  /** Strategies of the config that trade for the user; none where left out. */
+  readonly strategies?: readonly string[];
   readonly rules: RuleSet;
   /** Why no order may be sent now, or none but exits, in words; undefined when it may. */
   readonly refused?: ((isExit: boolean) => string | undefined) | undefined;

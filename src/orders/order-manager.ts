@@ -201,10 +201,9 @@ export class OrderManager {
 
   /**
    * Books what own orders executed that the journal does not have: `records` of the service's history, newest first, back to its `end`.
-   * `strategies` are those of the config.
    */
-  readBack(records: readonly OrderRecord[], end: JournalEnd | undefined, strategies: readonly string[]): void {
-    this.#flow.reconciliation.unrecorded.begin(records, end, strategies);
+  readBack(records: readonly OrderRecord[], end: JournalEnd | undefined): void {
+    this.#flow.reconciliation.unrecorded.begin(records, end);
   }
 
   /** The latest generation of an own order of other runs that was seen. */

@@ -26,6 +26,7 @@ import {
   recalledOrder,
   type TrackedOrder,
 } from "./tracked-order.ts";
+import { numberedSlots } from "./unclaimed-orders.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import { UnrecordedOrders } from "./unrecorded-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
@@ -39,6 +40,7 @@ interface ReconciliationOptions {
   readonly serviceNow?: () => number | undefined;
   /** An order that the journal may lack was found at the service. */
   readonly onFound?: (order: TrackedOrder) => void;
+  readonly strategies?: readonly string[];
 }
 
 interface ReconciliationOwner {
@@ -146,6 +148,7 @@ export class Reconciliation {
     const order = this.#slots.adopt(recalledOrder(clOrdId, spec, sentAt));
     if (order === undefined) return;
     this.#unknownOrders.doubt(order, "sent by a previous run, without a recorded answer");
+    this.#cancelSuperseded(own.slotHash);
     this.#owner.recountAll();
   }
 
@@ -197,6 +200,18 @@ export class Reconciliation {
     } else this.#foreign.take(record, previous);
   };
 
+  /** A slot holds one order, also while no strategy names it: the older ones go. */
+  #cancelSuperseded(slotHash: string): void {
+    const older = this.#slots.superseded(slotHash);
+    if (older.length === 0 || this.#isNumbered(slotHash)) return;
+    for (const order of older) this.#cancellation.request(order, "cancel", "an older order of the same slot");
+  }
+
+  #isNumbered(slotHash: string): boolean {
+    const { strategies = [] } = this.#options;
+    return strategies.some((strategy) => numberedSlots.some((name) => this.#ids.slotHash(strategy, name) === slotHash));
+  }
+
   #adopt(record: OrderRecord): void {
     const { clock, contract, serviceNow } = this.#options;
     const found = this.#slots.adopt(foundOrder(record, clock, contract.profile, serviceNow?.()));
@@ -204,6 +219,7 @@ export class Reconciliation {
     this.unrecorded.adopted(found);
     this.#owner.recountAll();
     this.settleIn();
+    this.#cancelSuperseded(this.#ids.read(record.clOrdId)?.slotHash ?? "");
     if (this.#owner.isHalted()) this.#cancellation.request(found, "emergency", "found while halted");
   }
 }

@@ -181,6 +181,12 @@ export class Slots {
     return order;
   }
 
+  /** Orders whose slot is not known and that are older than another one of it. */
+  superseded(slotHash: string): readonly TrackedOrder[] {
+    const orders = (this.#homeless.get(slotHash) ?? []).filter((order) => !isOver(order));
+    return orders.length < 2 ? [] : orders.sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1)).slice(1);
+  }
+
   /** Orders that got a slot since this was last asked. */
   housed(): readonly TrackedOrder[] {
     const orders = this.#news;

@@ -25,9 +25,8 @@ const exitSuffixes = [".exit", ...Array.from({ length: 8 }, (_, index) => `.exit
 const exitsOf = (names: readonly string[]): readonly string[] =>
   names.flatMap((name) => exitSuffixes.map((suffix) => name + suffix));
 
-/** Orders placed by hand without a name have these slots, `#0` and so on. */
-const numberedMax = 1_000;
-const numbered = (_: unknown, index: number): string => `#${index}`;
+/** Orders placed by hand without a name have these slots in each run: they are not the same slot to another run. */
+export const numberedSlots = Array.from({ length: 1_000 }, (_, index) => `#${index}`);
 
 export class UnclaimedOrders {
   readonly #hashOf: (strategy: string, slot: string) => string;
@@ -71,7 +70,7 @@ export class UnclaimedOrders {
       `${instId}.close`,
       ...exitsOf([instId, `${instId} long`, `${instId} short`]),
     ]);
-    const names = [...Array.from({ length: numberedMax }, numbered), ...exitsOf(orders.map(({ clOrdId }) => clOrdId))];
+    const names = [...numberedSlots, ...exitsOf(orders.map(({ clOrdId }) => clOrdId))];
     this.#claim(strategy, [...names, ...closing]);
   }
 

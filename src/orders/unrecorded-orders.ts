@@ -32,6 +32,7 @@ interface UnrecordedOptions {
   readonly contract: Contract;
   readonly journal: EventLog;
   readonly serviceNow?: () => number | undefined;
+  readonly strategies?: readonly string[];
   /** An order that the journal may lack was found at the service: it is recorded before it is booked. */
   readonly onFound?: (order: TrackedOrder) => void;
 }
@@ -67,9 +68,9 @@ export class UnrecordedOrders {
 
   /**
    * The journal of previous runs was read, and the service's history back to its end. Without an end, as of a journal that is new, only
-   * orders that are open are recorded. `strategies` are those of the config.
+   * orders that are open are recorded.
    */
-  begin(records: readonly OrderRecord[], end: JournalEnd | undefined, strategies: readonly string[]): void {
+  begin(records: readonly OrderRecord[], end: JournalEnd | undefined): void {
     this.#end = end;
     this.#hasBegun = true;
     for (const order of this.#slots.orders()) this.adopted(order);
@@ -77,7 +78,7 @@ export class UnrecordedOrders {
     for (const record of [...records].reverse()) this.take(record);
     this.#isReading = false;
     for (const order of this.#slots.unclaimed.all()) this.#claimByJournal(order);
-    for (const strategy of strategies) this.#slots.unclaimed.claimNamed(strategy);
+    for (const strategy of this.#options.strategies ?? []) this.#slots.unclaimed.claimNamed(strategy);
     this.settle();
     this.#reportLater();
   }
