@@ -23,6 +23,7 @@ export const errorCodes = {
   QUEUE_FULL: { text: "the request queue reached its bound", fix: "code" },
   DEADLINE_PASSED: { text: "an action was still waiting for quota at its deadline", fix: "code" },
   TRADING_HALTED: { text: "the run ended, and trading is halted until it is resumed", fix: "resume" },
+  ORDERS_LEFT: { text: "orders that were to be canceled may still be open", fix: "query" },
   STOPPED: { text: "a command was stopped before it was done", fix: "again" },
   EVENT_UNKNOWN: { text: "a listener was given a name that no event has", fix: "code" },
   ENGINE_STATE: { text: "the engine was used in a state that does not allow it", fix: "code" },

@@ -75,7 +75,7 @@ export const commandsPage = async (): Promise<string> => {
       ["Exit code", "Meaning"],
       [
         ["0", "done"],
-        ["1", "failed"],
+        ["1", "failed; also `run --cancel` whose orders could not be confirmed as canceled"],
         ["2", "wrong usage or config"],
         ["3", "trading is halted: `run` or `record` ended so"],
         ["130", "stopped by Ctrl-C"],

@@ -19,6 +19,8 @@ export interface RunOrders {
   take(event: Event): void;
   /** Why a person should worry about orders once the run has stopped, a line each. */
   closingLines(policy: "keep" | "cancel", baseUrl: string | undefined, path: string): readonly string[];
+  /** Orders that are open, or of which it is not known. */
+  readonly left: number;
 }
 
 const openPhases: readonly OrderPhase[] = ["acked", "live", "partially_filled", "canceling"];
@@ -44,6 +46,9 @@ export const createRunOrders = (): RunOrders => {
       if (openPhases.includes(phase) || phase === "filled") taken++;
       if (overPhases.includes(phase)) orders.delete(clOrdId);
       else orders.set(clOrdId, { phase, instId });
+    },
+    get left() {
+      return idsIn([...openPhases, ...unknownPhases]).length;
     },
     closingLines: (policy, baseUrl, path) => {
       const place = baseUrl === undefined ? "the service" : printable(baseUrl);

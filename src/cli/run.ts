@@ -26,7 +26,7 @@ import { failWith, groupResumeOf, haltAdvice, isSteered, remedyOf } from "./halt
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { namesOf, secondsOf } from "./option-values.ts";
 import { Reachability } from "./reachability.ts";
-import { createRunOrders, withUnits } from "./run-orders.ts";
+import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 import { closingText, createTally } from "./run-progress.ts";
 import { type Screen, screenOf } from "./run-screen.ts";
 import { hasStandby, type ShownEngine, standsBy, watchEvents, watchStandby, watchState } from "./run-watch.ts";
@@ -222,8 +222,17 @@ const runOnce = async ({
     for (const file of ended?.written ?? []) screen.note(printable(`Wrote ${file}.`));
   }
   if (isDeposed) return "deposed";
+  failWithLeft(orders, flags, placeOf(service)?.baseUrl);
   failWith(tally, "Failed while running:");
   return "done";
+};
+
+/** A run that was to cancel its orders and could not confirm it has failed; the embedded service ends with the run. */
+const failWithLeft = ({ left }: RunOrders, { cancel }: Flags, baseUrl: string | undefined): void => {
+  if (cancel !== true || baseUrl === undefined || left === 0) return;
+  const many = left === 1 ? "1 order" : `${left} orders`;
+  const text = `${many} could not be confirmed as canceled and may still be open at ${printable(baseUrl)}. Look at the service, or run with --cancel once more.`;
+  throw new SluiceError("ORDERS_LEFT", text);
 };
 
 /** The config with its user's word for a dialect that was not tried; refuses to trade real money in one without it. */

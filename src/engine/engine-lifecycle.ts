@@ -235,9 +235,10 @@ export class EngineLifecycle {
     if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
     else setMode(accounts, "reducing", "stop");
     await drained(accounts.all, clock, settleMs);
+    const kept = this.#hasBegun ? "orders kept" : unbegun;
     journal.append({
       type: "engine.stopped",
-      reason: stoodBy ? onlyStoodBy : cancel ? "orders cancelled" : this.#hasBegun ? "orders kept" : unbegun,
+      reason: stoodBy ? onlyStoodBy : cancel ? canceledText(accounts.all) : kept,
     });
     pluginHost.stop();
     await pluginHost.ended();
@@ -323,6 +324,13 @@ const timeUnitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 
 const unbegun = "it had not started, and nothing was traded";
 const onlyStoodBy = "it stood by and never led: no order was cancelled, the orders are the leader's";
+
+/** An order counts as canceled by its record alone, not by the answer to its cancel. */
+const canceledText = (accounts: readonly UserAccount[]): string => {
+  const left = accounts.reduce((count, { orderManager }) => count + orderManager.orders().length, 0);
+  if (left === 0) return "orders cancelled";
+  return `${left} ${left === 1 ? "order" : "orders"} could not be confirmed as canceled`;
+};
 
 const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";
 

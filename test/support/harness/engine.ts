@@ -49,6 +49,8 @@ export interface World {
   placementMs: number;
   /** Requests whose answer is lost, or that never arrive. */
   lose: (request: WireRequest) => "request" | "answer" | undefined;
+  /** What is answered to a request that never arrives. */
+  answerLost?: (request: WireRequest) => WireResponse | undefined;
   /** What is read instead of an answer. */
   spoil: (request: WireRequest, answer: WireResponse) => WireResponse;
   /** What is pushed of orders, and whether the engine may rely on it. */
@@ -168,7 +170,7 @@ export const lifeOf = (world: World) => {
       timeoutMs: 3_000,
       handle: (request, at) => {
         const fate = world.lose(request);
-        if (fate === "request") return undefined;
+        if (fate === "request") return world.answerLost?.(request);
         const { method, path, query, body, key } = request;
         const response = world.venue.handle({ method, path, query, body, key, ip: "local" }, at);
         return fate === "answer" ? undefined : world.spoil(request, response);

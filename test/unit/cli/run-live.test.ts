@@ -142,13 +142,20 @@ describe("Resting orders at the end of a run:", () => {
     );
   });
 
-  it("that should have gone and were not seen to go are told by id", async () => {
-    const { io } = await run(
+  it("that should have gone and were not seen to go are told by id, and the run has failed", async () => {
+    const { code, io } = await run(
       testnet,
       ["--cancel"],
       [changed("a", "live"), changed("b", "live"), changed("b", "canceling"), changed("a", "canceled")],
     );
     expect(io.errText).toContain(`1 order could not be confirmed as canceled at ${baseUrl}; look for clOrdId b.\n`);
+    expect(io.errText).toContain("error: 1 order could not be confirmed as canceled and may still be open");
+    expect(code).toBe(1);
+  });
+
+  it.each(["sent", "unknown"] as const)("that are %s when all were to be canceled are a failure", async (phase) => {
+    expect((await run(testnet, ["--cancel"], [changed("a", phase)])).code).toBe(1);
+    expect((await run(testnet, ["--cancel"], [changed("a", phase), changed("a", "canceled")])).code).toBe(0);
   });
 
   it("of which nothing is known are told by id, and end with 0", async () => {
