@@ -56,6 +56,9 @@ const single: Verdict = { granted: true, elements: 1 };
 const limited = 429;
 export type Ledger = Pick<LayeredLedger, keyof LayeredLedger>;
 
+/** A pause that the service asks for holds exits back for so long at most; then one of them leaves at a time. */
+const exitHoldMsMax = 30_000;
+
 export const createLedger = (options: LedgerOptions): Ledger => new LayeredLedger(options);
 
 class LayeredLedger {
@@ -193,7 +196,7 @@ class LayeredLedger {
     // A page of something in between says nothing of the quota, nor that the service counted the call.
     if (status >= 400 && isSilent(answer) && windows.every(({ spec }) => usedOf(spec, headers) === undefined)) {
       this.lose(ticket, receivedAt);
-      return holdMs === undefined ? undefined : this.#hold(standing, receivedAt + holdMs);
+      return holdMs === undefined ? undefined : this.#hold(standing, receivedAt, receivedAt, holdMs);
     }
     const dateMs = dateOf(headers);
     if (dateMs !== undefined) this.clock.observeDate(ticket.sentAt, receivedAt, dateMs);
@@ -209,11 +212,8 @@ class LayeredLedger {
     if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
     if (ticket.probe) standing.back();
     if (status === limited)
-      return this.#hold(
-        standing,
-        Math.max(strike(ticket, standing, this.#allowances, receivedAt), receivedAt + (holdMs ?? 0)),
-      );
-    if (holdMs !== undefined) return this.#hold(standing, receivedAt + holdMs);
+      return this.#hold(standing, receivedAt, strike(ticket, standing, this.#allowances, receivedAt), holdMs);
+    if (holdMs !== undefined) return this.#hold(standing, receivedAt, receivedAt, holdMs);
     // It left before the refusal that is being waited out, and may have been counted before.
     if (!standing.warm && !ticket.probe) return undefined;
     standing.strikes = 0;
@@ -333,9 +333,13 @@ class LayeredLedger {
     return told;
   }
 
-  /** What comes after is entered with one call, not with all that wait. */
-  #hold(standing: ProbeState, until: number): number {
-    standing.restart(until);
+  /**
+   * A layer is shut until `shutUntil`, and the service asks for a pause of `holdMs`. What comes after is entered with one call, not with
+   * all that wait. Of a long pause exits try the end: the service may be well again long before.
+   */
+  #hold(standing: ProbeState, now: number, shutUntil: number, holdMs = 0): number {
+    const until = Math.max(shutUntil, now + holdMs);
+    standing.restart(until, Math.max(shutUntil, now + Math.min(holdMs, exitHoldMsMax)));
     this.turns++;
     return until;
   }

@@ -80,11 +80,11 @@ export class ProbeState {
     return fresh;
   }
 
-  /** Begins again: quiet until `until`, then probes. */
-  restart(until: number): void {
+  /** Begins again: quiet until `until`, then probes. Exits may leave from `exitsFrom` on, one at a time. */
+  restart(until: number, exitsFrom = until): void {
     this.warm = false;
     this.#isTold = false;
     this.#until = until;
-    this.#shutUntil = until;
+    this.#shutUntil = exitsFrom;
   }
 }

@@ -102,6 +102,24 @@ describe.each([
   });
 });
 
+it("A stop leaves half a minute after a refusal that asks for a pause of an hour, and entries wait", () => {
+  const pause: Fault = { lost: true, answer: () => ({ status: 503, headers: { "retry-after": "3600" }, body: "" }) };
+  const rig = ready({ limits: true });
+  market(rig, 600_000);
+  rig.want({ ...entry, ordType: "limit", px: "60001", protect: { stopLoss: "59000" } });
+  rig.run();
+  rig.next("pendingOrders", pause);
+  rig.resources.pending.value$.subscribe();
+  rig.run();
+  expect(rig.count("pendingOrders")).toBe(1);
+  market(rig, 590_000);
+  rig.orderManager.want("other", [{ slot: "in", instId: swap, side: "buy", px: "50000", qty: "0.01" }], []);
+  rig.run(29_000);
+  expect(position(rig)).toBe("0.01");
+  rig.run(3_000);
+  expect([position(rig), own(rig), rig.resting()]).toEqual(["0", "0", []]);
+});
+
 describe("A stop whose closing order", () => {
   it.each<[string, Fault, string]>([
     ["is not answered", lostRequest, "the closing order has not been answered for 5 s"],

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Ledger } from "../../../../src/scheduler/quota/ledger.ts";
+import type { Ticket } from "../../../../src/scheduler/quota/routes.ts";
 import { answer, charge, layers, make, noon, warm } from "../../../support/harness/ledger.ts";
 
 const row = (ledger: Ledger, at: number, name = "uid") => {
@@ -179,21 +180,44 @@ describe("A 429 answer", () => {
   });
 
   it.each([
-    [429, "40", noon + 51_500],
+    [429, "40", noon + 51_500, noon + 41_500],
     // The layers stay shut for longer by themselves.
-    [429, "1", noon + 12_500],
-    [403, "40", noon + 51_500],
-    [503, "40", noon + 51_500],
-    [503, "86400", noon + 611_500],
-    [200, "40", undefined],
-  ])("%i that asks for %s s is heeded until %s", (status, seconds, until) => {
+    [429, "1", noon + 12_500, noon + 12_500],
+    [403, "40", noon + 51_500, noon + 41_500],
+    [503, "20", noon + 31_500, noon + 31_500],
+    [503, "40", noon + 51_500, noon + 41_500],
+    [503, "86400", noon + 611_500, noon + 41_500],
+    [200, "40", undefined, undefined],
+  ])("%i that asks for %s s is heeded until %s, by exits until %s", (status, seconds, until, exitsFrom) => {
     const ledger = warm();
     const told = answer(noon + 11_500, { status });
     const headers = { ...told.headers, "retry-after": seconds };
     expect(ledger.settle(ledger.spend(charge, noon + 11_500), { ...told, headers }, noon + 11_500)).toBe(until);
     const verdict = ledger.ask(charge, "emergency", noon + 11_600);
-    expect(verdict).toMatchObject(until === undefined ? { granted: true } : { granted: false, until });
-    if (until !== undefined) expect(ledger.ask(charge, "emergency", until).granted).toBe(true);
+    expect(verdict).toMatchObject(exitsFrom === undefined ? { granted: true } : { granted: false, until: exitsFrom });
+    if (until === undefined || exitsFrom === undefined) return;
+    expect(ledger.ask(charge, "emergency", exitsFrom).granted).toBe(true);
+    expect(ledger.ask(charge, "ordinary", exitsFrom).granted).toBe(exitsFrom === until);
+    expect(ledger.ask(charge, "ordinary", until).granted).toBe(true);
+  });
+
+  it("exits leave one at a time in a long pause, and begin a new one where it is asked for again", () => {
+    const ledger = warm();
+    const pause = (at: number) => {
+      const told = answer(at, { status: 503 });
+      return { ...told, headers: { ...told.headers, "retry-after": "3600" } };
+    };
+    const exit = (at: number) => ledger.reserve([charge], "exit", at, 1);
+    ledger.settle(ledger.spend(charge, noon), pause(noon), noon);
+    expect(exit(noon + 29_999)).toMatchObject({ granted: false, until: noon + 30_000 });
+    const first = exit(noon + 30_000);
+    expect([first, exit(noon + 30_001)]).toMatchObject([{ sentAt: noon + 30_000 }, { granted: false }]);
+    ledger.settle(first as Ticket, pause(noon + 30_050), noon + 30_050);
+    expect(exit(noon + 60_049)).toMatchObject({ granted: false, until: noon + 60_050 });
+    const second = exit(noon + 60_050);
+    ledger.settle(second as Ticket, answer(noon + 60_100), noon + 60_100);
+    expect(exit(noon + 60_101)).toMatchObject({ sentAt: noon + 60_101 });
+    expect(ledger.ask(charge, "ordinary", noon + 60_102).granted).toBe(false);
   });
 
   const extra: LayerSpec = {
