@@ -19,7 +19,14 @@ import { type Dialect, type WholeDialect, wholeDialect } from "../transport/dial
 import { HttpTransport } from "../transport/http.ts";
 import { socketUrlOf } from "../transport/service-address.ts";
 import { createServiceTime } from "../transport/service-time.ts";
-import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
+import {
+  createFaultySigner,
+  createSigner,
+  faultyName,
+  type KeySigner,
+  keyFaults,
+  type Signer,
+} from "../transport/sign.ts";
 import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
 import { type Login, SocketPool } from "../transport/socket-pool.ts";
 import { AccountCheck } from "./account-check.ts";
@@ -100,6 +107,7 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
     websocket: profile.websocket,
     dialect,
     leave: () => env.leave(options.ip),
+    redact: (said, sent) => [...signers.values()].reduce((clean, { redact }) => redact(clean, sent), said),
     onAnomaly: (what, detail) => {
       if (isBreak(what)) env.onBreak?.(`${what}: ${detail}`);
       anomalies.note(what, detail);
@@ -165,8 +173,8 @@ const signersOf = (
   users: readonly KnownUser[],
   { signer }: WholeDialect,
   faulty: boolean,
-): ReadonlyMap<string, Signer> => {
-  const signers = new Map<string, Signer>();
+): ReadonlyMap<string, KeySigner> => {
+  const signers = new Map<string, KeySigner>();
   for (const { name, credentials } of users.flatMap(({ keys }) => keys)) {
     signers.set(name, createSigner(profile, credentials, signer));
     for (const fault of faulty ? keyFaults : [])

@@ -2,7 +2,8 @@
  * HTTP request in flight: collects its answer until that is complete, cut off, too large or too late.
  *
  * Invariants: it ends once, whatever the connection does; an incomplete answer is an error, whose message holds no text of the other
- * side; while in flight it has one timer and is in the set of requests in flight.
+ * side; secrets that the answer repeats are removed before anything reads it; while in flight
+ * it has one timer and is in the set of requests in flight.
  * Not here: what is sent and over which connection (http.ts).
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -36,6 +37,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #request: WireRequest;
   readonly #setting: ExchangeSetting;
   readonly #sink: ResponseSink;
+  /** Removes secrets of the request from its answer. */
+  readonly #redact: <T>(answered: T) => T;
   readonly #sentAt: number;
   readonly #timer: Timer;
   readonly #chunks: Buffer[] = [];
@@ -43,7 +46,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
 
-  constructor(request: WireRequest, setting: ExchangeSetting, sink: ResponseSink) {
+  constructor(
+    request: WireRequest,
+    setting: ExchangeSetting,
+    sink: ResponseSink,
+    redact: <T>(answered: T) => T = (answered) => answered,
+  ) {
+    this.#redact = redact;
     this.#request = request;
     this.#setting = setting;
     this.#sink = sink;
@@ -105,7 +114,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const headers = keptHeaders(this.#headers, this.#setting.kept);
     let response: WireResponse;
     try {
-      response = this.#setting.answer(this.#request, { status, headers, body });
+      response = this.#setting.answer(this.#request, { status, ...this.#redact({ headers, body }) });
     } catch {
       // What a dialect trips over may hold anything, so it is not repeated.
       this.lose(`the answer of status ${status} is not of the exchange's form and was not read`);

@@ -21,15 +21,15 @@ import type { WholeDialect } from "./dialect.ts";
 import { codeOf, type ExchangeSetting, HttpExchange, unwritable } from "./http-exchange.ts";
 import { type Origin, readBaseUrl } from "./service-address.ts";
 import type { ServiceTime } from "./service-time.ts";
-import type { Signer } from "./sign.ts";
+import { type KeySigner, proofsIn, type Signer } from "./sign.ts";
 
 interface HttpOptions {
   readonly baseUrl: string;
   readonly profile: Profile;
   /** How calls are written and answers are read. */
   readonly dialect: Pick<WholeDialect, "call" | "answer">;
-  /** By the name of the key. */
-  readonly signers: ReadonlyMap<string, Signer>;
+  /** By the name of the key. `redact` removes the key's secrets from answers. */
+  readonly signers: ReadonlyMap<string, Signer & Partial<Pick<KeySigner, "redact">>>;
   readonly clock: Clock;
   readonly time: ServiceTime;
   readonly timeoutMs?: number;
@@ -44,6 +44,12 @@ interface HttpOptions {
   readonly headers?: readonly string[];
   /** The only authority to trust, as PEM; the machine's own when left out. */
   readonly ca?: string;
+}
+
+/** A request as it leaves, and what removes its secrets from the answer. */
+interface Written {
+  readonly options: Dispatcher.DispatchOptions;
+  readonly redact: <T>(answered: T) => T;
 }
 
 const timeoutMsDefault = 10_000;
@@ -103,14 +109,15 @@ export class HttpTransport {
       sink.failed(new SluiceError("ENGINE_STATE", `${request.endpoint}: the transport is closed; nothing was sent.`));
       return;
     }
-    let written: Dispatcher.DispatchOptions;
+    let written: Written;
     try {
       written = this.#written(request);
     } catch (error) {
       sink.failed(isSluiceError(error) ? error : unwritable(request.endpoint, codeOf(error)));
       return;
     }
-    this.#pool.dispatch(written, new HttpExchange(request, this.#setting, sink));
+    const { options, redact } = written;
+    this.#pool.dispatch(options, new HttpExchange(request, this.#setting, sink, redact));
   };
 
   /** Connections that stand now, or are being made. */
@@ -129,13 +136,14 @@ export class HttpTransport {
     await Promise.all([this.#pool.destroy(), ...ended]);
   }
 
-  #written(request: WireRequest): Dispatcher.DispatchOptions {
+  #written(request: WireRequest): Written {
     const { endpoint, key, trace } = request;
     const { method, path, query: parameters, body: value } = this.#options.dialect.call(request);
     const query = queryText(parameters);
     const body = value === undefined ? "" : JSON.stringify(value);
     // Names and values in turn, which undici takes as they are.
     const headers: string[] = method === "POST" ? [...changeHeaders] : [...readHeaders];
+    let redact: Written["redact"] = (answered) => answered;
     if (key !== undefined) {
       const { signers, time } = this.#options;
       const signer = signers.get(key);
@@ -147,9 +155,16 @@ export class HttpTransport {
       }
       const signed = signer.headers({ method, path, query, body }, time.wallNow());
       for (const name in signed) headers.push(name, signed[name] as string);
+      redact = (answered) => signer.redact?.(answered, proofsIn(signed)) ?? answered;
     }
     if (trace !== undefined) addTrace(headers, trace);
-    return { method, path: query === "" ? path : `${path}?${query}`, headers, body: body === "" ? null : body };
+    const options = {
+      method,
+      path: query === "" ? path : `${path}?${query}`,
+      headers,
+      body: body === "" ? null : body,
+    };
+    return { options, redact };
   }
 
   /** Keeps account of the connections that `connect` makes. */

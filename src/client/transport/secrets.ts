@@ -32,6 +32,11 @@ export interface Seal {
 
 const seals = new WeakMap<Credentials, Seal>();
 
+/** All three texts, made at each call: of redaction in sign.ts alone, which no dialect can reach. */
+const texts = new WeakMap<Credentials, () => readonly string[]>();
+
+export const textsOf = (credentials: Credentials): readonly string[] => texts.get(credentials)?.() ?? [];
+
 /** For sign.ts alone. */
 export const sealOf = (credentials: Credentials): Seal => {
   const seal = seals.get(credentials);
@@ -74,15 +79,15 @@ const problemOf = (field: Field, text: unknown): string | undefined => {
 /** `nameOf` is how the person who has to mend it knows a field. */
 const seal = (
   place: string,
-  texts: Readonly<Partial<Record<Field, unknown>>>,
+  given: Readonly<Partial<Record<Field, unknown>>>,
   nameOf: (field: Field) => string,
 ): Credentials => {
   const issues = fields.flatMap((field) => {
-    const problem = problemOf(field, texts[field]);
+    const problem = problemOf(field, given[field]);
     return problem === undefined ? [] : [`${nameOf(field)} ${problem}.`];
   });
   if (issues.length > 0) throw new SluiceError("CONFIG_INVALID", `${place}: the credentials are not complete.`, issues);
-  const { apiKey, secretKey, passphrase } = texts as CredentialTexts;
+  const { apiKey, secretKey, passphrase } = given as CredentialTexts;
   const key = createSecretKey(secretKey, "utf8");
   const credentials = Object.freeze(new Sealed());
   seals.set(credentials, {
@@ -90,6 +95,7 @@ const seal = (
     hmacSha256: (text, encoding) => createHmac("sha256", key).update(text, "utf8").digest(encoding),
     passphrase: () => passphrase,
   });
+  texts.set(credentials, () => [apiKey, passphrase, key.export().toString("utf8")]);
   return credentials;
 };
 

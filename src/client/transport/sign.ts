@@ -6,7 +6,8 @@
  */
 import type { Profile } from "../../contract/profile.ts";
 import { authHeaderNames, prehashOf, type SignedParts, timestampText } from "../../contract/signing.ts";
-import { type Credentials, type Seal, sealOf } from "./secrets.ts";
+import { createRedact, type Redact } from "./redaction.ts";
+import { type Credentials, type Seal, sealOf, textsOf } from "./secrets.ts";
 
 /** What one key signs with: the headers of its requests and the arguments of its logins. */
 export interface Signer {
@@ -15,6 +16,17 @@ export interface Signer {
   /** The argument of a login over a socket. */
   login(wallAt: number): Readonly<Record<string, string>>;
 }
+
+/** A signer that also removes what it signs with from texts of the other side. */
+export interface KeySigner extends Signer {
+  readonly redact: Redact;
+}
+
+/** Signature, key and passphrase among sent headers or login arguments; instants and short texts are left out. */
+export const proofsIn = (sent: Readonly<Record<string, string>>): readonly string[] =>
+  Object.values(sent).filter((text) => text.length >= proofMin && !/^[\d.:TZ-]+$/.test(text));
+
+const proofMin = 8;
 
 /** The one part of a signed request that is wrong on purpose, to see whether a service checks it. */
 export type KeyFault = "secret" | "key" | "passphrase" | "timestamp";
@@ -38,8 +50,9 @@ const digestOf = ({ auth }: Profile, seal: Seal, prehash: string): string => {
 /** How a dialect signs: with the seal of the credentials, which never shows the secret. */
 export type SignerOf = (seal: Seal, profile: Profile) => Signer;
 
-export const createSigner = (profile: Profile, credentials: Credentials, signer: SignerOf = signerOf): Signer =>
-  signer(sealOf(credentials), profile);
+export const createSigner = (profile: Profile, credentials: Credentials, signer: SignerOf = signerOf): KeySigner => {
+  return withRedact(signer(sealOf(credentials), profile), credentials);
+};
 
 /** Signs as the credentials would, with one part wrong and every part of the usual form. */
 export const createFaultySigner = (
@@ -47,8 +60,18 @@ export const createFaultySigner = (
   credentials: Credentials,
   fault: KeyFault,
   signer: SignerOf = signerOf,
-): Signer => {
-  const seal = sealOf(credentials);
+): KeySigner => {
+  return withRedact(faultySignerOf(profile, sealOf(credentials), fault, signer), credentials);
+};
+
+const withRedact = (signer: Signer, credentials: Credentials): KeySigner =>
+  Object.freeze({
+    headers: (parts, wallAt) => signer.headers(parts, wallAt),
+    login: (wallAt) => signer.login(wallAt),
+    redact: createRedact(() => textsOf(credentials)),
+  } satisfies KeySigner);
+
+const faultySignerOf = (profile: Profile, seal: Seal, fault: KeyFault, signer: SignerOf): Signer => {
   switch (fault) {
     case "secret":
       return signer({ ...seal, hmacSha256: (text, encoding) => seal.hmacSha256(`${text}.`, encoding) }, profile);

@@ -12,6 +12,8 @@ import type { Random } from "../../random.ts";
 import { type BackoffBounds, backoffMs } from "./backoff.ts";
 import type { WholeDialect } from "./dialect.ts";
 import { KeepAlive } from "./keep-alive.ts";
+import { type Redact, redactedJson } from "./redaction.ts";
+import { proofsIn } from "./sign.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
 import type { OnAnomaly, SocketChannel } from "./socket-channel.ts";
 import { channelKey, type ParsedMessage } from "./socket-message.ts";
@@ -29,6 +31,8 @@ interface ConnectionOptions {
   readonly leave: () => number | undefined;
   /** Called for each login, as each is signed again. */
   readonly login: (() => Readonly<Record<string, string>>) | undefined;
+  /** Removes secrets from messages of the other side. */
+  readonly redact?: Redact;
   /** A socket was opened (1) or has ended (-1). */
   readonly onSocket: (change: 1 | -1) => void;
 }
@@ -56,6 +60,8 @@ export class SocketConnection {
   #failures = 0;
   #rejections = 0;
   #tries = 0;
+  /** Signature and the like of the last login. */
+  #proofs: readonly string[] = [];
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -135,7 +141,9 @@ export class SocketConnection {
     this.#wait(clock.now() + websocket.ackMsMax, () =>
       this.#drop(`the login was not answered within ${websocket.ackMsMax} ms`),
     );
-    this.#say({ op: "login", args: [login()] });
+    const arg = login();
+    this.#proofs = proofsIn(arg);
+    this.#say({ op: "login", args: [arg] });
   }
 
   #begin(): void {
@@ -159,11 +167,19 @@ export class SocketConnection {
   }
 
   #text(text: string): void {
-    const { dialect } = this.#options;
     this.#keepAlive.received();
     const socket = this.#socket;
     // What one message says may end the connection.
-    for (const message of dialect.hear(text)) if (this.#socket === socket) this.#receive(message);
+    for (const message of this.#read(text)) if (this.#socket === socket) this.#receive(message);
+  }
+
+  /** Market data holds no text that is shown, and comes often: only other messages are searched for secrets. */
+  #read(text: string): readonly ParsedMessage[] {
+    const { dialect, login, redact } = this.#options;
+    const messages = dialect.hear(text);
+    if (redact === undefined || (login === undefined && messages.every(({ kind }) => kind === "push"))) return messages;
+    const clean = redactedJson(text, redact, this.#proofs);
+    return clean === text ? messages : dialect.hear(clean);
   }
 
   #receive(message: ParsedMessage): void {
@@ -236,8 +252,9 @@ export class SocketConnection {
     for (const channel of this.#channels.values()) channel.lost(reason);
   }
 
-  #drop(reason: string): void {
-    const { url, clock, random, onAnomaly } = this.#options;
+  #drop(why: string): void {
+    const { url, clock, random, onAnomaly, redact } = this.#options;
+    const reason = redact?.(why, this.#proofs) ?? why;
     const wasUp = this.#phase === "up";
     this.#leaveSocket(reason);
     if (wasUp) {

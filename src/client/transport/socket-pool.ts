@@ -12,6 +12,7 @@ import type { Profile } from "../../contract/profile.ts";
 import { assert } from "../../errors.ts";
 import type { Random } from "../../random.ts";
 import type { WholeDialect } from "./dialect.ts";
+import type { Redact } from "./redaction.ts";
 import type { OpenSocket } from "./socket.ts";
 import { type ChannelListener, type OnAnomaly, SocketChannel } from "./socket-channel.ts";
 import { SocketConnection } from "./socket-connection.ts";
@@ -40,6 +41,8 @@ interface SocketPoolOptions {
   /** Undefined: a socket may be opened now; otherwise the instant to ask again. */
   readonly leave: () => number | undefined;
   readonly onAnomaly: OnAnomaly;
+  /** Removes secrets from messages of the other side. */
+  readonly redact?: Redact;
 }
 
 interface Subscription {

@@ -1,6 +1,7 @@
 /** Sockets without a network: the test is the other side, by hand or by a simple obedient service. */
 
 import { wholeDialect } from "../../../src/client/transport/dialect.ts";
+import type { Redact } from "../../../src/client/transport/redaction.ts";
 import type { OpenSocket } from "../../../src/client/transport/socket.ts";
 import type { ChannelListener } from "../../../src/client/transport/socket-channel.ts";
 import type { Push } from "../../../src/client/transport/socket-message.ts";
@@ -165,6 +166,7 @@ export interface RigOptions {
     | { readonly connectionsPerIp: number; readonly subscriptionsPerConnection: number };
   readonly random?: Random;
   readonly sequenced?: boolean;
+  readonly redact?: Redact;
 }
 
 export const url = "ws://127.0.0.1/ws/v1";
@@ -191,6 +193,7 @@ export const createRig = (options: RigOptions = {}): Rig => {
     dialect: wholeDialect({ name: "rig", sockets: limits }),
     leave: () => leave(clock),
     onAnomaly: (what, detail) => anomalies.push(`${what}: ${detail}`),
+    ...(options.redact && { redact: options.redact }),
   });
   return {
     clock,

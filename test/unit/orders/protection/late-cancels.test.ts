@@ -106,14 +106,15 @@ it("A stop leaves half a minute after a refusal that asks for a pause of an hour
   const pause: Fault = { lost: true, answer: () => ({ status: 503, headers: { "retry-after": "3600" }, body: "" }) };
   const rig = ready({ limits: true });
   market(rig, 600_000);
-  rig.want({ ...entry, ordType: "limit", px: "60001", protect: { stopLoss: "59000" } });
+  rig.want({ ...entry, px: "60001", protect: { stopLoss: "59000" } });
   rig.run();
   rig.next("pendingOrders", pause);
   rig.resources.pending.value$.subscribe();
   rig.run();
   expect(rig.count("pendingOrders")).toBe(1);
   market(rig, 590_000);
-  rig.orderManager.want("other", [{ slot: "in", instId: swap, side: "buy", px: "50000", qty: "0.01" }], []);
+  const bid: WantedOrder = { slot: "in", instId: swap, side: "buy", px: "50000", qty: "0.01" };
+  rig.orderManager.want("other", [bid], []);
   rig.run(29_000);
   expect(position(rig)).toBe("0.01");
   rig.run(3_000);

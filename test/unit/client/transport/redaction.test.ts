@@ -1,0 +1,104 @@
+/** Secrets that a service or a proxy repeats do not pass, in whatever form they are repeated. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it } from "vitest";
+import { createRedact, redactedJson } from "../../../../src/client/transport/redaction.ts";
+import { createCredentials } from "../../../../src/client/transport/secrets.ts";
+import { createSigner } from "../../../../src/client/transport/sign.ts";
+import { createRig, type FakeSocket } from "../../../support/harness/fake-sockets.ts";
+import { leaksIn, odd } from "../../../support/harness/secret-search.ts";
+import { canary, contract, createClient, requestOf } from "../../../support/harness/transport.ts";
+
+const secrets = [...Object.values(odd), ...Object.values(canary)];
+const redact = createRedact(() => secrets);
+const bytesOf = (text: string): Buffer => Buffer.from(text, "utf8");
+
+describe("A repeated secret is removed", () => {
+  it.each<[string, (secret: string) => string]>([
+    ["as it is", (secret) => `bad header ${secret}!`],
+    ["in other letters", (secret) => `BAD HEADER ${secret.toUpperCase()}!`],
+    ["in JSON", (secret) => JSON.stringify({ header: secret })],
+    ["in JSON in JSON", (secret) => JSON.stringify(JSON.stringify({ header: secret }))],
+    ["in a URL", (secret) => `/path?key=${encodeURIComponent(secret)}&x=1`],
+    ["in a URL in a URL", (secret) => `/path?to=${encodeURIComponent(encodeURIComponent(secret))}`],
+    ["in a form", (secret) => new URLSearchParams({ key: secret, x: "1" }).toString()],
+    ["in percent encoding", (secret) => bytesOf(secret).toString("hex").replace(/../g, "%$&").toUpperCase()],
+    ["in hexadecimal", (secret) => `0x${bytesOf(secret).toString("hex").toUpperCase()}`],
+    ["in base64", (secret) => `Basic ${bytesOf(`user:${secret}`).toString("base64")}`],
+    ["in base64url", (secret) => `${bytesOf(`u:${secret};`).toString("base64url")}`],
+  ])("%s", (_, repeated) => {
+    for (const secret of secrets) {
+      const text = repeated(secret);
+      const shown = redact({ code: "50000", msg: text, data: [{ [text]: "x", sMsg: text, other: [text, 7] }] });
+      const said = redactedJson(JSON.stringify({ event: "error", msg: text }), redact, []);
+      const plain = redactedJson(`not JSON: ${text}`, redact, []);
+      const written = new Map([
+        ["answer", JSON.stringify(shown)],
+        ["message", said],
+        ["text", plain],
+      ]);
+      expect(leaksIn([secret], written).filter(({ as }) => as !== "plain text" || text.includes(secret))).toEqual([]);
+      expect(JSON.stringify(shown)).toContain("[redacted]");
+    }
+  });
+
+  it("what holds none is the same value, and a short one is removed from error texts alone", () => {
+    const value = { code: "0", msg: "", data: [{ instId: "BTC-USDT", px: "1" }] };
+    expect(redact(value)).toBe(value);
+    const short = createRedact(() => ["BTC"]);
+    expect(short({ msg: "BTC is wrong", data: [{ instId: "BTC-USDT", sMsg: "no BTC" }] })).toEqual({
+      msg: "[redacted] is wrong",
+      data: [{ instId: "BTC-USDT", sMsg: "no [redacted]" }],
+    });
+    expect(createRedact(() => ["redacted"])("redacted, redacted")).toBe("[redacted], [redacted]");
+  });
+});
+
+it("An answer that repeats the headers of its request does not show key, passphrase and signature", async () => {
+  const sent: string[] = [];
+  const server = createServer(({ headers }, response) => {
+    sent.push(
+      ...Object.values(headers)
+        .filter((value) => typeof value === "string" && value.length >= 20)
+        .map(String),
+    );
+    response.writeHead(400, { "content-type": "application/json", sunset: canary.passphrase });
+    response.end(JSON.stringify({ code: "50000", msg: `bad: ${JSON.stringify(headers)}`, data: [headers] }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = createClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const text = await client.send(requestOf("placeOrder"));
+  expect(text).toContain("[redacted]");
+  const signature = sent.find((value) => value.endsWith("="));
+  expect(signature).toBeDefined();
+  expect(leaksIn([...Object.values(canary), signature ?? ""], new Map([["answer", text]]))).toEqual([]);
+  await client.close();
+  server.close();
+});
+
+it("A socket that repeats a login does not show it, in a refusal, in what is no JSON, and at its end", () => {
+  const signer = createSigner(contract.profile, createCredentials(canary));
+  const proofs: string[] = [];
+  const repeat = (socket: FakeSocket): void => {
+    socket.answer = (request) => {
+      if (typeof request === "string" || request.op !== "login") return;
+      const [arg = {}] = request.args ?? [];
+      proofs.push(arg["sign"] ?? "");
+      const text = Object.values(arg).join(" ");
+      socket.say(`what is ${text}`);
+      socket.say(JSON.stringify({ event: "error", code: "60009", msg: text }).replaceAll("/", "\\/"));
+    };
+  };
+  const rig = createRig({ prepare: repeat, redact: signer.redact });
+  rig.pool.start();
+  rig.subscribe("orders", undefined, { name: "one", arg: () => signer.login(1_700_000_000_000) });
+  rig.network.last.open();
+  rig.clock.advanceTo(rig.clock.now() + 60_000);
+  rig.network.last.end(`closed for ${canary.passphrase}`);
+  expect(rig.anomalies.join()).toContain("[redacted]");
+  expect(leaksIn([...Object.values(canary), ...proofs], new Map([["anomalies", rig.anomalies.join("\n")]]))).toEqual(
+    [],
+  );
+});
