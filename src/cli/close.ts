@@ -1,21 +1,37 @@
 /**
- * `sluice close <config>`, emergency flatten: cancels the config's orders, closes every position of the account, and verifies it.
+ * `sluice close <config>`, emergency flatten: cancels the config's orders, closes every position of the account, sells the spot that the
+ * config's strategies hold by its journal, and verifies it.
  *
  * Invariants: no strategy and no plugin runs; real money needs --mainnet; exit code 0 says that a reading afterwards showed no
- * position, 1 that something is left or may be. With --json stdout holds one line for each position and nothing else.
+ * position and that fills sold what strategies held of spot, 1 that something is left or may be. Coins that no strategy is known to hold
+ * are not sold, and named. With --json stdout holds one line for each position and nothing else.
  * Not here: how positions are closed (engine/close-positions.ts).
  */
 import type { Command } from "commander";
-import { EMPTY, firstValueFrom, from, ignoreElements, lastValueFrom, map, merge, tap } from "rxjs";
+import {
+  combineLatest,
+  EMPTY,
+  filter,
+  firstValueFrom,
+  from,
+  ignoreElements,
+  lastValueFrom,
+  map,
+  merge,
+  takeUntil,
+  tap,
+} from "rxjs";
 import { checkEnvironment, placeOf } from "../client/live/live-place.ts";
-import type { Clock } from "../clock/clock.ts";
+import { after, type Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
+import { instTypeOf, readInstId } from "../contract/inst-id.ts";
 import type { Engine } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
 import type { PositionEnding } from "../host/context.ts";
 import { defineStrategy } from "../host/define.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { isLockHeld } from "../journal/process-lock.ts";
+import { isDust } from "../orders/closing-slots.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { eventLine } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
@@ -25,7 +41,8 @@ export interface CloseParts {
   /** What makes the engine, for tests. */
   readonly createClosing?: (
     config: object,
-  ) => Pick<Engine, "start" | "stop" | "closePositions"> & Partial<Pick<Engine, "events$">>;
+  ) => Pick<Engine, "start" | "stop" | "closePositions"> &
+    Partial<Pick<Engine, "events$" | "balances$" | "instruments$">>;
 }
 
 interface Flags {
@@ -37,7 +54,7 @@ export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts =
   program
     .command("close")
     .description(
-      "Emergency flatten: cancel the orders of a config and close every position of its account at the market, also those of other clients.",
+      "Emergency flatten: cancel the orders of a config, close every position of its account at the market, also those of other clients, and sell what its strategies hold of spot by its journal.",
     )
     .argument(
       "<config>",
@@ -47,7 +64,7 @@ export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts =
     .option("--json", "print the result for each position as a line of JSON")
     .addHelpText(
       "after",
-      "\nExit codes: 0 nothing is held any more, 1 something is left or may be, 2 wrong usage or config.",
+      "\nExit codes: 0 no position is open and no strategy holds spot, 1 something is left or may be, 2 wrong usage or config.",
     )
     .action((path: string, flags: Flags) => close(path, flags, io, parts));
 };
@@ -90,6 +107,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
     if (event.type === "start.waiting") io.err(`${eventLine(event, inkOf(io))}\n`);
   });
   const endings: PositionEnding[] = [];
+  let unsold: readonly Coins[] = [];
   try {
     await firstValueFrom(merge(from(engine.start().catch(besideEngine)), stopping.first$.pipe(map(unstarted))));
     const closing = engine.closePositions("positions closed by sluice close").pipe(
@@ -105,6 +123,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
       ignoreElements(),
     );
     await firstValueFrom(merge(from(lastValueFrom(closing, { defaultValue: undefined })), asked$, stopping.abandoned$));
+    unsold = await firstValueFrom(merge(from(coinsOf(engine, clock)), stopping.abandoned$.pipe(map(() => []))));
   } finally {
     // When abandoned, the stop is requested and not awaited.
     await firstValueFrom(merge(from(engine.stop({ cancel: true })), stopping.abandoned$)).finally(() => {
@@ -113,9 +132,51 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
     });
   }
   if (config.journal !== undefined) io.err("Trading stays halted until you start with `sluice run --resume`.\n");
+  const isKept = config.journal !== undefined;
+  const coins = unsold.filter(({ currency }) => !endings.some((one) => isLeftOf(one, currency)));
+  if (coins.length > 0) io.err(`${coinsText(coins, isKept)}\n`);
   if (endings.some(({ kind }) => kind !== "closed"))
     throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be closed: look at the service.");
-  if (flags.json !== true) io.out("No position is open.\n");
+  if (flags.json !== true)
+    io.out(isKept ? "No position is open, and no strategy holds spot.\n" : "No position is open.\n");
+};
+
+interface Coins {
+  readonly currency: string;
+  readonly balance: string;
+}
+
+/** Named already as left of what a strategy holds. */
+const isLeftOf = ({ kind, instId }: PositionEnding, currency: string): boolean =>
+  kind === "left" && instTypeOf(instId) === "SPOT" && readInstId(instId)?.base === currency;
+
+/** A balance that is not read in this time is not named. */
+const coinsMsMax = 10_000;
+
+/** Amounts of coins that the account has, as far as they can be sold for another currency. */
+const coinsOf = async (
+  { balances$ = EMPTY, instruments$ = EMPTY }: Partial<Pick<Engine, "balances$" | "instruments$">>,
+  clock: Clock,
+): Promise<readonly Coins[]> => {
+  const both$ = combineLatest([balances$, instruments$]).pipe(
+    filter(([balances, instruments]) => !balances.stale && !instruments.stale),
+    map(([balances, instruments]) => {
+      const spot = [...instruments.value.values()].filter(({ instId }) => instTypeOf(instId) === "SPOT");
+      return balances.value.flatMap(({ currency, balance }) => {
+        const products = spot.filter(({ instId }) => readInstId(instId)?.base === currency);
+        return products.some((product) => !isDust(balance, product)) ? [{ currency, balance }] : [];
+      });
+    }),
+    takeUntil(after(clock, coinsMsMax)),
+  );
+  return firstValueFrom(both$, { defaultValue: [] });
+};
+
+const coinsText = (coins: readonly Coins[], isKept: boolean): string => {
+  const amounts = coins.map(({ currency, balance }) => `${balance} ${currency}`).join(", ");
+  return isKept
+    ? `Not sold, as no strategy holds it by the journal: ${amounts}.`
+    : `Not sold, as without config.journal nothing says whether a strategy bought it: ${amounts}.`;
 };
 
 /** Runs nothing, so that nothing the config names is started; leverage and shares are matters of trading. */

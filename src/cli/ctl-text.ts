@@ -4,6 +4,7 @@
  * Invariants: pure; no line is wider than asked; foreign words are made printable; the latest rows come last.
  */
 
+import { instTypeOf } from "../contract/inst-id.ts";
 import { abs, isPositive, isZero } from "../decimal.ts";
 import type { ControlUpdate } from "../engine/control/control-document.ts";
 import type { ByCurrency, EngineRow } from "../engine/control/control-rows.ts";
@@ -120,16 +121,16 @@ export interface ToClose {
 export const closingText = (snapshot: ControlUpdate, { strategy, instId }: ToClose): string => {
   const order = (qty: string, of: string): string => `${isPositive(qty) ? "sells" : "buys"} ${abs(qty)} ${of}`;
   const isMeant = (row: { readonly instId: string }): boolean => instId === undefined || row.instId === instId;
-  const held =
-    strategy === undefined
-      ? rowsOf(snapshot, "accountPositions").map(({ pos, ...row }) => ({ ...row, qty: pos }))
-      : rowsOf(snapshot, "positions").filter((row) => row.strategy === strategy);
+  const own = rowsOf(snapshot, "positions");
+  const ofAccount = rowsOf(snapshot, "accountPositions").map(({ pos, ...row }) => ({ ...row, qty: pos }));
+  const spot = instId === undefined ? own.filter((row) => instTypeOf(row.instId) === "SPOT") : [];
+  const held = strategy === undefined ? [...ofAccount, ...spot] : own.filter((row) => row.strategy === strategy);
   const orders = held.filter((row) => isMeant(row) && !isZero(row.qty)).map((row) => order(row.qty, row.instId));
   const what = orders.length === 0 ? "nothing that is known now" : orders.join(", ");
   if (strategy !== undefined) return `ctl close halts ${strategy} and closes what it holds, at the market: ${what}.`;
   if (instId !== undefined)
     return `ctl close halts every strategy that trades ${instId} and closes the account's position at the market, what other clients hold of it as well: ${what}.`;
-  return `ctl close halts all strategies and closes every position of the account at the market, also those of other clients: ${what}.`;
+  return `ctl close halts all strategies and closes every position of the account at the market, also those of other clients, and what strategies hold of spot: ${what}.`;
 };
 
 export const ordersText = (snapshot: ControlUpdate, all: boolean, width: number): string => {

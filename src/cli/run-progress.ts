@@ -269,7 +269,10 @@ const waysOut = (reason: string, strategy: string, instId: string): string => {
   const whose = instTypeOf(instId) === "SPOT" ? ` --strategy ${printable(strategy)}` : "";
   if (reason.startsWith(haltedWords))
     return `; \`sluice ctl close${whose} --yes\` closes it, a resume puts its exit back`;
-  return reason === stopsWords ? "; `sluice close <config>` closes it" : "";
+  if (reason !== stopsWords) return "";
+  return whose === ""
+    ? "; `sluice close <config>` closes it"
+    : "; `sluice close <config>` sells it if config.journal keeps what strategies hold, else sell it at the service";
 };
 
 const listed = (names: readonly string[], none: string): string =>

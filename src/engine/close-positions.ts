@@ -1,12 +1,13 @@
 /**
  * Closing of positions at the service: every position of the account, or that of one instrument, with one close call each, until a
- * read shows none; or those of one strategy.
+ * read shows none; or those of one strategy. With every position of the account goes the spot that strategies hold by their own fills.
  *
  * Invariants: trading is halted and cancels of resting orders are queued before the first close call is sent; a position counts as closed
  * when a complete read of all positions, requested after the last close was answered, does not show it; a close without an answer is
  * repeated only when it cannot arrive any more and a later read still shows the position; exactly one result is reported for each
  * position found, within a bounded time.
- * A close call closes the account's whole position in the product, including what other clients hold: not that of one strategy.
+ * A close call closes the account's whole position in the product, including what other clients hold: not that of one strategy. Of spot an
+ * account has balances: only what strategies bought is sold, also strategies of previous runs that only the journal knows.
  * Not here: what a close executed at (closing-calls.ts), canceling (trading-state.ts), positions of one strategy (close-holdings.ts).
  */
 import { firstValueFrom, lastValueFrom, merge, type Observable, ReplaySubject, takeUntil } from "rxjs";
@@ -172,6 +173,20 @@ const reportLeft = ({ journal }: Closing, uid: string, seen: readonly Seen[], un
   }
 };
 
+/** One closing for each spot product that a strategy holds, or may still hold by an order that is open. */
+const closingsOfSpot = (parts: Closing, account: UserAccount, report: Report): readonly Promise<void>[] => {
+  const { orderManager } = account;
+  const held = [...orderManager.positions.instruments()].flatMap((instId) =>
+    orderManager.positions.holders(instId).map(({ strategy }) => ({ strategy, instId })),
+  );
+  const open = orderManager.orders().map(({ strategy, spec: { instId } }) => ({ strategy, instId }));
+  const ofSpot = [...held, ...open].filter(({ strategy, instId }) => strategy !== "" && instTypeOf(instId) === "SPOT");
+  const each = new Map(ofSpot.map((one) => [JSON.stringify(one), one]));
+  return [...each.values()].map(({ strategy, instId }) =>
+    closeHoldings({ ...parts, account, strategy, only: instId, report }),
+  );
+};
+
 /** The account lists nothing, and strategies hold some all the same: there is nothing that one close call could close. */
 const reportUnlisted = (
   { strategies, journal }: Closing,
@@ -248,11 +263,12 @@ export const closingWith =
         defaultValue: undefined,
       });
       await Promise.all(
-        accounts.map(async (account) =>
-          strategy === undefined
-            ? closeOf(parts, account, instId, report)
-            : closeHoldings({ ...parts, account, strategy, only: instId, report }),
-        ),
+        accounts.map(async (account) => {
+          if (strategy !== undefined) await closeHoldings({ ...parts, account, strategy, only: instId, report });
+          else if (instId !== undefined) await closeOf(parts, account, instId, report);
+          else
+            await Promise.all([closeOf(parts, account, undefined, report), ...closingsOfSpot(parts, account, report)]);
+        }),
       );
     };
     // Begins with or without a subscriber, as a halt does.

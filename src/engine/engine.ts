@@ -75,7 +75,7 @@ export interface Engine extends StreamsOfState, Switches, Steering {
    */
   readonly on: OnEvent;
   /**
-   * `halt`, and then every position of the account is closed at the market, also those of other clients. With `strategy`: it alone is
+   * `halt`, and then every position of the account is closed at the market, also those of other clients, and what strategies hold of spot. With `strategy`: it alone is
    * halted, and what it holds by its own fills is closed. With `instId` alone: the account's position of it, and strategies that trade it halt.
    */
   readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;

@@ -197,7 +197,7 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   /** Stops placing and cancels every order of this engine first. Emits each canceled order, completes when none is left. */
   readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
   /**
-   * `halt`, and then every position of the account is closed at the market, also those of other clients. Emits what became of each, and
+   * `halt`, and then every position of the account is closed at the market, also those of other clients, and what strategies hold of spot. Emits what became of each, and
    * completes within two minutes and a half.
    *
    * With `strategy` that strategy alone is halted, and what it holds by its own fills is closed by market orders of exactly that size,

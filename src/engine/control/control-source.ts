@@ -51,7 +51,7 @@ export const actionSchemas = {
   close: {
     ...closed,
     description:
-      "Closes positions at the market. With neither field: halts all strategies and closes every position of the account, also those of other clients. With strategy: halts it and closes what it holds by its own fills, in one instrument where instId is given. With instId alone: halts the strategies that trade it and closes the account's position of it.",
+      "Closes positions at the market. With neither field: halts all strategies and closes every position of the account, also those of other clients, and what strategies hold of spot. With strategy: halts it and closes what it holds by its own fills, in one instrument where instId is given. With instId alone: halts the strategies that trade it and closes the account's position of it.",
     required: ["type"],
     properties: { type: { type: "string", const: "close" }, instId: name, strategy: name, reason },
   },

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EMPTY, from, Observable } from "rxjs";
+import { EMPTY, from, Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import type { PositionEnding } from "../../../src/index.ts";
@@ -110,6 +110,42 @@ describe("sluice close", () => {
     const { io } = await run(given("json", { ...traded, journal: { dir: "j" } }), ["--json"], from([ending("closed")]));
     expect(io.outText).toBe(`${JSON.stringify(ending("closed"))}\n`);
     expect(io.errText).toBe("Trading stays halted until you start with `sluice run --resume`.\n");
+  });
+
+  it("names coins that it does not sell, as no strategy holds them, and says whether that is known", async () => {
+    const snapshot = { at: 1, stale: false };
+    const balances = ["BTC", "USDT", "ETH"].map((currency) => ({
+      currency,
+      balance: currency === "ETH" ? "0.0001" : "0.5",
+      available: "0",
+      frozen: "0",
+    }));
+    const steps = { tickSize: "0.1", lotSize: "0.001" };
+    const listed = ["BTC-USDT", "ETH-USDT", "USDT-USDC-SWAP"].map((instId) => [instId, { instId, ...steps }] as const);
+    const states = {
+      balances$: of({ ...snapshot, value: balances }),
+      instruments$: of({ ...snapshot, value: new Map(listed) }),
+    };
+    const closed = async (name: string, config: object, endings: Observable<PositionEnding>) => {
+      const io = capturedIo();
+      const engine = { start: async () => undefined, closePositions: () => endings, stop: async () => undefined };
+      const code = await main(["close", given(name, config)], io, { createClosing: () => ({ ...engine, ...states }) });
+      return [code, io.outText, io.errText] as const;
+    };
+    const sold = from([ending("closed", { instId: "BTC-USDT", strategy: "s" })]);
+    expect(await closed("unkept", traded, EMPTY)).toEqual([
+      0,
+      "No position is open.\n",
+      "Not sold, as without config.journal nothing says whether a strategy bought it: 0.5 BTC.\n",
+    ]);
+    expect(await closed("kept", { ...traded, journal: { dir: "j" } }, sold)).toEqual([
+      0,
+      "main: 0.5 in BTC-USDT closed\nNo position is open, and no strategy holds spot.\n",
+      "Trading stays halted until you start with `sluice run --resume`.\nNot sold, as no strategy holds it by the journal: 0.5 BTC.\n",
+    ]);
+    const left = from([ending("left", { instId: "BTC-USDT", left: "0.2", reason: "why" })]);
+    const [code, , said] = await closed("dust", { ...traded, journal: { dir: "j" } }, left);
+    expect([code, said.includes("Not sold")]).toEqual([1, false]);
   });
 
   it("needs a word for real money, and has nothing to do at an embedded service", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { add, mul, neg, sub } from "../../../src/decimal.ts";
 import type { Engine, Event, PositionEnding } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { begun, crash, far, pass, resting, stop, type World, worldOf } from "../../support/harness/engine.ts";
+import { begun, crash, far, pass, resting, stop, venueOf, type World, worldOf } from "../../support/harness/engine.ts";
 
 const swap = "BTC-USDT-SWAP";
 const buy = (qty: string): WantedOrder => ({ slot: "in", instId: swap, side: "buy", px: "60001", qty });
@@ -263,5 +263,79 @@ describe("Closing positions", () => {
     expect(second.events.filter(({ type }) => type === "order.refused" || type === "strategy.reducing")).toEqual([]);
     expect(positionIn(world)).toBe("0.1");
     await crash(world, second);
+  });
+});
+
+describe("Closing everything where strategies hold spot", () => {
+  const profile = {
+    order: { szUnit: { SPOT: "base", SWAP: "base" }, spotBuyFee: "base" },
+    capabilities: { cancelSpot: true },
+  } as const;
+  const spot = "BTC-USDT";
+  const balanceOf = (world: World, currency = "BTC"): string =>
+    world.venue.truth("main").balances.find((one) => one.currency === currency)?.balance ?? "0";
+
+  /** Two strategies hold spot, and the user some of before. */
+  const held = async (qty = "0.1") => {
+    const world = worldOf(profile);
+    world.venue = venueOf(world.clock, "5000000000", profile, [{ instId: spot, tickSize: "0.1", lotSize: "0.00001" }]);
+    world.venue.quote(spot, 600_000, 10_000_000, 600_010, 10_000_000, world.clock.now());
+    quoted(world, 60_000);
+    const request = { method: "POST", path: "/api/v1/trade/order", query: {}, key: "k1", ip: "elsewhere" } as const;
+    const body = { instId: spot, side: "buy", ordType: "market", sz: "1" };
+    world.venue.handle({ ...request, body }, world.clock.now());
+    const entry = { slot: "spot", instId: spot, side: "buy", ordType: "market", qty } as const;
+    world.wanted$ = concat(of([entry, buy("0.1")]), NEVER);
+    world.second$ = concat(of([{ ...entry, qty: "0.2" }]), NEVER);
+    const life = await begun(world);
+    await pass(world, 20_000);
+    expect([balanceOf(world), positionIn(world)]).toEqual(["1.29935", "0.1"]);
+    return { world, life };
+  };
+
+  it("sells what they bought and nothing else, and says so of each", async () => {
+    const { world, life } = await held();
+    const { endings, state } = closing(life.engine);
+    await pass(world, 20_000);
+    expect(state.done).toBe(true);
+    const told = endings.map(({ kind, instId, pos, left, strategy = "" }) =>
+      [kind, instId, pos, left, strategy].join(" "),
+    );
+    expect(new Set(told)).toEqual(
+      new Set([`closed ${spot} 0.09995 0 one`, `closed ${spot} 0.1999 0 two`, `closed ${swap} 0.1 0 `]),
+    );
+    expect([balanceOf(world), positionIn(world)]).toEqual(["0.9995", "0"]);
+    await stop(world, life.engine);
+  });
+
+  it("sells also what only the journal knows of, and books it for the next run", async () => {
+    const { world, life } = await held();
+    await stop(world, life.engine);
+    delete world.second$;
+    world.wanted$ = NEVER;
+    const next = await begun(world);
+    const { endings } = closing(next.engine);
+    await pass(world, 20_000);
+    expect(endings.map(({ kind }) => kind)).toEqual(["closed", "closed", "closed"]);
+    expect(balanceOf(world)).toBe("0.9995");
+    await stop(world, next.engine);
+    const last = await begun(world);
+    const again = closing(last.engine);
+    await pass(world, 20_000);
+    expect([again.endings, again.state.done, balanceOf(world)]).toEqual([[], true, "0.9995"]);
+    await stop(world, last.engine);
+  });
+
+  it("names what is less than the smallest order as left", async () => {
+    const { world, life } = await held();
+    world.venue.change(spot, { lotSize: "0.001" }, world.clock.now());
+    await pass(world, 3_700_000);
+    const { endings } = closing(life.engine);
+    await pass(world, 130_000);
+    expect(endings.filter(({ instId }) => instId === spot)).toMatchObject([
+      { kind: "left", left: "0.00095", reason: "it is less than the smallest order" },
+      { kind: "left", left: "0.0009", reason: "it is less than the smallest order" },
+    ]);
+    await stop(world, life.engine);
   });
 });

@@ -101,8 +101,9 @@ export class Actions {
   close() {
     const engines = this.#shown();
     const positions = accountPositions(engines);
+    const spot = spotHoldings(engines);
     const reason = reasonField("Why (for the journal)", "closed from the dashboard");
-    const said = element("div", {}, points(closingAll(positions)));
+    const said = element("div", {}, points(closingAll(positions, spot)));
     const choices = positions.map(({ engine, held }) =>
       element("option", {}, `${engines.length > 1 ? `${engine.id}: ` : ""}${held}`),
     );
@@ -110,7 +111,7 @@ export class Actions {
     const chosen = () => positions[which.selectedIndex - 1];
     which.addEventListener("change", () => {
       const one = chosen();
-      said.replaceChildren(points(one === undefined ? closingAll(positions) : closingOne(one)));
+      said.replaceChildren(points(one === undefined ? closingAll(positions, spot) : closingOne(one)));
     });
     openDialog({
       title: "Close positions",
@@ -251,12 +252,20 @@ const accountPositions = (engines) =>
 const foreign =
   "What other programs hold of it on this account is closed as well. What it costs depends on the market.";
 
-/** @param {readonly AccountPosition[]} positions */
-const closingAll = (positions) => [
+/** Orders that sell what strategies hold of spot. @param {readonly SourceState[]} engines */
+const spotHoldings = (engines) =>
+  engines
+    .flatMap((engine) => engine.list("positions"))
+    .filter(({ instId, qty }) => !instId.endsWith("-SWAP") && Number(qty) !== 0)
+    .map(({ strategy, instId, qty }) => `${closingOrder(qty, instId)} of ${strategy}`);
+
+/** @param {readonly AccountPosition[]} positions @param {readonly string[]} spot */
+const closingAll = (positions, spot) => [
   "All strategies are halted, and every open order of this engine is canceled.",
   positions.length === 0
     ? "Then every position of the account is closed at the market. None is known now."
     : `Then every position of the account is closed at the market: ${positions.map(({ orders }) => orders).join(", ")}.`,
+  ...(spot.length === 0 ? [] : [`What strategies hold of spot is sold: ${spot.join(", ")}.`]),
   "Positions that other programs opened on this account are closed as well. What it costs depends on the market.",
 ];
 
