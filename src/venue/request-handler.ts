@@ -21,7 +21,17 @@ import { amend } from "./order-amendment.ts";
 import { cancelBatch, closePosition, place, setLeverage } from "./order-entry.ts";
 import { getOrder, listHistory, listPending, positionRecordsOf } from "./queries.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
-import { type Answer, badRequest, done, forbidden, limited, unauthenticated, unknownPath } from "./responses.ts";
+import {
+  type Answer,
+  badRequest,
+  done,
+  forbidden,
+  limited,
+  type Refusal,
+  refused,
+  unauthenticated,
+  unknownPath,
+} from "./responses.ts";
 
 /** What other exchanges' requests may say beside the described one. */
 export interface Beyond {
@@ -33,6 +43,8 @@ export interface Beyond {
   readonly unnamed?: string;
   /** The product that the client named, where the request does not. */
   readonly product?: string;
+  /** Why it is refused whatever the exchange would say of it: limits and permission are asked first. */
+  readonly refusal?: Refusal;
 }
 
 /** A request as the embedded exchange takes it, after signatures were checked. */
@@ -186,6 +198,7 @@ export class RequestHandler {
     const permission = name === "placeOrder" ? this.#placePermission(request.body) : endpoint.permission;
     if (holder !== undefined && permission !== "none" && !holder.permissions.has(permission))
       return forbidden(profile, permission);
+    if (request.beyond?.refusal !== undefined) return refused(profile, request.beyond.refusal);
     const input = endpoint.method === "GET" ? request.query : request.body;
     let problems: readonly string[];
     try {

@@ -2,13 +2,15 @@
  * Calls of BloFin v1 (REST) as questions to the venue, and its answers in their form.
  *
  * Invariants: refusals have HTTP status 200 and a code, limits 429, a banned address 403; every element of a batch is answered; a call
- * that lacks something is refused with its published code and asks nothing.
+ * that lacks something is refused with its published code and asks nothing, a bad order of a batch alone; a parameter that BloFin has and
+ * the venue does not model is refused by name (modelled-fields.ts).
  * Source of paths, parameters and codes: BloFin's public API documentation.
  * Not here: who may call (served-blofin.ts), the records (served-blofin-records.ts).
  */
 import type { Refusal } from "../../responses.ts";
 import type { VenueResponse } from "../../venue.ts";
 import type { Call, Question, Service, Speech } from "../served-dialect.ts";
+import { any, type FieldsByEndpoint, unmodelled, unmodelledText } from "./modelled-fields.ts";
 import {
   accountOf,
   type BlofinRecord,
@@ -69,6 +71,22 @@ const notCancelable = "Cancel failed as the order has been filled, triggered, ca
 
 const elementsMax = 20;
 
+/** What a call may say; `brokerId` names the program. */
+const fields: FieldsByEndpoint = {
+  placeOrder: {
+    ...any("instId", "marginMode", "positionSide", "side", "orderType", "price", "size"),
+    ...any("reduceOnly", "clientOrderId", "brokerId"),
+  },
+  cancelBatch: any("instId", "orderId", "clientOrderId"),
+  closePosition: any("instId", "marginMode", "positionSide", "clientOrderId", "brokerId"),
+  setLeverage: any("instId", "leverage", "marginMode", "positionSide"),
+};
+
+const notModelled = (endpoint: keyof typeof fields, given: unknown): Refusal | undefined => {
+  const name = unmodelled(fields[endpoint], given);
+  return name === undefined ? undefined : { code: "152002", msg: unmodelledText(name) };
+};
+
 const placement = (given: Texts): Question | Refusal => {
   const market = given["orderType"] === "market";
   const lacks = missing(given, ["instId", "marginMode", "side", "orderType", "size", ...(market ? [] : ["price"])]);
@@ -101,8 +119,15 @@ const placements = ({ path, body }: Call): Questions => {
   const orders = path.endsWith("batch-orders") ? body : [body];
   if (!Array.isArray(orders) || orders.length === 0) return badForm;
   if (orders.length > elementsMax) return tooMany;
-  const questions = orders.map((order) => placement(textsOf(order)));
-  return questions.find((question): question is Refusal => "code" in question) ?? (questions as unknown as Questions);
+  const questions: Question[] = [];
+  for (const order of orders) {
+    const given = textsOf(order);
+    const question = notModelled("placeOrder", order) ?? placement(given);
+    if (!("code" in question)) questions.push(question);
+    else if (!path.endsWith("batch-orders")) return question;
+    else questions.push({ body: known({ instId: ourId(given["instId"] ?? "") }), beyond: { refusal: question } });
+  }
+  return questions as unknown as Questions;
 };
 
 /** A product that an order without one is of: cancels need not name it. */
@@ -113,6 +138,8 @@ const cancels = ({ path, body }: Call): Questions => {
   if (!Array.isArray(elements) || elements.length === 0) return badForm;
   if (elements.length > elementsMax) return tooMany;
   const given = elements.map(textsOf);
+  const refusal = elements.map((element) => notModelled("cancelBatch", element)).find((one) => one !== undefined);
+  if (refusal !== undefined) return refusal;
   if (given.some(({ orderId, clientOrderId }) => orderId === undefined && clientOrderId === undefined)) return noIds;
   if (new Set(given.map(({ orderId }) => orderId === undefined)).size > 1) return mixedIds;
   const ids = given.map(({ instId, orderId, clientOrderId }) => ({
@@ -171,9 +198,15 @@ export const askBlofin = (call: Call): Questions => {
     case "cancelBatch":
       return cancels(call);
     case "closePosition":
-      return onPosition(body, { clOrdId: body["clientOrderId"] }, ["instId", "marginMode"]);
+      return (
+        notModelled(call.endpoint, call.body) ??
+        onPosition(body, { clOrdId: body["clientOrderId"] }, ["instId", "marginMode"])
+      );
     case "setLeverage":
-      return onPosition(body, { lever: body["leverage"] }, ["instId", "leverage", "marginMode"]);
+      return (
+        notModelled(call.endpoint, call.body) ??
+        onPosition(body, { lever: body["leverage"] }, ["instId", "leverage", "marginMode"])
+      );
   }
 };
 

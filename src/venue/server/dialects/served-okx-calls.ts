@@ -2,14 +2,15 @@
  * Calls of OKX v5 (REST) as questions to the venue, and its answers in their form.
  *
  * Invariants: every element of a batch is answered; a call that lacks something is refused with its published code and asks nothing;
- * parameters that OKX has and the venue does not are ignored, as OKX ignores those it does not know.
+ * a bad element of a batch fails alone; a parameter that OKX has and the venue does not model is refused by name (modelled-fields.ts).
  * Source of paths, parameters and codes: OKX v5 as its public clients send and read it (served-okx.ts).
  * Not here: who may call (served-okx.ts), the records (served-okx-records.ts).
  */
-import { instTypeOf } from "../../../contract/inst-id.ts";
+import { instTypeOf, readInstId } from "../../../contract/inst-id.ts";
 import type { Refusal } from "../../responses.ts";
 import type { VenueResponse } from "../../venue.ts";
 import type { Call, Question, Service, Speech } from "../served-dialect.ts";
+import { any, type FieldsByEndpoint, unmodelled, unmodelledText } from "./modelled-fields.ts";
 import { accountOf, instrumentOf, type OkxRecord, orderOf, positionOf } from "./served-okx-records.ts";
 import {
   envelopeOf,
@@ -50,6 +51,64 @@ const wrong = (name: string): Refusal => ({ code: "51000", msg: `Parameter ${nam
 const noInstrument: Refusal = { code: "51001", msg: "Instrument ID or Spread ID doesn't exist." };
 const noOrder: Refusal = { code: "51603", msg: "Order does not exist" };
 
+/** What a call may say. `tag` and `reqId` are the client's own words; `ccy` chooses a margin currency of products that are not here. */
+const fields: FieldsByEndpoint = {
+  placeOrder: {
+    ...any(
+      "instId",
+      "tdMode",
+      "side",
+      "posSide",
+      "ordType",
+      "sz",
+      "px",
+      "reduceOnly",
+      "tgtCcy",
+      "clOrdId",
+      "tag",
+      "ccy",
+    ),
+    // The venue makes no order smaller, whatever this says, and moves no price.
+    ...any("banAmend"),
+    pxAmendType: ["0"],
+  },
+  amendOrder: {
+    ...any("instId", "ordId", "clOrdId", "newPx", "newSz", "reqId"),
+    cxlOnFail: ["false"],
+    pxAmendType: ["0"],
+  },
+  cancelBatch: any("instId", "ordId", "clOrdId"),
+  closePosition: { ...any("instId", "mgnMode", "posSide", "clOrdId", "tag", "ccy"), autoCxl: ["false"] },
+  setLeverage: any("instId", "lever", "mgnMode", "posSide", "ccy"),
+};
+
+const notModelled = (endpoint: keyof typeof fields, given: unknown): Refusal | undefined => {
+  const name = unmodelled(fields[endpoint], given);
+  return name === undefined ? undefined : { code: "51000", msg: unmodelledText(name) };
+};
+
+/** One that is answered as an order is, after limits and permission. */
+const refusing = ({ instId }: Texts, refusal: Refusal): Question => ({ body: known({ instId }), beyond: { refusal } });
+
+/** A question for each order: of a batch what is wrong with one concerns that one alone. */
+const each = (
+  { path, endpoint }: Call,
+  orders: readonly unknown[],
+  read: (given: Texts) => Question | Refusal,
+): Questions => {
+  const isBatch = path.endsWith("batch-orders");
+  const questions: Question[] = [];
+  for (const order of orders) {
+    const given = textsOf(order);
+    const refusal = notModelled(endpoint, order);
+    const question = refusal === undefined ? read(given) : refusing(given, refusal);
+    if (!("code" in question)) questions.push(question);
+    else if (isBatch) questions.push(refusing(given, question));
+    else return question;
+  }
+  return questions as unknown as Questions;
+};
+
 type Questions = readonly [Question, ...Question[]] | Refusal;
 
 /** Sizes of spot market orders are money when buying and coins when selling, unless the order says otherwise. */
@@ -67,13 +126,13 @@ const placement = (given: Texts): Question | Refusal => {
   return { body: known({ ...order, ...onSwap }), ...(byMoney && { beyond: { szUnit: "quote_notional" } }) };
 };
 
-const placements = ({ path, body }: Call): Questions => {
+const placements = (call: Call): Questions => {
+  const { path, body } = call;
   const orders = path.endsWith("batch-orders") ? body : [body];
   if (!Array.isArray(orders) || orders.length === 0)
     return { code: "50000", msg: "Body for POST request can not be empty." };
   if (orders.length > elementsMax) return { code: "51111", msg: `Maximum ${elementsMax} orders can be placed in bulk` };
-  const questions = orders.map((order) => placement(textsOf(order)));
-  return questions.find((question): question is Refusal => "code" in question) ?? (questions as unknown as Questions);
+  return each(call, orders, placement);
 };
 
 /** Elements of a batch. */
@@ -83,15 +142,46 @@ const cancels = ({ path, body }: Call): Questions => {
   const elements = (path.endsWith("cancel-order") ? [body] : body) as readonly unknown[];
   if (!Array.isArray(elements) || elements.length === 0)
     return { code: "50000", msg: "Body for POST request can not be empty." };
-  const given = elements.map(textsOf);
-  if (given.some(({ instId }) => instId === undefined)) return empty("instId");
+  const refusals = elements.map(cancelProblem);
+  const [refusal] = refusals;
+  if (refusal !== undefined && path.endsWith("cancel-order")) return refusal;
+  const asked = elements.filter((_, index) => refusals[index] === undefined).map(textsOf);
+  // Nothing is left to ask but whether the call is allowed.
+  if (asked.length === 0 && refusal !== undefined) return [{ body: [], beyond: { refusal } }];
   return [
     {
-      body: given.map(({ instId, ordId, clOrdId }) =>
+      body: asked.map(({ instId, ordId, clOrdId }) =>
         known({ instId, ...(ordId === undefined ? { clOrdId } : { ordId }) }),
       ),
     },
   ];
+};
+
+const idLengthMax = 64;
+
+/** Why one cancel of a call cannot be asked for. */
+const cancelProblem = (element: unknown): Refusal | undefined => {
+  const { instId, ordId = "", clOrdId = "" } = textsOf(element);
+  if (instId === undefined) return empty("instId");
+  if (readInstId(instId) === undefined) return noInstrument;
+  if (ordId.length > idLengthMax) return wrong("ordId");
+  if (clOrdId.length > idLengthMax) return wrong("clOrdId");
+  return notModelled("cancelBatch", element);
+};
+
+/** The results of a call's cancels: those that were not asked for have their own. */
+const canceled = ({ body }: Call, data: readonly OkxRecord[]): object => {
+  const results = data.values();
+  const elements: readonly unknown[] = Array.isArray(body) ? body : [body];
+  return bulk(
+    elements.flatMap((element) => {
+      const refusal = cancelProblem(element);
+      const { ordId = "", clOrdId = "" } = textsOf(element);
+      if (refusal !== undefined) return [{ ordId, clOrdId, sCode: refusal.code, sMsg: refusal.msg }];
+      const result = results.next();
+      return result.done === true ? [] : [result.value];
+    }),
+  );
 };
 
 const amendment = ({ instId, ordId, clOrdId, newPx, newSz }: Texts): Question | Refusal => {
@@ -103,14 +193,14 @@ const amendment = ({ instId, ordId, clOrdId, newPx, newSz }: Texts): Question | 
   return { body: known({ instId, ...(ordId === undefined ? { clOrdId } : { ordId }), px: newPx, sz: newSz }) };
 };
 
-const amendments = ({ path, body }: Call): Questions => {
+const amendments = (call: Call): Questions => {
+  const { path, body } = call;
   const orders = path.endsWith("batch-orders") ? body : [body];
   if (!Array.isArray(orders) || orders.length === 0)
     return { code: "50000", msg: "Body for POST request can not be empty." };
   if (orders.length > elementsMax)
     return { code: "51111", msg: `Maximum ${elementsMax} orders can be amended in bulk` };
-  const questions = orders.map((order) => amendment(textsOf(order)));
-  return questions.find((question): question is Refusal => "code" in question) ?? (questions as unknown as Questions);
+  return each(call, orders, amendment);
 };
 
 const listing = ({ endpoint, query }: Call): Questions => {
@@ -161,9 +251,9 @@ export const askOkx = (service: Service, call: Call): Questions => {
     case "cancelBatch":
       return cancels(call);
     case "closePosition":
-      return changes(given, ["instId", "mgnMode"], given);
+      return notModelled(call.endpoint, call.body) ?? changes(given, ["instId", "mgnMode"], given);
     case "setLeverage":
-      return changes(given, ["instId", "lever", "mgnMode"]);
+      return notModelled(call.endpoint, call.body) ?? changes(given, ["instId", "lever", "mgnMode"]);
   }
 };
 
@@ -260,7 +350,7 @@ const saidBy = (service: Service, call: Call, answers: Parameters<Speech["answer
   if (call.endpoint === "placeOrder") return placed(service, call, answers);
   if (call.endpoint === "amendOrder") return amended(service, call, answers);
   if (code === service.contract.profile.answers.badRequestCode) return { code: "51000", msg, data: [] };
-  if (call.endpoint === "cancelBatch") return bulk(data);
+  if (call.endpoint === "cancelBatch") return canceled(call, data);
   if (code === "0" && call.path.endsWith("account/config"))
     return { code, msg, data: [{ posMode: "net_mode", acctLv: "2" }] };
   const records = shown(service, call, data);
