@@ -65,7 +65,7 @@ export const canaries: readonly Canary[] = [
   { name: "a cancel that was denied is a cancel", file: withdrawals, find: "        this.#rest(order, end.reason);\n        this.#unknownOrders.ask(order);", put: `        this.#lifecycle.end(order, "canceled", end.reason);\n        this.#unknownOrders.ask(order);`, seed: 7 },
   { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "if (!isOver(order)) this.#send(order);", put: "", seed: 8 },
   { name: "a placement does not wait for its record", file: durable, find: written, put: "void log.commit().catch(() => undefined);", seed: 1 },
-  { name: "placements do not pass the journal", file: durable, find: `request.endpoint !== "placeOrder"`, put: `request.endpoint !== "closePosition"`, seed: 1, quick: true },
+  { name: "placements do not pass the journal", file: durable, find: `endpoint === "placeOrder" ? (request.body as PlaceBody) : this.#closeOf(request)`, put: "this.#closeOf(request)", seed: 1, quick: true },
   { name: "a failed journal is no reason to stop", file: durable, find: written, put: "await log.commit(clOrdId);", seed: 163 },
   { name: "what was missed is not written when the disk works again", file: store, find: "    try {\n      await this.#rotate();", put: "    try {", seed: 2 },
   { name: "nothing is flushed", file: store, find: "const synced = this.#file.sync();", put: "const synced = Promise.resolve();", seed: 1 },
