@@ -8,6 +8,7 @@
 import { SluiceError } from "../errors.ts";
 import { isTerms, type Series, type SeriesKind, type Tape } from "../market/tape/tape.ts";
 import { type Matching, matchingOf } from "../venue/queue-model.ts";
+import { volumeDoubt } from "./bar-volumes.ts";
 import { isPlayed } from "./candle-prints.ts";
 import { type FillModel, type FillSource, type Fills, modelOf, queueText } from "./fill-models.ts";
 
@@ -17,6 +18,8 @@ export interface FillChoice {
   /** Whether rows of the series reach the service. */
   readonly plays: (series: Series) => boolean;
   readonly matching: (instId: string) => Matching | undefined;
+  /** Whether the volume of bars bounds what takers of the instrument get. */
+  readonly isCut: (instId: string) => boolean;
   /** For the assumptions of a report. */
   readonly sentences: readonly string[];
 }
@@ -52,19 +55,50 @@ export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
     throw lacking(asked, tape.instruments[instrument]?.instId ?? "", held);
   });
   const byId = new Map(tape.instruments.map(({ instId }, instrument) => [instId, models[instrument]]));
+  const doubts = doubtsOf(tape, models);
   return {
     models,
     plays: (series) => isTerms(series) || playsWith(models[series.instrument], series, tape),
     matching: (instId) => {
       const model = byId.get(instId);
+      if (model?.from === "candles") {
+        const isFree = model.volume === "unlimited" || doubts.has(instId);
+        return { ...matchingOf(model.queue, isFree ? "unlimited" : "traded", isFree), endless: isFree };
+      }
       // What is displayed beside prints and bars is made of them: counted as well, their volume would count twice.
       return (
         model &&
         matchingOf(model.queue, model.volume, model.volume === "unlimited" || reads[model.from].includes("quote"))
       );
     },
-    sentences: sentencesOf(tape, models, kinds, asked === undefined),
+    isCut: (instId) => {
+      const model = byId.get(instId);
+      return model?.from === "candles" && model.volume === "traded" && !doubts.has(instId);
+    },
+    sentences: [
+      ...sentencesOf(tape, models, kinds, asked === undefined),
+      ...[...doubts].map(
+        ([instId, doubt]) => `volume of ${instId} bounds nothing, orders are filled completely: ${doubt}`,
+      ),
+    ],
   };
+};
+
+/** Instruments whose bars are to bound fills by volume and cannot, with the reason. */
+const doubtsOf = (
+  { series, instruments }: Tape,
+  models: readonly (FillModel | undefined)[],
+): ReadonlyMap<string, string> => {
+  const doubts = new Map<string, string>();
+  for (const one of series) {
+    const model = models[one.instrument];
+    const instrument = instruments[one.instrument];
+    if (one.kind !== "candle" || model?.from !== "candles" || model.volume !== "traded" || instrument === undefined)
+      continue;
+    const doubt = volumeDoubt(instrument, one);
+    if (doubt !== undefined) doubts.set(instrument.instId, doubt);
+  }
+  return doubts;
 };
 
 const kindsOf = (tape: Tape, instrument: number): ReadonlySet<SeriesKind> =>
@@ -119,7 +153,7 @@ const sentencesOf = (
     return [
       `fills${of} from ${model.from}, ${byRecording ? "the finest the recording holds" : "as the config says"}: ${sourceText(model)}`,
       `queue${of} ${queueText(model.queue)}`,
-      `volume${of} ${model.volume}: ${volumeText[model.volume]}`,
+      `volume${of} ${model.volume}: ${model.from === "candles" ? barVolumeText[model.volume] : volumeText[model.volume]}`,
       ...(silent.length === 0
         ? []
         : [
@@ -138,9 +172,16 @@ const sourceText = ({ from, path }: FillModel): string => {
     case "trades":
       return "takers meet the price of the last print of their side and its quantity";
     case "candles":
-      return `open, one extreme, the other (${path === "pessimistic" ? "the worse one for the account first: a stop before a take-profit, the end that meets only resting buys or only resting sells last; else the low when the bar rose" : "the low first when the bar rose"}), close, each a third of the bar apart with a quarter of its volume and a spread of one tick`;
+      return `open, one extreme, the other (${path === "pessimistic" ? "the worse one for the account first: a stop before a take-profit, the end that meets only resting buys or only resting sells last; else the low when the bar rose" : "the low first when the bar rose"}), close, each a third of the bar apart with a spread of one tick`;
   }
 };
+
+const barVolumeText = {
+  unlimited:
+    "orders that take are filled completely at the price of their side, and a print through a resting price fills the order completely, whatever the volume of the bar",
+  traded:
+    "a quarter of the bar's volume is behind each of its four prices: orders that take get no more at one of them, and a resting order no more than was printed at its price or through it",
+} as const;
 
 const volumeText = {
   unlimited:

@@ -28,10 +28,11 @@ export interface FillModel {
   /** How a resting order moves up at its price. */
   readonly queue: Queue;
   /**
-   * - `unlimited`: a print through a resting price, or a price displayed on the other side at or beyond it, fills the order completely,
+   * - `unlimited`: from candles, orders that take are filled completely. A print through a resting price, or a price displayed on the other side at or beyond it, fills the order completely,
    *   however little was traded or shown. Fit for orders that are small beside the market's.
    * - `traded`: no more is filled than was printed or shown, orders in front of others first; of a best price no more than once until
-   *   that side of the quote changes. From trades and candles by prints alone.
+   *   that side of the quote changes. From trades and candles by prints alone. From candles, takers too get no more than a quarter of
+   *   the bar's volume at each of its four prices; a volume that cannot be a quantity of the base currency bounds nothing (bar-volumes.ts).
    */
   readonly volume: FillVolume;
   /** For candles only. */
@@ -74,8 +75,9 @@ export const tradeFills = (options: QueueOptions = {}): FillModel =>
 
 /**
  * Fills from bars. Needs candles, and plays the shortest ones of each instrument.
- * Assumes four prints to a bar, a third of it apart: open, one extreme, the other, close, each with a quarter of the volume and a
- * spread of one tick around it. Strategies see finished bars only, so an order meets no price that was past when it came.
+ * Assumes four prints to a bar, a third of it apart: open, one extreme, the other, close, each with a spread of one tick around it and,
+ * with `volume: "traded"`, a quarter of the volume. Strategies see finished bars only, so an order meets no price that was past when
+ * it came.
  */
 export const candleFills = (options: QueueOptions & { readonly path?: BarPath } = {}): FillModel =>
   modelOf("candleFills", { from: "candles", ...options });

@@ -21,6 +21,7 @@ import type { RequestedData } from "../report/requested-data.ts";
 import { isAnnualised, returnSeries } from "../report/return-series.ts";
 import { type RateOf, TradeStatistics } from "../report/trade-statistics.ts";
 import { tradedIn } from "../report/traded.ts";
+import { VolumeCuts } from "../report/volume-cuts.ts";
 import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { BacktestSpec, OpenBacktest } from "./backtest-service.ts";
@@ -44,6 +45,7 @@ interface Heard {
   readonly minutes: QuotaMinutes;
   readonly asked: RequestedData;
   readonly resting: RestingOrders;
+  readonly cuts: VolumeCuts;
   readonly rateOf: RateOf;
   readonly latency: () => RunReport["latency"];
   /** What counts begins when it is called. */
@@ -82,6 +84,7 @@ export const createReportCollector = (
         ms: endAt - tradesAt,
         open: resting,
       });
+      const cuts = heard.cuts.list();
       const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
         fixture: fixtureOf(service),
         seed,
@@ -93,6 +96,7 @@ export const createReportCollector = (
         perStrategy: strategiesOf(engine, heard, marks),
         turnedDown: heard.tally.reasons.list(),
         turnedDownMore: heard.tally.reasons.more(),
+        ...(cuts.length > 0 && { volumeCuts: cuts }),
         coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
         assumptions: [...assumptionsOf(service), ...isolationOf(config)],
       };
@@ -149,6 +153,12 @@ const listen = (
   const minutes = new QuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
   asked.watch(simulated.feed);
   const resting = new RestingOrders(contract.profile);
+  const { filledBy, venue } = simulated;
+  const cuts = new VolumeCuts(
+    contract.profile,
+    (instId) => filledBy.isCut(instId),
+    (instId) => venue.markPx(instId),
+  );
   // In a warm-up only what is asked for counts, because it is asked for at the start.
   const counted: { minutes: QuotaMinutes | undefined } = { minutes: undefined };
   let before: MeterReport | undefined;
@@ -169,9 +179,10 @@ const listen = (
   simulated.venue.onLiquidation((liquidation) => tally.onLiquidation(liquidation));
   simulated.venue.onOrder((_, record) => {
     resting.onOrder(record);
+    cuts.onOrder(record);
   });
   const latency = watchSends(service, contract, tally, counted);
-  return { tally, minutes, asked, resting, rateOf, latency, begin, before: () => before };
+  return { tally, minutes, asked, resting, cuts, rateOf, latency, begin, before: () => before };
 };
 
 const strategiesOf = (

@@ -17,6 +17,7 @@ import {
 } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import type { BarFollowers } from "./bar-followers.ts";
+import { withoutLostVolumes } from "./bar-volumes.ts";
 import { CandlePlayer, isPlayed, type LateBars } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 import { TradeQuote, tradeTaker } from "./fill-trades.ts";
@@ -98,7 +99,8 @@ const takerOf = (
     }
     case "candle": {
       if (fills === undefined && !isPlayed(series, tape.series)) return () => undefined;
-      const bars = new CandlePlayer(venue, clock, instId, series, skewMs, model?.path, followers.get(instId));
+      const bounded = model?.volume === "traded" ? withoutLostVolumes(series) : series;
+      const bars = new CandlePlayer(venue, clock, instId, bounded, skewMs, model?.path, followers.get(instId));
       return Object.assign((row: number): void => bars.take(row), { bars });
     }
     case "mark": {

@@ -22,6 +22,7 @@ import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
 import type { MoreRejections, RejectionReason } from "./rejection-reasons.ts";
 import type { Returns } from "./returns.ts";
 import type { TradeReport } from "./trades.ts";
+import type { VolumeCut } from "./volume-cuts.ts";
 
 /** A position at the end, valued by the market. */
 export interface PositionReport {
@@ -236,6 +237,8 @@ export interface RunReport {
   readonly returns?: Returns;
   /** Buy and hold of the instrument that was traded first; left out where none was, and of runs that began with nothing. */
   readonly benchmark?: BenchmarkReport;
+  /** Orders that got less than they wanted because the volume of bars bounded them, by instrument; left out where there are none. */
+  readonly volumeCuts?: readonly VolumeCut[];
   /** What the recording holds, and its gaps. */
   readonly coverage: Coverage;
   /** What a reader must know before the figures, the gravest first; none of an ordinary run. */

@@ -15,6 +15,7 @@ export const warningsOf = (report: Omit<RunReport, "resultHash" | "wallMs" | "wa
     ...noneAccepted(report),
     ...failed.map(([name]) => `The strategy ${name} failed; its orders were withdrawn.`),
     ...unprotected(report),
+    ...cutByVolume(report),
     ...missing(report.coverage),
     ...silent(report),
     ...(report.run?.equity !== "fills" && compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0
@@ -34,6 +35,12 @@ const unprotected = ({ perStrategy }: Pick<RunReport, "perStrategy">): readonly 
       ? []
       : [`${counted(inexact, "order")} of ${name} executed another quantity than was wanted (events order.inexact).`]),
   ]);
+
+const cutByVolume = ({ volumeCuts = [] }: Pick<RunReport, "volumeCuts">): readonly string[] =>
+  volumeCuts.map(
+    ({ instId, orders, of, percent }) =>
+      `${orders} of ${counted(of, "order")} that took from bars of ${instId} got less than wanted, ${percent} % of the quantity of all: a quarter of a bar's volume is all that one price gives (volume: "traded").`,
+  );
 
 const missing = ({ missing: all, missed = [] }: RunReport["coverage"]): readonly string[] => {
   const named = new Set(missed.map(({ what }) => what));

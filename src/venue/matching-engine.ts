@@ -62,7 +62,9 @@ export const offersFor = (
   { account, sign, px, ordType }: Pick<Order, "account" | "sign" | "px" | "ordType">,
 ): Offer[] => {
   const half = sign === 1 ? book.asks : book.bids;
-  return offersOf(half, ordType === "market" ? Number.NEGATIVE_INFINITY : half.sign * px, book.room, account);
+  const offers = offersOf(half, ordType === "market" ? Number.NEGATIVE_INFINITY : half.sign * px, book.room, account);
+  if (book.matching.endless !== true) return offers;
+  return offers.map((offer) => (offer.maker === undefined ? { ...offer, lots: Number.MAX_SAFE_INTEGER } : offer));
 };
 
 /** Lots of the order that a price buys: what is left, or what the rest of the budget pays for. */
@@ -86,7 +88,7 @@ export const take = (book: Book, order: Order, offers: readonly Offer[], at: num
     satisfied = count === most;
     if (count <= 0) continue;
     if (maker === undefined) {
-      consume(half, px, count);
+      if (book.matching.endless !== true) consume(half, px, count);
     } else {
       book.lastPx = px;
       fillMaker(book, half, maker, count, at);

@@ -37,6 +37,8 @@ export interface Matching {
   readonly volume: FillVolume;
   /** Whether a price displayed across an order fills it: not where it is made of the very prints that do. */
   readonly crosses: boolean;
+  /** Whether takers get all they want at a displayed price, and take nothing away there: its quantity is not known. */
+  readonly endless?: boolean;
 }
 
 export const powerDefault = 2;
