@@ -10,7 +10,7 @@ import { liveSchema } from "../../src/client/live/live-service.ts";
 import { watchdogDefaults } from "../../src/host/config.ts";
 import { configSchema } from "../../src/host/config-schema.ts";
 import { isolationDefaults } from "../../src/host/define.ts";
-import { defaultRules } from "../../src/orders/risk/pre-trade-checks.ts";
+import { rulesOf } from "../../src/orders/risk/pre-trade-checks.ts";
 import { defaultFreshness } from "../../src/orders/state/resources.ts";
 import { defaultReserve } from "../../src/scheduler/quota/reserve.ts";
 import { docOf, type Field, interfaceOf } from "./docstrings.ts";
@@ -119,9 +119,10 @@ export const keyTables = (): readonly KeyTable[] => [
     fields: optional([
       ...fieldsOf("src/orders/risk/pre-trade-checks.ts", "RuleSet"),
       ...fieldsOf("src/orders/risk/risk-limits.ts", "RiskRules"),
+      ...fieldsOf("src/orders/post-only.ts", "PostOnlyRules"),
     ]),
     schema: inConfig("orders"),
-    defaults: { ...defaultRules },
+    defaults: { ...rulesOf() },
   }),
   tableOf({
     place: "quota",

@@ -25,7 +25,7 @@ import { type JournalRecord, knownRecord } from "../journal/journal-records.ts";
 import { createProtectionRecords, type ProtectionRecord } from "../journal/protection-records.ts";
 import { openWriteAheadLog } from "../journal/write-ahead-log.ts";
 import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk/limit-changes.ts";
-import { defaultRules, type RuleSet } from "../orders/risk/pre-trade-checks.ts";
+import { type RuleSet, rulesOf } from "../orders/risk/pre-trade-checks.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
 import type { JournalEnd } from "../orders/unrecorded-orders.ts";
 import { JournalEnds } from "./journal-end.ts";
@@ -51,7 +51,7 @@ export const placementJournal = (
 ): PlacementJournal => {
   if (journal === undefined) throw new SluiceError("BUG", "A journal was opened that no config asks for.");
   const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
-  const rules = { ...defaultRules, ...orders };
+  const rules = rulesOf(orders);
   return new PlacementLog({
     config: { ...journal, dir: resolve(journal.dir) },
     owner,

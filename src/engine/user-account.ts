@@ -16,8 +16,9 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
 import { OrderManager } from "../orders/order-manager.ts";
+import type { PostOnlyPause } from "../orders/post-only.ts";
 import type { PlannedProtection } from "../orders/protection/earlier-order.ts";
-import { defaultRules } from "../orders/risk/pre-trade-checks.ts";
+import { rulesOf } from "../orders/risk/pre-trade-checks.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
 import { createResources, defaultFreshness, type Resources } from "../orders/state/resources.ts";
 import type { TrackedOrder } from "../orders/tracked-order.ts";
@@ -65,6 +66,23 @@ interface UserAccountParts {
   readonly stopped$: Observable<void>;
 }
 
+/** Part of a minute window below which what is left after the reserve is scarce. */
+const scarcePart = 0.1;
+
+/** Whether a slot pauses whose post-only orders are rejected one after the other. */
+const pausesNow = (
+  pause: PostOnlyPause = "scarce",
+  windows: ReturnType<Ledger["state"]>,
+  { uid, ip }: ServiceUser,
+): boolean =>
+  pause === "always" ||
+  (pause === "scarce" &&
+    windows.some(
+      ({ layer, scope, capacity, free, reserved }) =>
+        ((layer === "uid" && scope === uid) || (layer === "ip" && scope === ip)) &&
+        free - reserved < capacity * scarcePart,
+    ));
+
 /** `listed` is the list to use, where another account reads it already. */
 const createUserAccount = (
   parts: UserAccountParts,
@@ -99,7 +117,8 @@ const createUserAccount = (
     strategies: config.strategies
       .filter((one) => (one.user ?? service.users[0]?.uid) === user.uid)
       .map(({ name }) => name),
-    rules: Object.assign({}, defaultRules, config.orders),
+    rules: rulesOf(config.orders),
+    pauses: () => pausesNow(config.orders.postOnlyPause, ledger.state(clock.now()), user),
     refused,
     flagOnly,
     onFound: (order) => {

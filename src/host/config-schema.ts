@@ -120,6 +120,7 @@ export const configSchema = {
         openPerStrategy: whole,
         openInAll: whole,
         changesPerSecond: positive,
+        postOnlyPause: { type: "string", enum: ["scarce", "always", "never"] },
         ...Object.fromEntries(moneyLimits.map((name) => [name, money])),
       },
     },

@@ -11,6 +11,7 @@ import type { ProfileOverrides } from "../contract/profile.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
 import type { CandleHistory, HistorySource } from "../market/history.ts";
+import type { PostOnlyRules } from "../orders/post-only.ts";
 import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import type { Freshness } from "../orders/state/resources.ts";
 import type { ReservePolicy } from "../scheduler/quota/reserve.ts";
@@ -117,7 +118,7 @@ export interface Config {
   /** What is known better than the default about a gap of the service description. */
   readonly profile?: ProfileOverrides;
   /** What may be sent: limits on money, on open orders, and on pace. */
-  readonly orders?: Partial<RuleSet>;
+  readonly orders?: Partial<RuleSet> & PostOnlyRules;
   /** Settings of the rate limiter. */
   readonly quota?: QuotaConfig;
   /** Leverage and margin mode by instrument; an instrument that is not named stays as it is at the service. */

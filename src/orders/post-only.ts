@@ -1,9 +1,10 @@
 /**
- * Post-only orders that would take: left out by their own word until the market has moved, and slowed down where the service rejects
- * one after the other.
+ * Post-only orders that would take: left out by their own word until the market has moved, and, while quota is scarce, slowed down where
+ * the service rejects one after the other.
  *
  * Invariants: what waits for the market is considered again with the next quote and once a second; a slot waits for at most `slowMsMax` at a time; an
- * accepted order ends the slowness of its slot; each series of rejections is told once; exits are never slowed down here.
+ * accepted order ends the slowness of its slot; each series of rejections is reported at most once; exits, and orders with
+ * `cross: "touch"` or `"skip"`, are never slowed down here.
  * Not here: the price of an order that moves to the touch (wanted-order.ts), rejected exits (exits.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -16,12 +17,25 @@ import type { Slots } from "./slots.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
 import { takes, type WantedOrder } from "./wanted-order.ts";
 
+/**
+ * When a slot pauses after three post-only rejections in a row, from half a second up to 30: `scarce` while a minute window of the user or
+ * the address has less than a tenth of its capacity left after the reserve, `always`, or `never`.
+ */
+export type PostOnlyPause = "scarce" | "always" | "never";
+
+export interface PostOnlyRules {
+  /** When a slot pauses after three post-only rejections in a row. Default `scarce`: while quota is scarce. */
+  readonly postOnlyPause?: PostOnlyPause;
+}
+
 interface PostOnlyOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
+  /** Whether slots pause after rejections now. */
+  readonly pauses: () => boolean;
 }
 
 /** So many in a row are a mishap of a fast market; from the next on it is the strategy's way. */
@@ -35,6 +49,8 @@ const seriesMax = 10_000;
 interface Series {
   readonly order: TrackedOrder;
   readonly count: number;
+  /** Number of pauses in a row, each twice as long as the one before. */
+  readonly pauses: number;
   /** No placement before this instant. */
   readonly until: number;
   armed: boolean;
@@ -70,8 +86,8 @@ export class PostOnlyOrders {
   holds(slot: Slot, wish: WantedOrder): boolean {
     if (wish.ordType !== "post_only") return false;
     return (
-      (this.#series.size > 0 && this.#isSlow(slot)) ||
-      (wish.cross !== undefined && wish.cross !== "reject" && this.#isOutside(slot, wish))
+      (this.#series.size > 0 && isSentAsIs(wish) && this.#isSlow(slot)) ||
+      (!isSentAsIs(wish) && this.#isOutside(slot, wish))
     );
   }
 
@@ -92,14 +108,17 @@ export class PostOnlyOrders {
     const { clock, contract, journal } = this.#options;
     if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true)
       return;
+    if (!isSentAsIs(order.wish)) return;
     const key = keyOf(order);
-    const count = (this.#series.get(key)?.count ?? 0) + 1;
-    const late = count - freeRejections;
-    const waitMs = late <= 0 ? 0 : Math.min(slowMsMax, slowMs * 2 ** (late - 1));
+    const known = this.#series.get(key);
+    const count = (known?.count ?? 0) + 1;
+    const isPaused = count > freeRejections && this.#options.pauses();
+    const pauses = (known?.pauses ?? 0) + (isPaused ? 1 : 0);
+    const waitMs = isPaused ? Math.min(slowMsMax, slowMs * 2 ** (pauses - 1)) : 0;
     this.#series.delete(key);
-    this.#series.set(key, { order, count, until: clock.now() + waitMs, armed: false });
+    this.#series.set(key, { order, count, pauses, until: clock.now() + waitMs, armed: false });
     if (this.#series.size > seriesMax) this.#series.delete(this.#series.keys().next().value as string);
-    if (late !== 1) return;
+    if (!isPaused || pauses !== 1) return;
     const { strategy, slot, spec, reason } = order;
     journal.append({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason });
   }
@@ -108,7 +127,7 @@ export class PostOnlyOrders {
     if (slot.byHand) return false;
     const series = this.#series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
     const { clock } = this.#options;
-    if (series === undefined || clock.now() >= series.until) return false;
+    if (series === undefined || clock.now() >= series.until || !this.#options.pauses()) return false;
     if (series.armed) return true;
     series.armed = true;
     clock.setTimer(series.until, () => {
@@ -144,5 +163,8 @@ export class PostOnlyOrders {
     });
   }
 }
+
+/** The order is sent although it may take. */
+const isSentAsIs = (wish: WantedOrder | undefined): boolean => wish?.cross === undefined || wish.cross === "reject";
 
 const keyOf = ({ strategy, slot }: Pick<TrackedOrder, "strategy" | "slot">): string => `${strategy}\n${slot}`;

@@ -67,7 +67,7 @@ export interface WantedOrder {
    * What becomes of a `post_only` order that would take by the last known quote, or the last price where there are no quotes, when its
    * slot opens. `touch`: it rests at the nearest price that does not take, one tick behind the opposite best, and stays there until the
    * wanted order changes. `skip`: it is left out for as long as it would take. `reject`: it is sent as it is, and the service rejects
-   * it; a slot whose orders are rejected so one after the other is slowed down (event `order.slowed`). Default `reject`.
+   * it; while quota is scarce a slot whose orders are rejected so one after the other is slowed down (event `order.slowed`). Default `reject`.
    */
   readonly cross?: Cross;
   /**

@@ -1,5 +1,6 @@
 /**
- * Times in which a strategy held a position without the exit it wanted, and orders that executed another quantity than wanted.
+ * Times in which a strategy held a position without the exit it wanted, orders that executed another quantity than wanted, and pauses
+ * after rejected post-only orders.
  *
  * Invariants: a gap ends at the latest when the strategy's fills leave nothing for the exit to close; one that has not ended counts up to
  * the end of the run; of a strategy without any, nothing is reported.
@@ -15,6 +16,8 @@ export interface ExitGapReport {
   readonly unprotected?: { readonly count: number; readonly ms: number };
   /** Completed orders that executed another quantity than wanted; left out where there is none. */
   readonly inexact?: number;
+  /** Series of rejected post-only orders after which slots paused; left out where there is none. */
+  readonly slowed?: number;
 }
 
 interface Gap {
@@ -27,6 +30,7 @@ interface Gaps {
   count: number;
   ms: number;
   inexact: number;
+  slowed: number;
   /** Since when, by slot. */
   readonly since: Map<string, Gap>;
 }
@@ -58,6 +62,7 @@ export class ExitGaps {
         if (instId === event.instId && !isPositive(against(side, event.position))) this.#end(gaps, slot, event.at);
       }
     } else if (event.type === "order.inexact") this.#gapsOf(event.strategy).inexact++;
+    else if (event.type === "order.slowed") this.#gapsOf(event.strategy).slowed++;
   }
 
   of(strategy: string): ExitGapReport {
@@ -67,6 +72,7 @@ export class ExitGaps {
     return {
       ...(gaps.count > 0 && { unprotected: { count: gaps.count, ms: Math.round(gaps.ms + open) } }),
       ...(gaps.inexact > 0 && { inexact: gaps.inexact }),
+      ...(gaps.slowed > 0 && { slowed: gaps.slowed }),
     };
   }
 
@@ -76,7 +82,7 @@ export class ExitGaps {
   }
 
   #gapsOf(strategy: string): Gaps {
-    const gaps = this.#known.get(strategy) ?? { count: 0, ms: 0, inexact: 0, since: new Map<string, Gap>() };
+    const gaps = this.#known.get(strategy) ?? { count: 0, ms: 0, inexact: 0, slowed: 0, since: new Map<string, Gap>() };
     this.#known.set(strategy, gaps);
     return gaps;
   }

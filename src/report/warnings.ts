@@ -16,6 +16,7 @@ export const warningsOf = (report: Omit<RunReport, "resultHash" | "wallMs" | "wa
     ...failed.map(([name]) => `The strategy ${name} failed; its orders were withdrawn.`),
     ...unprotected(report),
     ...cutByVolume(report),
+    ...paused(report),
     ...missing(report.coverage),
     ...silent(report),
     ...(report.run?.equity !== "fills" && compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0
@@ -35,6 +36,15 @@ const unprotected = ({ perStrategy }: Pick<RunReport, "perStrategy">): readonly 
       ? []
       : [`${counted(inexact, "order")} of ${name} executed another quantity than was wanted (events order.inexact).`]),
   ]);
+
+const paused = ({ perStrategy }: Pick<RunReport, "perStrategy">): readonly string[] =>
+  Object.entries(perStrategy).flatMap(([name, { slowed }]) =>
+    slowed === undefined
+      ? []
+      : [
+          `${name} paused ${counted(slowed, "time")} after post-only orders were rejected one after the other (orders.postOnlyPause, events order.slowed).`,
+        ],
+  );
 
 const cutByVolume = ({ volumeCuts = [] }: Pick<RunReport, "volumeCuts">): readonly string[] =>
   volumeCuts.map(

@@ -22,7 +22,14 @@ export interface RuleSet extends RiskRules {
   readonly openInAll: number;
 }
 
-export const defaultRules: RuleSet = { allowUncancellable: false, openPerStrategy: 100, openInAll: 400 };
+const defaultRules: RuleSet = { allowUncancellable: false, openPerStrategy: 100, openInAll: 400 };
+
+/** The rules of a config's `orders`, defaults filled in; how rejected orders are paced is no rule. */
+export const rulesOf = (orders: Partial<RuleSet> & { readonly postOnlyPause?: unknown } = {}): RuleSet => {
+  const rules = { ...defaultRules, ...orders };
+  delete rules.postOnlyPause;
+  return rules;
+};
 
 interface RuleInput {
   readonly wish: WantedOrder;

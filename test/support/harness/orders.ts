@@ -18,7 +18,7 @@ import { amendmentCodeFor } from "../../../src/orders/amendment-code.ts";
 import { createOrders } from "../../../src/orders/manual-orders.ts";
 import { OrderManager } from "../../../src/orders/order-manager.ts";
 import type { WantedProtection } from "../../../src/orders/protection/protect.ts";
-import { defaultRules, type RuleSet } from "../../../src/orders/risk/pre-trade-checks.ts";
+import { type RuleSet, rulesOf } from "../../../src/orders/risk/pre-trade-checks.ts";
 import { createResources, defaultFreshness } from "../../../src/orders/state/resources.ts";
 import type { OrderUpdate } from "../../../src/orders/tracked-order.ts";
 import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
@@ -189,9 +189,10 @@ export const createRig = (options: RigOptions = {}) => {
     journal,
     store: resources.store,
     instance: options.instance ?? "test",
-    rules: { ...defaultRules, ...options.rules },
+    rules: rulesOf(options.rules),
     balances: resources.balances,
     instruments: () => resources.instruments.current.value,
+    pauses: () => false,
     marketPx: () => marketPx,
     prices: {
       watch: (_, __, ___, listener) => {

@@ -1,11 +1,12 @@
 /** Post-only orders that would take: moved to the touch, left out, or sent and slowed down. Prices are worked out by hand, tick 0.1. */
-import { map, Subject } from "rxjs";
+import { filter, map, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { runBacktest } from "../../../src/backtest.ts";
+import { type RunReport, runBacktest } from "../../../src/backtest.ts";
 import { defineStrategy, type WantedOrder } from "../../../src/index.ts";
 import { takeWanted } from "../../../src/orders/wanted-set.ts";
+import type { TestOptions } from "../../../src/testing.ts";
 import { testStrategy } from "../../../src/testing.ts";
-import { calm, closed, configOf, recorder, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { calm, closed, configOf, quoteTape, recorder, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const order = (over: Partial<WantedOrder>): WantedOrder => ({
   slot: "one",
@@ -17,10 +18,15 @@ const order = (over: Partial<WantedOrder>): WantedOrder => ({
 });
 
 /** A strategy that wants what the test says, whether or not a quote comes. */
-const rig = async (...quote: readonly [bidPx: string, askPx: string]) => {
+const rig = async (...quote: readonly [bidPx: string, askPx: string]) => rigWith({}, ...quote);
+
+const rigWith = async (
+  orders: NonNullable<TestOptions["orders"]>,
+  ...quote: readonly [bidPx: string, askPx: string]
+) => {
   const wanted$ = new Subject<readonly WantedOrder[]>();
   const maker = defineStrategy({ name: "maker", options: closed, desired: () => wanted$ })({});
-  const test = await testStrategy(maker, { instruments: [swap] });
+  const test = await testStrategy(maker, { instruments: [swap], orders });
   const show = (bidPx: string, askPx: string): void => test.quote(swap, { bidPx, askPx });
   const want = async (over: Partial<WantedOrder>): Promise<void> => {
     wanted$.next([order(over)]);
@@ -120,7 +126,7 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
   };
 
   it("waits from the third on, says so once, and is as quick as before when an order was accepted", async () => {
-    const all = await rig("99.9", "100.2");
+    const all = await rigWith({ postOnlyPause: "always" }, "99.9", "100.2");
     const { test, want, sent } = all;
     expect(await wantMany(all, 5, 101)).toBe(3);
     expect(test.events.filter(({ type }) => type === "order.slowed")).toMatchObject([
@@ -145,8 +151,36 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
     expect(sent().slice(-3)).toEqual(["110 rejected", "111 rejected", "112 rejected"]);
   });
 
+  it.each(["scarce", "never"] as const)("goes on at once while there is quota (%s)", async (postOnlyPause) => {
+    const all = await rigWith({ postOnlyPause }, "99.9", "100.2");
+    expect(await wantMany(all, 7, 101)).toBe(7);
+    expect(all.test.events.map(({ type }) => type)).not.toContain("order.slowed");
+  });
+
+  it.each(["touch", "skip"] as const)("never waits with cross %s", async (cross) => {
+    const { events, plugin } = recorder();
+    // High for 20 ms and low for 20: an order that was decided by a high quote arrives at a low one.
+    const jumping = quoteTape(
+      Array.from({ length: 1_000 }, (_, index) => {
+        const bid = index % 2 === 0 ? 600_000 : 599_900;
+        return [index * 20, bid, 5_000, bid + 1, 5_000];
+      }),
+    );
+    const late = strategy("late", {
+      desired: ({ market }) =>
+        market.quotes(swap).pipe(
+          filter(({ bidPx }) => bidPx === "60000"),
+          map((_, index) => [order({ px: "60000", qty: index % 2 === 0 ? "0.01" : "0.02", cross })]),
+        ),
+    });
+    const config = configOf(stored(jumping), [late], { plugins: [plugin] });
+    const report = await runBacktest({ ...config, orders: { postOnlyPause: "always" } });
+    expect(report.orders.rejected).toBeGreaterThan(cross === "skip" ? 20 : 0);
+    expect(events.map(({ type }) => type)).not.toContain("order.slowed");
+  });
+
   it("is not slowed where it reduces a position", async () => {
-    const { test, want } = await rig("99.9", "100.2");
+    const { test, want } = await rigWith({ postOnlyPause: "always" }, "99.9", "100.2");
     await want({ side: "buy", ordType: "market", px: undefined } as never);
     for (const px of ["95", "94", "93", "92"]) await want({ side: "sell", reduceOnly: true, px });
     const told = test.events.map(({ type }) => type);
@@ -154,7 +188,7 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
     expect(told).not.toContain("order.slowed");
   });
 
-  it("spends less than a twentieth of the quota on it in a backtest of a maker that always takes", async () => {
+  it("rejects less while quota is scarce in a backtest of a maker that always takes", async () => {
     const { events, plugin } = recorder();
     const skewed = strategy("skewed", {
       desired: ({ market }) =>
@@ -162,11 +196,21 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
           .quotes(swap)
           .pipe(map(({ askPx }, index) => [order({ px: String(Math.ceil(Number(askPx)) + 1 + (index % 7)) })])),
     });
-    const report = await runBacktest(configOf(stored(calm(240)), [skewed], { plugins: [plugin] }));
+    const rejectedWith = async (postOnlyPause: "scarce" | "always" | "never"): Promise<RunReport> => {
+      const config = configOf(stored(calm(240)), [skewed], { plugins: [plugin] });
+      return runBacktest({ ...config, orders: { postOnlyPause } });
+    };
+    const always = await rejectedWith("always");
     // At once, at once, at once, then after 0.5, 1, 2, 4, 8, 16 s and every 30 s: 3 + 6 + 6 in four minutes; answers take a moment.
-    expect(report.orders.rejected).toBeGreaterThanOrEqual(13);
-    expect(report.orders.rejected).toBeLessThanOrEqual(15);
-    expect((report.orders.rejected * 10) / (4 * 1_200)).toBeLessThan(0.05);
+    expect(always.orders.rejected).toBeGreaterThanOrEqual(13);
+    expect(always.orders.rejected).toBeLessThanOrEqual(15);
     expect(events.filter(({ type }) => type === "order.slowed")).toHaveLength(1);
+    expect(always.warnings).toContain(
+      "skewed paused 1 time after post-only orders were rejected one after the other (orders.postOnlyPause, events order.slowed).",
+    );
+    const [scarce, never] = [await rejectedWith("scarce"), await rejectedWith("never")];
+    expect(never.warnings.join()).not.toContain("paused");
+    expect(scarce.orders.rejected).toBeGreaterThan(always.orders.rejected);
+    expect(scarce.orders.rejected).toBeLessThan(never.orders.rejected);
   });
 });
