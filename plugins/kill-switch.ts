@@ -1,7 +1,7 @@
 /**
- * Halts trading and cancels every order when too much goes wrong: rejected orders, rejections by a rate limit, failed strategies,
- * money lost. Says that nothing is left only when a list read afterwards shows no order of ours. With `closePositions` it then closes
- * every position of the account.
+ * Halts trading and cancels every entry when too much goes wrong: rejected orders, rejections by a rate limit, failed strategies,
+ * money lost. Stops, targets and exits of what is held stay in force; with `full` they go as well. Reports that no order is left only when
+ * a list read afterwards shows none. With `closePositions` it then closes every position of the account.
  */
 import { combineLatest, filter, map, type Observable, Subscription, timer } from "rxjs";
 import {
@@ -28,6 +28,7 @@ interface Options {
   readonly users: readonly string[];
   readonly closePositions: boolean;
   readonly everywhere: boolean;
+  readonly full: boolean;
 }
 type Context = PluginContext<Options>;
 
@@ -59,6 +60,8 @@ export default definePlugin({
       closePositions: { type: "boolean", default: false },
       /** Halt every engine that shares this one's quota (`quota.shared`), on every machine. */
       everywhere: { type: "boolean", default: false },
+      /** Cancel exits too, and suspend stops and targets: what is held is without protection until trading is resumed. */
+      full: { type: "boolean", default: false },
     },
   },
   setup: (context) => {
@@ -70,16 +73,23 @@ export default definePlugin({
     const note = ({ clOrdId }: { readonly clOrdId: string }): void => {
       if (clOrdId !== "") ours ??= clOrdId.slice(0, 5);
     };
-    updates$.subscribe(note);
+    /** Orders that stay in a halt which is no full stop. */
+    const exits = new Set<string>();
+    updates$.subscribe((update) => {
+      note(update);
+      if (update.isFinal) exits.delete(update.clOrdId);
+      else if (update.spec?.reduceOnly === true && !options.full) exits.add(update.clOrdId);
+    });
     const trip = (reason: string): void => {
       if (halted) return;
       halted = true;
-      print(`kill switch: ${reason}; canceling all orders`);
+      print(`kill switch: ${reason}; canceling all ${options.full ? "orders, exits included" : "entries"}`);
       if (options.closePositions) closing(context, reason);
-      halt(reason, { everywhere: options.everywhere }).subscribe({
+      halt(reason, { everywhere: options.everywhere, full: options.full }).subscribe({
         next: note,
         complete: () => {
-          confirm(context, ({ clOrdId }) => ours !== undefined && clOrdId.startsWith(ours));
+          const isOurs = (clOrdId: string): boolean => ours !== undefined && clOrdId.startsWith(ours);
+          confirm(context, ({ clOrdId }) => isOurs(clOrdId) && !exits.has(clOrdId));
         },
       });
     };
@@ -137,7 +147,7 @@ const confirm = (context: Context, isOurs: (order: OrderRecord) => boolean): voi
     combineLatest(statesOf(context).map(({ pending$ }) => pending$)).subscribe((lists) => {
       if (!listed || lists.some(({ stale, at }) => stale || at <= since)) return;
       left = lists.flatMap(({ value }) => value).filter(isOurs).length;
-      if (left === 0) end("no order of ours is left");
+      if (left === 0) end(options.full ? "no order of ours is left" : "no entry of ours is left");
     }),
   );
   looking.add(

@@ -105,10 +105,13 @@ const addReadings = (ctl: Command, show: Show, { columns }: CliIo): void => {
 const addActions = (ctl: Command, act: Act): void => {
   ctl
     .command("halt")
-    .description("stop placing, and cancel every order first")
+    .description("end entries, and cancel resting ones first; stops, targets and exits of what is held stay in force")
     .option("--strategy <name>", "of this strategy only")
+    .option("--full", "cancel exits as well and suspend stops and targets; the answer names what is left without")
     .option("--reason <text>", "why, for the journal")
-    .action((given: { readonly strategy?: string; readonly reason?: string }) => act({ type: "halt", ...given }));
+    .action((given: { readonly strategy?: string; readonly full?: true; readonly reason?: string }) =>
+      act({ type: "halt", ...given }),
+    );
   ctl
     .command("resume")
     .description("end a halt")

@@ -6,6 +6,7 @@
  */
 import { SluiceError } from "../errors.ts";
 import type { QuotaConfig } from "../host/config.ts";
+import { counted } from "../report/number-format.ts";
 import { shownAddress } from "../scheduler/shared/store-address.ts";
 import { printable } from "./io.ts";
 import { haltWords, isGroupHalt, type Tally } from "./run-progress.ts";
@@ -40,9 +41,13 @@ export const haltAdvice = (tally: Tally, path: string, steered = false, groupRes
   if (isGroupHalt(tally) && groupResume !== undefined)
     return `Every engine of the group is halted. To resume all of them: look, and from any machine\n  ${groupResume}`;
   const isAll = halted.has("");
-  const whom = isAll ? "No order" : `No order of ${[...halted.keys()].map(printable).join(", ")}`;
+  const whom = isAll ? "No entry" : `No entry of ${[...halted.keys()].map(printable).join(", ")}`;
   const flag = remedy.includes("--resume") ? " --resume" : "";
-  const advice = `${whom} is placed while halted. To resume: stop, look, and start with\n  sluice run ${path}${flag}`;
+  const armed = tally.armed === 0 ? "" : ` (${counted(tally.armed, "protection")} armed)`;
+  const exits = tally.isFull
+    ? "exits, stops and targets are suspended"
+    : `stops, targets and exits stay in force${armed}`;
+  const advice = `${whom} is placed while halted; ${exits}. To resume: stop, look, and start with\n  sluice run ${path}${flag}`;
   if (!steered) return advice;
   const words = isAll ? [""] : [...halted.keys()].map((name) => ` --strategy ${quoted(printable(name))}`);
   return `${advice}\nor look, and let this run go on from another terminal:${words.map((word) => `\n  sluice ctl resume${word}`).join("")}`;

@@ -10,7 +10,7 @@ import { ownWordsOf } from "../host/failure.ts";
 import { groupHaltPrefix } from "../host/operator-view.ts";
 import type { Event, EventOf, EventType } from "../journal/events.ts";
 import { accountSlot } from "../orders/closing-slots.ts";
-import { haltedWords, stopsWords } from "../orders/risk/trading-mode.ts";
+import { stoppedWords, stopsWords } from "../orders/risk/trading-mode.ts";
 import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
 import type { Progress } from "../report/report.ts";
 
@@ -20,6 +20,10 @@ export interface Tally {
   mode: string;
   /** Why nothing is traded, by strategy; under "" of all. */
   readonly halted: Map<string, string>;
+  /** The last halt was a full stop: exits, stops and targets are suspended. */
+  isFull: boolean;
+  /** Protections in force. */
+  armed: number;
   /** What to do about a halt. */
   readonly remedy: string;
   /** Trading has begun, so that a halt is not one of a previous run. */
@@ -48,6 +52,8 @@ export const createTally = (startedAt: number, remedy = "resume with --resume"):
   startedAt,
   mode: "active",
   halted: new Map(),
+  isFull: false,
+  armed: 0,
   remedy,
   started: false,
   stopping: false,
@@ -97,12 +103,20 @@ const counters: PerEvent<Tally, void> = {
   "engine.started": (_, tally) => {
     tally.started = true;
   },
-  "mode.changed": ({ mode, reason }, tally) => {
+  "mode.changed": ({ mode, reason, full }, tally) => {
     if (tally.stopping && reason === ownStop) return;
     tally.mode = mode;
+    tally.isFull = full === true;
     noteHalt(tally, "", mode === "halted" ? reason : undefined);
   },
-  "strategy.halted": ({ strategy, reason }, tally) => {
+  "protection.armed": (_, tally) => {
+    tally.armed++;
+  },
+  "protection.ended": (_, tally) => {
+    tally.armed--;
+  },
+  "strategy.halted": ({ strategy, reason, full }, tally) => {
+    tally.isFull ||= full === true;
     noteHalt(tally, strategy, reason);
   },
   "strategy.reducing": ({ strategy }, tally) => {
@@ -223,10 +237,10 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "quota.rejected": ({ layer, until }, paint) =>
     `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
   // The command that stops a run prints its own line.
-  "mode.changed": ({ mode, reason }, paint) =>
+  "mode.changed": ({ mode, reason, full }, paint) =>
     reason === ownStop
       ? undefined
-      : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
+      : `${mode === "halted" ? paint.red(full === true ? "HALTED, exits included" : "HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
   "strategy.failed": ({ strategy, message }, paint) =>
     `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(ownWordsOf(strategy, message))}`,
   "strategy.restarting": ({ strategy, failures, inMs }, paint) =>
@@ -236,8 +250,8 @@ const sayings: PerEvent<Ink, string | undefined> = {
     `${paint.red("strategy quarantined")} ${printable(strategy)}: it failed ${failures} times within ${withinMs / 1_000} s and is not restarted`,
   "strategy.reducing": ({ strategy, reason }, paint) =>
     `${paint.yellow("strategy reducing")} ${printable(strategy)}: ${printable(reason)}`,
-  "strategy.halted": ({ strategy, reason }, paint) =>
-    `${paint.red(`HALTED ${printable(strategy)}`)}: ${printable(reason)}`,
+  "strategy.halted": ({ strategy, reason, full }, paint) =>
+    `${paint.red(`HALTED ${printable(strategy)}${full === true ? ", exits included" : ""}`)}: ${printable(reason)}`,
   "strategy.resumed": ({ strategy, reason }, paint) =>
     `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
   "strategy.changed": ({ strategy, changes }, paint) =>
@@ -267,7 +281,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
 /** What closes a position whose stops are suspended. */
 const waysOut = (reason: string, strategy: string, instId: string): string => {
   const whose = instTypeOf(instId) === "SPOT" ? ` --strategy ${printable(strategy)}` : "";
-  if (reason.startsWith(haltedWords))
+  if (reason.startsWith(stoppedWords))
     return `; \`sluice ctl close${whose} --yes\` closes it, a resume puts its exit back`;
   if (reason !== stopsWords) return "";
   return whose === ""

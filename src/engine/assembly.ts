@@ -26,7 +26,7 @@ import { createLifetime, type Lifetime } from "./lifetime.ts";
 import type { QuotaGroup } from "./quota-group.ts";
 import { type StandbyClient, standbyClientOf } from "./standby-client.ts";
 import { createStartWatch } from "./start-watch.ts";
-import { haltWith, setMode } from "./trading-state.ts";
+import { haltForLoss, haltWith } from "./trading-state.ts";
 import { createUserAccounts } from "./user-account.ts";
 import type { Dial } from "./watchdog/ipc.ts";
 import type { IpcAddress } from "./watchdog/ipc-address.ts";
@@ -93,14 +93,14 @@ export const assemble = (
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets, byProduct });
   const quotes = new LastQuotes(service.market);
   const refusal = (isExit: boolean): string | undefined =>
-    durable?.refused(isExit) ?? standby.refusal(isExit) ?? beating.refused() ?? service.ordersRefused?.();
+    durable?.refused(isExit) ??
+    standby.refusal(isExit) ??
+    (isExit ? undefined : beating.refused()) ??
+    service.ordersRefused?.();
   const refused = ifAny([durable, config.standby, config.watchdog, service.ordersRefused], refusal);
   const flagOnly = config.standby === undefined ? undefined : (): string | undefined => standby.flagOnly();
   const onFound = (uid: string, found: FoundIntent): void => durable?.found(uid, found);
-  const onLoss = (reason: string): void => {
-    durable?.decide("halted", reason);
-    setMode(accounts, "halted", reason);
-  };
+  const onLoss = (reason: string): void => haltForLoss(accounts, durable, reason);
   const onProtection = (uid: string, record: ProtectionRecord): void => durable?.protection(uid, record);
   const quotaGroup: JoinedGroup = { joined: undefined };
   const joined = (): QuotaGroup | undefined => quotaGroup.joined;

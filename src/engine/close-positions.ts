@@ -30,6 +30,8 @@ interface Closing extends ClosingParts {
   readonly strategies: readonly string[];
   /** No new orders, and ours go; completes when none is left. */
   readonly halt: (reason: string, whom?: Whom) => Observable<unknown>;
+  /** What is still held is protected again; the halt stays. */
+  readonly closed: (reason: string, whom?: Whom) => void;
 }
 
 /** Orders that do not go in this time go later: what is held costs more. */
@@ -235,16 +237,12 @@ const checkWhich = ({ accounts, strategies }: Closing, which: PositionFilter): v
     refuse(`strategy "${strategy}" holds no ${instId} and has no order in it.`);
 };
 
-/** Strategies that would open again what is closed. */
-const haltsOf = (
-  { accounts, strategies, halt }: Closing,
-  reason: string,
-  { instId, strategy }: PositionFilter,
-): Observable<unknown> => {
-  if (strategy !== undefined) return halt(reason, { strategy });
-  if (instId === undefined) return halt(reason);
+/** Strategies that would open again what is closed: one, all that trade an instrument, or all together. */
+const meantBy = ({ accounts, strategies }: Closing, { instId, strategy }: PositionFilter): readonly Whom[] => {
+  if (strategy !== undefined) return [{ strategy }];
+  if (instId === undefined) return [{}];
   const concerned = strategies.filter((name) => accounts.some(({ orderManager }) => orderManager.trades(name, instId)));
-  return merge(...concerned.map((name) => halt(reason, { strategy: name })));
+  return concerned.map((name) => ({ strategy: name }));
 };
 
 /** Emits the ending of each position; completes when every user's are closed, or when it is known what is left. */
@@ -259,9 +257,9 @@ export const closingWith =
       endings.next(ending);
     };
     const run = async (): Promise<void> => {
-      await lastValueFrom(haltsOf(parts, reason, which).pipe(takeUntil(after(clock, haltMsMax))), {
-        defaultValue: undefined,
-      });
+      const meant = meantBy(parts, which);
+      const halted$ = merge(...meant.map((whom) => parts.halt(reason, whom)));
+      await lastValueFrom(halted$.pipe(takeUntil(after(clock, haltMsMax))), { defaultValue: undefined });
       await Promise.all(
         accounts.map(async (account) => {
           if (strategy !== undefined) await closeHoldings({ ...parts, account, strategy, only: instId, report });
@@ -270,6 +268,7 @@ export const closingWith =
             await Promise.all([closeOf(parts, account, undefined, report), ...closingsOfSpot(parts, account, report)]);
         }),
       );
+      for (const whom of meant) parts.closed(reason, whom);
     };
     // Begins with or without a subscriber, as a halt does.
     run().then(

@@ -232,7 +232,8 @@ export class EngineLifecycle {
     this.#stalls?.unsubscribe();
     strategyHost.stop();
     for (const { orderManager } of accounts.all) orderManager.leave();
-    if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
+    if (cancel)
+      await lastValueFrom(halt("stop", {}, true).pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
     else setMode(accounts, "reducing", "stop");
     await drained(accounts.all, clock, settleMs);
     const kept = this.#hasBegun ? "orders kept" : unbegun;

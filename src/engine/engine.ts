@@ -42,7 +42,7 @@ import { EngineLifecycle, LateCode, names, RealTimeParts, StartSteps } from "./e
 import { positionsOf } from "./position-streams.ts";
 import { monitorForeignUsage, watchSharedAccess } from "./shared-access.ts";
 import { steeringOf } from "./steering.ts";
-import { type Switches, switchesOf } from "./trading-state.ts";
+import { type Decide, type Switches, switchesOf } from "./trading-state.ts";
 import { streamsOf, type UserAccount } from "./user-account.ts";
 
 /** A running engine. Its streams are those of the first user; `ofUser` returns those of others. */
@@ -227,7 +227,8 @@ const faceOf = (
   strategies: readonly string[],
   stopped$: Observable<void>,
 ) => {
-  const switches = switchesOf(accounts, journal, halt, (mode, reason) => durable?.decide(mode, reason), quotaGroup);
+  const decide: Decide = (mode, reason, full) => durable?.decide(mode, reason, full);
+  const switches = switchesOf(accounts, journal, halt, decide, quotaGroup);
   return {
     ...streamsFor(accounts.first),
     users: accounts.all.map(({ user }) => user.uid),
@@ -235,13 +236,15 @@ const faceOf = (
     events$: journal.events$.pipe(takeUntil(stopped$)),
     updates$: updatesOf(accounts.all).pipe(takeUntil(stopped$)),
     on: onceFaulty(notices, onError),
-    ...switches,
+    halt: switches.halt,
+    resume: switches.resume,
     closePositions: closingWith({
       clock,
       journal,
       accounts: accounts.all,
       strategies,
-      halt: switches.halt,
+      halt: switches.haltToClose,
+      closed: switches.closed,
       onClosed: ({ user, orderManager }, closed) => {
         const { instId, left, px } = closed;
         const parts = orderManager.closing.account(closed);

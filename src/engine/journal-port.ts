@@ -34,7 +34,7 @@ export interface PlacementJournal {
   /** Notes what is over and what holds for a strategy: a sink of the event log for events of these types. */
   readonly note: (event: EventOf<Noted>) => void;
   /** Everything was halted or resumed: recorded for the next run. */
-  readonly decide: (mode: Verdict["mode"], reason: string) => void;
+  readonly decide: (mode: Verdict["mode"], reason: string, full?: boolean) => void;
   /** The account's position was closed, or a part of it; with a price nothing is left. */
   readonly closed: (uid: string, instId: string, parts: readonly ClosedPart[], px: string | undefined) => void;
   /** What protects a position changed. */

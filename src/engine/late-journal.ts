@@ -71,7 +71,8 @@ export class LateJournal implements PlacementJournal {
 
   readonly note = (event: EventOf<Noted>): void => this.#journal?.note(event);
 
-  readonly decide = (mode: Verdict["mode"], reason: string): void => this.#journal?.decide(mode, reason);
+  readonly decide = (mode: Verdict["mode"], reason: string, full?: boolean): void =>
+    this.#journal?.decide(mode, reason, full);
 
   readonly closed: PlacementJournal["closed"] = (...what) => this.#journal?.closed(...what);
 

@@ -157,11 +157,15 @@ class PlacementLog implements PlacementJournal {
     if (event.type === "order.changed") this.#noteOrder(event);
     else if (event.type === "journal.opened") this.#isRecalled = true;
     else if (event.type === "watchdog.tripped") this.decide("halted", `the watchdog tripped: ${event.reason}`);
-    else this.#decide({ strategy: event.strategy, mode: strategyModes[event.type], reason: event.reason });
+    else {
+      const { strategy, type, reason } = event;
+      const isFull = event.type === "strategy.halted" && event.full === true;
+      this.#decide({ strategy, mode: strategyModes[type], reason, ...(isFull && { full: true }) });
+    }
   };
 
-  readonly decide = (mode: Verdict["mode"], reason: string): void => {
-    this.#decide({ strategy: "", mode, reason });
+  readonly decide = (mode: Verdict["mode"], reason: string, full = false): void => {
+    this.#decide({ strategy: "", mode, reason, ...(full && { full }) });
   };
 
   readonly closed: PlacementJournal["closed"] = (uid, instId, parts, px) => {

@@ -33,7 +33,8 @@ interface ReadBack {
 
 /** `strategies` are those of this run. */
 export const holdAsBefore = (accounts: UserAccounts, strategies: readonly string[], { held }: Recovered): void => {
-  for (const { strategy, mode, reason } of held) {
+  for (const { strategy, mode: shown, reason, full } of held) {
+    const mode = full === true ? "stopped" : shown;
     if (strategy === "") setMode(accounts, mode, reason);
     else if (strategies.includes(strategy)) setMode(accounts, mode, reason, strategy);
   }

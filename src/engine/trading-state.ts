@@ -1,40 +1,61 @@
 /**
  * Trading state: halts, resumes and reduces trading, of all users or of one strategy.
  *
- * Invariants: a halt queues the cancel of every order before any order manager acts; an unknown strategy throws an error that names it.
+ * Invariants: a halt queues the cancel of every entry, and a full stop that of every order, before any order manager acts; a halt never
+ * weakens a full stop; an unknown strategy throws an error that names it.
  * Not here: what a mode means (orders/risk/trading-mode.ts).
  */
 import { merge, type Observable, ReplaySubject } from "rxjs";
 import { didYouMean, SluiceError } from "../errors.ts";
-import type { Whom } from "../host/context.ts";
+import type { HaltOptions, Whom } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { type CancelResult, cancelAll } from "../orders/manual-orders.ts";
-import type { Mode } from "../orders/risk/trading-mode.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
+import { isStricter, type Restriction } from "../orders/risk/trading-mode.ts";
+import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { UserAccounts } from "./user-account.ts";
 
-/** No new orders; every open order is canceled with highest priority, including those in flight. */
+/**
+ * No new entries; every open entry is canceled with highest priority, including those in flight. With `full` there are no new orders at
+ * all, and exits are canceled too. So they are where the positions themselves are to be closed.
+ */
 export const haltWith =
   (accounts: UserAccounts, strategies: readonly string[]) =>
-  (reason: string, { strategy }: Whom = {}): Observable<CancelResult> => {
+  (reason: string, { strategy, full = false }: HaltOptions = {}, isToClose = false): Observable<CancelResult> => {
     const results = new ReplaySubject<CancelResult>();
-    const isMeant = (order: { readonly strategy: string }): boolean =>
-      strategy === undefined || order.strategy === strategy;
     if (strategy !== undefined) checkStrategy(strategies, strategy);
+    const goes = (orderManager: OrderManager, order: TrackedOrder): boolean =>
+      (strategy === undefined || order.strategy === strategy) &&
+      (full || isToClose || !(orderManager.isExit(order.clOrdId) || orderManager.isReserved(order)));
     // All cancels are queued before any order manager acts: a batch holds what is queued when it is sent.
     merge(
       ...accounts.all.map(({ orderManager }) =>
-        cancelAll(orderManager, orderManager.orders().filter(isMeant), "emergency"),
+        cancelAll(
+          orderManager,
+          orderManager.orders().filter((order) => goes(orderManager, order)),
+          "emergency",
+        ),
       ),
     ).subscribe(results);
-    setMode(accounts, "halted", reason, strategy);
+    restrict(accounts, full ? "stopped" : isToClose ? "closing" : "halted", reason, strategy);
     return results;
   };
+
+/** Sets the mode where it is stricter than the present one. */
+const restrict = (accounts: UserAccounts, mode: Restriction, reason: string, strategy?: string): void => {
+  const isWeaker = accounts.all.every(({ orderManager }) => isStricter(orderManager.restrictionOf(strategy), mode));
+  if (isWeaker) noteDecision(accounts, strategy);
+  else setMode(accounts, mode, reason, strategy);
+};
 
 /** A second halt reports its own reason. */
 const announceAgain = ({ all }: UserAccounts, journal: EventLog, reason: string): void => {
   if (all.every(({ orderManager }) => orderManager.mode === "halted"))
-    journal.append({ type: "mode.changed", mode: "halted", reason });
+    journal.append({ type: "mode.changed", mode: "halted", reason, ...(isStopped({ all }) && { full: true }) });
 };
+
+const isStopped = ({ all }: Pick<UserAccounts, "all">): boolean =>
+  all.every(({ orderManager }) => orderManager.restrictionOf() === "stopped");
 
 /** Other engines that halt and resume with this one. */
 interface Group {
@@ -43,34 +64,63 @@ interface Group {
   haltAll(reason: string | undefined): void;
 }
 
+/** Records a decision for the next run. */
+export type Decide = (mode: "active" | "halted", reason: string, full?: boolean) => void;
+
+/** Strategies have lost more than they may together. */
+export const haltForLoss = (
+  accounts: UserAccounts,
+  durable: { readonly decide: Decide } | undefined,
+  reason: string,
+): void => {
+  if (accounts.all.every(({ orderManager }) => orderManager.mode === "halted")) return;
+  durable?.decide("halted", reason);
+  setMode(accounts, "halted", reason);
+};
+
 export interface Switches {
-  /** No new orders, and every order of ours is canceled first of all. */
-  readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
+  /** No new entries, and every entry of ours is canceled first of all; with `full` exits as well. */
+  readonly halt: (reason: string, options?: HaltOptions) => Observable<CancelResult>;
   readonly resume: (reason: string, whom?: Whom) => void;
+}
+
+interface ClosingSwitches extends Switches {
+  /** Halts as long as positions are being closed: no exit may close them a second time. */
+  readonly haltToClose: (reason: string, whom?: Whom) => Observable<CancelResult>;
+  /** Positions were closed, or could not be: what is still held is protected again, and the halt goes on. */
+  readonly closed: (reason: string, whom?: Whom) => void;
 }
 
 /** What people and plugins decide: of everything, it is reported again and outlives the process. */
 export const switchesOf = (
   accounts: UserAccounts,
   journal: EventLog,
-  halt: Switches["halt"],
-  decide: (mode: "active" | "halted", reason: string) => void,
+  halt: ReturnType<typeof haltWith>,
+  decide: Decide,
   group: { readonly joined: Group | undefined },
-): Switches => ({
-  halt: (reason, whom = {}) => {
-    if (whom.everywhere === true) haltGroup(group, journal, reason);
-    if (whom.strategy === undefined) announceAgain(accounts, journal, reason);
-    const results = halt(reason, whom);
-    if (whom.strategy === undefined) decide("halted", reason);
+): ClosingSwitches => {
+  const haltAs = (reason: string, options: HaltOptions, isToClose: boolean): Observable<CancelResult> => {
+    if (options.everywhere === true) haltGroup(group, journal, reason);
+    if (options.strategy === undefined) announceAgain(accounts, journal, reason);
+    const results = halt(reason, options, isToClose);
+    if (options.strategy === undefined) decide("halted", reason, isStopped(accounts));
     return results;
-  },
-  resume: (reason, { strategy, everywhere } = {}) => {
-    if (everywhere === true) haltGroup(group, journal, undefined);
-    else if (strategy === undefined) checkGroup(group);
-    setMode(accounts, "active", reason, strategy);
-    if (strategy === undefined) decide("active", reason);
-  },
-});
+  };
+  return {
+    halt: (reason, options = {}) => haltAs(reason, options, false),
+    haltToClose: (reason, whom = {}) => haltAs(reason, whom, true),
+    closed: (reason, { strategy } = {}) => {
+      for (const { orderManager } of accounts.all)
+        if (orderManager.restrictionOf(strategy) === "closing") setModeOf(orderManager, "halted", reason, strategy);
+    },
+    resume: (reason, { strategy, everywhere } = {}) => {
+      if (everywhere === true) haltGroup(group, journal, undefined);
+      else if (strategy === undefined) checkGroup(group);
+      setMode(accounts, "active", reason, strategy);
+      if (strategy === undefined) decide("active", reason);
+    },
+  };
+};
 
 /** One engine does not go on while its group is halted. */
 const checkGroup = ({ joined }: { readonly joined: Group | undefined }): void => {
@@ -105,10 +155,16 @@ export const checkStrategy = (known: readonly string[], strategy: string): void 
 const decided = new WeakMap<UserAccounts, number>();
 export const decisionsOf = (accounts: UserAccounts): number => decided.get(accounts) ?? 0;
 
-export const setMode = (accounts: UserAccounts, mode: Mode, reason: string, strategy?: string): void => {
+const noteDecision = (accounts: UserAccounts, strategy: string | undefined): void => {
   if (strategy === undefined) decided.set(accounts, decisionsOf(accounts) + 1);
-  for (const { orderManager } of accounts.all) {
-    if (strategy === undefined) orderManager.setMode(mode, reason);
-    else orderManager.setStrategyMode(strategy, mode, reason);
-  }
+};
+
+export const setMode = (accounts: UserAccounts, mode: Restriction, reason: string, strategy?: string): void => {
+  noteDecision(accounts, strategy);
+  for (const { orderManager } of accounts.all) setModeOf(orderManager, mode, reason, strategy);
+};
+
+const setModeOf = (orderManager: OrderManager, mode: Restriction, reason: string, strategy?: string): void => {
+  if (strategy === undefined) orderManager.setMode(mode, reason);
+  else orderManager.setStrategyMode(strategy, mode, reason);
 };

@@ -159,6 +159,16 @@ export interface Whom {
   readonly everywhere?: boolean;
 }
 
+/** What a halt takes away. */
+export interface HaltOptions extends Whom {
+  /**
+   * A full stop: exits are canceled too, and stops and targets are suspended until a resume. `position.unprotected` names each position
+   * that is left without. Without it a halt ends entries only. A later halt without it does not weaken a full stop.
+   * @default false
+   */
+  readonly full?: boolean;
+}
+
 /** What an engine is and trades on, by its config. */
 export interface AboutEngine {
   /** `config.instance`. */
@@ -194,8 +204,11 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   readonly updates$: Observable<OrderUpdate>;
   /** The quota at this moment. */
   readonly quotaNow: () => QuotaState;
-  /** Stops placing and cancels every order of this engine first. Emits each canceled order, completes when none is left. */
-  readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
+  /**
+   * Ends entries: none is placed, and every resting one of this engine is canceled first of all. Stops, targets and exits of what is held
+   * stay in force; with `full` they are canceled and suspended as well. Emits each canceled order, completes when none is left.
+   */
+  readonly halt: (reason: string, options?: HaltOptions) => Observable<CancelResult>;
   /**
    * `halt`, and then every position of the account is closed at the market, also those of other clients, and what strategies hold of spot. Emits what became of each, and
    * completes within two minutes and a half.

@@ -9,6 +9,8 @@ export interface Verdict {
   readonly strategy: string;
   readonly mode: "active" | "reducing" | "halted";
   readonly reason: string;
+  /** A halt that is a full stop: without exits, stops and targets. */
+  readonly full?: true;
 }
 
 /** Limits by name, as the config has them. */
@@ -36,7 +38,10 @@ export const createDecisions = (): Decisions => {
     take: (record) => {
       if (record.type === "limits") ({ limits } = record);
       else if (record.mode === "active") verdicts.delete(record.strategy);
-      else verdicts.set(record.strategy, { strategy: record.strategy, mode: record.mode, reason: record.reason });
+      else {
+        const { strategy, mode, reason, full } = record;
+        verdicts.set(strategy, { strategy, mode, reason, ...(full === true && { full }) });
+      }
     },
     held,
     get limits() {

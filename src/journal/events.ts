@@ -137,7 +137,7 @@ export type EventBody =
   /** A strategy has reached its loss limit: it may only reduce its positions. */
   | { readonly type: "strategy.reducing"; readonly strategy: string; readonly reason: string }
   /** A strategy places nothing more, and its orders are canceled. */
-  | { readonly type: "strategy.halted"; readonly strategy: string; readonly reason: string }
+  | { readonly type: "strategy.halted"; readonly strategy: string; readonly reason: string; readonly full?: true }
   /** A strategy may place again. */
   | { readonly type: "strategy.resumed"; readonly strategy: string; readonly reason: string }
   /** Options of a strategy were replaced while the engine runs, and it is restarted with them. Its orders stay until its first set. */
@@ -209,9 +209,11 @@ export type EventBody =
   /** What may be traded has changed, for all strategies. */
   | {
       readonly type: "mode.changed";
-      /** `active`: everything; `reducing`: exits only; `halted`: nothing. */
+      /** `active`: everything; `reducing`: exits only; `halted`: exits only, and resting entries are canceled. */
       readonly mode: "active" | "reducing" | "halted";
       readonly reason: string;
+      /** A halt that is a full stop: exits, stops and targets are suspended as well. */
+      readonly full?: true;
     }
   /** Something that should not happen at the service, on the way or on this machine was noticed and dealt with. */
   | {

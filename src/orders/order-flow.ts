@@ -31,7 +31,7 @@ import { Refusals } from "./refusals.ts";
 import { type EntrySource, type Execution, executionOf } from "./risk/exposure-entry.ts";
 import { type Approval, type Ruling, rule } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
-import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
+import { isFull, isHalt, mayPlace, mayRest, type Restriction, TradingModes } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
 import { Specifications } from "./specifications.ts";
@@ -149,7 +149,7 @@ export class OrderFlow {
         return;
       case "nothing":
     }
-    if (slot.wish !== undefined && mode !== "halted") return;
+    if (slot.wish !== undefined && mayRest(mode, slot.wish)) return;
     if (slot.spare !== undefined) this.lifecycle.dropSpare(slot);
     if (slot.wish !== undefined) return;
     this.refusals.forget(slot);
@@ -264,8 +264,13 @@ export class OrderFlow {
     this.#options.onDoubt(needed);
   }
 
-  isHalted(strategy?: string): boolean {
-    return (strategy === undefined ? this.modes.mode : this.modes.of(strategy)) === "halted";
+  /** Entries found at the service have to go. */
+  isHalted(): boolean {
+    return isHalt(this.modes.mode);
+  }
+
+  isStopped(strategy: string): boolean {
+    return isFull(this.modes.of(strategy));
   }
 
   isBounded(strategy: string, instId: string, side: Side): boolean {
@@ -333,12 +338,12 @@ export class OrderFlow {
 
   /** The wanted order of a slot as far as it counts now. */
   #wishOf(slot: Slot): WantedOrder | undefined {
-    if (slot.reserved) return this.isHalted() && !slot.closing ? undefined : slot.wish;
+    if (slot.reserved) return this.isStopped(slot.strategy) && !slot.closing ? undefined : slot.wish;
     return this.protections.withdraws(slot) ? undefined : this.modes.wishWithin(slot.strategy, slot.wish);
   }
 
-  #modeOf({ closing, reserved, strategy }: Slot): Mode {
-    return closing ? "active" : reserved ? this.modes.mode : this.modes.of(strategy);
+  #modeOf({ closing, strategy }: Slot): Restriction {
+    return closing ? "active" : this.modes.of(strategy);
   }
 
   /** It may not be placed yet, and is considered again when it may. */

@@ -7,7 +7,7 @@
  */
 import type { OrderRecord } from "../contract/schemas.ts";
 import { isZero, neg } from "../decimal.ts";
-import type { ActionClass } from "../journal/events.ts";
+import type { ActionClass, EventBody } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { ClosingSlots } from "./closing-slots.ts";
@@ -21,7 +21,15 @@ import type { Refusals } from "./refusals.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
 import { createOrderThrottle } from "./risk/order-throttle.ts";
 import type { Inherited } from "./risk/risk-manager.ts";
-import { haltedWords, type Mode, mayPlace, stopsWords } from "./risk/trading-mode.ts";
+import {
+  isFull,
+  type Mode,
+  mayPlace,
+  type Restriction,
+  shownMode,
+  stoppedWords,
+  stopsWords,
+} from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { isResting, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
 import type { JournalEnd } from "./unrecorded-orders.ts";
@@ -88,7 +96,7 @@ export class OrderManager {
   /** Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
   wantOne(strategy: string, name: string, wish: WantedOrder | undefined): string | undefined {
     // An answer is waited for now; an order of the moment must not go off when a halt ends.
-    const halted = wish === undefined ? undefined : this.#flow.modes.haltOf(strategy);
+    const halted = wish === undefined ? undefined : this.#flow.modes.haltOf(strategy, wish);
     if (halted !== undefined) return halted;
     const slot = this.#flow.slots.put(strategy, name, wish);
     if (typeof slot === "string") return slot;
@@ -151,12 +159,18 @@ export class OrderManager {
   }
 
   get mode(): Mode {
-    return this.#flow.modes.mode;
+    return shownMode(this.#flow.modes.mode);
+  }
+
+  /** What all strategies, or one of them by itself, are restricted to; distinguishes a full stop from a halt. */
+  restrictionOf(strategy?: string): Restriction {
+    const { modes } = this.#flow;
+    return strategy === undefined ? modes.mode : modes.ownOf(strategy);
   }
 
   /** What holds for a strategy: its own mode or that of all, whichever is stricter. */
   modeOf(strategy: string): Mode {
-    return this.#flow.modes.of(strategy);
+    return shownMode(this.#flow.modes.of(strategy));
   }
 
   /** Why a strategy is in its mode; empty while it is active. */
@@ -164,23 +178,23 @@ export class OrderManager {
     return this.#flow.modes.reasonOf(strategy);
   }
 
-  setMode(mode: Mode, reason: string): void {
+  setMode(mode: Restriction, reason: string): void {
     const { modes } = this.#flow;
     const before = modes.mode;
     if (mode === before) return;
     modes.setAll(mode, reason);
-    this.#options.journal.append({ type: "mode.changed", mode, reason });
-    if (mode === "halted") this.#flow.protections.suspend("suspended", `${haltedWords}: ${reason}`);
-    else if (before === "halted") this.#flow.protections.resume();
+    if (isShownOtherwise(mode, before))
+      this.#options.journal.append({ type: "mode.changed", mode: shownMode(mode), reason, ...fullIn(mode) });
     this.#apply(mode, reason, undefined);
   }
 
-  /** Of one strategy: halted cancels everything of it, reducing withdraws and refuses what does not reduce. */
-  setStrategyMode(strategy: string, mode: Mode, reason: string): void {
+  /** Of one strategy: halted cancels its entries, reducing withdraws and refuses what does not reduce. */
+  setStrategyMode(strategy: string, mode: Restriction, reason: string): void {
     const { modes } = this.#flow;
-    if (mode === modes.ownOf(strategy)) return;
+    const before = modes.ownOf(strategy);
+    if (mode === before) return;
     modes.setOwn(strategy, mode, reason);
-    this.#options.journal.append({ type: `strategy.${mode === "active" ? "resumed" : mode}`, strategy, reason });
+    if (isShownOtherwise(mode, before)) this.#options.journal.append(strategyModeEvent(strategy, mode, reason));
     this.#apply(mode, reason, strategy);
   }
 
@@ -299,24 +313,41 @@ export class OrderManager {
   #barred(order: TrackedOrder | undefined): string | undefined {
     const slot = order === undefined ? undefined : this.#flow.slots.of(order);
     if (slot?.closing === true) return this.#options.refused?.(true);
-    const mode = slot?.reserved === true ? this.mode : this.modeOf(order?.strategy ?? "");
+    const mode = this.#flow.modes.of(order?.strategy ?? "");
     const wish = order?.wish;
     return mayPlace(mode, wish) ? this.#options.refused?.(wish?.reduceOnly === true) : `trading is ${mode}`;
   }
 
   /** Acts on a mode that has changed, of one strategy or of all. */
-  #apply(mode: Mode, reason: string, strategy: string | undefined): void {
-    const { slots, cancellation } = this.#flow;
-    const isMeant = (one: { readonly strategy: string }): boolean =>
-      strategy === undefined || one.strategy === strategy;
-    if (mode === "halted") {
-      for (const order of slots.orders())
-        if (isMeant(order) && isResting(order)) cancellation.request(order, "emergency", reason);
-    }
-    this.#flow.protections.reconsider();
-    for (const slot of slots.all()) if (isMeant(slot)) this.#flow.consider(slot);
+  #apply(mode: Restriction, reason: string, strategy: string | undefined): void {
+    const { slots, cancellation, protections, modes } = this.#flow;
+    const isMeant = (name: string): boolean => strategy === undefined || name === strategy;
+    const isStopped = (name: string): boolean => isFull(modes.of(name));
+    protections.suspend("suspended", `${stoppedWords}: ${reason}`, (name) => isMeant(name) && isStopped(name));
+    protections.resume((name) => isMeant(name) && !isStopped(name));
+    for (const order of slots.orders())
+      if (isMeant(order.strategy) && isResting(order) && !this.#mayRest(mode, order))
+        cancellation.request(order, "emergency", reason);
+    protections.reconsider();
+    for (const slot of slots.all()) if (isMeant(slot.strategy)) this.#flow.consider(slot);
+  }
+
+  #mayRest(mode: Restriction, order: TrackedOrder): boolean {
+    if (mode === "halted") return order.spec.reduceOnly || this.isReserved(order);
+    return !isFull(mode) || this.#flow.slots.of(order)?.closing === true;
   }
 }
+
+const isShownOtherwise = (mode: Restriction, before: Restriction): boolean =>
+  shownMode(mode) !== shownMode(before) || (mode === "stopped") !== (before === "stopped");
+
+const strategyModeEvent = (strategy: string, mode: Restriction, reason: string): EventBody => {
+  if (mode === "active") return { type: "strategy.resumed", strategy, reason };
+  if (mode === "reducing") return { type: "strategy.reducing", strategy, reason };
+  return { type: "strategy.halted", strategy, reason, ...fullIn(mode) };
+};
+
+const fullIn = (mode: Restriction): { readonly full?: true } => (mode === "stopped" ? { full: true } : {});
 
 /** Older journals tell what was paid and not how much of it was profit: all of it is the entry, or profit where nothing is held. */
 const bookedOf = ({ position, cash, booked }: Inherited): BookedPosition => {

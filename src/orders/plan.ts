@@ -7,7 +7,7 @@
  */
 import { abs, compare, equal, isPositive, mul, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
-import type { Mode } from "./risk/trading-mode.ts";
+import { isHalt, type Restriction } from "./risk/trading-mode.ts";
 import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { canRest, type Specified, sameWish, type WantedOrder } from "./wanted-order.ts";
 
@@ -141,7 +141,7 @@ export const isReplaced = ({ reason }: TrackedOrder): boolean => (reason as Canc
  * A replacement needs ordinary quota for its placement anyway. An order that is not wanted is an exit, and so is one that keeps an exit
  * from being placed.
  */
-export const urgencyOf = (mode: Mode, reason: CancelReason, wish: WantedOrder | undefined): ActionClass => {
-  if (mode === "halted") return "emergency";
+export const urgencyOf = (mode: Restriction, reason: CancelReason, wish: WantedOrder | undefined): ActionClass => {
+  if (isHalt(mode)) return "emergency";
   return reason === "replaced" && wish?.reduceOnly !== true ? "place" : "cancel";
 };

@@ -220,6 +220,12 @@ export class Reconciliation {
     this.#owner.recountAll();
     this.settleIn();
     this.#cancelSuperseded(this.#ids.read(record.clOrdId)?.slotHash ?? "");
-    if (this.#owner.isHalted()) this.#cancellation.request(found, "emergency", "found while halted");
+    if (this.#owner.isHalted() && !this.#isExit(found))
+      this.#cancellation.request(found, "emergency", "found while halted");
+  }
+
+  /** It carries the service's flag, or is in a slot that closes what is protected. */
+  #isExit(order: TrackedOrder): boolean {
+    return order.spec.reduceOnly || this.#slots.of(order)?.reserved === true;
   }
 }

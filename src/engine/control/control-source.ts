@@ -20,9 +20,10 @@ const closed = { type: "object", additionalProperties: false } as const;
 export const actionSchemas = {
   halt: {
     ...closed,
-    description: "Stops placing and cancels every order first: of one strategy, or of all.",
+    description:
+      "Ends entries, and cancels every resting one first: of one strategy, or of all. Stops, targets and exits stay in force; with full they are canceled and suspended as well.",
     required: ["type"],
-    properties: { type: { type: "string", const: "halt" }, strategy: name, reason },
+    properties: { type: { type: "string", const: "halt" }, strategy: name, full: { type: "boolean" }, reason },
   },
   resume: {
     ...closed,

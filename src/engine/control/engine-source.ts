@@ -6,6 +6,7 @@
  * Not here: the fold (engine-view.ts), who may act (server/).
  */
 import type { Observable } from "rxjs";
+import { isZero } from "../../decimal.ts";
 import { isSluiceError, messageOf } from "../../errors.ts";
 import type { PluginContext } from "../../host/context.ts";
 import { hasHidden } from "../../host/hidden-values.ts";
@@ -90,11 +91,12 @@ export class EngineSource implements ControlSource {
   async #do(action: Exclude<ControlAction, { readonly type: "play" }>, reason: string): Promise<ControlResult> {
     switch (action.type) {
       case "halt": {
-        const { strategy } = action;
+        const { strategy, full = false } = action;
         const whom = strategy === undefined ? {} : { strategy };
-        const { values, isDone } = await this.#all(this.#run.halt(reason, whom));
-        const left = this.#openOrders(whom).length;
-        return canceling(`${strategy ?? "Trading"} is halted, and`, values, isDone, left);
+        const { values, isDone } = await this.#all(this.#run.halt(reason, { ...whom, full }));
+        const left = this.#openOrders(whom).filter(({ spec }) => full || spec?.reduceOnly !== true).length;
+        const what = full ? `stopped, exits included${this.#unprotected(strategy)}, and` : "halted, and";
+        return canceling(`${strategy ?? "Trading"} is ${what}`, values, isDone, left);
       }
       case "resume":
         this.#run.resume(reason, action.strategy === undefined ? {} : { strategy: action.strategy });
@@ -139,6 +141,17 @@ export class EngineSource implements ControlSource {
     const lines = left.map(({ instId: of, left: qty, reason: why }) => `${qty} ${of}: ${why}`);
     const text = `${halted} is halted, and ${counted(left.length, "position")} still open. ${lines.join("; ")}`;
     return { ok: false, code: "POSITIONS_LEFT", text };
+  }
+
+  /** What a full stop leaves without stops and targets, in words. */
+  #unprotected(strategy: string | undefined): string {
+    const held = this.#run
+      .strategies()
+      .filter(({ name }) => strategy === undefined || name === strategy)
+      .flatMap(({ name, positions }) =>
+        [...positions].flatMap(([instId, { qty }]) => (isZero(qty) ? [] : [`${qty} ${instId} of ${name}`])),
+      );
+    return held.length === 0 ? "" : ` (without stops and targets now: ${held.join(", ")})`;
   }
 
   /** One strategy stays halted while everything is. */

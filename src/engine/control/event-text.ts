@@ -30,6 +30,7 @@ const protectionSaying = ({ type, strategy, name, instId, qty, stopPx, takeProfi
   ];
 };
 
+const withExits = (full: boolean | undefined): string => (full === true ? ", exits included" : "");
 const because = (reason: string): string => (reason === "" ? "" : `: ${reason}`);
 const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
@@ -116,7 +117,10 @@ const sayings: Sayings = {
     `strategy ${strategy} failed ${failures} times within ${seconds(withinMs)} and is not started again`,
   ],
   "strategy.reducing": ({ strategy, reason }) => ["warn", `strategy ${strategy} only reduces${because(reason)}`],
-  "strategy.halted": ({ strategy, reason }) => ["bad", `strategy ${strategy} halted${because(reason)}`],
+  "strategy.halted": ({ strategy, reason, full }) => [
+    "bad",
+    `strategy ${strategy} halted${withExits(full)}${because(reason)}`,
+  ],
   "strategy.resumed": ({ strategy, reason }) => ["info", `strategy ${strategy} resumed${because(reason)}`],
   "strategy.changed": ({ strategy, changes }) => [
     "warn",
@@ -144,7 +148,10 @@ const sayings: Sayings = {
   "watchdog.armed": ({ silenceMs }) => ["info", `watchdog connected, cancels after ${seconds(silenceMs)} of silence`],
   "watchdog.lost": ({ reason }) => ["warn", `no watchdog is connected${because(reason)}`],
   "watchdog.tripped": ({ reason }) => ["bad", `the watchdog tripped${because(reason)}`],
-  "mode.changed": ({ mode, reason }) => [mode === "active" ? "info" : "bad", `trading ${mode}${because(reason)}`],
+  "mode.changed": ({ mode, reason, full }) => [
+    mode === "active" ? "info" : "bad",
+    `trading ${mode}${withExits(full)}${because(reason)}`,
+  ],
   anomaly: ({ what, detail }) => ["warn", `${what}: ${detail}`],
 };
 

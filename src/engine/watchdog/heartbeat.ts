@@ -83,7 +83,7 @@ export class Heartbeat {
     return this.#silenceMs !== undefined;
   }
 
-  /** Why no order may leave, if so. Asked for every placement. */
+  /** Why no entry may leave, if so. Asked for every placement. Exits may: the watchdog cancels orders and closes no position. */
   refused(): string | undefined {
     if (this.#tripped !== undefined)
       return `the watchdog tripped (${this.#tripped}); look at the service, then restart`;

@@ -15,7 +15,7 @@ import type { HeldProtection } from "./held-protection.ts";
 
 interface LateClosingsOwner {
   consider(slot: Slot): void;
-  isHalted(strategy: string): boolean;
+  isStopped(strategy: string): boolean;
   isBounded(strategy: string, instId: string, side: Side): boolean;
   isLate(slot: Slot, wish: WantedOrder, reason: string): void;
 }
@@ -56,7 +56,7 @@ export class LateClosings {
   #look(one: HeldProtection): void {
     const { closing, protection } = one;
     const { strategy, instId } = protection.name;
-    if (this.#owner.isHalted(strategy)) return;
+    if (this.#owner.isStopped(strategy)) return;
     const isObstructed = closing.obstacle !== undefined;
     if (isObstructed && this.#owner.isBounded(strategy, instId, protection.side)) {
       const left = closing.leaveObstacle();

@@ -32,8 +32,8 @@ interface ProtectionsOptions extends HeldProtectionOptions {
 
 interface ProtectionsOwner {
   consider(slot: Slot): void;
-  /** Nothing of the strategy may rest. */
-  isHalted(strategy: string): boolean;
+  /** Nothing of the strategy may rest, its exits included. */
+  isStopped(strategy: string): boolean;
   /** Two exits of the strategy at a time cannot reduce more than it holds. */
   isBounded(strategy: string, instId: string, side: Side): boolean;
   /** The closing order is not in force after some time. */
@@ -217,14 +217,14 @@ export class Protections {
     this.act();
   }
 
-  /** Nothing is triggered for now, or from here on: it is told of everything that is protected. */
-  suspend(cause: "suspended" | "stopped", reason: string): void {
-    for (const one of [...this.#held.values()].flat()) one.tellUnprotected(cause, reason);
+  /** Nothing of these strategies is triggered for now, or from here on: reports each protection. */
+  suspend(cause: "suspended" | "stopped", reason: string, isMeant: (strategy: string) => boolean = () => true): void {
+    for (const one of this.#heldBy(isMeant)) one.tellUnprotected(cause, reason);
   }
 
-  /** What a suspension for now told is over. */
-  resume(): void {
-    for (const one of [...this.#held.values()].flat()) one.tellProtected("suspended");
+  /** A suspension of these strategies is over. */
+  resume(isMeant: (strategy: string) => boolean): void {
+    for (const one of this.#heldBy(isMeant)) one.tellProtected("suspended");
   }
 
   /** No price is watched any more. */
@@ -234,6 +234,10 @@ export class Protections {
       one.stop();
     }
     this.#late.close();
+  }
+
+  #heldBy(isMeant: (strategy: string) => boolean): readonly HeldProtection[] {
+    return [...this.#held].flatMap(([strategy, held]) => (isMeant(strategy) ? held : []));
   }
 
   #of(strategy: string, instId: string): readonly HeldProtection[] {
@@ -308,7 +312,7 @@ export class Protections {
   }
 
   #close(one: HeldProtection): void {
-    const slot = one.close(this.#hasExit(one.protection) || this.#owner.isHalted(one.protection.name.strategy));
+    const slot = one.close(this.#hasExit(one.protection) || this.#owner.isStopped(one.protection.name.strategy));
     if (slot !== undefined) this.#owner.consider(slot);
   }
 

@@ -1,51 +1,73 @@
 /**
  * Trading mode: what may be traded now, by all strategies and by each.
  *
+ * | mode       | new entries | resting entries | exits, stops and targets |
+ * |------------|-------------|-----------------|--------------------------|
+ * | `active`   | placed      | stay            | in force                 |
+ * | `reducing` | refused     | stay; of one strategy canceled | in force  |
+ * | `halted`   | refused     | canceled        | in force                 |
+ * | `closing`  | refused     | canceled        | canceled and suspended, as positions are being closed |
+ * | `stopped`  | refused     | canceled        | canceled and suspended   |
+ *
  * Invariants: of the mode of all and a strategy's own the stricter holds; withdrawing orders is possible in every mode.
- * All reducing: what rests may rest on, new orders only reduce. One strategy reducing: what does not reduce is withdrawn as well.
  * Not here: what follows from a change (orders/order-manager.ts).
  */
 import type { WantedOrder } from "../wanted-order.ts";
 
+/** As events, views and the journal show it: a full stop is `halted` with `full`. */
 export type Mode = "active" | "reducing" | "halted";
+/** `closing` and `stopped` are halts without exits, stops and targets. A run that takes over from `closing` is halted only. */
+export type Restriction = Mode | "closing" | "stopped";
 
-/** Why nothing protected is watched, in words. */
-export const haltedWords = "trading is halted";
+/** Reasons why nothing protected is watched. */
+export const stoppedWords = "trading is stopped, exits included";
 export const stopsWords = "the engine stops, and it holds this protection itself";
 
-const strictness: readonly Mode[] = ["active", "reducing", "halted"];
+const strictness: readonly Restriction[] = ["active", "reducing", "halted", "closing", "stopped"];
+
+/** A halt never weakens a full stop: only a resume ends it. */
+export const isStricter = (one: Restriction, other: Restriction): boolean =>
+  strictness.indexOf(one) > strictness.indexOf(other);
+
+export const shownMode = (mode: Restriction): Mode => (isHalt(mode) ? "halted" : mode);
+
+/** Exits are canceled and protections suspended. */
+export const isFull = (mode: Restriction): mode is "closing" | "stopped" => mode === "closing" || mode === "stopped";
+
+export const isHalt = (mode: Restriction): mode is "halted" | "closing" | "stopped" =>
+  mode === "halted" || isFull(mode);
 
 export class TradingModes {
   /** Neither all strategies nor any of them are in another mode than active, as it is nearly always. */
   isActive = true;
   /** Of all strategies. */
-  #mode: Mode = "active";
+  #mode: Restriction = "active";
   /** Why all are in it. */
   #reason = "";
   /** Strategies that are not active by themselves. */
-  readonly #own = new Map<string, { readonly mode: Mode; readonly reason: string }>();
+  readonly #own = new Map<string, { readonly mode: Restriction; readonly reason: string }>();
 
-  get mode(): Mode {
+  get mode(): Restriction {
     return this.#mode;
   }
 
-  setAll(mode: Mode, reason: string): void {
+  setAll(mode: Restriction, reason: string): void {
     this.#mode = mode;
     this.#reason = reason;
     this.isActive = mode === "active" && this.#own.size === 0;
   }
 
-  of(strategy: string): Mode {
+  of(strategy: string): Restriction {
     if (this.#own.size === 0) return this.mode;
     const own = this.ownOf(strategy);
-    return strictness.indexOf(own) > strictness.indexOf(this.mode) ? own : this.mode;
+    return isStricter(own, this.mode) ? own : this.mode;
   }
 
-  ownOf(strategy: string): Mode {
+  ownOf(strategy: string): Restriction {
     return this.#own.get(strategy)?.mode ?? "active";
   }
 
-  setOwn(strategy: string, mode: Mode, reason: string): void {
+  setOwn(strategy: string, mode: Restriction, reason: string): void {
     if (mode === "active") this.#own.delete(strategy);
     else this.#own.set(strategy, { mode, reason });
     this.isActive = this.#mode === "active" && this.#own.size === 0;
@@ -58,19 +80,26 @@ export class TradingModes {
     return holds === this.mode ? this.#reason : (this.#own.get(strategy)?.reason ?? "");
   }
 
-  /** Why nothing of a strategy may be placed; undefined where something may. */
-  haltOf(strategy: string): string | undefined {
-    if (this.mode === "halted") return `trading is halted: ${this.#reason}`;
-    return this.ownOf(strategy) === "halted" ? "the strategy is halted" : undefined;
+  /** Why an order of a strategy is refused that is placed by hand; undefined where it may be placed. */
+  haltOf(strategy: string, wish: WantedOrder): string | undefined {
+    if (isHalt(this.mode) && !mayPlace(this.mode, wish)) return `trading is halted: ${this.#reason}`;
+    const own = this.ownOf(strategy);
+    return isHalt(own) && !mayPlace(own, wish) ? "the strategy is halted" : undefined;
   }
 
   /** The wanted order as far as the modes let it count. */
   wishWithin(strategy: string, wish: WantedOrder | undefined): WantedOrder | undefined {
-    if (this.#own.size === 0) return this.mode === "halted" ? undefined : wish;
-    if (this.of(strategy) === "halted") return undefined;
-    return this.ownOf(strategy) === "reducing" && wish?.reduceOnly !== true ? undefined : wish;
+    if (wish === undefined || this.isActive) return wish;
+    const own = this.ownOf(strategy);
+    return mayRest(this.mode, wish) && (own === "reducing" ? wish.reduceOnly === true : mayRest(own, wish))
+      ? wish
+      : undefined;
   }
 }
 
-export const mayPlace = (mode: Mode, wish: WantedOrder | undefined): boolean =>
-  mode === "active" || (mode === "reducing" && wish?.reduceOnly === true);
+export const mayPlace = (mode: Restriction, wish: WantedOrder | undefined): boolean =>
+  mode === "active" || (!isFull(mode) && wish?.reduceOnly === true);
+
+/** Whether what was placed may stay. */
+export const mayRest = (mode: Restriction, wish: WantedOrder): boolean =>
+  !isHalt(mode) || (mode === "halted" && wish.reduceOnly === true);

@@ -118,7 +118,7 @@ describe("The kill switch says that nothing is left", () => {
     answer();
     wait(1);
     list("stranger");
-    expect(said).toEqual(["kill switch: no order of ours is left"]);
+    expect(said).toEqual(["kill switch: no entry of ours is left"]);
     wait(100_000);
     expect(said).toHaveLength(1);
   });
@@ -162,7 +162,7 @@ describe("The kill switch says that nothing is left", () => {
     list("sours11111111111111y");
     expect(said).toEqual([]);
     list();
-    expect(said).toEqual(["kill switch: no order of ours is left"]);
+    expect(said).toEqual(["kill switch: no entry of ours is left"]);
   });
 
   it("in an engine that trades", async () => {
@@ -173,8 +173,8 @@ describe("The kill switch says that nothing is left", () => {
     t.failStrategy("no luck");
     await t.advance(60_000);
     expect(t.printed).toEqual([
-      "kill switch: a strategy failed; canceling all orders",
-      "kill switch: no order of ours is left",
+      "kill switch: a strategy failed; canceling all entries",
+      "kill switch: no entry of ours is left",
     ]);
     expect([t.mode, t.orders.map(({ phase }) => phase)]).toEqual(["halted", ["canceled", "canceled"]]);
     await t.stop();
@@ -235,9 +235,9 @@ describe("The kill switch watches what the account is worth", () => {
     expect(t.mode).toBe("halted");
     expect(t.printed).toEqual([
       expect.stringMatching(
-        /^kill switch: 10\d(\.\d+)? USDT lost since the start, more than 100; canceling all orders$/,
+        /^kill switch: 10\d(\.\d+)? USDT lost since the start, more than 100; canceling all entries$/,
       ),
-      "kill switch: no order of ours is left",
+      "kill switch: no entry of ours is left",
     ]);
     await t.stop();
   });

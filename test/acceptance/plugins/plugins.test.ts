@@ -64,8 +64,8 @@ describe("The kill-switch plugin", () => {
     t.failStrategy("no luck");
     await t.advance(60_000);
     expect(t.printed).toEqual([
-      "kill switch: a strategy failed; canceling all orders",
-      "kill switch: no order of ours is left",
+      "kill switch: a strategy failed; canceling all entries",
+      "kill switch: no entry of ours is left",
     ]);
     expect(t.orders.map(({ strategy: name, phase }) => [name, phase])).toEqual([
       ["resting", "canceled"],
@@ -93,7 +93,7 @@ describe("The kill-switch plugin", () => {
       t.want([{ ...far("x"), round }]);
       await t.advance(400);
     }
-    expect(t.printed[0] ?? "").toBe(tripped ? "kill switch: 3 orders rejected within 60 s; canceling all orders" : "");
+    expect(t.printed[0] ?? "").toBe(tripped ? "kill switch: 3 orders rejected within 60 s; canceling all entries" : "");
     expect(t.orders.filter(({ phase }) => phase === "rejected")).toHaveLength(tripped ? 3 : 5);
     expect(t.open).toHaveLength(tripped ? 0 : 2);
     await t.stop();
@@ -107,7 +107,7 @@ describe("The kill-switch plugin", () => {
       expect(t.mode).toBe("active");
       await t.advance(waitMs);
     }
-    expect(t.printed[0]).toBe("kill switch: 2 orders rejected within 10 s; canceling all orders");
+    expect(t.printed[0]).toBe("kill switch: 2 orders rejected within 10 s; canceling all entries");
     await t.stop();
   });
 });

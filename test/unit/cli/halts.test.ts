@@ -16,7 +16,7 @@ const one = (strategy: string): EventBody => ({ type: "strategy.halted", strateg
 describe("The advice at a halt", () => {
   it("names the command that lets the run go on, where it has a control port", () => {
     expect(haltAdvice(tallied(all), "config/a.ts", true)).toBe(
-      "No order is placed while halted. To resume: stop, look, and start with\n  sluice run config/a.ts\nor look, and let this run go on from another terminal:\n  sluice ctl resume",
+      "No entry is placed while halted; stops, targets and exits stay in force. To resume: stop, look, and start with\n  sluice run config/a.ts\nor look, and let this run go on from another terminal:\n  sluice ctl resume",
     );
   });
 

@@ -142,13 +142,13 @@ describe("The text line of an event", () => {
     ],
     [
       "a position without its stop in a halt",
-      { ...bare, reason: "trading is halted: loss" },
-      "UNPROTECTED a/in.exit: 0.02 of BTC-USDT-SWAP without the wanted sell: trading is halted: loss; `sluice ctl close --yes` closes it, a resume puts its exit back",
+      { ...bare, reason: "trading is stopped, exits included: loss" },
+      "UNPROTECTED a/in.exit: 0.02 of BTC-USDT-SWAP without the wanted sell: trading is stopped, exits included: loss; `sluice ctl close --yes` closes it, a resume puts its exit back",
     ],
     [
       "a spot holding without its stop in a halt",
-      { ...bare, instId: "BTC-USDT", reason: "trading is halted: loss" },
-      "UNPROTECTED a/in.exit: 0.02 of BTC-USDT without the wanted sell: trading is halted: loss; `sluice ctl close --strategy a --yes` closes it, a resume puts its exit back",
+      { ...bare, instId: "BTC-USDT", reason: "trading is stopped, exits included: loss" },
+      "UNPROTECTED a/in.exit: 0.02 of BTC-USDT without the wanted sell: trading is stopped, exits included: loss; `sluice ctl close --strategy a --yes` closes it, a resume puts its exit back",
     ],
     [
       "a position without its stop when the engine stops",

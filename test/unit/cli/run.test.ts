@@ -227,7 +227,7 @@ describe("A halted run", () => {
     expect(await act.ended).toBe(3);
     expect(act.io.outText).toMatch(/^00:00:01\.000 {2}HALTED: sluice close\n/);
     expect(act.io.errText).toContain(
-      `No order is placed while halted. To resume: stop, look, and start with\n  sluice run ${config}\n`,
+      `No entry is placed while halted; stops, targets and exits stay in force. To resume: stop, look, and start with\n  sluice run ${config}\n`,
     );
     expect(
       act.io.errText.match(/0:00:0\d │ HALTED: sluice close \(previous run\); restart to resume/g)?.length,

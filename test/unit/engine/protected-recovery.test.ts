@@ -62,6 +62,44 @@ describe("A protected position after a crash", () => {
     await stop(world, second.engine);
   });
 
+  it.each<["a halt" | "a full stop", boolean]>([
+    ["a halt", false],
+    ["a full stop", true],
+  ])("of a run that ended in %s: %s leaves it without its stop", async (_, full) => {
+    const { world } = watched();
+    const first = await begun(world);
+    await pass(world, 2_000);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    await pass(world, 30_000);
+    first.engine.halt("the watchdog tripped", { full }).subscribe();
+    await pass(world, 1_000);
+    await crash(world, first);
+    const second = await begun(world);
+    await pass(world, 2_000);
+    expect(events(second, "mode.changed")).toMatchObject([{ mode: "halted", reason: "the watchdog tripped" }]);
+    expect(events(second, "protection.armed")).toMatchObject([{ qty: "0.02", stopPx: "59000" }]);
+    world.show(58_900);
+    await pass(world, 30_000);
+    expect(position(world)).toBe(full ? "0.02" : "0");
+    second.engine.resume("looked at it");
+    await pass(world, 30_000);
+    expect(position(world)).toBe("0");
+    await stop(world, second.engine);
+  });
+
+  it("is closed once when an operator closes all positions and the stop is reached meanwhile", async () => {
+    const { world, seen } = watched();
+    const life = await begun(world);
+    await pass(world, 2_000);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    await pass(world, 30_000);
+    life.engine.closePositions("enough").subscribe();
+    world.show(58_900);
+    await pass(world, 30_000);
+    expect([position(world), seen.some((pos) => pos.startsWith("-"))]).toEqual(["0", false]);
+    await stop(world, life.engine);
+  });
+
   it("is told of at an orderly stop: nobody holds its stop from then on", async () => {
     const { world } = watched();
     const life = await begun(world);

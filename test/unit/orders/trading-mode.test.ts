@@ -56,13 +56,73 @@ describe("Halted trading", () => {
   });
 });
 
+describe("A halt of entries", () => {
+  const exit = bid({ slot: "exit", side: "sell", px: "70000", qty: "0.002", reduceOnly: true });
+  const holding = () => {
+    const rig = ready();
+    rig.want(bid({ slot: "in", px: "60000", qty: "0.002" }));
+    rig.run();
+    rig.trade("sell", 60_000, 0.002);
+    rig.run();
+    rig.want(exit, bid({ slot: "more", px: "50000" }));
+    rig.run();
+    expect(rig.resting().sort()).toEqual(["buy 50000", "sell 70000"]);
+    return rig;
+  };
+
+  it.each(["all strategies", "one strategy"])("of %s leaves exits at the service and places new ones", (whom) => {
+    const rig = holding();
+    if (whom === "all strategies") rig.orderManager.setMode("halted", "test");
+    else rig.orderManager.setStrategyMode("s", "halted", "test");
+    rig.run();
+    expect(rig.resting()).toEqual(["sell 70000"]);
+    rig.want({ ...exit, px: "69000" }, bid({ slot: "more", px: "50000" }));
+    rig.run();
+    expect(rig.resting()).toEqual(["sell 69000"]);
+  });
+
+  it.each(["stopped", "closing"] as const)("that is %s cancels exits too and places none", (mode) => {
+    const rig = holding();
+    rig.orderManager.setMode(mode, "test");
+    rig.run();
+    expect(rig.resting()).toEqual([]);
+    rig.want({ ...exit, px: "69000" });
+    rig.run();
+    expect(rig.resting()).toEqual([]);
+    rig.orderManager.setMode("halted", "test");
+    rig.run();
+    expect(rig.resting()).toEqual(["sell 69000"]);
+  });
+
+  it("takes an exit that is placed by hand, and no entry", () => {
+    const rig = holding();
+    rig.want();
+    rig.orderManager.setMode("halted", "test");
+    rig.run();
+    const { slot: _, ...byHand } = exit;
+    const told: string[] = [];
+    rig.orders.place({ ...byHand, px: "68000", qty: "0.001" }).subscribe(({ phase }) => told.push(phase));
+    rig.orders
+      .place({ ...byHand, side: "buy", px: "40000", reduceOnly: false })
+      .subscribe(({ reason }) => told.push(reason));
+    rig.run();
+    expect(told).toContain("live");
+    expect(told).toContain("trading is halted: test");
+    expect(rig.resting()).not.toContain("buy 40000");
+  });
+});
+
 describe("Reducing trading", () => {
   it("lets only orders through that reduce, and leaves what rests", () => {
     const rig = ready();
     rig.want(...three);
     rig.run();
     rig.orderManager.setMode("reducing", "test");
-    rig.want(...three, bid({ slot: "more" }), bid({ slot: "less", side: "sell", px: "70000", reduceOnly: true }));
+    rig.want(
+      ...three,
+      bid({ slot: "more", px: "50000" }),
+      bid({ slot: "less", side: "sell", px: "70000", reduceOnly: true }),
+    );
     rig.run();
     expect(rig.places()).toHaveLength(4);
     expect(rig.phases("more")).toEqual([]);

@@ -32,7 +32,7 @@ describe("The documents of the control port", () => {
     expect(Object.keys(mapping)).toEqual(named);
     const halt = openapi["components"]?.["schemas"]?.["HaltAction"];
     expect(halt).toMatchObject({ additionalProperties: false, required: ["type"] });
-    expect(Object.keys(halt?.["properties"] ?? {})).toEqual(["type", "strategy", "reason"]);
+    expect(Object.keys(halt?.["properties"] ?? {})).toEqual(["type", "strategy", "full", "reason"]);
   });
 
   it("have no mistake that a linter finds", async () => {

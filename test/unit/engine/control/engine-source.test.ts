@@ -49,6 +49,34 @@ describe("Actions of an engine", () => {
   const order = (clOrdId: string, strategy: string, instId: string, side = "buy") =>
     ({ clOrdId, strategy, slot: clOrdId, isFinal: false, spec: { instId, side } }) as unknown as OrderUpdate;
 
+  it("that halt leave exits out of account; a full stop names what it leaves without stops and targets", async () => {
+    const exit = order("x", "one", "BTC-USDT-SWAP", "sell");
+    Object.assign(exit.spec ?? {}, { reduceOnly: true });
+    const asked: unknown[] = [];
+    const view = (name: string, qty: string) => ({ name, positions: new Map([["BTC-USDT-SWAP", { qty }]]) });
+    let views: unknown[] = [];
+    const source = sourceOf({
+      halt: (_, options) => {
+        asked.push(options);
+        return EMPTY;
+      },
+      openOrders: () => [exit],
+      strategies: () => views as ReturnType<SteeredRun["strategies"]>,
+    });
+    views = [view("one", "0.02"), view("two", "0")];
+    expect(await source.act({ type: "halt" }, "me")).toMatchObject({
+      ok: true,
+      text: "Trading is halted, and 0 orders are gone.",
+    });
+    expect(await source.act({ type: "halt", full: true }, "me")).toMatchObject({
+      ok: false,
+      text: expect.stringMatching(
+        /^Trading is stopped, exits included \(without stops and targets now: 0\.02 BTC-USDT-SWAP of one\), and 0 orders are gone\. 1 order is still open/,
+      ),
+    });
+    expect(asked).toEqual([{ full: false }, { full: true }]);
+  });
+
   it("that cancel say how many orders still rest, because they cannot be canceled", async () => {
     let open = [order("a", "one", "BTC-USDT"), order("b", "one", "BTC-USDT-SWAP"), order("c", "two", "BTC-USDT")];
     const gone = { slot: "b", clOrdId: "b", ordId: "2", phase: "canceled", record: undefined } as const;

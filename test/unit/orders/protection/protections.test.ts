@@ -481,17 +481,64 @@ describe("A take-profit of an order", () => {
     expect(own(rig)).toBe("0");
   });
 
-  it("that rests was canceled in part by a halt: what is left rests again afterwards", () => {
-    const rig = quiet({ takeProfit: "61000", takeProfitAs: "limit" });
+  it("that rests stays through a halt, and its stop still closes the rest", () => {
+    const rig = quiet({ stopLoss: "59000", takeProfit: "61000", takeProfitAs: "limit" });
     rig.trade("sell", 60_000, 0.01);
     rig.run();
     rig.trade("buy", 61_000, 0.004);
     rig.run();
     rig.orderManager.setMode("halted", "a test");
     rig.run();
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    expect(rig.journalled("position.unprotected")).toEqual([]);
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(own(rig)).toBe("0");
+    expect(triggered(rig)).toMatchObject([{ kind: "stopLoss", qty: "0.006" }]);
+  });
+
+  it.each(["all strategies", "its strategy alone"])("is triggered in a halt of %s", (whom) => {
+    const rig = long({ stopLoss: "59000" });
+    if (whom === "all strategies") rig.orderManager.setMode("halted", "a test");
+    else rig.orderManager.setStrategyMode("s", "halted", "a test");
+    rig.run();
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(triggered(rig)).toMatchObject([{ kind: "stopLoss" }]);
+    expect(rig.journalled("position.unprotected")).toEqual([]);
+  });
+
+  it.each(["stopped", "closing"] as const)(
+    "is suspended while trading is %s, of one strategy too, and armed again afterwards",
+    (mode) => {
+      const rig = long({ stopLoss: "59000" });
+      rig.orderManager.setStrategyMode("s", mode, "a test");
+      rig.run();
+      market(rig, 590_000);
+      rig.run();
+      expect(position(rig)).toBe("0.01");
+      expect(rig.journalled("position.unprotected")).toMatchObject([
+        { slot: "long.exit", qty: "0.01", reason: "trading is stopped, exits included: a test" },
+      ]);
+      rig.orderManager.setStrategyMode("s", "halted", "a test");
+      rig.run();
+      expect(position(rig)).toBe("0");
+    },
+  );
+
+  it("that rests was canceled in part by a full stop: what is left rests again afterwards", () => {
+    const rig = quiet({ takeProfit: "61000", takeProfitAs: "limit" });
+    rig.trade("sell", 60_000, 0.01);
+    rig.run();
+    rig.trade("buy", 61_000, 0.004);
+    rig.run();
+    rig.orderManager.setMode("stopped", "a test");
+    rig.run();
     expect(rig.resting()).toEqual([]);
     expect(rig.journalled("position.unprotected")).toMatchObject([
-      { slot: "long.exit", qty: "0.006", reason: "trading is halted: a test" },
+      { slot: "long.exit", qty: "0.006", reason: "trading is stopped, exits included: a test" },
     ]);
     rig.orderManager.setMode("active", "a test");
     rig.run();
@@ -500,11 +547,11 @@ describe("A take-profit of an order", () => {
     expect(rig.places().at(-1)?.sz).toBe("366");
   });
 
-  it("is told to be without its engine when that stops, also out of a halt, and never to be in place then", () => {
+  it("is told to be without its engine when that stops, also out of a full stop, and never to be in place then", () => {
     const rig = quiet({ stopLoss: "59000" });
     rig.trade("sell", 60_000, 0.01);
     rig.run();
-    rig.orderManager.setMode("halted", "a test");
+    rig.orderManager.setMode("stopped", "a test");
     rig.orderManager.leave();
     rig.orderManager.setMode("reducing", "stop");
     rig.run();
@@ -512,15 +559,15 @@ describe("A take-profit of an order", () => {
       rig
         .journalled("position.unprotected")
         .map((event) => (event.type === "position.unprotected" ? event.reason : "")),
-    ).toEqual(["trading is halted: a test", "the engine stops, and it holds this protection itself"]);
+    ).toEqual(["trading is stopped, exits included: a test", "the engine stops, and it holds this protection itself"]);
     expect(rig.journalled("position.protected")).toEqual([]);
   });
 
-  it("is no gap any more when a close of the account took what was held in a halt", () => {
+  it("is no gap any more when a close of the account took what was held in a full stop", () => {
     const rig = quiet({ stopLoss: "59000" });
     rig.trade("sell", 60_000, 0.01);
     rig.run();
-    rig.orderManager.setMode("halted", "a test");
+    rig.orderManager.setMode("stopped", "a test");
     rig.orderManager.closing.account({ instId: swap, orders: [], left: "0", px: "60000" });
     rig.orderManager.leave();
     rig.orderManager.setMode("reducing", "stop");

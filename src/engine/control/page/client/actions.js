@@ -40,9 +40,10 @@ export class Actions {
       content: [
         points([
           strategy === undefined
-            ? "No strategy places anything until you resume."
-            : `${strategy} places nothing until you resume it.`,
-          orders === 0 ? "No order is open." : `${countOf(orders, "open order")} will be canceled, exits as well.`,
+            ? "No strategy opens or adds to a position until you resume."
+            : `${strategy} opens or adds to no position until you resume it.`,
+          orders === 0 ? "No order is open." : `Of ${countOf(orders, "open order")} all entries will be canceled.`,
+          "Exits, stops and targets of what is held stay in force.",
           heldText(engines, strategy),
         ]),
         reason.node,
