@@ -23,7 +23,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   clock: [],
   contract: [],
   "contract/documents": ["contract"],
-  journal: ["contract"],
+  journal: ["clock", "contract"],
   "market/tape": ["contract"],
   market: ["clock", "contract", "market/tape"],
   "market/ccxt": ["clock", "contract", "market", "market/tape", "scheduler/quota"],

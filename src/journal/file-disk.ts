@@ -2,14 +2,18 @@
  * Durable storage in a folder of this machine.
  *
  * Invariants: a new file is written under a temporary name, flushed, renamed, and the folder flushed, so that a crash leaves all of
- * it or nothing; only the owner may access files and folder (0600, 0700), since they show what is traded.
+ * it or nothing; only the owner may access files and folder (0600, 0700), since they show what is traded; no file is reached by a
+ * symbolic link; a file that was deleted or replaced while it is written to is a failure of the disk.
  */
-import { constants, write } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { constants, statSync, write } from "node:fs";
+import { lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
-import { holdLock } from "./process-lock.ts";
+import { type FolderLock, isLockFile, lockFolder } from "./folder-lock.ts";
+import { holdLock, lockHeld } from "./process-lock.ts";
 
 const flushFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, "r");
@@ -22,7 +26,7 @@ const flushFolder = async (folder: string): Promise<void> => {
 
 const whileOpen = async (
   path: string,
-  flags: string,
+  flags: number,
   work: (handle: Awaited<ReturnType<typeof open>>) => Promise<void>,
 ): Promise<void> => {
   const handle = await open(path, flags, 0o600);
@@ -36,7 +40,13 @@ const whileOpen = async (
 
 /** True where a write can include its flush (O_DSYNC): one trip to another thread instead of two. */
 const writesThrough = process.platform === "linux";
-const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (writesThrough ? constants.O_DSYNC : 0);
+// Undefined on Windows, where it adds nothing.
+const { O_NOFOLLOW } = constants;
+const making = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
+const changing = constants.O_RDWR | O_NOFOLLOW;
+const reading = constants.O_RDONLY | O_NOFOLLOW;
+const appending =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | O_NOFOLLOW | (writesThrough ? constants.O_DSYNC : 0);
 
 /** By callback: a promise of the file system's for each part costs twice the processor time of the write's own way there and back. */
 const appended = (file: number, bytes: Uint8Array): Promise<void> =>
@@ -54,6 +64,26 @@ const appended = (file: number, bytes: Uint8Array): Promise<void> =>
 
 const halfMade = ".new";
 
+const folderHeld = (folder: string, name: string): SluiceError =>
+  lockHeld(
+    `Another process already runs as ${name} (service / users / instance) with the folder ${folder}, in another container or on another machine. Stop it first, or give this config its own \`instance\` and \`journal.dir\`.`,
+  );
+
+/** A folder that others may write to: they could remove what is in it, or put their own in its place. */
+const checkFolder = (folder: string): void => {
+  const uid = process.getuid?.();
+  if (uid === undefined) return;
+  const { uid: owner, mode } = statSync(folder);
+  // A volume that is mounted for a container may be root's, and writable for the group that the container runs in.
+  const isOwn = owner === uid || owner === 0;
+  const isOpen = (mode & 0o002) !== 0 || (owner === uid && (mode & 0o020) !== 0);
+  if (isOwn && !isOpen) return;
+  const problem = isOwn
+    ? `others may write to it (mode ${(mode & 0o777).toString(8)}). Run: chmod 700 '${folder}'`
+    : "it belongs to another user of this machine. Name another folder";
+  throw new SluiceError("JOURNAL_FAILED", `The folder ${folder} cannot be used for a journal: ${problem}.`);
+};
+
 const makeFolder = async (folder: string): Promise<void> => {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -68,34 +98,73 @@ const makeFolder = async (folder: string): Promise<void> => {
   }
 };
 
-export const fileDisk = async (folder: string): Promise<Disk> => {
+type Inode = { readonly dev: number; readonly ino: number };
+
+/** What was written to a file that is not there any more is lost. */
+const checkPresent = async (path: string, { dev, ino }: Inode): Promise<void> => {
+  const now = await lstat(path).catch(() => undefined);
+  if (now?.dev !== dev || now.ino !== ino) throw new Error(`${path} was deleted or replaced while it was in use`);
+};
+
+/** `clock` is the machine's; the lock of the folder counts by it. */
+export const fileDisk = async (folder: string, clock: Clock = createSystemClock()): Promise<Disk> => {
   await makeFolder(folder);
+  checkFolder(folder);
+  const locks = new Set<FolderLock>();
   const pathOf = (name: string): string => join(folder, name);
   return {
     name: folder,
-    list: async () => (await readdir(folder)).filter((name) => !name.endsWith(halfMade)).sort(),
-    read: async (name) => readFile(pathOf(name)),
+    list: async () => (await readdir(folder)).filter((name) => !name.endsWith(halfMade) && !isLockFile(name)).sort(),
+    read: async (name) => readFile(pathOf(name), { flag: reading }),
     create: async (name, bytes) => {
-      await whileOpen(pathOf(name + halfMade), "w", async (handle) => handle.writeFile(bytes));
+      // What a crash left, or a link that somebody put there.
+      await rm(pathOf(name + halfMade), { force: true });
+      await whileOpen(pathOf(name + halfMade), making, async (handle) => handle.writeFile(bytes));
       await rename(pathOf(name + halfMade), pathOf(name));
       await flushFolder(folder);
     },
     open: async (name): Promise<DiskFile> => {
       const handle = await open(pathOf(name), appending, 0o600);
+      const inode = await handle.stat();
       return {
-        append: (bytes) => appended(handle.fd, bytes),
+        append: async (bytes) => {
+          const checks = [checkPresent(pathOf(name), inode), ...[...locks].map((lock) => lock.check())];
+          // Beside the write, so that it takes no longer for them. The file stays open until it has ended.
+          const [failed] = await Promise.all([
+            Promise.all(checks).then(
+              () => [],
+              (error: unknown) => [error],
+            ),
+            appended(handle.fd, bytes),
+          ]);
+          if (failed.length > 0) throw failed[0];
+        },
         sync: () => (writesThrough ? undefined : handle.datasync()),
         close: async () => handle.close(),
       };
     },
     truncate: async (name, bytes) => {
-      await whileOpen(pathOf(name), "r+", async (handle) => handle.truncate(bytes));
+      await whileOpen(pathOf(name), changing, async (handle) => handle.truncate(bytes));
     },
     rename: async (from, to) => {
       await rename(pathOf(from), pathOf(to));
       await flushFolder(folder);
     },
-    lock: holdLock,
+    lock: async (name) => {
+      const unlock = await holdLock(name);
+      try {
+        const lock = await lockFolder(folder, name, clock, () => folderHeld(folder, name));
+        locks.add(lock);
+        return async () => {
+          locks.delete(lock);
+          await lock.release();
+          await unlock();
+        };
+      } catch (error) {
+        await unlock();
+        throw error;
+      }
+    },
     remove: async (name) => {
       await rm(pathOf(name));
       await flushFolder(folder);

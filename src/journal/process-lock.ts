@@ -2,7 +2,7 @@
  * Process lock: one owner at a time for a name, on this machine, as two engines on one user would place every order twice.
  *
  * Invariants: the operating system releases the lock when the process ends, however it ends, so there is never a stale lock.
- * Not here: locks between machines (engine/standby).
+ * Not here: a folder that processes of several containers share (folder-lock.ts), locks between machines (engine/standby).
  */
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -42,7 +42,8 @@ const isHeld = async (path: string): Promise<boolean> =>
 
 const refusals = new WeakSet<object>();
 
-const held = (text: string): SluiceError => {
+/** The error that says so. */
+export const lockHeld = (text: string): SluiceError => {
   const refusal = new SluiceError("ENGINE_STATE", text);
   refusals.add(refusal);
   return refusal;
@@ -60,7 +61,7 @@ export const holdLock = async (name: string): Promise<() => Promise<void>> => {
     server = await listen(path);
   } catch {
     if (path.startsWith("\u0000") || (await isHeld(path))) {
-      throw held(
+      throw lockHeld(
         `Another process on this machine already runs as ${name} (service / users / instance). Stop it first, or give this config its own \`instance\` and \`journal.dir\`.`,
       );
     }

@@ -1,0 +1,230 @@
+/**
+ * Folder lock: one owner at a time for a name in a folder, also where processes share the folder and nothing else, as two containers do.
+ *
+ * The owner keeps a file with who it is and a count that it raises. A file whose owner is known to be dead is taken over at once; one of
+ * an owner that this process cannot see is taken over when its count has stood still.
+ *
+ * Invariants: the file is made by one process alone; of several that find it stale one takes it over; an owner that was taken for dead
+ * finds that out with its next `check`.
+ * Not here: the lock of this machine (process-lock.ts), what is kept in the folder (file-disk.ts).
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { close, constants, open, readFileSync, readlinkSync, write } from "node:fs";
+import { link, readFile, rename, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Clock, Timer } from "../clock/clock.ts";
+import { SluiceError } from "../errors.ts";
+
+export interface FolderLock {
+  /** Rejects when another process has taken the lock over, or the file is gone. */
+  check(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Who holds a lock, as its file tells. */
+interface Holder {
+  /** Differs for each lock that is taken. */
+  readonly token: string;
+  /** Where `pid` means something: the machine since its last boot, and the container. */
+  readonly host: string;
+  readonly pid: number;
+  /** When the process began, as the machine counts it; empty where it does not tell. */
+  readonly started: string;
+  readonly beats: number;
+}
+
+const beatMs = 2_000;
+const lookMs = 1_000;
+/** An owner that this process cannot see is taken for dead after so long without a beat. */
+const staleMs = 10_000;
+/** Of the text: it is written over in place. */
+const textBytes = 512;
+const suffix = ".lock";
+const { O_NOFOLLOW } = constants;
+const making = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
+const reading = constants.O_RDONLY | O_NOFOLLOW;
+
+/** Whether a file of the folder belongs to a lock. */
+export const isLockFile = (name: string): boolean => name.endsWith(suffix) || name.includes(`${suffix}.`);
+
+// Numbers of files: the lock is kept as long as the process lives, also by an engine that nobody refers to any more.
+const [openFile, writeFile, closeFile] = [
+  promisify(open),
+  promisify<number, string, number, number>(write),
+  promisify(close),
+];
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+const startOf = (pid: number | "self"): string | undefined => {
+  try {
+    // Behind the command's name, which may hold anything: the twentieth word is when it began.
+    return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[19];
+  } catch {
+    return undefined;
+  }
+};
+
+const hostNow = (): string => {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return hostname();
+  }
+};
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) !== "ESRCH";
+  }
+};
+
+/** Undefined where this process cannot tell. */
+const isAlive = ({ host, pid, started }: Holder): boolean | undefined => {
+  if (host !== hostNow()) return undefined;
+  return isRunning(pid) && (started === "" || startOf(pid) === started);
+};
+
+const textOf = (holder: Holder): string => `${JSON.stringify(holder).padEnd(textBytes - 1)}\n`;
+
+/** Undefined where there is no file; what cannot be read is a holder that is not known. */
+const holderIn = async (path: string): Promise<Holder | undefined> => {
+  try {
+    const text = await readFile(path, { encoding: "utf8", flag: reading });
+    return JSON.parse(text) as Holder;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    if (!(error instanceof SyntaxError)) throw error;
+    return { token: "", host: "", pid: 0, started: "", beats: 0 };
+  }
+};
+
+/** Takes the lock of `name` in `folder`; `refuse` makes the error for one that another process holds. */
+export const lockFolder = async (
+  folder: string,
+  name: string,
+  clock: Clock,
+  refuse: () => SluiceError,
+): Promise<FolderLock> => {
+  const path = join(folder, createHash("sha256").update(name).digest("hex").slice(0, 16) + suffix);
+  const holder: Holder = {
+    token: randomBytes(8).toString("hex"),
+    host: hostNow(),
+    pid: process.pid,
+    started: startOf("self") ?? "",
+    beats: 0,
+  };
+  for (;;) {
+    const file = await made(path, holder);
+    if (file !== undefined) return new HeldFolder(path, holder, file, clock);
+    const stale = await staleHolder(path, clock, refuse);
+    if (stale !== undefined) await setAside(path, stale, holder.token);
+  }
+};
+
+/** Undefined where the file exists. */
+const made = async (path: string, holder: Holder): Promise<number | undefined> => {
+  try {
+    const file = await openFile(path, making, 0o600);
+    await writeFile(file, textOf(holder), 0);
+    return file;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return undefined;
+    throw error;
+  }
+};
+
+/** The holder that is dead, or undefined where the file has gone; throws where it lives. */
+const staleHolder = async (path: string, clock: Clock, refuse: () => SluiceError): Promise<Holder | undefined> => {
+  const first = await holderIn(path);
+  if (first === undefined) return undefined;
+  const alive = isAlive(first);
+  if (alive === true) throw refuse();
+  if (alive === false) return first;
+  for (const until = clock.now() + staleMs; clock.now() < until; ) {
+    await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookMs, resolve));
+    const now = await holderIn(path);
+    if (now === undefined) return undefined;
+    // Unread while it is written for the first time.
+    if (first.token !== "" && (now.token !== first.token || now.beats !== first.beats)) throw refuse();
+    if (first.token === "" && now.token !== "") throw refuse();
+  }
+  return first;
+};
+
+/** Takes the file of a dead holder away; one that somebody else has made meanwhile is put back. */
+const setAside = async (path: string, stale: Holder, token: string): Promise<void> => {
+  const aside = `${path}.${token}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    throw error;
+  }
+  const found = await holderIn(aside);
+  if (found?.token !== stale.token || found.beats !== stale.beats) await link(aside, path).catch(() => undefined);
+  await rm(aside, { force: true });
+};
+
+class HeldFolder implements FolderLock {
+  readonly #path: string;
+  readonly #clock: Clock;
+  #holder: Holder;
+  #file: number;
+  #timer: Timer | undefined;
+  #beating: Promise<void> = Promise.resolve();
+  #isReleased = false;
+
+  constructor(path: string, holder: Holder, file: number, clock: Clock) {
+    this.#path = path;
+    this.#holder = holder;
+    this.#file = file;
+    this.#clock = clock;
+    this.#beatLater();
+  }
+
+  async check(): Promise<void> {
+    const holder = await holderIn(this.#path);
+    if (holder === undefined) throw new Error(`the lock file ${this.#path} is gone`);
+    if (holder.token === this.#holder.token) return;
+    const text = `${this.#path}: another process has taken over, as this one did not run for ${staleMs / 1_000} s or more.`;
+    throw new SluiceError("JOURNAL_FAILED", text);
+  }
+
+  async release(): Promise<void> {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#timer?.cancel();
+    await this.#beating;
+    await closeFile(this.#file);
+    const holder = await holderIn(this.#path).catch(() => undefined);
+    if (holder?.token === this.#holder.token) await rm(this.#path, { force: true });
+  }
+
+  #beatLater(): void {
+    this.#timer = this.#clock.setTimer(this.#clock.now() + beatMs, () => {
+      // A beat that fails is not told here: whoever writes to the folder finds out.
+      this.#beating = this.#beat().catch(() => undefined);
+      void this.#beating.then(() => {
+        if (!this.#isReleased) this.#beatLater();
+      });
+    });
+  }
+
+  async #beat(): Promise<void> {
+    this.#holder = { ...this.#holder, beats: this.#holder.beats + 1 };
+    // Where another process has taken over, this is the old file, which nobody reads.
+    await writeFile(this.#file, textOf(this.#holder), 0);
+    if ((await holderIn(this.#path)) !== undefined) return;
+    const file = await made(this.#path, this.#holder);
+    if (file === undefined) return;
+    await closeFile(this.#file);
+    this.#file = file;
+  }
+}
