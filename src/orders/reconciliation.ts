@@ -163,7 +163,7 @@ export class Reconciliation {
     const slot = this.#slots.of(order);
     if (slot === undefined) return;
     if (slot.order !== order) {
-      this.#cancellation.request(order, "cancel", "an older order of the same slot");
+      this.#cancelOlder(order);
       return;
     }
     // One that waits to be placed is not needed.
@@ -204,7 +204,11 @@ export class Reconciliation {
   #cancelSuperseded(slotHash: string): void {
     const older = this.#slots.superseded(slotHash);
     if (older.length === 0 || this.#isNumbered(slotHash)) return;
-    for (const order of older) this.#cancellation.request(order, "cancel", "an older order of the same slot");
+    for (const order of older) this.#cancelOlder(order);
+  }
+
+  #cancelOlder(order: TrackedOrder): void {
+    this.#cancellation.request(order, "cancel", "an older order of the same slot");
   }
 
   #isNumbered(slotHash: string): boolean {
