@@ -8,6 +8,7 @@
  */
 import type { TradeSeries } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
+import { silenceMsMin } from "./silences.ts";
 
 /** In ticks and lots; a quantity of 0 is an empty side. */
 export class TradeQuote {
@@ -15,6 +16,14 @@ export class TradeQuote {
   bidQty = 0;
   askPx = 0;
   askQty = 0;
+
+  /** Forgets what was seen before a gap: both sides are around the next print. */
+  reopen(side: number, px: number, qty: number): void {
+    this.bidPx = side > 0 ? px - 1 : px;
+    this.askPx = side > 0 ? px : px + 1;
+    this.bidQty = qty;
+    this.askQty = qty;
+  }
 
   /** Takes a print that bought (`side` 1) or sold (-1). */
   take(side: number, px: number, qty: number): void {
@@ -38,22 +47,29 @@ interface TradeTaker {
 
 /** Prints each row at the venue, then shows what it tells of the best prices. */
 export const tradeTaker = (
-  { side, px, qty }: TradeSeries,
+  { at: times, side, px, qty }: TradeSeries,
   instId: string,
   venue: Venue,
   quote = new TradeQuote(),
 ): TradeTaker => {
   let next = 0;
+  const isAfterGap = (row: number): boolean =>
+    row > 0 && (times[row] as number) - (times[row - 1] as number) > silenceMsMin;
+  const see = (row: number): void => {
+    const [sign, at, lots] = [side[row] as number, px[row] as number, qty[row] as number];
+    if (isAfterGap(row)) quote.reopen(sign, at, lots);
+    else quote.take(sign, at, lots);
+  };
   const take = (row: number, now: number): void => {
     next = row + 1;
     const [sign, at, lots] = [side[row] as number, px[row] as number, qty[row] as number];
     venue.trade(instId, sign > 0 ? "buy" : "sell", at, lots, now);
-    quote.take(sign, at, lots);
+    see(row);
     venue.quote(instId, quote.bidPx, quote.bidPx > 0 ? quote.bidQty : 0, quote.askPx, quote.askQty, now);
   };
   const skipTo = (row: number): void => {
     for (let one = lastTurn(side, next, row); one < row; one++) {
-      quote.take(side[one] as number, px[one] as number, qty[one] as number);
+      see(one);
     }
   };
   return Object.assign(take, { skipTo });

@@ -85,6 +85,7 @@ export const createReportCollector = (
         open: resting,
       });
       const cuts = heard.cuts.list();
+      const gapFills = service.simulated.venue.waited();
       const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
         fixture: fixtureOf(service),
         seed,
@@ -97,6 +98,7 @@ export const createReportCollector = (
         turnedDown: heard.tally.reasons.list(),
         turnedDownMore: heard.tally.reasons.more(),
         ...(cuts.length > 0 && { volumeCuts: cuts }),
+        ...(Object.keys(gapFills).length > 0 && { gapFills }),
         coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
         assumptions: [...assumptionsOf(service), ...isolationOf(config)],
       };

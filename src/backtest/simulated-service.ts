@@ -26,6 +26,7 @@ import type { TradeQuote } from "./fill-trades.ts";
 import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
 import type { LatencyModel } from "./latency.ts";
 import { openAsRecorded, type RowTaker, rowTakers } from "./row-dispatch.ts";
+import { silenceMsMin, silencesOf } from "./silences.ts";
 import { SkipAhead } from "./skip-ahead.ts";
 
 export interface SimulatedOptions {
@@ -109,6 +110,7 @@ export const createSimulated = (
   const { contract, random, onError } = env;
   const latency = options.latency.make(random.fork("latency"));
   const filledBy = chooseFills(tape, options.fills);
+  const silences = silencesOf(tape, (series) => filledBy.plays(series), shiftMs + options.skewMs);
   const venue = createVenue({
     contract,
     instruments: tape.instruments,
@@ -116,7 +118,9 @@ export const createSimulated = (
     fees: options.fees,
     enforceLimits: options.limits,
     matching: filledBy.matching,
+    silences: (instId) => silences.get(instId) ?? [],
   });
+  reopenAfter(venue, clock, options.skewMs);
   const feed = createFeed(tape.instruments, { onError, shiftMs });
   const { funding = "recorded", skewMs } = options;
   openAsRecorded(tape, venue, clock.now() + skewMs);
@@ -140,7 +144,7 @@ export const createSimulated = (
       pushes$: options.push ? pushesOf(venue, clock, latency, user.uid) : NEVER,
       pushing$: of(options.push),
     })),
-    assumptions: assumptionsOf(tape, options, contract, filledBy),
+    assumptions: [...assumptionsOf(tape, options, contract, filledBy), ...silenceText(silences)],
     feedMs: () => latency.feedMs(),
     stopFunding: scheduleFunding(tape, venue, clock, funding, skewMs),
     quietUntil: (from, to) => quiet.until(from, to),
@@ -154,6 +158,26 @@ export const createSimulated = (
     },
   };
 };
+
+/** Orders that waited meet everything that is recorded of the instant at which the market is back. */
+const reopenAfter = (venue: Venue, clock: Clock, skewMs: number): void => {
+  const due = new Set<string>();
+  venue.onPrice((instId) => {
+    if (due.has(instId)) return;
+    due.add(instId);
+    clock.setTimer(clock.now(), () => {
+      due.delete(instId);
+      venue.reopen(instId, clock.now() + skewMs);
+    });
+  });
+};
+
+const silenceText = (silences: ReadonlyMap<string, unknown>): readonly string[] =>
+  silences.size === 0
+    ? []
+    : [
+        `in a gap of the recording (more than ${silenceMsMin / 60_000} min without a row to fill from, for bars time that no bar covers) market orders wait for the first price after it, limit orders rest, and others are canceled`,
+      ];
 
 /** One for each instrument of which bars are played. */
 const followersOf = (

@@ -239,6 +239,8 @@ export interface RunReport {
   readonly benchmark?: BenchmarkReport;
   /** Orders that got less than they wanted because the volume of bars bounded them, by instrument; left out where there are none. */
   readonly volumeCuts?: readonly VolumeCut[];
+  /** Number of market orders that came in a gap of the recording and were filled at the first price after it, by instrument. */
+  readonly gapFills?: Readonly<Record<string, number>>;
   /** What the recording holds, and its gaps. */
   readonly coverage: Coverage;
   /** What a reader must know before the figures, the gravest first; none of an ordinary run. */

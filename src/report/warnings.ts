@@ -17,6 +17,7 @@ export const warningsOf = (report: Omit<RunReport, "resultHash" | "wallMs" | "wa
     ...unprotected(report),
     ...cutByVolume(report),
     ...paused(report),
+    ...afterGaps(report),
     ...missing(report.coverage),
     ...silent(report),
     ...(report.run?.equity !== "fills" && compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0
@@ -44,6 +45,12 @@ const paused = ({ perStrategy }: Pick<RunReport, "perStrategy">): readonly strin
       : [
           `${name} paused ${counted(slowed, "time")} after post-only orders were rejected one after the other (orders.postOnlyPause, events order.slowed).`,
         ],
+  );
+
+const afterGaps = ({ gapFills = {} }: Pick<RunReport, "gapFills">): readonly string[] =>
+  Object.entries(gapFills).map(
+    ([instId, count]) =>
+      `${counted(count, "market order")} in ${instId} came in a gap of the recording, filled at the first price after it.`,
   );
 
 const cutByVolume = ({ volumeCuts = [] }: Pick<RunReport, "volumeCuts">): readonly string[] =>

@@ -15,6 +15,7 @@ import { type Account, type Order, takeOut } from "./account.ts";
 import { noteTraded, ratesFor, type Schedule } from "./fee-tiers.ts";
 import { createProduct, type Product, type VenueInstrument, worthOf } from "./instrument.ts";
 import type { MarginRules } from "./margin-rules.ts";
+import type { Silence } from "./market-silence.ts";
 import { type Book, createBook, type OnFill, remove } from "./matching-engine.ts";
 import { type Amount, one, spell, spellSteps } from "./money.ts";
 import { feeText, leftOf, orderRecordOf, sideOf } from "./order.ts";
@@ -35,6 +36,12 @@ export interface Market {
   mark: Amount;
   /** When the margins of positions in the product are reviewed next; infinite while there is none. */
   lookAt: number;
+  /** When the recording has no price of it, in time order. */
+  readonly silences: readonly Silence[];
+  /** Market orders that came in a silence, oldest first. */
+  readonly waiting: Order[];
+  /** Number of orders that waited and were filled. */
+  waited: number;
 }
 
 interface ExchangeOptions {
@@ -44,6 +51,8 @@ interface ExchangeOptions {
   readonly margins: MarginRules;
   /** How resting orders of a product are filled by its market; the book's own rule where it says nothing. */
   readonly matching: (instId: string) => Matching | undefined;
+  /** When the recording has no price of a product, in time order. */
+  readonly silences: (instId: string) => readonly Silence[];
   readonly firstOrdId: bigint;
 }
 
@@ -62,13 +71,16 @@ export class Exchange {
   /** What liquidations brought in less what they cost, by currency. */
   readonly fund = new Map<string, Amount>();
   readonly events = new VenueEvents();
+  /** Called with a product that has a price again while orders wait for one. */
+  priced: (instId: string) => void = () => undefined;
   readonly #matching: ExchangeOptions["matching"];
+  readonly #silences: ExchangeOptions["silences"];
   #orderCount = 0;
   /** Orders that changed in this event. */
   readonly touched: Order[] = [];
   readonly #fills: Fill[] = [];
 
-  constructor({ contract, accounts, schedules, margins, matching, firstOrdId }: ExchangeOptions) {
+  constructor({ contract, accounts, schedules, margins, matching, silences, firstOrdId }: ExchangeOptions) {
     this.contract = contract;
     this.profile = contract.profile;
     this.accounts = accounts;
@@ -77,6 +89,7 @@ export class Exchange {
     this.margins = margins;
     this.firstOrdId = firstOrdId;
     this.#matching = matching;
+    this.#silences = silences;
   }
 
   marketOf(instId: string): Market {
@@ -254,6 +267,9 @@ export class Exchange {
         feedLot: 1,
         mark: 0n,
         lookAt: Number.POSITIVE_INFINITY,
+        silences: this.#silences(instId),
+        waiting: [],
+        waited: 0,
       });
   }
 

@@ -10,11 +10,12 @@ import type { SzUnit } from "../contract/profile.ts";
 import type * as schemas from "../contract/schemas.ts";
 import { activeIn, type CancelBody, type Infer, type PlaceBody } from "../contract/schemas.ts";
 import type { Account, Order } from "./account.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, Market } from "./exchange.ts";
 import { ratesFor } from "./fee-tiers.ts";
 import { baseOf, lotWorth, worthOf } from "./instrument.ts";
 import { freeOf, modeOf } from "./margin.ts";
-import { rest, take } from "./matching-engine.ts";
+import { isSilentAt } from "./market-silence.ts";
+import { offersFor, rest, take } from "./matching-engine.ts";
 import { type Amount, cover, one, type Rates, readAmount, spell } from "./money.ts";
 import { clientIdProblem, closingOrder, type Entry, readOrder, tradable } from "./order-validation.ts";
 import { type Answer, badRequest, done, isRefusal, type Refusal, refused } from "./responses.ts";
@@ -48,8 +49,36 @@ const marketHold = ({ account, product, sign, lots, budget, openingLots }: Order
   return holdFor(account, product, sign, rates, plan.value, opening);
 };
 
+/** An order that would take while the recording has no price: one without a price waits, one with a price rests, others end. */
+const hold = (exchange: Exchange, { market, order }: Entry, at: number): void => {
+  if (order.ordType === "market") market.waiting.push(order);
+  else if (order.ordType === "limit") rest(market.book, order);
+  else exchange.finish(order, "canceled", at);
+};
+
+/** Executes market orders that waited for a price; they wait on where their side has none yet. */
+export const reopen = (exchange: Exchange, market: Market, at: number): void => {
+  for (const order of market.waiting.splice(0)) {
+    if (!activeIn[order.state]) continue;
+    const offers = offersFor(market.book, order);
+    if (offers.length === 0) {
+      market.waiting.push(order);
+      continue;
+    }
+    const satisfied = take(market.book, order, offers, at);
+    if (order.done > 0) market.waited++;
+    if (activeIn[order.state]) exchange.finish(order, satisfied && order.done > 0 ? "filled" : "canceled", at);
+  }
+};
+
 /** Brings an order that passed all checks to the book. */
-const execute = (exchange: Exchange, { market: { book }, order, offers }: Entry, plan: Plan, at: number): void => {
+const execute = (exchange: Exchange, entry: Entry, plan: Plan, at: number): void => {
+  const { market, order, offers } = entry;
+  const { book } = market;
+  if (plan.lots > 0 && order.ordType !== "post_only" && isSilentAt(market.silences, at)) {
+    hold(exchange, entry, at);
+    return;
+  }
   // A post-only order that would take gets as far as this where the service accepts and cancels it.
   if ((order.ordType === "fok" && plan.lots < order.lots) || (order.ordType === "post_only" && plan.lots > 0)) {
     exchange.finish(order, "canceled", at);

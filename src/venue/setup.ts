@@ -11,6 +11,7 @@ import { Exchange } from "./exchange.ts";
 import { type Fees, readSchedule } from "./fee-tiers.ts";
 import type { VenueInstrument } from "./instrument.ts";
 import { leverageDefaultOf, marginRulesOf } from "./margin-rules.ts";
+import type { Silence } from "./market-silence.ts";
 import { type Amount, readAmount } from "./money.ts";
 import type { Matching } from "./queue-model.ts";
 import type { KeyHolder } from "./request-handler.ts";
@@ -38,6 +39,8 @@ export interface VenueOptions {
   readonly enforceLimits: boolean;
   /** How the recorded market fills resting orders of a product. Default: by the displayed queue, with no look at volumes. */
   readonly matching?: (instId: string) => Matching | undefined;
+  /** When the recorded market of a product has no price, in time order: market orders that come then wait for the next one. */
+  readonly silences?: (instId: string) => readonly Silence[];
   readonly firstOrdId?: string;
 }
 
@@ -85,13 +88,14 @@ export const createExchange = (options: VenueOptions, accounts: ReadonlyMap<stri
   const firstOrdId = options.firstOrdId ?? firstOrdIdDefault;
   if (!/^\d{1,19}$/.test(firstOrdId))
     refuse(`firstOrdId: ${JSON.stringify(firstOrdId)} is not an order id. Write up to 19 digits.`);
-  const { contract, fees, matching = () => undefined } = options;
+  const { contract, fees, matching = () => undefined, silences = () => [] } = options;
   const exchange = new Exchange({
     contract,
     accounts,
     schedules: { SPOT: readSchedule(fees.SPOT, "SPOT"), SWAP: readSchedule(fees.SWAP, "SWAP") },
     margins: marginRulesOf(contract.profile),
     matching,
+    silences,
     firstOrdId: BigInt(firstOrdId),
   });
   for (const instrument of options.instruments) {

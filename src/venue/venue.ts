@@ -16,9 +16,11 @@ import type { VenueInstrument } from "./instrument.ts";
 import { review } from "./liquidation.ts";
 import { type Band, safeBand } from "./liquidation-band.ts";
 import { balanceRecordsOf, markOf } from "./margin.ts";
+import type { Silence } from "./market-silence.ts";
 import { level, print, quote } from "./matching-engine.ts";
 import { readAmount, spell } from "./money.ts";
 import { orderRecordOf, signOf } from "./order.ts";
+import { reopen } from "./order-entry.ts";
 import { positionRecordsOf } from "./queries.ts";
 import { RateLimiter, type RateLimiterReport } from "./rate-limiter.ts";
 import { RequestHandler, type VenueRequest, type VenueResponse } from "./request-handler.ts";
@@ -33,6 +35,7 @@ export type {
   Funding,
   Liquidation,
   RateLimiterReport as MeterReport,
+  Silence,
   VenueInstrument,
   VenueOptions,
   VenueRequest,
@@ -106,6 +109,12 @@ export interface Venue {
   convert(amount: string, from: string, to: string): string | undefined;
   /** At which the product is valued now, exact decimal text; undefined while no price is known. */
   markPx(instId: string): string | undefined;
+  /** Executes market orders of the product that waited for a price of the recording. */
+  reopen(instId: string, now: number): void;
+  /** Sets the listener for products that have a price again while market orders wait for one. */
+  onPrice(listener: (instId: string) => void): void;
+  /** Number of market orders that waited for the first price after a silence and were filled, by product. */
+  waited(): Readonly<Record<string, number>>;
   /** What liquidations brought the service less what they cost it, by currency, decimal text. */
   fund(): Readonly<Record<string, string>>;
   meterReport(): RateLimiterReport;
@@ -170,6 +179,7 @@ const marketInput = (exchange: Exchange): Pick<Venue, "trade" | "quote" | "level
     const { book, listed, feedTick, feedLot } = market;
     if (!listed) return;
     quote(book, bidPx * feedTick, bidQty * feedLot, askPx * feedTick, askQty * feedLot, now);
+    if (market.waiting.length > 0) exchange.priced(instId);
     if (exchange.touched.length > 0 || now >= market.lookAt) follow(exchange, market, now);
   },
   level: (instId, side, px, qty, now) => {
@@ -177,6 +187,8 @@ const marketInput = (exchange: Exchange): Pick<Venue, "trade" | "quote" | "level
     const { book, listed, feedTick, feedLot } = market;
     if (!listed) return;
     level(book, signOf(side), px * feedTick, qty * feedLot, now);
+    // Where there are quotes they come with their levels, and what they showed before is old.
+    if (market.waiting.length > 0 && !(book.bids.toldQty + book.asks.toldQty > 0)) exchange.priced(instId);
     if (exchange.touched.length > 0 || now >= market.lookAt) follow(exchange, market, now);
   },
   mark: (instId, px, billionths, now) => {
@@ -262,6 +274,18 @@ export const createVenue = (options: VenueOptions): Venue => {
     ...marketInput(exchange),
     ...inspection(exchange),
     together: (apply) => events.together(apply),
+    reopen: (instId, now) => {
+      const market = exchange.marketOf(instId);
+      reopen(exchange, market, now);
+      follow(exchange, market, now);
+    },
+    onPrice: (listener) => {
+      exchange.priced = listener;
+    },
+    waited: () =>
+      Object.fromEntries(
+        [...exchange.markets].flatMap(([instId, { waited }]) => (waited === 0 ? [] : [[instId, waited]])),
+      ),
     onOrder: (listener) => events.listen("order", listener),
     onFill: (listener) => events.listen("fill", listener),
     onFunding: (listener) => events.listen("funding", listener),
