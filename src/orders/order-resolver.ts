@@ -4,8 +4,9 @@
  * Invariants: a placement is never repeated to find out; only a complete, successful, negative answer counts against an order, and
  * several of them, apart in time and backed by two full sweeps, are needed to call it absent, or five sweeps where a service tells of one
  * order at a time nothing; errors count for nothing; what
- * waits to be asked is not asked once there is evidence; the first questions about an urgent order go with exits, out of their reserve; a sweep serves all orders in doubt and only so many questions by id are
- * under way at once, so that many orders in doubt leave the others their quota; what goes on for long is told, with the reason.
+ * waits to be asked is not asked once there is evidence; the first questions about an urgent order, and those that may prove it absent,
+ * go with exits, out of their reserve and before the end of a long pause; a sweep serves all orders in doubt and only so many questions by
+ * id are under way at once, so that many orders in doubt leave the others their quota; what goes on for long is told, with the reason.
  */
 import { finalize, map, type Observable } from "rxjs";
 import type { Gateway } from "../client/gateway.ts";
@@ -47,6 +48,9 @@ const call = { class: "resolve", owner: "engine" } as const;
 const urgentCall = { class: "close", owner: "engine" } as const;
 /** Questions about one urgent order that may use the reserve for exits: 15 of its weight, less than one cancel and a placement. */
 const urgentLooksMax = 3;
+/** Questions whose negative answer counts, and sweeps: one more of each than a proof takes. Until the proof no stop is placed again. */
+const urgentProofsMax = 4;
+const urgentSweepsMax = 3;
 /** No negative answer counts before this long after the call was sent: it may still be on its way. */
 const settleMs = 30_000;
 const everyMs = 5_000;
@@ -77,6 +81,9 @@ interface Pursuit {
   sweptAt: number;
   /** Questions by id so far. */
   looks: number;
+  /** Of an urgent order: questions whose negative answer counts, and sweeps, that went with exits. */
+  urgentProofs: number;
+  urgentSweeps: number;
   /** One of them waits or is under way; when the last one was answered. */
   looking: boolean;
   lookedAt: number;
@@ -144,6 +151,8 @@ export class OrderResolver {
       sweeps: 0,
       sweptAt: Number.NEGATIVE_INFINITY,
       looks: 0,
+      urgentProofs: 0,
+      urgentSweeps: 0,
       looking: false,
       lookedAt: Number.NEGATIVE_INFINITY,
       voids: 0,
@@ -190,8 +199,7 @@ export class OrderResolver {
         pursuit.looking = false;
         this.#drain();
       };
-      const isUrgent = pursuit.order.isUrgent && pursuit.looks++ < urgentLooksMax;
-      this.look({ ...pursuit.order, isUrgent }, () => !pursuit.over)
+      this.look({ ...pursuit.order, isUrgent: isUrgentLook(pursuit, counts) }, () => !pursuit.over)
         .pipe(finalize(end))
         .subscribe((answer) => {
           if (!pursuit.over) this.#takeLook(pursuit, counts, answer);
@@ -215,11 +223,12 @@ export class OrderResolver {
     this.#sweeping = true;
     this.#sweptAt = startedAt;
     const counting = [...this.#pursuits].filter((one) => this.#isSettled(one) && startedAt - one.sweptAt >= lagMs);
+    const sweep = counting.filter(isUrgentSweep).length > 0 ? urgentCall : call;
     const needed = (): boolean => this.#pursuits.size > 0;
     const end = (): void => {
       this.#sweeping = false;
     };
-    walkOrders(this.#gateway, "pendingOrders", {}, { ...call, needed }).subscribe({
+    walkOrders(this.#gateway, "pendingOrders", {}, { ...sweep, needed }).subscribe({
       next: (pending) => {
         const without = this.#readListing("pendingOrders", pending);
         if (this.#pursuits.size === 0) {
@@ -227,7 +236,7 @@ export class OrderResolver {
           return;
         }
         const since = Math.min(...[...this.#pursuits].map(({ order }) => this.#inService(order.sentAt)));
-        walkOrders(this.#gateway, "orderHistory", {}, { ...call, needed, since })
+        walkOrders(this.#gateway, "orderHistory", {}, { ...sweep, needed, since })
           .pipe(finalize(end))
           .subscribe((history) => {
             const absent = this.#readListing("orderHistory", history);
@@ -285,6 +294,15 @@ export class OrderResolver {
     this.#journal.append({ type: "anomaly", what: "order.unresolved", detail });
   }
 }
+
+/** True if the next question about an order goes with exits; counts it. */
+const isUrgentLook = (pursuit: Pursuit, counts: boolean): boolean => {
+  if (!pursuit.order.isUrgent) return false;
+  return counts ? pursuit.urgentProofs++ < urgentProofsMax : pursuit.looks++ < urgentLooksMax;
+};
+
+/** True if the next sweep goes with exits because of an order; counts it. */
+const isUrgentSweep = (pursuit: Pursuit): boolean => pursuit.order.isUrgent && pursuit.urgentSweeps++ < urgentSweepsMax;
 
 /** A record that cannot be read stands for itself, or for any order where it does not say whose it is. */
 const answerIn = (endpoint: string, outcome: Outcome<OrderRecord>, clOrdId: string): Answer => {

@@ -102,8 +102,9 @@ describe.each([
   });
 });
 
+const pause: Fault = { lost: true, answer: () => ({ status: 503, headers: { "retry-after": "3600" }, body: "" }) };
+
 it("A stop leaves half a minute after a refusal that asks for a pause of an hour, and entries wait", () => {
-  const pause: Fault = { lost: true, answer: () => ({ status: 503, headers: { "retry-after": "3600" }, body: "" }) };
   const rig = ready({ limits: true });
   market(rig, 600_000);
   rig.want({ ...entry, px: "60001", protect: { stopLoss: "59000" } });
@@ -120,6 +121,21 @@ it("A stop leaves half a minute after a refusal that asks for a pause of an hour
   rig.run(3_000);
   expect([position(rig), own(rig), rig.resting()]).toEqual(["0", "0", []]);
 });
+
+it.each([1, 2])(
+  "A stop whose placement itself meets such a refusal %i times leaves again within two minutes each",
+  (times) => {
+    const rig = ready({ limits: true });
+    market(rig, 600_000);
+    rig.want({ ...entry, px: "60001", protect: { stopLoss: "59000" } });
+    rig.run();
+    for (let time = 0; time < times; time++) rig.next("placeOrder", pause);
+    market(rig, 590_000);
+    rig.run(times * 120_000);
+    expect([position(rig), own(rig), rig.resting()]).toEqual(["0", "0", []]);
+    expect(reports(rig)).toHaveLength(1);
+  },
+);
 
 describe("A stop whose closing order", () => {
   it.each<[string, Fault, string]>([
