@@ -9,7 +9,7 @@
 import type { ChannelArg } from "../../contract/channels.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import { readInstId } from "../../contract/inst-id.ts";
-import { isDecimal, isZero, sum } from "../../decimal.ts";
+import { isDecimal, isZero, plain, sum } from "../../decimal.ts";
 import { listOf, recordOf } from "./exchange-answer.ts";
 import { minuteOf } from "./exchange-socket.ts";
 import {
@@ -90,11 +90,14 @@ interface Fee {
 /**
  * On swaps one amount. On spot a fee and a rebate, each in a currency of its own: the fee of a purchase mostly in the coin bought. What
  * was taken in a third currency has no price here and is left out; so is a rebate in money beside a fee in coins, as a record has one fee.
+ * The fee of a sale in quote currency has its rebate in it already: a rebate in coins beside it is the same amount in another unit.
  */
 const feeOf = (record: Raw): Fee => {
-  const { instId, instType, fee, feeCcy, rebate, rebateCcy } = record;
+  const { instId, instType, side, fee, feeCcy, rebate, rebateCcy } = record;
   const parts = readInstId(instId);
   if (instType !== "SPOT" || parts === undefined) return { fee: exact(fee) };
+  const isWhole = side === "sell" && rebateCcy === parts.base && isDecimal(fee) && !isZero(fee);
+  if (isWhole && feeCcy === parts.quote) return { fee: plain(fee), feeCcy: parts.quote };
   const amounts = [
     { currency: feeCcy, value: fee },
     { currency: rebateCcy, value: rebate },

@@ -124,6 +124,7 @@ export interface SettingOptions
   readonly limits?: boolean;
   readonly listed?: readonly VenueInstrument[];
   readonly faults?: FaultPlan;
+  readonly makerBps?: string;
 }
 
 export const serverSetting = async ({
@@ -131,6 +132,7 @@ export const serverSetting = async ({
   limits = false,
   faults = {},
   listed = instruments,
+  makerBps = "2",
   ...rest
 }: SettingOptions = {}) => {
   const clock = createVirtualClock(startAt);
@@ -145,7 +147,7 @@ export const serverSetting = async ({
         .map(({ apiKey, permissions }) => ({ name: apiKey, permissions })),
       balances: { USDT: "100000", BTC: "10" },
     })),
-    fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
+    fees: { SPOT: { makerBps, takerBps: "5" }, SWAP: { makerBps, takerBps: "5" } },
     enforceLimits: limits,
   });
   venue.quote("BTC-USDT-SWAP", 600_000, 100_000, 600_010, 100_000, startAt);

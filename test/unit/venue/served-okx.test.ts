@@ -170,6 +170,21 @@ describe("Orders of OKX", () => {
     expect(account).toMatchObject({ details: [{ ccy: "BTC", cashBal: "9.999985" }] });
   });
 
+  it("tell a rebate of spot in the coin bought; that of a sale in its fee, and once more in coins", async () => {
+    const { post, get, venue } = await servedSetting("okx", { makerBps: "-1" });
+    await post(order, { ...spot, px: "59000", sz: "0.02" });
+    await post(order, { ...spot, side: "sell", px: "61000", sz: "0.03" });
+    venue.quote("BTC-USDT", 580_000, 100_000, 580_010, 100_000, startAt);
+    venue.quote("BTC-USDT", 620_000, 100_000, 620_010, 100_000, startAt);
+    const { data } = (await get("/api/v5/trade/orders-history", "instType=SPOT")).body;
+    expect(data).toMatchObject([
+      { side: "sell", avgPx: "61000", fee: "0.183", feeCcy: "USDT", rebate: "0.000003", rebateCcy: "BTC" },
+      { side: "buy", avgPx: "59000", fee: "0", feeCcy: "BTC", rebate: "0.000002", rebateCcy: "BTC" },
+    ]);
+    const amounts = new Map(venue.truth("ann").balances.map(({ currency, balance }) => [currency, balance]));
+    expect(Object.fromEntries(amounts)).toMatchObject({ BTC: "9.990002", USDT: "100650.183" });
+  });
+
   it("that are post-only and would take are accepted and canceled", async () => {
     const { post, get } = await servedSetting("okx");
     const { body } = await post(order, { ...swap, ordType: "post_only", px: "60001" });

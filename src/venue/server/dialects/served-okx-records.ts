@@ -6,7 +6,7 @@
  * Not here: envelopes and calls (served-okx-calls.ts), sockets (served-okx-sockets.ts).
  */
 import { instTypeOf, parseInstId } from "../../../contract/inst-id.ts";
-import { isPositive } from "../../../decimal.ts";
+import { div, isPositive } from "../../../decimal.ts";
 import type { Service } from "../served-dialect.ts";
 import { quoteOf, sizeOf } from "./wire-fields.ts";
 
@@ -47,7 +47,7 @@ export const instrumentOf = (service: Service, record: OurRecord): OkxRecord => 
 };
 
 export const orderOf = (record: OurRecord): OkxRecord => {
-  const { instId = "", createdAt, updatedAt, szUnit, side, ordType, fee = "0", ...rest } = record;
+  const { instId = "", createdAt, updatedAt, szUnit, side, ordType, fee: _fee, ...rest } = record;
   const spot = instTypeOf(instId) === "SPOT";
   const target = szUnit === "quote_notional" ? "quote_ccy" : spot && ordType === "market" ? "base_ccy" : "";
   return {
@@ -58,7 +58,7 @@ export const orderOf = (record: OurRecord): OkxRecord => {
     ordType,
     tgtCcy: target,
     posSide: "net",
-    ...feeOf(instId, side, fee),
+    ...feeOf(record),
     category: "normal",
     tag: "",
     cTime: createdAt,
@@ -66,12 +66,19 @@ export const orderOf = (record: OurRecord): OkxRecord => {
   };
 };
 
-/** Of swaps one amount; of spot what is charged and what is paid back, each in the currency that the order received. */
-const feeOf = (instId: string, side: string | undefined, fee: string): OkxRecord => {
+const places = 18;
+
+/**
+ * Of swaps one amount; of spot what is charged and what is paid back, each in the currency that the order received. The rebate of a sale
+ * is told in its fee, and once more in coins.
+ */
+const feeOf = ({ instId = "", side, fee = "0", avgPx = "" }: OurRecord): OkxRecord => {
   const { base, quote, instType } = parseInstId(instId, "venue");
   if (instType === "SWAP") return { fee, feeCcy: quote };
   const currency = side === "buy" ? base : quote;
   const isRebate = isPositive(fee);
+  if (isRebate && side === "sell")
+    return { fee, feeCcy: quote, rebate: div(fee, avgPx, places), rebateCcy: base };
   return { fee: isRebate ? "0" : fee, feeCcy: currency, rebate: isRebate ? fee : "0", rebateCcy: currency };
 };
 

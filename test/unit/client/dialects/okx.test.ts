@@ -183,6 +183,16 @@ describe("Records of OKX", () => {
       { instId: "BTC-USDT", fee: "-0.0001", feeCcy: "BTC" },
     ],
     [
+      "a rebate of a sale on spot, told in money and once more in coins",
+      { instType: "SPOT", instId: "BTC-USDT", side: "sell", fee: "1.8", rebate: "0.00003", rebateCcy: "BTC" },
+      { instId: "BTC-USDT", side: "sell", fee: "1.8", feeCcy: "USDT" },
+    ],
+    [
+      "a fee of a sale on spot, less a rebate told once more in coins",
+      { instType: "SPOT", instId: "BTC-USDT", side: "sell", fee: "-4.2", rebate: "0.00003", rebateCcy: "BTC" },
+      { instId: "BTC-USDT", side: "sell", fee: "-4.2", feeCcy: "USDT" },
+    ],
+    [
       "a fee on spot in a third currency, which has no price",
       { instType: "SPOT", instId: "BTC-USDT", fee: "-0.1", feeCcy: "OKB" },
       { instId: "BTC-USDT", fee: "" },
