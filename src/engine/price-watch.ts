@@ -25,6 +25,9 @@ export class PriceWatch implements TriggerPrices {
   readonly #followBars: OpenService["followBars"];
   /** Real trading: market data may be lost. */
   readonly #isWatchful: boolean;
+  /** By instrument; forgotten when its bar closes. */
+  readonly #insideBars = new Map<string, string>();
+  readonly #closings = new Map<string, Subscription>();
 
   constructor(
     { market, clock, followBars, watchful = false }: Pick<OpenService, "market" | "clock" | "followBars" | "watchful">,
@@ -56,6 +59,10 @@ export class PriceWatch implements TriggerPrices {
         all.unsubscribe();
       },
     };
+  }
+
+  insideBar(instId: string): string | undefined {
+    return this.#insideBars.get(instId);
   }
 
   /** Best price of a side, or the last price where `side` is undefined, with the mark price in silences. */
@@ -102,13 +109,27 @@ export class PriceWatch implements TriggerPrices {
   #last(all: Subscription, instId: string, listener: Listener, held: HeldLevels): () => void {
     const known = this.#market.lastPx(instId);
     if (known !== undefined) listener(this.#now(known));
-    const inBars = this.#followBars?.(instId, { passed: (px) => listener(this.#now(px)), ...held });
+    const passed = (px: string): void => {
+      this.#noteInside(instId, px);
+      listener(this.#now(px));
+    };
+    const inBars = this.#followBars?.(instId, { passed, ...held });
     if (inBars === undefined) {
       all.add(printsOf(this.#market, instId).subscribe(listener));
       return () => undefined;
     }
     all.add(inBars.end);
     return inBars.changed;
+  }
+
+  /** What a price triggers is sized by it: the close of the bar before may be far off. */
+  #noteInside(instId: string, px: string): void {
+    this.#insideBars.set(instId, px);
+    if (this.#closings.has(instId)) return;
+    const closings = printsOf(this.#market, instId).subscribe(() => {
+      this.#insideBars.delete(instId);
+    });
+    this.#closings.set(instId, closings);
   }
 
   #mark(all: Subscription, instId: string, listener: Listener, held: HeldLevels): void {

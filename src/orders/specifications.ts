@@ -7,6 +7,7 @@
 import type { Contract } from "../contract/contract.ts";
 import type { Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
+import type { TriggerPrices } from "./protection/price-triggers.ts";
 import { specifyWish } from "./risk/pre-trade-checks.ts";
 import type { Specified, WantedOrder } from "./wanted-order.ts";
 
@@ -14,6 +15,7 @@ interface SpecificationsOptions {
   readonly contract: Contract;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly marketPx: (instId: string, side: Side) => string | undefined;
+  readonly prices: Pick<TriggerPrices, "insideBar">;
 }
 
 interface Compared {
@@ -58,9 +60,11 @@ export class Specifications {
   }
 
   /** The price a conversion needs, where it needs one. */
-  marketPxFor({ px, ordType, instId, side, cross }: WantedOrder): string | undefined {
-    return px === undefined || ordType === "market" || cross === "touch"
-      ? this.#options.marketPx(instId, side)
-      : undefined;
+  marketPxFor({ px, ordType, instId, side, cross, reduceOnly }: WantedOrder): string | undefined {
+    if (px !== undefined && ordType !== "market" && cross !== "touch") return undefined;
+    const { marketPx, prices } = this.#options;
+    // An exit follows a price inside a bar, which no other order knows of.
+    const inside = reduceOnly === true && ordType === "market" ? prices.insideBar?.(instId) : undefined;
+    return inside ?? marketPx(instId, side);
   }
 }

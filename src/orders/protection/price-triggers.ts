@@ -51,6 +51,8 @@ export interface TriggerPrices {
     listener: (range: PriceRange) => void,
     held: HeldLevels,
   ): WatchedPrices;
+  /** The latest price inside a bar that has not closed, where a market is only known by bars and somebody follows them. */
+  insideBar?(instId: string): string | undefined;
 }
 
 interface Watched {

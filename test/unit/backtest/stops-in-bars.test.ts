@@ -187,3 +187,29 @@ describe("A bar that is bad for one strategy at its low and for another at its h
     ).toEqual(["short 1050.1", "long 950"]);
   });
 });
+
+describe("Stops of several strategies in one instrument, far from the close of the bar before", () => {
+  const sold = async (side: "buy" | "sell", levels: readonly string[], bar: Bar) => {
+    const { events, plugin } = recorder();
+    const holders = levels.map((stopLoss, index) => holding({ stopLoss }, side, { name: `s${index}`, qty: "0.1" }));
+    const tape = candleTape(
+      [flat, flat, bar, bar.map(() => bar[3]) as unknown as Bar].map((one) => one.map((px) => px * 10)),
+      hour,
+    );
+    await run(tape, holders, { plugins: [plugin], fees: { SPOT: free, SWAP: free } });
+    const fills = events.filter((event) => event.type === "fill").slice(holders.length);
+    return fills.map(({ strategy: by, px, qty, position }) => `${by} ${qty} at ${px}: ${position}`);
+  };
+
+  it("close what each holds, and no more, at a service that counts money", async () => {
+    expect(await sold("buy", ["900", "850", "800"], [1_000, 1_000, 790, 800])).toEqual([
+      "s0 0.1 at 900: 0",
+      "s1 0.1 at 850: 0",
+      "s2 0.1 at 800: 0",
+    ]);
+    expect(await sold("sell", ["1100", "1150"], [1_000, 1_200, 1_000, 1_200])).toEqual([
+      "s0 0.1 at 1100.1: 0",
+      "s1 0.1 at 1150.1: 0",
+    ]);
+  });
+});

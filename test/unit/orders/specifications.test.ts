@@ -27,6 +27,7 @@ const rigged = () => {
     contract: createContract(),
     instruments: () => new Map([[swap, now.instrument]]),
     marketPx: () => now.px,
+    prices: {},
   });
   const pxOf = (wish: ReturnType<typeof bid>): string => {
     const specified = specifications.compare(wish);
