@@ -77,8 +77,7 @@ const feeOf = ({ instId = "", side, fee = "0", avgPx = "" }: OurRecord): OkxReco
   if (instType === "SWAP") return { fee, feeCcy: quote };
   const currency = side === "buy" ? base : quote;
   const isRebate = isPositive(fee);
-  if (isRebate && side === "sell")
-    return { fee, feeCcy: quote, rebate: div(fee, avgPx, places), rebateCcy: base };
+  if (isRebate && side === "sell") return { fee, feeCcy: quote, rebate: div(fee, avgPx, places), rebateCcy: base };
   return { fee: isRebate ? "0" : fee, feeCcy: currency, rebate: isRebate ? fee : "0", rebateCcy: currency };
 };
 
