@@ -113,7 +113,8 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     const value = verb === "GET" ? { value: undefined } : jsonOf(body.text);
     if (isUnreadable(value)) return refused(malformed(signed, { msg: `request: ${value.problem}` }));
     if (endpoint === undefined) return refused(ask(signed));
-    return serve(signed, { endpoint, path, query: query.query, body: value.value }, check?.key.uid);
+    const call: Call = { endpoint, path, query: query.query, body: value.value, headers };
+    return serve(signed, call, check?.key.uid);
   };
 };
 

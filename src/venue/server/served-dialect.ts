@@ -49,6 +49,8 @@ export interface Call {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** Of the request; names in lower case. */
+  readonly headers: Headers;
 }
 
 /** The same in the described service's. */

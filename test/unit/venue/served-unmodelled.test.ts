@@ -16,10 +16,24 @@ describe("Parameters of OKX that are not modelled", () => {
     ["pxUsd", "1"],
     ["pxAmendType", "1"],
     ["anythingElse", "1"],
+    ["reduceOnly", "yes"],
+    ["reduceOnly", 1],
+    ["tgtCcy", "coins"],
   ])("refuse the order: %s", async (name, value) => {
     const { post, venue } = await servedSetting("okx");
     const { body } = await post(`${trade}/order`, { ...swap, clOrdId: "a", [name]: value });
     expect(body).toMatchObject({ code: "1", data: [{ clOrdId: "a", ordId: "", sCode: "51000", sMsg: said(name) }] });
+    expect(venue.truth("ann").orders).toEqual([]);
+  });
+
+  it.each([
+    ["order", swap],
+    ["batch-orders", [swap, swap]],
+    ["amend-order", { instId: swap.instId, ordId: "1", newPx: "49000" }],
+  ])("refuse a call with a deadline in its head: %s", async (path, sent) => {
+    const { post, venue } = await servedSetting("okx");
+    const { body } = await post(`${trade}/${path}`, sent, { headers: { expTime: "1" } });
+    expect(body).toEqual({ code: "51000", msg: said("expTime"), data: [] });
     expect(venue.truth("ann").orders).toEqual([]);
   });
 
@@ -99,6 +113,13 @@ describe("Parameters of BloFin that are not modelled", () => {
     expect(body).toMatchObject({ code: "152002", msg: said(name) });
     expect(venue.truth("ann").orders).toEqual([]);
     expect((await post("/api/v1/trade/order", { ...order, brokerId: "b" })).body).toMatchObject({ code: "0" });
+  });
+
+  it("refuse a flag that is neither true nor false", async () => {
+    const { post, venue } = await servedSetting("blofin");
+    const { body } = await post("/api/v1/trade/order", { ...order, reduceOnly: "yes" });
+    expect(body).toMatchObject({ code: "152002", msg: said("reduceOnly") });
+    expect(venue.truth("ann").orders).toEqual([]);
   });
 
   it("concern their element of a batch alone", async () => {

@@ -9,11 +9,14 @@
  */
 import type { EndpointName } from "../../../contract/endpoints.ts";
 
-/** By field `"any"` where every value is taken, else the values that change nothing. */
+/** By field `"any"` where every value is taken, else the values that are modelled or change nothing. */
 type FieldTable = Readonly<Record<string, "any" | readonly string[]>>;
 export type FieldsByEndpoint = Readonly<Partial<Record<EndpointName, FieldTable>>>;
 
 export const any = (...names: readonly string[]): FieldTable => Object.fromEntries(names.map((name) => [name, "any"]));
+
+/** Values of a flag; one that is neither would be taken for `false`. */
+export const flag: readonly string[] = ["true", "false"];
 
 /** The first field of a body's element that the venue does not model; undefined where there is none. */
 export const unmodelled = (table: FieldTable | undefined, given: unknown): string | undefined => {

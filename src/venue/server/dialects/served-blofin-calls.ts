@@ -10,7 +10,7 @@
 import type { Refusal } from "../../responses.ts";
 import type { VenueResponse } from "../../venue.ts";
 import type { Call, Question, Service, Speech } from "../served-dialect.ts";
-import { any, type FieldsByEndpoint, unmodelled, unmodelledText } from "./modelled-fields.ts";
+import { any, type FieldsByEndpoint, flag, unmodelled, unmodelledText } from "./modelled-fields.ts";
 import {
   accountOf,
   type BlofinRecord,
@@ -75,7 +75,8 @@ const elementsMax = 20;
 const fields: FieldsByEndpoint = {
   placeOrder: {
     ...any("instId", "marginMode", "positionSide", "side", "orderType", "price", "size"),
-    ...any("reduceOnly", "clientOrderId", "brokerId"),
+    ...any("clientOrderId", "brokerId"),
+    reduceOnly: flag,
   },
   cancelBatch: any("instId", "orderId", "clientOrderId"),
   closePosition: any("instId", "marginMode", "positionSide", "clientOrderId", "brokerId"),

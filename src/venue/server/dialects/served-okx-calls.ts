@@ -10,7 +10,7 @@ import { instTypeOf, readInstId } from "../../../contract/inst-id.ts";
 import type { Refusal } from "../../responses.ts";
 import type { VenueResponse } from "../../venue.ts";
 import type { Call, Question, Service, Speech } from "../served-dialect.ts";
-import { any, type FieldsByEndpoint, unmodelled, unmodelledText } from "./modelled-fields.ts";
+import { any, type FieldsByEndpoint, flag, unmodelled, unmodelledText } from "./modelled-fields.ts";
 import { accountOf, instrumentOf, type OkxRecord, orderOf, positionOf } from "./served-okx-records.ts";
 import {
   envelopeOf,
@@ -54,20 +54,9 @@ const noOrder: Refusal = { code: "51603", msg: "Order does not exist" };
 /** What a call may say. `tag` and `reqId` are the client's own words; `ccy` chooses a margin currency of products that are not here. */
 const fields: FieldsByEndpoint = {
   placeOrder: {
-    ...any(
-      "instId",
-      "tdMode",
-      "side",
-      "posSide",
-      "ordType",
-      "sz",
-      "px",
-      "reduceOnly",
-      "tgtCcy",
-      "clOrdId",
-      "tag",
-      "ccy",
-    ),
+    ...any("instId", "tdMode", "side", "posSide", "ordType", "sz", "px", "clOrdId", "tag", "ccy"),
+    reduceOnly: flag,
+    tgtCcy: ["base_ccy", "quote_ccy"],
     // The venue makes no order smaller, whatever this says, and moves no price.
     ...any("banAmend"),
     pxAmendType: ["0"],
@@ -86,6 +75,11 @@ const notModelled = (endpoint: keyof typeof fields, given: unknown): Refusal | u
   const name = unmodelled(fields[endpoint], given);
   return name === undefined ? undefined : { code: "51000", msg: unmodelledText(name) };
 };
+
+/** A call with a deadline is not carried out after it: the venue would place what the exchange does not. */
+const deadlineHeader = "exptime";
+const hasDeadline = ({ headers }: Call): boolean => (headers[deadlineHeader] ?? "") !== "";
+const noDeadline: Refusal = { code: "51000", msg: unmodelledText("expTime") };
 
 /** One that is answered as an order is, after limits and permission. */
 const refusing = ({ instId }: Texts, refusal: Refusal): Question => ({ body: known({ instId }), beyond: { refusal } });
@@ -245,9 +239,9 @@ export const askOkx = (service: Service, call: Call): Questions => {
     case "orderHistory":
       return listing(call);
     case "placeOrder":
-      return placements(call);
+      return hasDeadline(call) ? noDeadline : placements(call);
     case "amendOrder":
-      return amendments(call);
+      return hasDeadline(call) ? noDeadline : amendments(call);
     case "cancelBatch":
       return cancels(call);
     case "closePosition":
