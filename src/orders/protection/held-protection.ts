@@ -41,6 +41,8 @@ export class HeldProtection {
   #isArmed = false;
   /** What was told last, as a text. */
   #told = "";
+  /** What it covers is too little for an order, and that was told. */
+  #isDustTold = false;
   /** Why nothing can be triggered now, where it was told. */
   #unprotected: Unwatched | undefined;
   /** The wanted entry that is not placed again, since what it had bought was closed. */
@@ -89,6 +91,7 @@ export class HeldProtection {
     const isHeld = this.#isHeld();
     if (isHeld && protection.hit === undefined) this.#arm();
     if (!isHeld && this.#isArmed) this.#end();
+    else if (!isHeld && !protection.isOpen) this.#tellDust();
     // The next position of the instrument is protected anew.
     if (!isHeld && name.scope === "position" && !protection.isOpen) protection.hit = undefined;
     return this.#isArmed && protection.hit === undefined;
@@ -225,6 +228,17 @@ export class HeldProtection {
     this.#isArmed = true;
     this.#told = told;
     this.#options.journal.append({ type, strategy, name, instId, side, qty, avgPx, stopPx, takeProfitPx, trigger });
+  }
+
+  /** All that was bought, less a fee in coins, can be less than the smallest order: then nothing ever protects it. */
+  #tellDust(): void {
+    const { qty, protect, hit, inherited, name: of } = this.protection;
+    if (this.#isDustTold || this.#told !== "" || hit !== undefined || inherited) return;
+    if (!isPositive(qty) || isEmpty(protect)) return;
+    this.#isDustTold = true;
+    const { strategy, name, instId } = of;
+    const reason = `never in force: ${qty} is too little for an order`;
+    this.#options.journal.append({ type: "protection.ended", strategy, name, instId, reason });
   }
 
   #end(): void {

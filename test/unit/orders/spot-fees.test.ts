@@ -103,6 +103,20 @@ describe("A purchase whose fee is taken in coins", () => {
     expect(rig.count("placeOrder")).toBeLessThanOrEqual(3);
   });
 
+  it("is reported where what is left is too little for the order that would protect it", () => {
+    const rig = rigOf();
+    rig.want(buy("in", { qty: "0.001", protect: { stopLoss: "59000" } }));
+    rig.run();
+    expect(own(rig).qty).toBe("0.0009995");
+    quote(rig, 580_000);
+    rig.run(120_000);
+    expect(rig.journalled("protection.armed")).toEqual([]);
+    expect(rig.journalled("protection.ended")).toMatchObject([
+      { name: "in", reason: "never in force: 0.0009995 is too little for an order" },
+    ]);
+    expect(rig.count("placeOrder")).toBe(1);
+  });
+
   it("takes the currency that a record names before that of the profile", () => {
     const { contract } = rigOf();
     const record = { instId: spot, ordId: "1", clOrdId: "a", px: "", sz: "0.1", ordType: "market", side: "buy" };
