@@ -41,8 +41,10 @@ export class UnclaimedOrders {
     this.#waiting.set(order.clOrdId, { order, slotHash, generation });
   }
 
+  /** It is booked elsewhere, also where a slot has claimed it meanwhile. */
   drop(clOrdId: string): void {
     this.#waiting.delete(clOrdId);
+    this.#claimed = this.#claimed.filter(({ order }) => order.clOrdId !== clOrdId);
   }
 
   /** Oldest first. */

@@ -28,6 +28,8 @@ export interface Watched {
   readonly evidence: Evidence;
   readonly surplus: SurplusCheck;
   mode: "active" | "reducing" | "halted";
+  /** A halt that is a full stop: exits, stops and targets are suspended. */
+  isFull: boolean;
   /** Why no order may leave, as the outside knows. */
   forbidden: string | undefined;
   readonly phases: Map<string, string>;
@@ -89,6 +91,7 @@ export class Oracle {
       evidence: new Evidence(contract, at),
       surplus: new SurplusCheck(),
       mode: halted() ? "halted" : "active",
+      isFull: false,
       forbidden: undefined,
       phases: new Map(),
       fills: new Map(),
@@ -107,8 +110,10 @@ export class Oracle {
   event(process: Watched, event: Event): void {
     const { fail } = this.#options;
     if (event.type === "order.changed") this.#noteChange(process, event);
-    else if (event.type === "mode.changed") process.mode = event.mode;
-    else if (event.type === "strategy.failed") fail("I14", `strategy ${event.strategy}: ${event.message}`);
+    else if (event.type === "mode.changed") {
+      process.mode = event.mode;
+      process.isFull = event.full === true;
+    } else if (event.type === "strategy.failed") fail("I14", `strategy ${event.strategy}: ${event.message}`);
     else if (event.type === "anomaly" && event.what === "listener.threw") fail("I14", event.detail);
   }
 
@@ -209,7 +214,7 @@ export class Oracle {
   #checkPlacement(process: Watched, uid: string, { clOrdId = "", reduceOnly = false }: PlaceBody): void {
     const { fail, isRecorded, now } = this.#options;
     if (process.forbidden !== undefined) fail("I6", `${clOrdId} leaves although ${process.forbidden}`);
-    else if (process.mode === "halted" || (process.mode === "reducing" && !reduceOnly))
+    else if (process.isFull || (process.mode !== "active" && !reduceOnly && !this.#closesProtected(clOrdId)))
       fail("I6", `${clOrdId} leaves while the mode is ${process.mode}`);
     if (!isRecorded(clOrdId)) fail("I8", `${clOrdId} leaves and its record is not durable`);
     const truth = this.#ours.get(clOrdId);
@@ -218,6 +223,11 @@ export class Oracle {
       fail("I1", `${clOrdId} of user ${uid} is sent again although it was executed (${truth.state})`);
     this.#over.delete(clOrdId);
     process.evidence.sent(clOrdId, now());
+  }
+
+  /** It is the engine's own exit, which goes without the flag where other strategies hold the opposite. Its size is checked elsewhere. */
+  #closesProtected(clOrdId: string): boolean {
+    return /\.exit\d*(\.late)?$/.test(this.#names.get(clOrdId) ?? "");
   }
 
   #checkCancels(body: CancelBody): void {

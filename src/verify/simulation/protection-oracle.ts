@@ -280,7 +280,7 @@ export class ProtectionOracle {
   #excuses({ watched }: ProtectingEngine, { strategy, instId }: Book, { qty }: Cover): boolean {
     const { now, isCoarse, lotOf } = this.#options;
     if (now() < Math.max(this.#limitedUntil, this.#closedUntil.get(instId) ?? 0)) return true;
-    if (watched.mode === "halted" || isCoarse(instId) || qty < lotOf(instId)) return true;
+    if (watched.isFull || isCoarse(instId) || qty < lotOf(instId)) return true;
     for (const [clOrdId, phase] of watched.phases) {
       // A take-profit that has ended unseen is looked for before the stop leaves.
       if ((onItsWay.includes(phase) || this.#ended.has(clOrdId)) && this.#ownerOf(clOrdId)?.strategy === strategy)
