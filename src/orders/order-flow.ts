@@ -290,6 +290,7 @@ export class OrderFlow {
   /** The strategy that wanted an order of a previous run. */
   own(clOrdId: string, strategy: string): void {
     this.risk.owned(clOrdId, strategy);
+    if (strategy !== "") this.slots.unclaimed.own(clOrdId);
   }
 
   /** An order is known better than before, such as its strategy or its instrument. */

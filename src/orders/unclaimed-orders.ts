@@ -31,13 +31,21 @@ export const numberedSlots = Array.from({ length: 1_000 }, (_, index) => `#${ind
 export class UnclaimedOrders {
   readonly #hashOf: (strategy: string, slot: string) => string;
   readonly #waiting = new Map<string, Unclaimed>();
+  /** Orders whose strategy the journal tells: what they execute is in its position, also while no slot has them. */
+  readonly #owned = new Set<string>();
   #claimed: ClaimedOrder[] = [];
 
   constructor(hashOf: (strategy: string, slot: string) => string) {
     this.#hashOf = hashOf;
   }
 
+  own(clOrdId: string): void {
+    this.#owned.add(clOrdId);
+    this.drop(clOrdId);
+  }
+
   keep(order: TrackedOrder, slotHash: string, generation: number): void {
+    if (this.#owned.has(order.clOrdId)) return;
     this.#waiting.set(order.clOrdId, { order, slotHash, generation });
   }
 
