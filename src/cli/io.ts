@@ -89,8 +89,11 @@ export const processIo = (host: Host = process, clock: Clock = createSystemClock
   const bounded = createBoundedWriter(write, stderr);
   let neverWaits = false;
   const send = (stream: NodeJS.WriteStream, text: string): void => {
-    if (neverWaits) bounded(stream, text);
-    else write(stream, text);
+    if (!neverWaits) write(stream, text);
+    else {
+      stopBlocking(stream);
+      bounded(stream, text);
+    }
   };
   return {
     out: (text) => {
@@ -129,10 +132,13 @@ export const processIo = (host: Host = process, clock: Clock = createSystemClock
   };
 };
 
-/** The platform writes to a terminal synchronously, and so stops the process while the terminal takes no output. */
+/**
+ * The platform writes to a terminal synchronously, and so stops the process while the terminal takes no output. To a pipe it does not, but
+ * every child process that inherits the pipe sets it back to blocking, for this process too: call it before each write.
+ */
 const stopBlocking = (stream: NodeJS.WriteStream): void => {
-  const { _handle: handle } = stream as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } };
-  if (stream.isTTY) handle?.setBlocking?.(false);
+  const { _handle: handle } = stream as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } | null };
+  handle?.setBlocking?.(false);
 };
 
 const lastWriteOf = (stream: NodeJS.WriteStream): Promise<void> =>

@@ -1,5 +1,6 @@
 /**
- * Output of a command that trades, to a terminal that takes none: a process of its own in a terminal made by `script` (util-linux).
+ * Output of a command that trades, to a reader that takes none: a process of its own, in a terminal made by `script` (util-linux) or with one
+ * pipe for both streams, which a child process of its own inherits.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,10 +15,12 @@ const hasScript = spawnSync("script", ["--version"]).status === 0;
 
 /** Writes four megabytes to the terminal, then works on; `neverWait` is called when `calls` is true. */
 const program = (mark: string, calls: boolean): string => `
+import { spawnSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { processIo } from ${JSON.stringify(ioFile)};
 const io = processIo();
 ${calls ? "io.neverWait();" : ""}
+spawnSync("true", [], { stdio: "inherit" });
 for (let i = 0; i < 4_000; i++) io.err("x".repeat(1_000) + "\\n");
 appendFileSync(${JSON.stringify(mark)}, "went on\\n");
 await io.drained();
@@ -25,12 +28,19 @@ appendFileSync(${JSON.stringify(mark)}, "ended\\n");
 process.exit();
 `;
 
-/** Runs `source` in a terminal that nobody reads, until it wrote \`ended\` or \`ms\` are over. */
-const run = async (name: string, calls: boolean, ms: number): Promise<string> => {
+/** Arguments that run a command with output to a terminal, or with one pipe for both streams. */
+const ways = {
+  terminal: (command: string) => ["script", "-qfc", command, "/dev/null"],
+  pipe: (command: string) => ["sh", "-c", `exec ${command} 2>&1`],
+} as const;
+
+/** Runs `source` with output that nothing reads, until it wrote \`ended\` or \`ms\` are over. */
+const run = async (name: string, way: keyof typeof ways, calls: boolean, ms: number): Promise<string> => {
   const [file, mark] = [join(folder, `${name}.mts`), join(folder, `${name}.txt`)];
   writeFileSync(file, program(mark, calls));
   writeFileSync(mark, "");
-  const child = spawn("script", ["-qfc", `${process.execPath} --import tsx ${file}`, "/dev/null"], {
+  const [command = "", ...args] = ways[way](`${process.execPath} --import tsx ${file}`);
+  const child = spawn(command, args, {
     stdio: ["ignore", "pipe", "ignore"],
     cwd: fileURLToPath(new URL("../../..", import.meta.url)),
     detached: true,
@@ -46,10 +56,16 @@ const run = async (name: string, calls: boolean, ms: number): Promise<string> =>
 
 describe.skipIf(!hasScript)("A terminal that takes no output", () => {
   it("does not hold up a command that called neverWait, nor its end", async () => {
-    expect(await run("calls", true, 30_000)).toBe("went on\nended\n");
+    expect(await run("calls", "terminal", true, 30_000)).toBe("went on\nended\n");
   });
 
   it("holds up any other command, so that none of its results are lost", async () => {
-    expect(await run("waits", false, 6_000)).toBe("");
+    expect(await run("waits", "terminal", false, 6_000)).toBe("");
+  });
+});
+
+describe.skipIf(process.platform === "win32")("A pipe that is not read, of both streams", () => {
+  it("does not hold up a command that called neverWait, although a child process inherited it", async () => {
+    expect(await run("piped", "pipe", true, 30_000)).toBe("went on\nended\n");
   });
 });
