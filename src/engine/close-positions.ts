@@ -21,7 +21,7 @@ import type { PositionEnding, PositionFilter, Whom } from "../host/context.ts";
 import type { AccountPosition } from "../orders/state/account-positions.ts";
 import { closeHoldings } from "./close-holdings.ts";
 import { ClosingCalls, type ClosingParts } from "./closing-calls.ts";
-import { checkStrategy } from "./trading-state.ts";
+import { checkStrategy, type Closing as Halted } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
 
 interface Closing extends ClosingParts {
@@ -29,9 +29,9 @@ interface Closing extends ClosingParts {
   /** Names of all of them. */
   readonly strategies: readonly string[];
   /** No new orders, and ours go; completes when none is left. */
-  readonly halt: (reason: string, whom?: Whom) => Observable<unknown>;
-  /** What is still held is protected again; the halt stays. */
-  readonly closed: (reason: string, whom?: Whom) => void;
+  readonly halt: (reason: string, closing: Halted) => Observable<unknown>;
+  /** Protects what is still held; the halt stays. */
+  readonly closed: (reason: string, closing: Halted) => void;
 }
 
 /** Orders that do not go in this time go later: what is held costs more. */
@@ -257,18 +257,24 @@ export const closingWith =
       endings.next(ending);
     };
     const run = async (): Promise<void> => {
-      const meant = meantBy(parts, which);
-      const halted$ = merge(...meant.map((whom) => parts.halt(reason, whom)));
-      await lastValueFrom(halted$.pipe(takeUntil(after(clock, haltMsMax))), { defaultValue: undefined });
-      await Promise.all(
-        accounts.map(async (account) => {
-          if (strategy !== undefined) await closeHoldings({ ...parts, account, strategy, only: instId, report });
-          else if (instId !== undefined) await closeOf(parts, account, instId, report);
-          else
-            await Promise.all([closeOf(parts, account, undefined, report), ...closingsOfSpot(parts, account, report)]);
-        }),
-      );
-      for (const whom of meant) parts.closed(reason, whom);
+      const meant = meantBy(parts, which).map((whom): Halted => ({ ...whom, byCalls: strategy === undefined }));
+      try {
+        const halted$ = merge(...meant.map((whom) => parts.halt(reason, whom)));
+        await lastValueFrom(halted$.pipe(takeUntil(after(clock, haltMsMax))), { defaultValue: undefined });
+        await Promise.all(
+          accounts.map(async (account) => {
+            if (strategy !== undefined) await closeHoldings({ ...parts, account, strategy, only: instId, report });
+            else if (instId !== undefined) await closeOf(parts, account, instId, report);
+            else
+              await Promise.all([
+                closeOf(parts, account, undefined, report),
+                ...closingsOfSpot(parts, account, report),
+              ]);
+          }),
+        );
+      } finally {
+        for (const whom of meant) parts.closed(reason, whom);
+      }
     };
     // Begins with or without a subscriber, as a halt does.
     run().then(

@@ -85,10 +85,17 @@ export interface Switches {
 }
 
 interface ClosingSwitches extends Switches {
-  /** Halts as long as positions are being closed: no exit may close them a second time. */
-  readonly haltToClose: (reason: string, whom?: Whom) => Observable<CancelResult>;
-  /** Positions were closed, or could not be: what is still held is protected again, and the halt goes on. */
-  readonly closed: (reason: string, whom?: Whom) => void;
+  /**
+   * Halts as long as positions are being closed: no exit may close them a second time. `byCalls`: the account's positions are closed, by
+   * calls that no order manager knows; a resume is refused until `closed`, because exits would act on what a call under way closes.
+   */
+  readonly haltToClose: (reason: string, closing: Closing) => Observable<CancelResult>;
+  /** The same closing has ended. After the last one what is still held is protected again, and the halt continues. */
+  readonly closed: (reason: string, closing: Closing) => void;
+}
+
+export interface Closing extends Whom {
+  readonly byCalls: boolean;
 }
 
 /** What people and plugins decide: of everything, it is reported again and outlives the process. */
@@ -106,20 +113,37 @@ export const switchesOf = (
     if (options.strategy === undefined) decide("halted", reason, isStopped(accounts));
     return results;
   };
+  const closings = new Set<Closing>();
+  const isClosing = (of: string | undefined, byCalls = false): boolean =>
+    [...closings].some((one) => one.strategy === of && (one.byCalls || !byCalls));
   return {
     halt: (reason, options = {}) => haltAs(reason, options, false),
-    haltToClose: (reason, whom = {}) => haltAs(reason, whom, true),
-    closed: (reason, { strategy } = {}) => {
+    haltToClose: (reason, closing) => {
+      closings.add(closing);
+      return haltAs(reason, closing, true);
+    },
+    closed: (reason, closing) => {
+      const { strategy } = closing;
+      closings.delete(closing);
+      if (isClosing(strategy)) return;
       for (const { orderManager } of accounts.all)
         if (orderManager.restrictionOf(strategy) === "closing") setModeOf(orderManager, "halted", reason, strategy);
     },
     resume: (reason, { strategy, everywhere } = {}) => {
+      if (isClosing(strategy, true)) refuseResume(strategy);
       if (everywhere === true) haltGroup(group, journal, undefined);
       else if (strategy === undefined) checkGroup(group);
       setMode(accounts, "active", reason, strategy);
       if (strategy === undefined) decide("active", reason);
     },
   };
+};
+
+const refuseResume = (strategy: string | undefined): never => {
+  throw new SluiceError(
+    "TRADING_HALTED",
+    `${strategy === undefined ? "Positions" : `Positions of ${strategy}`} are being closed, for two minutes at most. Resume when that is over: until then stops and exits could close a second time what a close call closes.`,
+  );
 };
 
 /** One engine does not go on while its group is halted. */

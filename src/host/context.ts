@@ -219,7 +219,7 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
    * unknown, an instrument of spot without a strategy.
    */
   readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
-  /** Ends a halt. */
+  /** Ends a halt. @throws TRADING_HALTED while positions of the account are being closed, or all engines of its group are halted. */
   readonly resume: (reason: string, whom?: Whom) => void;
   /**
    * Follows actions from wish to answer, and may give each request the headers of a trace (`traceparent`, `tracestate`, no other; they

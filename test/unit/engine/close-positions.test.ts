@@ -206,6 +206,24 @@ describe("Closing positions", () => {
     await stop(world, life.engine);
   });
 
+  it("refuses a resume while close calls may be under way, as exits would close the same again, and allows it afterwards", async () => {
+    const { world, life } = await holding();
+    world.lose = ({ endpoint }) => (endpoint === "closePosition" ? "request" : undefined);
+    const first = closing(life.engine);
+    await pass(world, 2_000);
+    const resume = (): void => life.engine.resume("go on");
+    const mode = (): string | undefined =>
+      life.events.flatMap((event) => (event.type === "mode.changed" ? [event.mode] : [])).at(-1);
+    expect(resume).toThrow(/being closed/);
+    const second = closing(life.engine);
+    world.lose = () => undefined;
+    await pass(world, 30_000);
+    expect([first.state.done, second.state.done, positionIn(world), mode()]).toEqual([true, true, "0", "halted"]);
+    resume();
+    expect(mode()).toBe("active");
+    await stop(world, life.engine);
+  });
+
   it("goes on while the book takes only a part, and tells what is left when its time is over", async () => {
     const { world, life } = await holding();
     quoted(world, 60_000, 30);
