@@ -170,8 +170,10 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     const page = await open();
     await page.click(".halt");
     const question = await page.innerText("dialog");
-    expect(question).toMatch(/\d+ open orders will be canceled, exits as well/);
-    expect(question).toContain("Positions stay as they are, without exits: long 0.05 BTC-USDT-SWAP");
+    expect(question).toMatch(/Of \d+ open orders all entries will be canceled/);
+    expect(question).toContain(
+      "Positions stay as they are, with their exits, stops and targets: long 0.05 BTC-USDT-SWAP",
+    );
     await page.keyboard.press("Escape");
     await expect.poll(() => page.locator("dialog").count()).toBe(0);
     expect(port.acts).toEqual([]);

@@ -43,7 +43,6 @@ export class Actions {
             ? "No strategy opens or adds to a position until you resume."
             : `${strategy} opens or adds to no position until you resume it.`,
           orders === 0 ? "No order is open." : `Of ${countOf(orders, "open order")} all entries will be canceled.`,
-          "Exits, stops and targets of what is held stay in force.",
           heldText(engines, strategy),
         ]),
         reason.node,
@@ -292,7 +291,7 @@ const heldText = (engines, strategy) => {
   const names = held.map(
     ({ qty, instId }) => `${Number(qty) > 0 ? "long" : "short"} ${shortFigure(qty.replace("-", ""))} ${instId}`,
   );
-  return `Positions stay as they are, without exits: ${namesText(names)}.`;
+  return `Positions stay as they are, with their exits, stops and targets: ${namesText(names)}.`;
 };
 
 /** @param {readonly string[]} texts */
