@@ -23,7 +23,7 @@ import { reportText } from "../report/report-text.ts";
 import { returnsCsv } from "../report/return-series.ts";
 import { tradeCsv } from "../report/trade-csv.ts";
 import { unsentIn } from "../report/warnings.ts";
-import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
+import { type CliIo, colourOf, jsonText, printable, transientLine } from "./io.ts";
 import { seedOf } from "./option-values.ts";
 import { pluginLines } from "./plugin-lines.ts";
 import { progressLine } from "./run-progress.ts";
@@ -162,7 +162,7 @@ const filesOf = ({ html, details: all, trades, tradesFifo, returns }: Flags): re
 };
 
 const jsonOf = (kept: RunReport, lifted: RunReport | undefined): string =>
-  `${JSON.stringify(lifted === undefined ? kept : { ...kept, limitCost: limitCostOf(kept, lifted) })}\n`;
+  `${jsonText(lifted === undefined ? kept : { ...kept, limitCost: limitCostOf(kept, lifted) })}\n`;
 
 const textOf = (kept: RunReport, lifted: RunReport | undefined, io: CliIo): string => {
   const look = { columns: io.columns, colour: colourOf(io) };

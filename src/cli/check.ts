@@ -12,7 +12,7 @@ import { SluiceError } from "../errors.ts";
 import { type CheckOptions, check } from "../verify/conformance/check.ts";
 import { findingsText, summaryOf } from "../verify/conformance/findings.ts";
 import { dialectHelp, dialectOf } from "./dialect-option.ts";
-import { type CliIo, inkOf, printable, transientLine } from "./io.ts";
+import { type CliIo, inkOf, jsonText, printable, transientLine } from "./io.ts";
 import { readOverrides } from "./profile-file.ts";
 
 export interface CheckParts {
@@ -85,7 +85,7 @@ const checkUrl = async (
     return run(url, { ...options, dialect }, surroundings);
   };
   const report = await ask().finally(progress.clear);
-  io.out(json ? `${JSON.stringify(report)}\n` : findingsText(report, { ...inkOf(io), plain: printable }));
+  io.out(json ? `${jsonText(report)}\n` : findingsText(report, { ...inkOf(io), plain: printable }));
   if (!report.passed)
     throw new SluiceError("DESCRIPTION_BROKEN", `${url} does not keep to the description. ${summaryOf(report)}`);
 };

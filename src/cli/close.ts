@@ -32,7 +32,7 @@ import { defineStrategy } from "../host/define.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { isLockHeld } from "../journal/process-lock.ts";
 import { isDust } from "../orders/closing-slots.ts";
-import { type CliIo, inkOf, printable } from "./io.ts";
+import { type CliIo, inkOf, jsonText, printable } from "./io.ts";
 import { eventLine } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 
@@ -113,7 +113,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
     const closing = engine.closePositions("positions closed by sluice close").pipe(
       tap((ending) => {
         endings.push(ending);
-        io.out(flags.json === true ? `${JSON.stringify(ending)}\n` : `${printable(lineOf(ending))}\n`);
+        io.out(flags.json === true ? `${jsonText(ending)}\n` : `${printable(lineOf(ending))}\n`);
       }),
     );
     const asked$ = stopping.first$.pipe(

@@ -8,7 +8,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { SluiceError } from "../errors.ts";
 import { compareFiles } from "../verify/compare/compare-files.ts";
-import { type CliIo, colourOf } from "./io.ts";
+import { type CliIo, colourOf, jsonText } from "./io.ts";
 
 interface Flags {
   readonly backtest?: string | true;
@@ -47,6 +47,6 @@ const compare = async (
     ...(backtest !== undefined && { backtest }),
     ...(within !== undefined && { withinMs: within }),
   });
-  io.out(json ? `${JSON.stringify(result)}\n` : comparisonText(result, colourOf(io)));
+  io.out(json ? `${jsonText(result)}\n` : comparisonText(result, colourOf(io)));
   if (!result.equal) throw new SluiceError("REPLAY_DIVERGED", `${result.a.name} and ${result.b.name} differ.`);
 };

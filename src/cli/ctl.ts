@@ -12,6 +12,7 @@ import { SluiceError } from "../errors.ts";
 import { CtlClient, rowsOf, type Whereabouts } from "./ctl-client.ts";
 import { closingText, fillsText, ordersText, statusText, storyText, type ToClose } from "./ctl-text.ts";
 import type { CliIo } from "./io.ts";
+import { jsonText } from "./io.ts";
 
 interface Shared extends Whereabouts {
   readonly json?: true;
@@ -39,12 +40,12 @@ export const addCtlCommand = (program: Command, io: CliIo): void => {
     read: (client: CtlClient) => Promise<{ readonly value: unknown; readonly text: string }>,
   ): Promise<void> => {
     const { value, text } = await read(await CtlClient.open(shared()));
-    io.out(shared().json === true ? `${JSON.stringify(value, null, 2)}\n` : text);
+    io.out(shared().json === true ? `${jsonText(value, 2)}\n` : text);
   };
   const act: Act = async (action) => {
     const client = await CtlClient.open(shared());
     const result = await client.act(typeof action === "function" ? await action(client) : action);
-    io.out(shared().json === true ? `${JSON.stringify(result)}\n` : `${result.text}\n`);
+    io.out(shared().json === true ? `${jsonText(result)}\n` : `${result.text}\n`);
     if (!result.ok) throw refused(result);
   };
   addReadings(ctl, show, io);

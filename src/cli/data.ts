@@ -26,7 +26,7 @@ import { createTape, type Tape } from "../market/tape/tape.ts";
 import { joinTapes } from "../market/tape/tape-join.ts";
 import { grouped, minuteOf } from "../report/number-format.ts";
 import { findingLine, fixtureSummary } from "./fixture-summary.ts";
-import { type CliIo, transientLine } from "./io.ts";
+import { type CliIo, jsonText, transientLine } from "./io.ts";
 import { stepsText } from "./time-left.ts";
 
 interface Flags {
@@ -100,7 +100,7 @@ const push = async (dirs: readonly string[], to: string, json: boolean, io: CliI
   const pushed = [];
   for (const fixture of dirs)
     pushed.push({ fixture, ...(isBucket(to) ? await pushToBucket(fixture, to) : pushFixture(fixture, to)) });
-  if (json) io.out(`${JSON.stringify(pushed)}\n`);
+  if (json) io.out(`${jsonText(pushed)}\n`);
   else
     for (const { fixture, place, isNew } of pushed)
       io.out(`${fixture}: ${isNew ? "copied to" : "is there already:"} ${place}\n`);
@@ -164,7 +164,7 @@ const list = (dir: string, { json }: Flags, io: CliIo): void => {
   const found = fixturesUnder(dir);
   if (json === true)
     io.out(
-      `${JSON.stringify(found.map(({ fixture, manifest, problem }) => ({ fixture, ...manifest, ...(problem && { problem }) })))}\n`,
+      `${jsonText(found.map(({ fixture, manifest, problem }) => ({ fixture, ...manifest, ...(problem && { problem }) })))}\n`,
     );
   else
     io.out(
@@ -188,7 +188,7 @@ const check = (dirs: readonly string[], { json }: Flags, io: CliIo): void => {
     const { tape, manifest } = readFixture(fixture);
     return { fixture, rows: manifest.rows, contentHash: manifest.contentHash, findings: findingsOf(tape) };
   });
-  if (json === true) io.out(`${JSON.stringify(checked)}\n`);
+  if (json === true) io.out(`${jsonText(checked)}\n`);
   else
     for (const { fixture, rows, findings } of checked)
       io.out([`${fixture}: ${grouped(rows)} rows, files as written`, ...findings.map(findingLine), ""].join("\n"));

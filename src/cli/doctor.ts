@@ -12,7 +12,7 @@ import { SluiceError } from "../errors.ts";
 import type { Examination, ExamineOptions } from "../verify/doctor/doctor.ts";
 import { type DoctorOptions, type DoctorReport, doctor } from "../verify/doctor/doctor-config.ts";
 import { examinationText, groupText } from "./doctor-table.ts";
-import { type CliIo, inkOf, printable } from "./io.ts";
+import { type CliIo, inkOf, jsonText, printable } from "./io.ts";
 
 export interface DoctorParts {
   readonly clock?: Clock;
@@ -45,7 +45,7 @@ export const addDoctorCommand = (program: Command, io: CliIo, parts: DoctorParts
 const groupFile = async (path: string, { json }: Flags, io: CliIo, { clock }: DoctorParts): Promise<void> => {
   const { doctorGroup } = await import("../verify/doctor/doctor-group.ts");
   const report = await doctorGroup(path, clock);
-  io.out(json ? `${JSON.stringify(report)}\n` : groupText(report, inkOf(io)));
+  io.out(json ? `${jsonText(report)}\n` : groupText(report, inkOf(io)));
   const differing = report.findings.filter(({ verdict }) => verdict === "differs").length;
   if (differing > 0)
     throw new SluiceError(
@@ -66,7 +66,7 @@ const doctorFile = async (
   };
   const work = doctor(path, { ...flags, onProgress, signal: stop.signal }, parts);
   const report = await firstValueFrom(merge(from(work), stopsOf(io, stop)));
-  io.out(json ? `${JSON.stringify(report)}\n` : examinationText(report, io.columns, inkOf(io)));
+  io.out(json ? `${jsonText(report)}\n` : examinationText(report, io.columns, inkOf(io)));
   fail(report);
 };
 

@@ -9,6 +9,7 @@ import type { Exchange } from "../client/dialects/exchange-service.ts";
 import type { LayerSpec } from "../contract/layer-spec.ts";
 import { exchanges } from "./dialect-option.ts";
 import type { CliIo } from "./io.ts";
+import { jsonText } from "./io.ts";
 
 export const addExchangesCommand = (program: Command, io: CliIo): void => {
   program
@@ -17,7 +18,7 @@ export const addExchangesCommand = (program: Command, io: CliIo): void => {
     .option("--json", "print one JSON document")
     .action(({ json }: { readonly json?: true }) => {
       const listed = exchanges.map(described);
-      io.out(json === true ? `${JSON.stringify(listed, null, 2)}\n` : `${listed.map(text).join("\n\n")}\n`);
+      io.out(json === true ? `${jsonText(listed, 2)}\n` : `${listed.map(text).join("\n\n")}\n`);
     });
 };
 

@@ -14,7 +14,7 @@ import type { InstrumentTerms } from "../market/ccxt/ccxt-symbols.ts";
 import { fetchInstruments, fetchMarketData } from "../market/ccxt/fetch-data.ts";
 import { duration, percent } from "../report/number-format.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
-import { type CliIo, printable, transientLine } from "./io.ts";
+import { type CliIo, jsonText, printable, transientLine } from "./io.ts";
 
 export interface FetchParts {
   readonly clock?: Clock;
@@ -76,7 +76,7 @@ const runFetch = async (
     if (kind === "instruments") {
       const terms = await fetchInstruments(asked);
       line.clear();
-      io.out(json === true ? `${JSON.stringify(terms)}\n` : `${terms.map(termsLine).join("\n")}\n`);
+      io.out(json === true ? `${jsonText(terms)}\n` : `${terms.map(termsLine).join("\n")}\n`);
       return;
     }
     if (from === undefined)

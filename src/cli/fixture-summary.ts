@@ -6,10 +6,11 @@
 import type { FixtureFinding } from "../market/tape/fixture-findings.ts";
 import type { ImportedFile } from "../market/tape/import.ts";
 import type { WrittenFixture } from "../market/tape/import-market.ts";
+import { jsonText } from "../report/ansi.ts";
 import { grouped } from "../report/number-format.ts";
 
 export const fixtureSummary = (written: WrittenFixture, json: boolean): string =>
-  json ? `${JSON.stringify(written)}\n` : `${linesOf(written).join("\n")}\n`;
+  json ? `${jsonText(written)}\n` : `${linesOf(written).join("\n")}\n`;
 
 const linesOf = ({ fixture: dir, files = [], problems = [], ...manifest }: WrittenFixture): readonly string[] => {
   const bytes = manifest.series.reduce((total, series) => total + series.bytes, 0);

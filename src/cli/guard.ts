@@ -9,7 +9,7 @@ import { type Command, Option } from "commander";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { cutBounds, guard, runErrand } from "../verify/compare/guard.ts";
-import { type CliIo, transientLine } from "./io.ts";
+import { type CliIo, jsonText, transientLine } from "./io.ts";
 import { seedOf, wholeIn } from "./option-values.ts";
 import { stepsText } from "./time-left.ts";
 
@@ -53,7 +53,7 @@ const guardFile = async (path: string, { json, ...options }: Flags, io: CliIo): 
       progress.show(() => stepsText(done, all, "runs done", clock.now() - startedAt));
     },
   }).finally(progress.clear);
-  io.out(json ? `${JSON.stringify(report)}\n` : lookAheadText(report));
+  io.out(json ? `${jsonText(report)}\n` : lookAheadText(report));
   if (report.verdict === "blind") return;
   const names = report.glimpses.map(({ strategy }) => strategy).join(", ");
   throw new SluiceError(

@@ -9,7 +9,7 @@ import type { Command } from "commander";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
-import { type CliIo, printable } from "./io.ts";
+import { type CliIo, jsonText, printable } from "./io.ts";
 import { wholeFrom } from "./option-values.ts";
 
 interface Flags {
@@ -36,7 +36,7 @@ export const addHealthCommand = (
     .option("--json", "print what the file holds as one JSON document")
     .action((path: string, { maxAgeMs, json }: Flags) => {
       const { sign, ageMs } = read(path, clock);
-      if (json) io.out(`${JSON.stringify({ ageMs, ...sign })}\n`);
+      if (json) io.out(`${jsonText({ ageMs, ...sign })}\n`);
       const old =
         ageMs > maxAgeMs
           ? [`it has not said anything for ${Math.round(ageMs / 1_000)} s: it hangs, or was killed`]

@@ -10,9 +10,9 @@
 import { firstValueFrom } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { type Ink, ink, printable } from "../report/ansi.ts";
+import { type Ink, ink, jsonText, printable } from "../report/ansi.ts";
 
-export { printable };
+export { jsonText, printable };
 
 export interface CliIo {
   /** Results. The text is written as it is: end lines with "\n". */

@@ -12,7 +12,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import type { Leadership } from "../engine/standby/lease-store.ts";
 import { RedisLeaseStore } from "../engine/standby/redis-lease-store.ts";
 import type { ScopeHolding } from "../scheduler/shared/claim.ts";
-import { type CliIo, printable } from "./io.ts";
+import { type CliIo, jsonText, printable } from "./io.ts";
 import { withStore } from "./shared-store.ts";
 
 interface Flags {
@@ -40,7 +40,7 @@ export const addQuotaCommand = (program: Command, io: CliIo): void => {
           (a, b) => b.window - a.window || (a.scope < b.scope ? -1 : 1),
         );
         if (json === true)
-          io.out(`${JSON.stringify({ group, halted: halted ?? null, standby: leaderships, holdings }, null, 2)}\n`);
+          io.out(`${jsonText({ group, halted: halted ?? null, standby: leaderships, holdings }, 2)}\n`);
         else io.out(`${[haltLine(group, halted), ...leaderships.map(leaderLine), ...tableOf(holdings)].join("\n")}\n`);
       }),
     );

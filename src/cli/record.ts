@@ -15,7 +15,7 @@ import type { Event } from "../journal/events.ts";
 import { duration } from "../report/number-format.ts";
 import { runToEnd } from "./engine-run.ts";
 import { failWith, remedyOf } from "./halts.ts";
-import { type CliIo, inkOf, printable, transientLine } from "./io.ts";
+import { type CliIo, inkOf, jsonText, printable, transientLine } from "./io.ts";
 import { secondsOf } from "./option-values.ts";
 import { withUnits } from "./run-orders.ts";
 import { count, createTally, eventLine, type Tally } from "./run-progress.ts";
@@ -104,7 +104,7 @@ const recordingText = ({ placed, filled, canceled }: Tally, elapsedMs: number, s
 
 const show = (event: Event, json: boolean, io: CliIo): void => {
   const { seq, at, type, ...rest } = event;
-  const line = json ? JSON.stringify({ seq, at, type, ...rest }) : eventLine(event, inkOf(io));
+  const line = json ? jsonText({ seq, at, type, ...rest }) : eventLine(event, inkOf(io));
   if (line !== undefined) io.out(`${line}\n`);
 };
 

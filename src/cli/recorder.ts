@@ -21,7 +21,7 @@ import type { MarketRecorder } from "../verify/session/market-recorder.ts";
 import type { StreamName } from "../verify/session/market-rows.ts";
 import type { SealedSegment } from "../verify/session/segment-seal.ts";
 import { runToEnd } from "./engine-run.ts";
-import { type CliIo, printable, transientLine } from "./io.ts";
+import { type CliIo, jsonText, printable, transientLine } from "./io.ts";
 import { durationOf, namesOf, secondsOf } from "./option-values.ts";
 import type { RecordParts } from "./record.ts";
 import { listenForStop } from "./shutdown-signals.ts";
@@ -226,7 +226,7 @@ class Recording {
 
   #tell(segment: SealedSegment): void {
     if (segment.fixture !== "") this.#segments++;
-    if (this.#flags.json === true) this.#io.out(`${JSON.stringify(segment)}\n`);
+    if (this.#flags.json === true) this.#io.out(`${jsonText(segment)}\n`);
   }
 }
 

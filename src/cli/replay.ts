@@ -10,7 +10,7 @@ import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { divergenceText, type FieldDifference } from "../verify/session/divergence.ts";
 import type { ReplayReport } from "../verify/session/replayer.ts";
-import { type CliIo, printable } from "./io.ts";
+import { type CliIo, jsonText, printable } from "./io.ts";
 
 interface Flags {
   readonly json?: true;
@@ -44,7 +44,7 @@ const replay = async (dir: string, path: string | undefined, flags: Flags, io: C
   const config = await loadConfigFile(file, { command: "replay" });
   ensureMarket(session);
   const report = await replaySession(session, config);
-  if (flags.json) io.out(`${JSON.stringify({ diverged: report.divergence !== undefined, ...report })}\n`);
+  if (flags.json) io.out(`${jsonText({ diverged: report.divergence !== undefined, ...report })}\n`);
   else io.out(reportText(report));
   if (report.divergence === undefined) return;
   const { index, line } = report.divergence;

@@ -14,7 +14,7 @@ import { reportText } from "../report/report-text.ts";
 import { returnsCsv } from "../report/return-series.ts";
 import { storedRun } from "../report/store/stored-run.ts";
 import { tradeCsv } from "../report/trade-csv.ts";
-import { type CliIo, colourOf, printable } from "./io.ts";
+import { type CliIo, colourOf, jsonText, printable } from "./io.ts";
 
 interface Flags {
   readonly db: string;
@@ -84,8 +84,6 @@ export const addReportCommand = (program: Command, io: CliIo): void => {
         writeFileSync(file, text());
         io.err(`${printable(`Wrote ${file}.`)}\n`);
       }
-      io.out(
-        flags.json ? `${JSON.stringify(report)}\n` : reportText(report, { columns: io.columns, colour: colourOf(io) }),
-      );
+      io.out(flags.json ? `${jsonText(report)}\n` : reportText(report, { columns: io.columns, colour: colourOf(io) }));
     });
 };

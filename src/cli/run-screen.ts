@@ -5,7 +5,7 @@
  * Not here: the texts of lines (run-progress.ts, status-line.ts).
  */
 import type { Event } from "../journal/events.ts";
-import { type CliIo, inkOf } from "./io.ts";
+import { type CliIo, inkOf, jsonText } from "./io.ts";
 import { eventLine } from "./run-progress.ts";
 import { type Status, statusLine } from "./status-line.ts";
 
@@ -24,7 +24,7 @@ export const screenOf = (io: CliIo, json: boolean): Screen =>
 
 const jsonScreen = (io: CliIo): Screen => ({
   event: ({ seq, at, type, ...rest }) => {
-    io.out(`${JSON.stringify({ seq, at, type, ...rest })}\n`);
+    io.out(`${jsonText({ seq, at, type, ...rest })}\n`);
   },
   status: () => {},
   note: (text) => {

@@ -12,7 +12,7 @@ import { SluiceError } from "../errors.ts";
 import type { Failure } from "../verify/simulation/simulate.ts";
 import { simulate, simulateBounds, simulateDefaults, traceScenario } from "../verify/simulation/simulate-config.ts";
 import { queueAddress } from "./address-option.ts";
-import { type CliIo, printable, transientLine } from "./io.ts";
+import { type CliIo, jsonText, printable, transientLine } from "./io.ts";
 import { partOf, seedOf, wholeIn } from "./option-values.ts";
 import { stepsText } from "./time-left.ts";
 
@@ -97,7 +97,7 @@ const simulateFile = async (path: string, flags: Flags, io: CliIo): Promise<void
     progress.clear();
   });
   const { summaryText } = await import("../verify/simulation/summary-text.ts");
-  io.out(json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary, flags.verbose));
+  io.out(json === true ? `${jsonText(summary)}\n` : summaryText(summary, flags.verbose));
   failWith(summary.failures, path);
 };
 
@@ -122,7 +122,7 @@ const printTrace = async (path: string, seed: number, flags: Flags, io: CliIo): 
     io.out(flags.json === true ? "" : `${line}\n`);
   };
   const traced = await traceScenario(path, seed, { ...sharedBy(flags), onLine });
-  if (flags.json === true) io.out(`${JSON.stringify(traced)}\n`);
+  if (flags.json === true) io.out(`${jsonText(traced)}\n`);
   const { violation } = traced;
   if (violation !== null)
     throw new SluiceError(

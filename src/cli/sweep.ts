@@ -26,7 +26,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { type ErrorCode, SluiceError } from "../errors.ts";
 import { counted, duration } from "../report/number-format.ts";
 import { queueAddress } from "./address-option.ts";
-import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
+import { type CliIo, colourOf, jsonText, printable, transientLine } from "./io.ts";
 import { partOf, seedOf, wholeFrom, wholeIn } from "./option-values.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 import { leftText } from "./time-left.ts";
@@ -284,7 +284,7 @@ const tell = async (report: SweepReport, flags: Flags, written: ReadonlySet<numb
       sweepPage(report, { reportOf: (index) => (written.has(index) ? `${folder}/${index}.html` : undefined) }),
     );
   }
-  if (flags.json) return io.out(`${JSON.stringify(report)}\n`);
+  if (flags.json) return io.out(`${jsonText(report)}\n`);
   const { sweepText } = await import("../backtest/sweep/table.ts");
   io.out(sweepText(report, { columns: io.columns, colour: colourOf(io), top: flags.top }));
 };

@@ -12,7 +12,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { runningPorts } from "../engine/control/port-file.ts";
 import type { PortLink } from "../engine/control/relay/upstream-port.ts";
 import { messageOf, SluiceError } from "../errors.ts";
-import { type CliIo, printable } from "./io.ts";
+import { type CliIo, jsonText, printable } from "./io.ts";
 
 interface Flags {
   readonly port: number;
@@ -67,7 +67,7 @@ export const showEngines = async (words: readonly string[], flags: Flags, io: Cl
   try {
     await relay.look();
     if (relay.names.length === 0) throw noEngine(isFinding);
-    if (flags.json === true) io.out(`${JSON.stringify({ link, engines: relay.names })}\n`);
+    if (flags.json === true) io.out(`${jsonText({ link, engines: relay.names })}\n`);
     else
       io.out(
         `Open ${link}\nIt shows ${printable(relay.names.join(", "))}. Press Ctrl-C to close it; the engines go on.\n`,

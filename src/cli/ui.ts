@@ -19,7 +19,7 @@ import { loadConfigFile } from "../host/load.ts";
 import { packageVersion } from "../host/package-version.ts";
 import type { Timeline } from "../verify/playback/timeline.ts";
 import { simulateBounds, simulateDefaults } from "../verify/simulation/simulate-config.ts";
-import { type CliIo, printable } from "./io.ts";
+import { type CliIo, jsonText, printable } from "./io.ts";
 import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
 import { isLink, showEngines } from "./ui-engines.ts";
 
@@ -99,7 +99,7 @@ const show = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
   const beating = every(clock, beatMs).subscribe(() => place.beat());
   try {
     const { from, to } = timeline;
-    if (flags.json === true) io.out(`${JSON.stringify({ link: place.link, from, to })}\n`);
+    if (flags.json === true) io.out(`${jsonText({ link: place.link, from, to })}\n`);
     else io.out(`Open ${place.link}\n${spanText(timeline)} Press Ctrl-C to close it.\n`);
     await asked;
   } finally {

@@ -14,7 +14,7 @@ import { checkHeartbeat } from "../engine/watchdog/heartbeat-check.ts";
 import { createWatchdog, type Watchdog, type WatchdogNews, type WatchdogOptions } from "../engine/watchdog/watchdog.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
-import { type CliIo, printable } from "./io.ts";
+import { type CliIo, jsonText, printable } from "./io.ts";
 import { wholeFrom } from "./option-values.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 import { isParentGone, unmet$ } from "./unmet-run.ts";
@@ -149,7 +149,7 @@ const failIfLeft = ({ state }: Watchdog): void => {
 };
 
 const say = (news: WatchdogNews | Idle, json: boolean, clock: Clock, io: CliIo): void => {
-  if (json) io.out(`${JSON.stringify({ at: Math.round(clock.now()), ...news })}\n`);
+  if (json) io.out(`${jsonText({ at: Math.round(clock.now()), ...news })}\n`);
   else io.out(`${new Date(clock.wallNow()).toISOString().slice(11, 19)}  ${printable(wordsOf(news))}\n`);
 };
 

@@ -28,6 +28,22 @@ export const printable = (text: string): string =>
     (char) => shortEscapes[char] ?? `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
   );
 
+/**
+ * A JSON document for standard output, with every character spelled out that a terminal would obey or that reorders text. The value that
+ * a reader parses from it is unchanged.
+ * @param indent Spaces of each level; one line when left out.
+ */
+export const jsonText = (value: unknown, indent?: number): string =>
+  (JSON.stringify(value, null, indent) ?? "null").replace(obeyed, (char) =>
+    char === "\n" ? char : escapedUnits(char),
+  );
+
+/** `\uXXXX` for each unit, as JSON writes characters beyond the first plane in two. */
+const escapedUnits = (char: string): string =>
+  Array.from({ length: char.length }, (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`).join(
+    "",
+  );
+
 const shortEscapes: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}]/u;

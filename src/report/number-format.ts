@@ -9,7 +9,11 @@ import { abs, compare, isPositive, isZero, toStep } from "../decimal.ts";
 /** 1204311 as 1,204,311; the fraction stays as it is. */
 export const grouped = (value: number | string): string => {
   const [whole = "", fraction] = String(value).split(".");
-  const digits = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  const sign = whole.startsWith("-") ? "-" : "";
+  const first = (whole.length - sign.length) % 3;
+  const groups = whole.slice(sign.length + first).match(/.{3}/g) ?? [];
+  const head = whole.slice(sign.length, sign.length + first);
+  const digits = sign + [...(head === "" ? [] : [head]), ...groups].join(",");
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 };
 

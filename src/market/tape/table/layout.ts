@@ -81,7 +81,11 @@ const needed: Readonly<Record<Layout["rows"], readonly Role[]>> = {
 export const rolesOf = (rows: Layout["rows"]): readonly Role[] => needed[rows];
 
 /** How a column is called, without what differs from one writer to another: OKX once named columns in two languages. */
-export const plainName = (name: string): string => name.toLowerCase().replaceAll(/[\s_<>"']|\/.*[^ -~].*$/g, "");
+export const plainName = (name: string): string => {
+  const slash = name.indexOf("/");
+  const isTwofold = slash >= 0 && /[^ -~]/.test(name.slice(slash));
+  return (isTwofold ? name.slice(0, slash) : name).toLowerCase().replaceAll(/[\s_<>"']/g, "");
+};
 
 const names = { type: "array", items: { type: "string", minLength: 1 }, minItems: 1 };
 const roles: readonly Role[] = [...new Set(Object.values(needed).flat())];

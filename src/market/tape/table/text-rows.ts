@@ -2,7 +2,8 @@
  * Records of a text: rows of separated values, or the elements of a JSON array, or JSON values one a line.
  *
  * Invariants: every cell is text, exactly as it stands in the file, numbers of JSON included; a list in a list or record is JSON with its
- * numbers as texts, and any other value that is not plain an empty cell; a record is handed over as soon as it is complete, so that the text is never held whole.
+ * numbers as texts, and any other value that is not plain an empty cell; a record is handed over as soon as it is complete, so that the text
+ * is never held whole; a record longer than `recordCharsMax` is refused.
  * Not here: what the cells mean (detect.ts, table-reader.ts).
  */
 import { excerpt } from "../../../errors.ts";
@@ -47,6 +48,17 @@ export const eachRecord = async (part: TextPart, handler: RecordHandler): Promis
 };
 
 const headChars = 16_384;
+/** A row of a market takes some hundred characters, a book of 5,000 levels some 100,000. */
+const recordCharsMax = 1_048_576;
+/** A cell that holds ends of lines: looked through again with each line. */
+const openCellCharsMax = 65_536;
+
+const tooLong = (name: string, line: number, text: string, most: number): Error =>
+  importInvalid(
+    name,
+    line,
+    `a record that begins with ${JSON.stringify(excerpt(text))} is longer than ${most} characters. Is the file a table, and is every quoted cell closed?`,
+  );
 
 interface Splitter {
   readonly format: TextFormat;
@@ -55,7 +67,7 @@ interface Splitter {
 }
 
 const splitterOf = (head: string, name: string, handler: RecordHandler): Splitter =>
-  /^\s*[[{]/.test(head) ? jsonSplitter(name, handler) : csvSplitter(delimiterOf(head), handler);
+  /^\s*[[{]/.test(head) ? jsonSplitter(name, handler) : csvSplitter(name, delimiterOf(head), handler);
 
 const delimiters = [",", ";", "\t", "|"] as const;
 
@@ -68,7 +80,7 @@ const delimiterOf = (head: string): string => {
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ",";
 };
 
-const csvSplitter = (delimiter: string, handler: RecordHandler): Splitter => {
+const csvSplitter = (name: string, delimiter: string, handler: RecordHandler): Splitter => {
   let rest = "";
   let line = 0;
   /** Where a quoted cell holds the end of a line, the row goes on. */
@@ -78,6 +90,7 @@ const csvSplitter = (delimiter: string, handler: RecordHandler): Splitter => {
     const text = open + (raw.endsWith("\r") ? raw.slice(0, -1) : raw);
     if (text.includes('"') && text.split('"').length % 2 === 0) {
       open = `${text}\n`;
+      if (open.length > openCellCharsMax) throw tooLong(name, line, open, openCellCharsMax);
       return;
     }
     open = "";
@@ -93,6 +106,7 @@ const csvSplitter = (delimiter: string, handler: RecordHandler): Splitter => {
         from = end + 1;
       }
       rest = text.slice(from);
+      if (rest.length > recordCharsMax) throw tooLong(name, line + 1, rest, recordCharsMax);
     },
     end: () => {
       if (rest !== "") take(rest);
@@ -174,6 +188,7 @@ const jsonSplitter = (name: string, handler: RecordHandler): Splitter => {
     format: "json",
     push: (text) => {
       for (let index = 0; index < text.length; index++) step(text[index] as string);
+      if (element.length > recordCharsMax) throw tooLong(name, count + 1, element, recordCharsMax);
     },
     end: () => {
       if (depth !== 0 || element.trim() !== "")

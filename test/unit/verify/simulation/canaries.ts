@@ -85,7 +85,7 @@ export const canaries: readonly Canary[] = [
   { name: "an order we cut short settles its wish", file: lives, find: "if (!cut && !order.goesOn) slot.settled = order.serves;", put: "if (!order.goesOn) slot.settled = order.serves;", seed: 37 },
   { name: "a free slot is not looked at", file: lives, find: "this.#slots.inherit(order, slot.hash);\n    this.#owner.consider(slot);", put: "this.#slots.inherit(order, slot.hash);", seed: 3 },
   { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };`, put: `return { kind: "place" };`, seed: 1 },
-  { name: "a surplus order stays", file: arrivals, find: `if (slot.order !== order) {`, put: `if (slot.order !== order && slot.order === undefined) {`, seed: 12 },
+  { name: "a surplus order stays", file: arrivals, find: `if (slot.order !== order) {`, put: `if (slot.order !== order && slot.order === undefined) {`, seed: 64 },
   { name: "generations seen in use are used again", file: idGeneration, find: "this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));", put: "", seed: 4 },
   { name: "the minute holds twice as much", file: "src/scheduler/quota/layers.ts", find: `{ scope: "uid", ...uid,`, put: `{ scope: "uid", ...uid, capacity: uid.capacity * 2,`, seed: 1 },
   { name: "the key's second is not counted", file: "src/scheduler/quota/layers.ts", find: `{ scope: "key", ...key,`, put: `{ scope: "key", ...key, capacity: key.capacity * 10,`, seed: 21 },
