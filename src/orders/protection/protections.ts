@@ -11,6 +11,7 @@ import { abs, isPositive, sub } from "../../decimal.ts";
 import type { ProtectionRecord } from "../../journal/protection-records.ts";
 import type { Positions } from "../positions.ts";
 import { broughtBy, executionOf } from "../risk/exposure-entry.ts";
+import { stoppedWords } from "../risk/trading-mode.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
@@ -303,6 +304,8 @@ export class Protections {
     if (isArmed) this.#triggers.hold(one);
     else this.#triggers.release(one);
     const { hit, name } = one.protection;
+    // Armed during a full stop, as after a restart or by an entry that was in flight.
+    if (isArmed && this.#owner.isStopped(name.strategy)) one.tellUnprotected("suspended", stoppedWords);
     if (hit !== undefined) {
       for (const slot of this.#slots.ofStrategy(name.strategy)) if (this.withdraws(slot)) this.#owner.consider(slot);
     }

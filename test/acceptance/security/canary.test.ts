@@ -362,7 +362,7 @@ describe("No output of Sluice names a secret: it", () => {
       [["report", "--db", strangers], [1, 2], "SQLite"],
       [["health", strangers], [1], "cannot be read"],
       [["fetch", "nowhere", "BTC-USDT", "--from", "2024-01-01", "--out", to("fetched")], [2], "ccxt"],
-      [["close", config("closes")], [0], "No position is open."],
+      [["close", config("closes")], [0], "No position is open"],
       [["close", config("closes-strangers", { prefix: "ODD" })], [1], "50004"],
       [["check", url, "--keys", keys, "--only", "2.3", "4.6-positions"], [0], "passed"],
       [["check", url, "--keys", strangers, "--json"], [2], "refuses the key odd"],

@@ -78,6 +78,7 @@ describe("A protected position after a crash", () => {
     await pass(world, 2_000);
     expect(events(second, "mode.changed")).toMatchObject([{ mode: "halted", reason: "the watchdog tripped" }]);
     expect(events(second, "protection.armed")).toMatchObject([{ qty: "0.02", stopPx: "59000" }]);
+    expect(events(second, "position.unprotected")).toHaveLength(full ? 1 : 0);
     world.show(58_900);
     await pass(world, 30_000);
     expect(position(world)).toBe(full ? "0.02" : "0");
