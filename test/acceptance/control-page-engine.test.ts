@@ -91,7 +91,7 @@ export default defineConfig({
     await expect.poll(() => page.innerText(".tiles")).toMatch(/Open orders\s+6\s/);
     expect(await page.innerText(".chips")).toContain("testnet");
     await page.click(".halt");
-    expect(await page.innerText("dialog")).toContain("6 open orders will be canceled");
+    expect(await page.innerText("dialog")).toContain("Of 6 open orders all entries will be canceled");
     await page.fill("dialog input", "tried by a test");
     await page.click("dialog .danger");
     await expect.poll(openAtVenue, { interval: 1_000 }).toHaveLength(0);
