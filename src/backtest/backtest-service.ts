@@ -230,9 +230,11 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
     const currency = reportCurrency(tape, merged.currency);
     const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
     const clock = createVirtualClock(tape.startAt - leadMs);
-    const simulated = createSimulated(tape, clock, settle(merged), env);
     const { refreshMs } = env.contract.profile.instruments;
     const listFixed = !tape.series.some(({ kind }) => kind === "change");
+    const settled = settle(merged);
+    const simulated = createSimulated(tape, clock, settled, env);
+    const pendingPushedMs = settled.push ? longBarMs(tape) : undefined;
     return {
       simulated,
       ...simulated,
@@ -244,10 +246,12 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
       currency,
       tradesAt,
       listFixed,
+      pendingPushedMs,
       assumptions: [
         ...simulated.assumptions,
         currencyText(tape, currency),
         ...(listFixed && tape.endAt - tape.startAt > refreshMs ? [listFixedText] : []),
+        ...(pendingPushedMs === undefined ? [] : [longBarText]),
         ...(merged.warmUpMs ? [warmUpText(tradesAt)] : []),
       ],
       start: () => undefined,
@@ -265,6 +269,21 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
 };
 
 const listFixedText = "no change of the products is recorded, so that their list is read once and not by the hour";
+
+const hourMs = 3_600_000;
+
+/** Length of the shortest bars, where a recording has bars of an hour and more alone. */
+const longBarMs = ({ series }: Tape): number | undefined => {
+  const terms = ["funding", "mark", "change"];
+  const lengths = series
+    .filter(({ kind }) => !terms.includes(kind))
+    .map((one) => (one.kind === "candle" ? one.barMs : 0));
+  const shortest = Math.min(...lengths);
+  return lengths.length > 0 && shortest >= hourMs ? shortest : undefined;
+};
+
+const longBarText =
+  "resting orders are listed once a bar, as pushes cannot be lost here; a live engine lists them every 30 s";
 
 const warmUpText = (tradesAt: number): string =>
   `warm-up until ${new Date(tradesAt).toISOString()}: strategies saw the market, nothing was placed, and the figures begin after it`;

@@ -116,6 +116,11 @@ export interface OpenService {
   readonly realTime?: boolean;
   /** True where the list of products cannot change while the engine runs: it is read once instead of every hour. */
   readonly listFixed?: boolean;
+  /**
+   * Age in milliseconds up to which a pushed list of pending orders needs no read, where pushes cannot be lost; 30,000 when left out. A
+   * value of the config wins.
+   */
+  readonly pendingPushedMs?: number | undefined;
   /** Current number of open connections and requests, where there is a network. */
   readonly counts?: () => OpenCounts;
   /** Assumptions of the run, as sentences for reports. */

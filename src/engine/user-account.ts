@@ -20,7 +20,7 @@ import type { PostOnlyPause } from "../orders/post-only.ts";
 import type { PlannedProtection } from "../orders/protection/earlier-order.ts";
 import { rulesOf } from "../orders/risk/pre-trade-checks.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
-import { createResources, defaultFreshness, type Resources } from "../orders/state/resources.ts";
+import { createResources, defaultFreshness, type Freshness, type Resources } from "../orders/state/resources.ts";
 import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
@@ -66,6 +66,9 @@ interface UserAccountParts {
   readonly stopped$: Observable<void>;
 }
 
+const pushedMsOf = ({ pendingPushedMs }: OpenService): Partial<Freshness> =>
+  pendingPushedMs === undefined ? {} : { pendingPushedMs };
+
 /** Part of a minute window below which what is left after the reserve is scarce. */
 const scarcePart = 0.1;
 
@@ -100,7 +103,7 @@ const createUserAccount = (
     journal,
     pushes$: user.pushes$.pipe(takeUntil(stopped$)),
     pushing$: user.pushing$.pipe(takeUntil(stopped$)),
-    freshness: Object.assign({}, defaultFreshness, config.freshness),
+    freshness: Object.assign({}, defaultFreshness, pushedMsOf(service), config.freshness),
     listed,
     listFixed: service.listFixed ?? false,
     share: () => joined()?.readsOf(user.uid),

@@ -66,6 +66,12 @@ describe("A market order in a gap of bars", () => {
     expect(report.assumptions.join()).toContain("in a gap of the recording");
   });
 
+  it("costs one list of pending orders a bar, where all bars are long", async () => {
+    const { report } = await filled(weekend, {});
+    expect(report.quota.requests).toBeLessThan(20);
+    expect(report.assumptions.join()).toContain("resting orders are listed once a bar");
+  });
+
   it("is followed by a stop that the next gap passes, which fills at the open after that", async () => {
     const falling = barsAt(
       [
