@@ -21,7 +21,7 @@ interface ReadBackOptions {
   readonly clock: Clock;
   readonly journal: Pick<EventLog, "append">;
   readonly watch: Pick<StartWatch, "guard" | "limitedAt">;
-  /** The service's calendar, as far as its answers tell it; the machine's otherwise. */
+  /** The service's calendar where its answers have shown it; otherwise the machine's. */
   readonly serviceNow: number;
   readonly unitsPerMs: number;
 }

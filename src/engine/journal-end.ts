@@ -19,7 +19,7 @@ export class JournalEnds {
   /** Strategies by slot hash, by user; only of orders that are read back. */
   readonly #owners = new Map<string, Map<string, string>>();
   #at = 0;
-  /** The journal tells its end, also where there was no order. */
+  /** The journal records its end, also where it has no order. */
   #isTold = false;
   #isEmpty = true;
   #isBooked = false;
@@ -55,7 +55,7 @@ export class JournalEnds {
     if (known === undefined || isLater(generation, known)) this.#latest.set(uid, generation);
   }
 
-  /** Undefined for a journal that is new, or whose end is not told. */
+  /** Undefined for a new journal, or one that does not record its end. */
   of(uid: string): JournalEnd | undefined {
     const after = this.#latest.get(uid);
     const common = { at: this.#at, owners: this.#owners.get(uid) ?? new Map<string, string>() };

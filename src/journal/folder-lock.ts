@@ -1,11 +1,11 @@
 /**
  * Folder lock: one owner at a time for a name in a folder, also where processes share the folder and nothing else, as two containers do.
  *
- * The owner keeps a file with who it is and a count that it raises. A file whose owner is known to be dead is taken over at once; one of
- * an owner that this process cannot see is taken over when its count has stood still.
+ * The owner keeps a file with its identity and a heartbeat count. The file of an owner that is known to be dead is taken over at once. The
+ * file of an owner in another container is taken over when its count has not changed for `staleMs`.
  *
- * Invariants: the file is made by one process alone; of several that find it stale one takes it over; an owner that was taken for dead
- * finds that out with its next `check`.
+ * Invariants: one process creates the file; of several processes that find it stale one takes it over; an owner that was replaced gets an
+ * error from its next `check`.
  * Not here: the lock of this machine (process-lock.ts), what is kept in the folder (file-disk.ts).
  */
 import { createHash, randomBytes } from "node:crypto";
@@ -23,33 +23,33 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Who holds a lock, as its file tells. */
+/** Content of the lock file: identity of the owner. */
 interface Holder {
   /** Differs for each lock that is taken. */
   readonly token: string;
-  /** Where `pid` means something: the machine since its last boot, and the container. */
+  /** Scope of `pid`: the machine since its last boot, and the container. */
   readonly host: string;
   readonly pid: number;
-  /** When the process began, as the machine counts it; empty where it does not tell. */
+  /** Start time of the process in clock ticks since boot; empty where it is unknown. */
   readonly started: string;
   readonly beats: number;
 }
 
 const beatMs = 2_000;
 const lookMs = 1_000;
-/** An owner that this process cannot see is taken for dead after so long without a beat. */
+/** Time without a heartbeat after which an owner in another container counts as dead. */
 const staleMs = 10_000;
-/** Of the text: it is written over in place. */
+/** Fixed length of the content, because heartbeats overwrite it in place. */
 const textBytes = 512;
 const suffix = ".lock";
 const { O_NOFOLLOW } = constants;
 const making = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
 const reading = constants.O_RDONLY | O_NOFOLLOW;
 
-/** Whether a file of the folder belongs to a lock. */
+/** Returns true for the name of a lock file. */
 export const isLockFile = (name: string): boolean => name.endsWith(suffix) || name.includes(`${suffix}.`);
 
-// Numbers of files: the lock is kept as long as the process lives, also by an engine that nobody refers to any more.
+// Plain file descriptors: a FileHandle would be closed by garbage collection, and the lock must last as long as the process.
 const [openFile, writeFile, closeFile] = [
   promisify(open),
   promisify<number, string, number, number>(write),
@@ -60,7 +60,7 @@ const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoExc
 
 const startOf = (pid: number | "self"): string | undefined => {
   try {
-    // Behind the command's name, which may hold anything: the twentieth word is when it began.
+    // The command name may contain anything, so fields are counted after it: the twentieth is the start time.
     return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[19];
   } catch {
     return undefined;
@@ -85,7 +85,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Undefined where this process cannot tell. */
+/** Returns undefined for an owner in another container. */
 const isAlive = ({ host, pid, started }: Holder): boolean | undefined => {
   if (host !== hostNow()) return undefined;
   return isRunning(pid) && (started === "" || startOf(pid) === started);
@@ -93,7 +93,7 @@ const isAlive = ({ host, pid, started }: Holder): boolean | undefined => {
 
 const textOf = (holder: Holder): string => `${JSON.stringify(holder).padEnd(textBytes - 1)}\n`;
 
-/** Undefined where there is no file; what cannot be read is a holder that is not known. */
+/** Returns undefined where there is no file, and an unknown holder where the content is not valid JSON. */
 const holderIn = async (path: string): Promise<Holder | undefined> => {
   try {
     const text = await readFile(path, { encoding: "utf8", flag: reading });
@@ -158,7 +158,7 @@ const staleHolder = async (path: string, clock: Clock, refuse: () => SluiceError
   return first;
 };
 
-/** Takes the file of a dead holder away; one that somebody else has made meanwhile is put back. */
+/** Removes the file of a dead holder. A file that another process has created meanwhile is put back. */
 const setAside = async (path: string, stale: Holder, token: string): Promise<void> => {
   const aside = `${path}.${token}`;
   try {
@@ -209,7 +209,7 @@ class HeldFolder implements FolderLock {
 
   #beatLater(): void {
     this.#timer = this.#clock.setTimer(this.#clock.now() + beatMs, () => {
-      // A beat that fails is not told here: whoever writes to the folder finds out.
+      // A failed heartbeat is not reported here: the next write to the folder checks the lock.
       this.#beating = this.#beat().catch(() => undefined);
       void this.#beating.then(() => {
         if (!this.#isReleased) this.#beatLater();
@@ -219,7 +219,7 @@ class HeldFolder implements FolderLock {
 
   async #beat(): Promise<void> {
     this.#holder = { ...this.#holder, beats: this.#holder.beats + 1 };
-    // Where another process has taken over, this is the old file, which nobody reads.
+    // After a takeover by another process this is the old file, which is no longer used.
     await writeFile(this.#file, textOf(this.#holder), 0);
     if ((await holderIn(this.#path)) !== undefined) return;
     const file = await made(this.#path, this.#holder);

@@ -1,5 +1,5 @@
 /**
- * What an account has of the coin that a spot exit sells, read after the service has rejected one for want of funds.
+ * Balance of the coin that a spot exit sells, read after the service has rejected the exit for insufficient funds.
  *
  * What a strategy holds by its fills may be more than is there: a fee that was taken in a third way, coins that were moved by hand, or a
  * journal of before fees in coins were counted. An exit that asks for more than is there is rejected as a whole.
@@ -55,7 +55,7 @@ export class SpotCover {
     this.#options = options;
   }
 
-  /** Undefined where nothing says that there is less than strategies hold. */
+  /** Undefined while no rejection indicates that the account has less than the strategies hold. */
   of(instId: string): Cover | undefined {
     return this.#looked.get(instId)?.cover;
   }

@@ -31,7 +31,7 @@ export const numberedSlots = Array.from({ length: 1_000 }, (_, index) => `#${ind
 export class UnclaimedOrders {
   readonly #hashOf: (strategy: string, slot: string) => string;
   readonly #waiting = new Map<string, Unclaimed>();
-  /** Orders whose strategy the journal tells: what they execute is in its position, also while no slot has them. */
+  /** Orders whose strategy is in the journal: their executions are in its position, also while they have no slot. */
   readonly #owned = new Set<string>();
   #claimed: ClaimedOrder[] = [];
 
@@ -60,7 +60,7 @@ export class UnclaimedOrders {
     return [...this.#waiting.values()].sort(byAge).map(({ order }) => order);
   }
 
-  /** Whether an order of the instrument has no strategy yet. */
+  /** Returns true while an order of the instrument has no strategy. */
   has(instId: string): boolean {
     if (this.#waiting.size === 0) return false;
     return [...this.#waiting.values()].some(({ order }) => order.spec.instId === instId);

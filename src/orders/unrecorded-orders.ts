@@ -2,7 +2,7 @@
  * Unrecorded orders: what orders of this instance executed that the journal does not have, booked from the service's records.
  *
  * A journal may lack its last orders: another process sent them after its copy was made, the disk was full, or a file lost its end. Their
- * client order ids tell the slot, and so the strategy, whose position they changed.
+ * client order ids identify the slot, and so the strategy, whose position they changed.
  *
  * Invariants: an order that the journal accounts for, or that this run sent, is never booked here, and no other one twice; an order is
  * recorded in the journal before it is booked; one whose strategy is not known waits for its slot and is reported.
@@ -17,7 +17,7 @@ import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { foundOrder, hasExecuted, type TrackedOrder } from "./tracked-order.ts";
 
-/** Where the journal of previous runs ends, for one user. */
+/** End of the journal of previous runs, for one user. */
 export interface JournalEnd {
   /** Generation of the last order that it accounts for; undefined where it accounts for none, so that every own order came after it. */
   readonly after: number | undefined;
@@ -108,7 +108,7 @@ export class UnrecordedOrders {
     this.#reportLater();
   }
 
-  /** An order of a previous run that is over, and whose strategy the journal does not tell. */
+  /** Keeps a finished order of a previous run whose strategy is not in the journal. */
   keep(order: TrackedOrder): void {
     const own = this.#ids.read(order.clOrdId);
     if (own !== undefined) this.#slots.unclaimed.keep(order, own.slotHash, own.generation);
@@ -130,7 +130,7 @@ export class UnrecordedOrders {
     return end.after === undefined || isLater(generation, end.after);
   }
 
-  /** A slot that exists, or an order of the journal for the same slot, tells whose it is. */
+  /** Books the order for the strategy of its slot, or of an order in the journal with the same slot. */
   #claimByJournal(order: TrackedOrder): void {
     const { slotHash = "" } = this.#ids.read(order.clOrdId) ?? {};
     const slot = this.#slots.byHash(slotHash);

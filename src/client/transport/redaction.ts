@@ -43,7 +43,7 @@ const mayHold = (value: unknown): boolean => typeof value === "string" || (typeo
 
 interface Forms {
   readonly long: readonly string[];
-  /** Of all secrets. */
+  /** Forms of all secrets. */
   readonly short: readonly string[];
 }
 
@@ -66,7 +66,7 @@ const cleaned = (value: unknown, forms: Forms, isError: boolean): unknown => {
   return isChanged ? Object.fromEntries(entries) : value;
 };
 
-/** Replaces each of the forms, which are in lower case, in whatever case it is written. */
+/** Replaces each form, ignoring case. `forms` are in lower case. */
 const textWithout = (text: string, forms: readonly string[]): string => {
   let clean = text;
   for (const form of forms) {
@@ -105,7 +105,7 @@ const longForms = (text: string): readonly string[] => {
   ]);
 };
 
-/** What a text's own bytes decide of a longer text in base64, which begins `before` bytes earlier. */
+/** Base64 characters that depend on this text alone when it follows `before` other bytes in a longer text. */
 const inBase64 = (bytes: Buffer, before: number): readonly string[] => {
   const all = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
   const part = all.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));

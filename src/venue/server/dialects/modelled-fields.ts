@@ -2,9 +2,9 @@
  * Fields of calls that the venue acts on, or that change nothing: all others are refused by name.
  *
  * An exchange has parameters that decide what is held and when, such as a stop attached to an order or an instant after which it is not
- * placed. A venue that took and dropped them would say yes to a stop that does not exist.
+ * placed. A venue that accepted and dropped them would confirm a stop that does not exist.
  *
- * Invariants: a field without a value counts as not told; the first field that is not in the table is the one that is named.
+ * Invariants: a field without a value counts as absent; the error names the first field that is not in the table.
  * Not here: what the fields mean (the calls of each dialect).
  */
 import type { EndpointName } from "../../../contract/endpoints.ts";
@@ -15,7 +15,7 @@ export type FieldsByEndpoint = Readonly<Partial<Record<EndpointName, FieldTable>
 
 export const any = (...names: readonly string[]): FieldTable => Object.fromEntries(names.map((name) => [name, "any"]));
 
-/** Values of a flag; one that is neither would be taken for `false`. */
+/** Accepted values of a flag. Any other value is rejected instead of being read as `false`. */
 export const flag: readonly string[] = ["true", "false"];
 
 /** The first field of a body's element that the venue does not model; undefined where there is none. */
@@ -32,6 +32,6 @@ export const unmodelled = (table: FieldTable | undefined, given: unknown): strin
 const isUntold = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
-/** What is said of it, after the exchange's own words for a wrong parameter. */
+/** Message of the rejection, in the form that the exchange uses for a wrong parameter. */
 export const unmodelledText = (name: string): string =>
   `Parameter ${name} error: this simulated exchange does not model it`;
