@@ -41,11 +41,11 @@ export const haltWith =
     return results;
   };
 
-/** Sets the mode where it is stricter than the present one. */
+/** Sets the mode of each account whose present mode is not stricter. */
 const restrict = (accounts: UserAccounts, mode: Restriction, reason: string, strategy?: string): void => {
-  const isWeaker = accounts.all.every(({ orderManager }) => isStricter(orderManager.restrictionOf(strategy), mode));
-  if (isWeaker) noteDecision(accounts, strategy);
-  else setMode(accounts, mode, reason, strategy);
+  noteDecision(accounts, strategy);
+  for (const { orderManager } of accounts.all)
+    if (!isStricter(orderManager.restrictionOf(strategy), mode)) setModeOf(orderManager, mode, reason, strategy);
 };
 
 /** A second halt reports its own reason. */
@@ -75,7 +75,7 @@ export const haltForLoss = (
 ): void => {
   if (accounts.all.every(({ orderManager }) => orderManager.mode === "halted")) return;
   durable?.decide("halted", reason);
-  setMode(accounts, "halted", reason);
+  restrict(accounts, "halted", reason);
 };
 
 export interface Switches {
