@@ -18,7 +18,7 @@ export interface FillChoice {
   /** Whether rows of the series reach the service. */
   readonly plays: (series: Series) => boolean;
   readonly matching: (instId: string) => Matching | undefined;
-  /** Whether the volume of bars bounds what takers of the instrument get. */
+  /** True where the volume of bars bounds the fills of takers of the instrument. */
   readonly isCut: (instId: string) => boolean;
   /** For the assumptions of a report. */
   readonly sentences: readonly string[];

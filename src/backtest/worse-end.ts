@@ -1,5 +1,5 @@
 /**
- * Which end of a bar a pessimistic path reaches first: the worse one for the account.
+ * Choice of the end of a bar that a pessimistic path reaches first: the worse one for the account.
  *
  * Positions with stops and take-profits are valued first: on the way low-high and on the way high-low each is closed at the first of
  * its levels, and the way that leaves less money at the close is taken. Where both leave the same, an end that meets only resting buys,

@@ -64,7 +64,7 @@ export interface Recovered {
   /** What protects positions. */
   readonly protections: readonly Protected[];
   readonly repaired: string | undefined;
-  /** Where the journal ends for a user; undefined where it is new or does not tell. */
+  /** End of the journal for a user; undefined where it is new or does not record its end. */
   readonly endOf: (uid: string) => JournalEnd | undefined;
 }
 

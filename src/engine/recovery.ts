@@ -23,7 +23,7 @@ interface Heir {
   readonly clock: Clock;
 }
 
-/** What the service tells beyond the end of the journal. */
+/** Records of the service beyond the end of the journal. */
 interface ReadBack {
   /** The order history back to the end of the journal, by user. */
   readonly history: ReadonlyMap<string, readonly OrderRecord[]>;

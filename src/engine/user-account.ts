@@ -72,7 +72,7 @@ const pushedMsOf = ({ pendingPushedMs }: OpenService): Partial<Freshness> =>
 /** Part of a minute window below which what is left after the reserve is scarce. */
 const scarcePart = 0.1;
 
-/** Whether a slot pauses whose post-only orders are rejected one after the other. */
+/** Returns true while a slot pauses whose post-only orders are rejected one after the other. */
 const pausesNow = (
   pause: PostOnlyPause = "scarce",
   windows: ReturnType<Ledger["state"]>,

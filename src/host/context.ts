@@ -159,7 +159,7 @@ export interface Whom {
   readonly everywhere?: boolean;
 }
 
-/** What a halt takes away. */
+/** Scope of a halt. */
 export interface HaltOptions extends Whom {
   /**
    * A full stop: exits are canceled too, and stops and targets are suspended until a resume. `position.unprotected` names each position

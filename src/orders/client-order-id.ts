@@ -115,7 +115,7 @@ export class IdGeneration {
     this.#givenFrom = this.#next;
   }
 
-  /** Whether this run has given the generation to an order of its own. */
+  /** Returns true where this run gave the generation to an order of its own. */
   isGiven(generation: number): boolean {
     if (generation >= this.#givenFrom && generation < this.#next) return true;
     return this.#given.some(([from, to]) => generation >= from && generation < to);

@@ -34,7 +34,7 @@ export interface OrderFlowOptions {
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
-  /** Whether a slot pauses now whose post-only orders are rejected one after the other. */
+  /** Returns true while a slot pauses whose post-only orders are rejected one after the other. */
   readonly pauses: () => boolean;
   /** Prices that trigger stops and take-profits. */
   readonly prices: TriggerPrices;

@@ -162,7 +162,7 @@ export class OrderManager {
     return shownMode(this.#flow.modes.mode);
   }
 
-  /** What all strategies, or one of them by itself, are restricted to; distinguishes a full stop from a halt. */
+  /** Restriction of all strategies together, or of one by itself; distinguishes a full stop from a halt. */
   restrictionOf(strategy?: string): Restriction {
     const { modes } = this.#flow;
     return strategy === undefined ? modes.mode : modes.ownOf(strategy);
@@ -268,7 +268,7 @@ export class OrderManager {
     return this.isReserved(order) ? { slot } : undefined;
   }
 
-  /** Whether an order that is not over is an exit without the service's flag. */
+  /** Returns true for an open order that is an exit without the service's flag. */
   isUnflaggedExit(clOrdId: string): boolean {
     const order = this.#flow.slots.byClientId(clOrdId);
     return order?.spec.reduceOnly === true && order.nets;

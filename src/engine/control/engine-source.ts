@@ -143,7 +143,7 @@ export class EngineSource implements ControlSource {
     return { ok: false, code: "POSITIONS_LEFT", text };
   }
 
-  /** What a full stop leaves without stops and targets, in words. */
+  /** Text that lists the holdings that a full stop leaves without stops and targets. */
   #unprotected(strategy: string | undefined): string {
     const held = this.#run
       .strategies()

@@ -32,7 +32,7 @@ export interface StandbyOptions {
   readonly disk: Disk;
   /** Whether an order of this engine is an exit, with or without the service's flag. */
   readonly isExit: (clOrdId: string) => boolean;
-  /** Whether it is an exit without the flag. */
+  /** True for an exit without the flag. */
   readonly isUnflagged?: (clOrdId: string) => boolean;
   /** Everything may leave again after something was kept back. */
   readonly onBack: () => void;
