@@ -3,7 +3,8 @@
  *
  * Invariants: a placement is never repeated to find out; only a complete, successful, negative answer counts against an order, and
  * several of them, apart in time and backed by two full sweeps, are needed to call it absent, or five sweeps where a service tells of one
- * order at a time nothing; errors count for nothing; what
+ * order at a time nothing; they count half a minute after the placement was sent, or, where the service had accepted the order, ten
+ * seconds after the search began; errors count for nothing; what
  * waits to be asked is not asked once there is evidence; the first questions about an urgent order, and those that may prove it absent,
  * go with exits, out of their reserve and before the end of a long pause; a sweep serves all orders in doubt and only so many questions by
  * id are under way at once, so that many orders in doubt leave the others their quota; what goes on for long is told, with the reason.
@@ -36,6 +37,8 @@ interface Doubtful {
   readonly sentAt: number;
   /** A stop, or the size of an exit, waits for what became of it. */
   readonly isUrgent: boolean;
+  /** The service gave it an id: its placement has arrived. */
+  readonly isAccepted: boolean;
 }
 
 /** `void` proves nothing; `isOwn` where the order's own record came and could not be read. */
@@ -51,12 +54,12 @@ const urgentLooksMax = 3;
 /** Questions whose negative answer counts, and sweeps: one more of each than a proof takes. Until the proof no stop is placed again. */
 const urgentProofsMax = 4;
 const urgentSweepsMax = 3;
-/** No negative answer counts before this long after the call was sent: it may still be on its way. */
+/** No negative answer counts before this long after the call was sent: it may still be on its way, unless the service has accepted it. */
 const settleMs = 30_000;
 const everyMs = 5_000;
 /** Where no answer about one order tells of absence, the lists alone have to. */
 const byLists = { negatives: 0, sweeps: 5 } as const;
-/** Between the two sweeps: longer than a service's views lag each other. */
+/** Between the two sweeps, and before the first answer that counts: longer than a service's views lag each other. */
 const lagMs = 10_000;
 /** How far the service's calendar may be from what is known of it, and from ours where nothing is: its history is read so much further back. */
 const calendarMs = 120_000;
@@ -119,7 +122,10 @@ export class OrderResolver {
   }
 
   /** One look by client id. It is not sent, and proves nothing, when it is not needed any more by the time its slot opens. */
-  look({ clOrdId, instId, isUrgent }: Omit<Doubtful, "sentAt">, needed: () => boolean): Observable<Answer> {
+  look(
+    { clOrdId, instId, isUrgent }: Pick<Doubtful, "clOrdId" | "instId" | "isUrgent">,
+    needed: () => boolean,
+  ): Observable<Answer> {
     // Only the client id is sent: with both ids the service would go by its own, which may be stale.
     return this.#gateway.read("getOrder", { clOrdId, instId }, { ...(isUrgent ? urgentCall : call), needed }).pipe(
       map((outcome): Answer => {
@@ -264,8 +270,10 @@ export class OrderResolver {
     return none;
   }
 
-  #isSettled({ order }: Pursuit): boolean {
-    return this.#clock.now() - Math.max(order.sentAt, this.#bornAt) >= settleMs;
+  #isSettled({ order, startedAt }: Pursuit): boolean {
+    const now = this.#clock.now();
+    if (order.isAccepted && now - startedAt >= lagMs) return true;
+    return now - Math.max(order.sentAt, this.#bornAt) >= settleMs;
   }
 
   /** An instant of ours in the words of the service's records, at the earliest. */

@@ -39,6 +39,7 @@ const soughtOf = (order: TrackedOrder, isExit = false) => ({
   instId: order.spec.instId,
   sentAt: order.sentAt,
   isUrgent: isExit || isUrgent(order),
+  isAccepted: order.ordId !== "",
 });
 
 export class UnknownOrders {

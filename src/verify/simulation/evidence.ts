@@ -2,20 +2,24 @@
  * Evidence a process has about its placements, read from the answers themselves and not by the engine's own reader.
  *
  * Invariants: only an answer that was delivered to this process counts; an error, a limit, a body that is not the service's or a
- * code that is not one of its rejections is never evidence; a negative answer counts only long enough after the placement left, and
- * what an earlier process may have sent left just before this one began.
+ * code that is not one of its rejections is never evidence; a negative answer counts only long enough after the placement left, or
+ * after the process knew that it had arrived; what an earlier process may have sent left just before this one began.
  */
 import type { Contract } from "../../contract/contract.ts";
 import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 
 interface Placement {
   sentAt: number;
+  /** Since when the process knew that the service had it. */
+  arrivedAt: number;
   refused: boolean;
   negatives: number;
 }
 
 /** Under what the engine promises, by the way of an answer. */
 const settleMs = 29_000;
+/** What has arrived is on no way any more; listings may be so old. */
+const lagMs = 10_000;
 const negativesLeast = 3;
 const sweepsLeast = 2;
 
@@ -43,6 +47,11 @@ const rejectingOf = ({
   ];
 };
 
+const fresh = { arrivedAt: Number.POSITIVE_INFINITY, refused: false, negatives: 0 } as const;
+
+/** From when on a negative answer counts. */
+const settledAt = ({ sentAt, arrivedAt }: Placement): number => Math.min(sentAt + settleMs, arrivedAt + lagMs);
+
 const since = (times: readonly number[], from: number): number => times.filter((at) => at >= from).length;
 
 export class Evidence {
@@ -60,7 +69,13 @@ export class Evidence {
   }
 
   sent(clOrdId: string, at: number): void {
-    this.#placements.set(clOrdId, { sentAt: at, refused: false, negatives: 0 });
+    this.#placements.set(clOrdId, { ...fresh, sentAt: at });
+  }
+
+  /** The process knows that the order has reached the service, as it has. */
+  arrived(clOrdId: string, at: number): void {
+    const placement = this.#placementOf(clOrdId);
+    placement.arrivedAt = Math.min(placement.arrivedAt, at);
   }
 
   /** An answer to one of this process's requests was delivered. */
@@ -78,7 +93,7 @@ export class Evidence {
       const none =
         answer["code"] === this.#profile.answers.notFoundCode ||
         (answer["code"] === "0" && (answer["data"] as unknown[])?.length === 0);
-      if (none && at - placement.sentAt >= settleMs) placement.negatives++;
+      if (none && at >= settledAt(placement)) placement.negatives++;
     } else if (answer?.["code"] === "0" && Array.isArray(answer["data"])) {
       if (endpoint === "pendingOrders" || endpoint === "orderHistory") this.#listedAt[endpoint].push(at);
     }
@@ -92,7 +107,7 @@ export class Evidence {
   absent(clOrdId: string): boolean {
     const placement = this.#placements.get(clOrdId);
     if (placement === undefined || placement.negatives < negativesLeast) return false;
-    const from = placement.sentAt + settleMs;
+    const from = settledAt(placement);
     return (
       since(this.#listedAt.pendingOrders, from) >= sweepsLeast &&
       since(this.#listedAt.orderHistory, from) >= sweepsLeast
@@ -100,7 +115,7 @@ export class Evidence {
   }
 
   #placementOf(clOrdId: string): Placement {
-    const known = this.#placements.get(clOrdId) ?? { sentAt: this.#bornAt, refused: false, negatives: 0 };
+    const known = this.#placements.get(clOrdId) ?? { ...fresh, sentAt: this.#bornAt };
     this.#placements.set(clOrdId, known);
     return known;
   }

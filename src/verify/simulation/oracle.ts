@@ -56,6 +56,8 @@ interface OracleOptions {
 /** Ids are numbered by half seconds of the calendar, and may run ahead of it for a while: in a burst, or when it is set back. */
 const numberMs = 500;
 const aheadMax = 20_000;
+/** Phases of an order that the process knows to have reached the service. */
+const arrivals: readonly string[] = ["acked", "live", "partially_filled"];
 const finals: readonly string[] = ["filled", "canceled", "rejected", "absent"];
 const filled = ({ accFillSz }: OrderRecord): string => (accFillSz === "" ? "0" : accFillSz);
 
@@ -205,6 +207,7 @@ export class Oracle {
     const surplus = process.surplus.note(event);
     if (surplus !== undefined) this.#options.fail("I2", surplus);
     if (record !== undefined) this.#checkFills(process, record);
+    if (arrivals.includes(phase) && this.#ours.has(clOrdId)) process.evidence.arrived(clOrdId, this.#options.now());
     if (finals.includes(phase)) {
       this.#onOver(process, event);
       process.phases.delete(clOrdId);

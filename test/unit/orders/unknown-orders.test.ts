@@ -474,6 +474,23 @@ describe("A record that does not follow", () => {
     expect(rig.places()).toHaveLength(2);
   });
 
+  it.each([
+    ["that the service took is called absent ten seconds after the search began at the earliest", {}, 22_000],
+    ["that was not answered may be on its way for half a minute", { answer: () => undefined }, 43_000],
+  ] as const)("of an order %s", (_, answer, ms) => {
+    const none = reply(200, { code: "0", msg: "", data: [] });
+    const rig = ready({
+      push: false,
+      fault: ({ endpoint, method }) => (method === "GET" && endpoint !== "instruments" ? none : undefined),
+    });
+    rig.next("placeOrder", answer);
+    rig.want(bid());
+    rig.run(ms - 5_000);
+    expect(rig.phases("bid")).not.toContain("absent");
+    rig.run(5_000);
+    expect(rig.phases("bid")).toContain("absent");
+  });
+
   it("is told when a listed order cannot be found any more, after proof", () => {
     const rig = ready({ push: false });
     rig.want(bid());
