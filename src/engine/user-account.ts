@@ -129,6 +129,7 @@ const createUserAccount = (
     },
     onLoss,
     balances: resources.balances,
+    contractValues: resources.contractValues,
     instruments: () => resources.instruments.settled,
     marketPx: quotes.of.bind(quotes),
     prices: new PriceWatch(service, resources.positions),

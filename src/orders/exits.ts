@@ -7,9 +7,11 @@
  * to reduce or wants something else. Meanwhile `position.unprotected` says so, once, and `position.protected` when it is over.
  *
  * Invariants: a wait ends by itself after `waitMsMax`, whatever becomes of the cancel; an order of unknown outcome is not waited
- * for; one slot still holds one order at a time.
- * Not here: how much is left (remainder.ts), sending (placement.ts).
+ * for; one slot still holds one order at a time; an exit that the service forgot is placed again only where the account's position
+ * shows that it was not executed.
+ * Not here: how much is left (remainder.ts), sending (placement.ts), what a position shows (forgotten-exits.ts).
  */
+import type { Gateway } from "../client/gateway.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
@@ -19,10 +21,12 @@ import { compare, isPositive } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ExitLimits } from "./exit-limits.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
+import { ForgottenExits } from "./forgotten-exits.ts";
 import { canceledElsewhere, endingOf, type Remainder, remainderOf } from "./remainder.ts";
 import { type Execution, filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
+import type { ContractValues } from "./state/account-positions.ts";
 import { restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
 import { canRest, sameWish, type WantedOrder } from "./wanted-order.ts";
@@ -30,8 +34,10 @@ import { canRest, sameWish, type WantedOrder } from "./wanted-order.ts";
 interface ExitsOptions {
   readonly clock: Clock;
   readonly contract: Contract;
+  readonly gateway: Pick<Gateway, "read">;
   readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  readonly contractValues?: Pick<ContractValues, "isKnown" | "positionsOf"> | undefined;
 }
 
 interface ExitsOwner {
@@ -70,9 +76,11 @@ export class Exits {
   readonly #retries = new Set<Slot>();
   readonly retried: { readonly size: number } = this.#retries;
   readonly unprotected: UnprotectedPositions;
+  /** Left out where nothing says how the account's positions are counted. */
+  readonly #forgotten: ForgottenExits | undefined;
 
   constructor(
-    { clock, contract, journal, instruments }: ExitsOptions,
+    { clock, contract, gateway, journal, instruments, contractValues }: ExitsOptions,
     slots: Slots,
     limits: ExitLimits,
     owner: ExitsOwner,
@@ -85,6 +93,8 @@ export class Exits {
     this.#slots = slots;
     this.#limits = limits;
     this.#owner = owner;
+    if (contractValues !== undefined)
+      this.#forgotten = new ForgottenExits({ clock, gateway, contractValues }, slots, limits);
     this.#rules = { profile: contract.profile, instruments };
   }
 
@@ -101,8 +111,9 @@ export class Exits {
     const isCanceled = order.phase === "canceled" && canRest(order.spec.ordType) && !this.#mayLackCover(order);
     if (left.kind === "exit" && (isForgotten(order) || isCanceled)) {
       this.#drop(slot);
-      const reason = isForgotten(order) ? "the service forgot it" : canceledElsewhere;
+      const reason = isForgotten(order) ? forgottenWords : canceledElsewhere;
       this.unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
+      if (!isCanceled) this.#lookForPosition(slot, order, left.qty);
       return;
     }
     if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && (!slot.byHand || slot.reserved))) {
@@ -265,6 +276,32 @@ export class Exits {
     if (kind === "exit") this.#wakeAt(slot, at);
   }
 
+  /** Places an exit that the service forgot again, once the account's position shows that it executed nothing. */
+  #lookForPosition(slot: Slot, order: TrackedOrder, qty: string): void {
+    const { instId, ordType } = order.spec;
+    // Another client canceled one that rested, and an account has no position of a spot product.
+    if (canRest(ordType) || instTypeOf(instId) === "SPOT" || (slot.byHand && !slot.reserved)) return;
+    if (this.#forgotten === undefined) return;
+    const at = Number.POSITIVE_INFINITY;
+    const rest: Rest = {
+      wish: order.serves,
+      kind: "exit",
+      qty,
+      at,
+      vain: 0,
+      isForgotten: true,
+      reason: forgottenWords,
+    };
+    slot.rest = rest;
+    order.goesOn = true;
+    this.#retries.add(slot);
+    const onHeld = (): void => {
+      slot.rest = { ...rest, at: this.#clock.now(), isForgotten: false };
+      this.#wakeAt(slot, slot.rest.at);
+    };
+    this.#forgotten.watch(order.spec, () => slot.rest === rest, onHeld);
+  }
+
   /** What holds an exit back, for all that is known here: to ask the service would cost a request. */
   #lackOf({ strategy, byHand, reserved }: Slot, { instId, side }: WantedOrder): Lack | undefined {
     const instrument = this.#instruments().get(instId);
@@ -292,7 +329,7 @@ export class Exits {
   grew(strategy: string, instId: string): void {
     for (const slot of this.#retries) {
       const { rest, wish } = slot;
-      if (rest?.at !== Number.POSITIVE_INFINITY || wish?.instId !== instId) continue;
+      if (rest?.at !== Number.POSITIVE_INFINITY || rest.isForgotten === true || wish?.instId !== instId) continue;
       const isDue =
         rest.qty === ""
           ? this.#lackOf(slot, wish) === undefined
@@ -351,7 +388,9 @@ export class Exits {
   }
 }
 
-/** It was accepted and is in no list any more: whether it was executed is not known, and it is not placed again. */
+const forgottenWords = "the service forgot it";
+
+/** It was accepted and is in no list any more: whether it was executed is not known. */
 const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
 
 /** It never rested and executed nothing. */

@@ -12,6 +12,7 @@ import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { TriggerPrices } from "./protection/price-triggers.ts";
 import type { RuleSet } from "./risk/pre-trade-checks.ts";
 import type { Balances } from "./spot-cover.ts";
+import type { ContractValues } from "./state/account-positions.ts";
 import type { OrderStore } from "./state/order-store.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
 
@@ -31,6 +32,8 @@ export interface OrderFlowOptions {
   readonly refused?: ((isExit: boolean) => string | undefined) | undefined;
   /** Balances of the account, read where a spot exit was rejected for want of funds. */
   readonly balances?: Balances | undefined;
+  /** Units of the account's positions, which are read where the service forgot an exit. */
+  readonly contractValues?: Pick<ContractValues, "isKnown" | "positionsOf"> | undefined;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;

@@ -24,6 +24,8 @@ export interface Rest {
   readonly isDoubtful?: boolean;
   /** Other exits of the strategy are about to reduce all it holds. */
   readonly lacksRoom?: boolean;
+  /** The service accepted it and does not know it any more: it waits for a reading of the account's positions. */
+  readonly isForgotten?: boolean;
   reason: string;
 }
 

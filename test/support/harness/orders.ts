@@ -191,6 +191,7 @@ export const createRig = (options: RigOptions = {}) => {
     instance: options.instance ?? "test",
     rules: rulesOf(options.rules),
     balances: resources.balances,
+    contractValues: resources.contractValues,
     instruments: () => resources.instruments.current.value,
     pauses: () => false,
     marketPx: () => marketPx,
