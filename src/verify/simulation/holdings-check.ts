@@ -6,26 +6,31 @@
  */
 import { add } from "../../decimal.ts";
 import type { Environment } from "./environment.ts";
+import type { Finding } from "./invariants.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) < 1e-9;
 
-export const checkHoldings = (environment: Environment, process: SimulatedProcess): void => {
-  const { protections, amnesia, users, venue, fail } = environment;
-  if (amnesia) return;
+export const checkHoldings = (environment: Environment, process: SimulatedProcess): readonly Finding[] => {
+  const { protections, amnesia, users, venue } = environment;
+  if (amnesia) return [];
+  const findings: Finding[] = [];
   const held = new Map<string, number>();
   for (const { strategy, instId, net } of protections.books) {
     held.set(instId, (held.get(instId) ?? 0) + net);
     const own = process.positions.get(strategy)?.(instId).qty ?? "0";
-    if (!isNear(Number(own), net))
-      fail("I18", `${strategy} holds ${net} of ${instId} by its fills at the service and ${own} by the engine`);
+    if (isNear(Number(own), net)) continue;
+    const text = `${strategy} holds ${net} of ${instId} by its fills at the service and ${own} by the engine`;
+    findings.push({ invariant: "I18", subject: `${strategy} ${instId}`, text });
   }
   for (const [instId, net] of held) {
     const positions = users.flatMap(({ uid }) =>
       venue.holdings(uid).positions.filter((position) => position.instId === instId),
     );
     const pos = positions.reduce((sum, position) => add(sum, position.pos), "0");
-    if (!isNear(Number(pos), net))
-      fail("I18", `strategies hold ${net} of ${instId} by their fills and the account ${pos}`);
+    if (isNear(Number(pos), net)) continue;
+    const text = `strategies hold ${net} of ${instId} by their fills and the account ${pos}`;
+    findings.push({ invariant: "I18", subject: instId, text });
   }
+  return findings;
 };

@@ -87,7 +87,6 @@ export class ProtectionOracle {
   readonly #watching = new Map<string, Subscription>();
   /** Orders whose fills the process does not know yet, by the service's id: strategy and instrument, and executed size. */
   readonly #unknownFills = new Map<string, { readonly book: string; readonly filled: number }>();
-  readonly #exits = new Set<string>();
   /** Closing orders that are over at the service. */
   readonly #ended = new Set<string>();
   /** Price at which a closing order was sized, by client order id. */
@@ -126,8 +125,7 @@ export class ProtectionOracle {
   }
 
   /** An order is about to leave. */
-  sent({ clOrdId = "", instId, side, reduceOnly }: PlaceBody): void {
-    if (reduceOnly === true) this.#exits.add(clOrdId);
+  sent({ clOrdId = "", instId, side }: PlaceBody): void {
     const owner = this.#ownerOf(clOrdId);
     if (owner?.closes !== true) return;
     const quote = this.#quotes.get(instId);
@@ -178,11 +176,6 @@ export class ProtectionOracle {
     if (whole !== undefined && !book.covers.has("")) book.covers.set("", new Cover("", "sell", whole));
     book.fit();
   };
-
-  /** It was sent as an exit. */
-  isExit(clOrdId: string): boolean {
-    return this.#exits.has(clOrdId);
-  }
 
   /** An exit of the strategy's own waits: what it would reduce is being closed, or is too little. */
   mayWait(strategy: string, instId: string): boolean {
