@@ -92,16 +92,16 @@ const oneCache = {
   },
 };
 
+const folder = (name: string): string => fileURLToPath(new URL(`./${name}/`, import.meta.url));
+
 export default defineConfig({
   plugins: [oneCache],
   resolve: {
     alias: [
       { find: /^sluice$/, replacement: fileURLToPath(new URL("./src/index.ts", import.meta.url)) },
-      {
-        find: /^sluice\/(strategies|plugins)\/(.*)$/,
-        replacement: `${fileURLToPath(new URL("./", import.meta.url))}$1/$2.ts`,
-      },
-      { find: /^sluice\/(\w+)$/, replacement: `${fileURLToPath(new URL("./src/", import.meta.url))}$1.ts` },
+      { find: /^sluice\/strategies\/(.*)$/, replacement: `${folder("strategies")}$1.ts` },
+      { find: /^sluice\/plugins\/(.*)$/, replacement: `${folder("plugins")}$1/index.ts` },
+      { find: /^sluice\/(\w+)$/, replacement: `${folder("src")}$1.ts` },
     ],
   },
   test: {

@@ -1,8 +1,8 @@
 /** The demo: three strategies on a generated hour of two swaps, under the real limits. `--fixture DIR` takes another market. */
 import { defineConfig } from "sluice";
 import { backtest, lognormal } from "sluice/backtest";
-import consolePanel from "../plugins/console-panel.ts";
-import killSwitch from "../plugins/kill-switch.ts";
+import consolePanel from "../plugins/console-panel/index.ts";
+import killSwitch from "../plugins/kill-switch/index.ts";
 import averageCross from "../strategies/average-cross.ts";
 import joinBest from "../strategies/join-best.ts";
 import ladder from "../strategies/ladder.ts";

@@ -4,8 +4,8 @@
  * First `npx sluice doctor config/testnet.ts`, then `npx sluice run config/testnet.ts`.
  */
 import { defineConfig, fromEnv, live } from "sluice";
-import journalFile from "../plugins/journal-file.ts";
-import killSwitch from "../plugins/kill-switch.ts";
+import journalFile from "../plugins/journal-file/index.ts";
+import killSwitch from "../plugins/kill-switch/index.ts";
 import joinBest from "../strategies/join-best.ts";
 
 const baseUrl = process.env["SLUICE_BASE_URL"] ?? "http://127.0.0.1:8080";

@@ -2,7 +2,7 @@
  * `sluice health <file>`: health check of an engine, by the file that its plugin `health` writes.
  *
  * Invariants: exit code 0 only for a fresh file without a problem; uses no network and no other process; ends at once.
- * Not here: the list of problems (plugins/health.ts).
+ * Not here: the list of problems (plugins/health).
  */
 import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";

@@ -2,7 +2,7 @@
  * `sluice report --db <file>`: the report of what an engine stored, as a backtest makes it.
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; the file is read and never changed.
- * Not here: what is stored (plugins/sqlite.ts), figures (report/store/stored-run.ts).
+ * Not here: what is stored (plugins/sqlite), figures (report/store/stored-run.ts).
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
 import { afterEach, describe, expect, it } from "vitest";
-import health from "../../plugins/health.ts";
+import health from "../../plugins/health/index.ts";
 import { main } from "../../src/cli/main.ts";
 import { testPlugin } from "../../src/testing.ts";
 import { capturedIo } from "../support/captured-io.ts";

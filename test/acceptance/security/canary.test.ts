@@ -48,8 +48,8 @@ const config = (
   writeFileSync(
     path,
     `import { defineConfig, fromEnv, live } from "sluice";
-import consolePanel from "../../plugins/console-panel.ts";
-import journalFile from "../../plugins/journal-file.ts";
+import consolePanel from "../../plugins/console-panel/index.ts";
+import journalFile from "../../plugins/journal-file/index.ts";
 import joinBest from "../../strategies/join-best.ts";
 const config = defineConfig({
   service: live({ environment: "testnet", baseUrl: ${JSON.stringify(process.env["CANARY_URL"])}, keys: [fromEnv("${prefix}")] ${service} }),
@@ -73,8 +73,8 @@ const heldConfig = (fixture: string): string => {
 import { throwError } from "rxjs";
 import { createCredentials, defineConfig, defineStrategy, fromEnv, live } from "sluice";
 import { backtest } from "sluice/backtest";
-import consolePanel from "../../plugins/console-panel.ts";
-import journalFile from "../../plugins/journal-file.ts";
+import consolePanel from "../../plugins/console-panel/index.ts";
+import journalFile from "../../plugins/journal-file/index.ts";
 import ladder from "../../strategies/ladder.ts";
 const credentials = createCredentials(${JSON.stringify(odd)});
 const service = live({ environment: "testnet", baseUrl: "https://127.0.0.1:9", keys: [fromEnv("CANARY"), { name: "odd", credentials }] });

@@ -5,7 +5,7 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { map, timer } from "rxjs";
-import dashboard from "../../../plugins/dashboard.ts";
+import dashboard from "../../../plugins/dashboard/index.ts";
 import { constant, paper } from "../../../src/backtest.ts";
 import { createEngine, defineStrategy } from "../../../src/index.ts";
 

@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import dashboard from "../../../plugins/dashboard.ts";
+import dashboard from "../../../plugins/dashboard/index.ts";
 import { constant, paper } from "../../../src/backtest.ts";
 import type { EngineSource } from "../../../src/control.ts";
 import { createEngine, type Engine, type Strategy } from "../../../src/index.ts";

@@ -139,7 +139,7 @@ describe("A package packed from an unbuilt clone", () => {
           "dist/strategies/ladder.d.ts",
           "dist/plugins/kill-switch.js",
           "strategies/ladder.ts",
-          "plugins/kill-switch.ts",
+          "plugins/kill-switch/index.ts",
           "config/backtest.ts",
           "template/strategies/trend.ts",
           "test/fixtures/demo/manifest.json",
@@ -334,7 +334,7 @@ describe("A clone that npm installs in", () => {
       if (/^(package\.json|tsconfig.*\.json)$/.test(name)) cpSync(join(root, name), join(small, name));
     for (const name of ["src/cli/build.mjs", "src/report/html/client", "src/engine/control/page/client"])
       cpSync(join(root, name), join(small, name), { recursive: true });
-    for (const name of ["src/index.ts", "src/cli/main.ts", "strategies/none.ts", "plugins/none.ts"]) {
+    for (const name of ["src/index.ts", "src/cli/main.ts", "strategies/none.ts", "plugins/none/index.ts"]) {
       mkdirSync(dirname(join(small, name)), { recursive: true });
       writeFileSync(join(small, name), "export const none = 0;\n");
     }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { map, take } from "rxjs";
 import { describe, expect, it } from "vitest";
-import journalFile from "../../../../plugins/journal-file.ts";
+import journalFile from "../../../../plugins/journal-file/index.ts";
 import { backtest, constant, lognormal, runBacktest } from "../../../../src/backtest.ts";
 import { main } from "../../../../src/cli/main.ts";
 import type { Strategy } from "../../../../src/index.ts";
@@ -221,7 +221,7 @@ describe("sluice compare", () => {
           join(folder, `${name}.ts`),
           `import { defineConfig } from "sluice";
           import { backtest, lognormal } from "sluice/backtest";
-           import journalFile from "${root}plugins/journal-file.ts";
+           import journalFile from "${root}plugins/journal-file/index.ts";
            import joinBest from "${root}strategies/join-best.ts";
            export default defineConfig({
              service: backtest({ fixture: "${dir}", latency: lognormal({ medianMs: 25 }) }),

@@ -16,8 +16,8 @@ import {
   timer,
 } from "rxjs";
 import { describe, expect, it } from "vitest";
-import consolePanel from "../../../../plugins/console-panel.ts";
-import killSwitch from "../../../../plugins/kill-switch.ts";
+import consolePanel from "../../../../plugins/console-panel/index.ts";
+import killSwitch from "../../../../plugins/kill-switch/index.ts";
 import { definePlugin, defineStrategy } from "../../../../src/index.ts";
 import averageCross from "../../../../strategies/average-cross.ts";
 import joinBest from "../../../../strategies/join-best.ts";

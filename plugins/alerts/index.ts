@@ -6,13 +6,13 @@
  * Not here: which events count (alerts/rules.ts), queues and repetition (alerts/outbox.ts), what services expect (alerts/channels.ts).
  */
 import { definePlugin, type PluginContext, SluiceError } from "sluice";
-import { type Alert, levels, rankOf } from "./alerts/alert.ts";
-import { type ChannelOptions, channelSchema, checkUrl, openChannel } from "./alerts/channel-options.ts";
-import { call } from "./alerts/channels.ts";
-import { Outbox, type OutboxLimits } from "./alerts/outbox.ts";
-import { createFinder, type Finding, Repetitions, type RuleName, rules } from "./alerts/rules.ts";
-import { type SecretPlace, Secrets, secretSchema } from "./alerts/secrets.ts";
-import { createLossWatch, createStaleWatch } from "./alerts/watches.ts";
+import { type Alert, levels, rankOf } from "./alert.ts";
+import { type ChannelOptions, channelSchema, checkUrl, openChannel } from "./channel-options.ts";
+import { call } from "./channels.ts";
+import { Outbox, type OutboxLimits } from "./outbox.ts";
+import { createFinder, type Finding, Repetitions, type RuleName, rules } from "./rules.ts";
+import { type SecretPlace, Secrets, secretSchema } from "./secrets.ts";
+import { createLossWatch, createStaleWatch } from "./watches.ts";
 
 const ms = (least: number, preset: number) =>
   ({ type: "integer", minimum: least, maximum: 86_400_000, default: preset }) as const;

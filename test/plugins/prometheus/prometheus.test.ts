@@ -8,9 +8,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { optionalPackage } from "../../../plugins/packages/optional-package.ts";
+import prometheus from "../../../plugins/prometheus/index.ts";
 import { metricsText } from "../../../plugins/prometheus/registries.ts";
 import { metrics } from "../../../plugins/prometheus/series.ts";
-import prometheus from "../../../plugins/prometheus.ts";
 import { definePlugin } from "../../../src/index.ts";
 import { type PluginTest, testPlugin } from "../../../src/testing.ts";
 import { freePort } from "../../support/harness/free-port.ts";
@@ -241,8 +241,8 @@ describe("A package that a plugin needs", () => {
     const asked = [
       "plugins/prometheus/series.ts",
       "plugins/alerts/mail.ts",
-      "plugins/log.ts",
-      "plugins/opentelemetry.ts",
+      "plugins/log/index.ts",
+      "plugins/opentelemetry/index.ts",
     ].flatMap((file) => [
       ...readFileSync(file, "utf8").matchAll(/optionalPackage<\w+>\("[\w-]+", "([^"]+)", "([^"]+)"\)/g),
     ]);

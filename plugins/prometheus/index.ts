@@ -8,8 +8,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { add, definePlugin, type PluginContext, type StrategyView } from "sluice";
-import { keepRegistry } from "./prometheus/registries.ts";
-import { SeriesSet } from "./prometheus/series.ts";
+import { keepRegistry } from "./registries.ts";
+import { SeriesSet } from "./series.ts";
 
 const modes = { active: 2, reducing: 1, halted: 0 } as const;
 const secondsOf = (ms: number): number => ms / 1_000;

@@ -7,9 +7,9 @@
  */
 import { statSync } from "node:fs";
 import { definePlugin, SluiceError } from "sluice";
-import { type Level, levelOf, names } from "./log/levels.ts";
-import { FileSink, OutputSink, type Sink } from "./log/sinks.ts";
-import { optionalPackage } from "./packages/optional-package.ts";
+import { optionalPackage } from "../packages/optional-package.ts";
+import { type Level, levelOf, names } from "./levels.ts";
+import { FileSink, OutputSink, type Sink } from "./sinks.ts";
 
 interface Lines {
   write(line: string): void;

@@ -1,6 +1,6 @@
 import { NEVER, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import killSwitch from "../../../plugins/kill-switch.ts";
+import killSwitch from "../../../plugins/kill-switch/index.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { PluginHost } from "../../../src/host/plugin-host.ts";
 import type { CancelResult, OrderRecord, PositionEnding } from "../../../src/index.ts";

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import log from "../../../plugins/log.ts";
+import log from "../../../plugins/log/index.ts";
 import { type PluginTest, testPlugin } from "../../../src/testing.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

@@ -7,7 +7,7 @@
  * root of a trace.
  */
 import { definePlugin, type EventMap, type RequestTracer, type TraceHeaders } from "sluice";
-import { optionalPackage } from "./packages/optional-package.ts";
+import { optionalPackage } from "../packages/optional-package.ts";
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** Seconds and nanoseconds: a plain number would be taken for a time since the process began. */

@@ -9,7 +9,7 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import opentelemetry from "../../../plugins/opentelemetry.ts";
+import opentelemetry from "../../../plugins/opentelemetry/index.ts";
 import { type PluginTest, testPlugin, testStartAt } from "../../../src/testing.ts";
 
 /** Answers at once: the timer that it would answer by is on the engine's time. */

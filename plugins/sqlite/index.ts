@@ -10,7 +10,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { add, compare, definePlugin, type OrderUpdate, type PluginContext } from "sluice";
 import { RunStore } from "sluice/store";
-import { Queue } from "./sqlite/queue.ts";
+import { Queue } from "./queue.ts";
 
 interface Options {
   readonly path: string;

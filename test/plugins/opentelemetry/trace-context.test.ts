@@ -11,7 +11,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { concatWith, first, map, NEVER, Observable } from "rxjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import opentelemetry from "../../../plugins/opentelemetry.ts";
+import opentelemetry from "../../../plugins/opentelemetry/index.ts";
 import { main } from "../../../src/cli/main.ts";
 import { createEngine, defineStrategy, type Engine, fromEnv, live } from "../../../src/index.ts";
 import type { ServerKey } from "../../../src/venue/server/keyring.ts";
