@@ -57,6 +57,7 @@ export type {
   PositionEnding,
   PositionFilter,
   QuotaState,
+  RequirePackage,
   StrategyContext,
   StreamsOfState,
   StreamsOfUser,

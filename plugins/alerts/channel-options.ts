@@ -4,7 +4,7 @@
  * Invariants: every mistake names the option and what to write; a URL is https unless it leads to this machine or `allowHttp` is set;
  * secrets are read here, once, at the start.
  */
-import { SluiceError } from "sluice";
+import { type RequirePackage, SluiceError } from "sluice";
 import { levels } from "./alert.ts";
 import { discord, ntfy, overHttp, slack, telegram, webhook } from "./channels.ts";
 import { mail } from "./mail.ts";
@@ -106,12 +106,17 @@ export const checkUrl = (place: string, url: string, allowHttp: boolean): string
   return url;
 };
 
+interface ChannelParts {
+  readonly secrets: Secrets;
+  readonly now: () => number;
+  /** Time that a service may take to answer. */
+  readonly answerMs: number;
+  readonly requirePackage: RequirePackage;
+}
+
 /** A channel from its options; `print` has none. */
-export const openChannel = (
-  name: string,
-  options: ChannelOptions,
-  { secrets, now, answerMs }: { readonly secrets: Secrets; readonly now: () => number; readonly answerMs: number },
-): Channel | undefined => {
+export const openChannel = (name: string, options: ChannelOptions, parts: ChannelParts): Channel | undefined => {
+  const { secrets, now } = parts;
   const place = `channels.${name}`;
   checkFields(place, options);
   const { kind, allowHttp = false, chatId = "", topic = "", server } = options;
@@ -135,7 +140,7 @@ export const openChannel = (
     case "ntfy":
       return overHttp(ntfy(ofServer() ?? "https://ntfy.sh", topic, secret), hide);
     case "email":
-      return openMail(place, options, secret, answerMs, hide);
+      return openMail(place, options, secret, hide, parts);
   }
 };
 
@@ -145,8 +150,8 @@ const openMail = (
   place: string,
   options: ChannelOptions,
   password: string | undefined,
-  answerMs: number,
   hide: (said: string) => string,
+  { answerMs, requirePackage }: ChannelParts,
 ): Channel => {
   const {
     host = "",
@@ -162,5 +167,5 @@ const openMail = (
   }
   if ((user === undefined) !== (password === undefined))
     throw invalid(place, "needs user and secret together, or neither.");
-  return mail({ host, port, tls, user, password, from, to }, answerMs, hide);
+  return mail({ host, port, tls, user, password, from, to }, answerMs, hide, requirePackage);
 };

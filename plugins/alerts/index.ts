@@ -129,10 +129,10 @@ interface Way {
 }
 
 const openWays = (context: Context, secrets: Secrets, print: (line: string) => void): readonly Way[] => {
-  const { options, now } = context;
+  const { options, now, requirePackage } = context;
   return Object.entries(options.channels).map(([name, given]): Way => {
     const least = rankOf(given.level ?? "info");
-    const channel = openChannel(name, given, { secrets, now, answerMs: options.answerMs });
+    const channel = openChannel(name, given, { secrets, now, answerMs: options.answerMs, requirePackage });
     if (channel === undefined) return { name, least, put: ({ level, text }) => print(`${level}: ${text}`) };
     const outbox = new Outbox({ name, title: options.title, channel, limits: options, print, now });
     if (options.trial) void tryOut(name, options.title, channel, options.answerMs, now, print);

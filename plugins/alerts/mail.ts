@@ -4,7 +4,7 @@
  * Invariants: the password is sent over TLS only, unless the server is this machine; a server that does not answer is left at the signal;
  * a code of 5xx is a refusal, everything else is worth another attempt.
  */
-import { optionalPackage } from "../packages/optional-package.ts";
+import type { RequirePackage } from "sluice";
 import type { Channel, Delivery } from "./outbox.ts";
 
 interface Transporter {
@@ -30,8 +30,9 @@ export const mail = (
   { host, port, tls, user, password, from, to }: MailOptions,
   answerMs: number,
   hide: (text: string) => string,
+  requirePackage: RequirePackage,
 ): Channel => {
-  const nodemailer = optionalPackage<Nodemailer>("alerts", "nodemailer", "10");
+  const nodemailer = requirePackage<Nodemailer>("nodemailer", "10", import.meta.url);
   const make = (): Transporter =>
     nodemailer.createTransport({
       host,

@@ -7,7 +7,6 @@
  */
 import { statSync } from "node:fs";
 import { definePlugin, SluiceError } from "sluice";
-import { optionalPackage } from "../packages/optional-package.ts";
 import { type Level, levelOf, names } from "./levels.ts";
 import { FileSink, OutputSink, type Sink } from "./sinks.ts";
 
@@ -51,11 +50,13 @@ export default definePlugin({
       bufferBytes: { type: "integer", minimum: 65_536, default: 16_777_216 },
     },
   },
-  setup: ({ events$, every, print, options }) => {
+  setup: ({ events$, every, print, requirePackage, options }) => {
     const { path, level, redact, fields, pretty } = options;
     const levels = options.levels as Readonly<Record<string, Level>>;
-    const pino = optionalPackage<Pino>("log", "pino", "10");
-    const formatted = pretty ? prettyTo : (lines: Lines) => lines;
+    const pino = requirePackage<Pino>("pino", "10", import.meta.url);
+    const formatted = pretty
+      ? prettyTo(requirePackage<PinoPretty>("pino-pretty", "13", import.meta.url))
+      : (lines: Lines) => lines;
     const told = new Set<string>();
     const sink = openSink(path, options.bufferBytes, (what) => {
       if (!told.has(what)) print(`log: ${path ?? "standard output"}: ${what}; lines are lost`);
@@ -90,8 +91,7 @@ const openSink = (path: string | undefined, bytesMax: number, onProblem: (what: 
   }
 };
 
-const prettyTo = (lines: Lines): Lines => {
-  const pretty = optionalPackage<PinoPretty>("log", "pino-pretty", "13");
+const prettyTo = (pretty: PinoPretty) => {
   const format = pretty.prettyFactory({
     colorize: false,
     translateTime: "UTC:yyyy-mm-dd HH:MM:ss.l",
@@ -100,7 +100,7 @@ const prettyTo = (lines: Lines): Lines => {
     singleLine: true,
     timestampKey: "time",
   });
-  return { write: (line) => lines.write(format(line)) };
+  return (lines: Lines): Lines => ({ write: (line) => lines.write(format(line)) });
 };
 
 /** Opens the file anew when it was moved away, which is looked for every 5 s, and at SIGUSR2. */

@@ -7,7 +7,6 @@
  * root of a trace.
  */
 import { definePlugin, type EventMap, type RequestTracer, type TraceHeaders } from "sluice";
-import { optionalPackage } from "../packages/optional-package.ts";
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** Seconds and nanoseconds: a plain number would be taken for a time since the process began. */
@@ -261,8 +260,8 @@ export default definePlugin({
       propagate: { type: "boolean", default: false },
     },
   },
-  setup: ({ on, every, now, traceRequests, options: { openMax, attributes, propagate } }) => {
-    const api = optionalPackage<Api>("opentelemetry", "@opentelemetry/api", "1");
+  setup: ({ on, every, now, requirePackage, traceRequests, options: { openMax, attributes, propagate } }) => {
+    const api = requirePackage<Api>("@opentelemetry/api", "1", import.meta.url);
     const tracing = new Tracing(api, { openMax, attributes: attributes as Attributes, propagate });
     traceRequests(tracing);
     on("event", (event) => tracing.next(event.at, event));

@@ -9,7 +9,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { add, definePlugin, type PluginContext, type StrategyView } from "sluice";
 import { keepRegistry } from "./registries.ts";
-import { SeriesSet } from "./series.ts";
+import { type Labels, SeriesSet } from "./series.ts";
+
+export { metricsText } from "./registries.ts";
 
 const modes = { active: 2, reducing: 1, halted: 0 } as const;
 const secondsOf = (ms: number): number => ms / 1_000;
@@ -201,10 +203,10 @@ export default definePlugin({
     },
   },
   setup: (context) => {
-    const { name, ofUser, options, users } = context;
+    const { name, ofUser, options, requirePackage, users } = context;
     const print = (line: string): void => context.print(`prometheus: ${line}`);
     const profits = new Map<string, ReadonlyMap<string, string>>();
-    const series = new SeriesSet(options.labelsMax, options.labels as Readonly<Record<string, string>>, () => {
+    const series = new SeriesSet(requirePackage, options.labelsMax, options.labels as Labels, () => {
       readQuota(series, context);
       readStrategies(series, context);
       readHealth(series, context);

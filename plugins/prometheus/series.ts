@@ -4,10 +4,10 @@
  * Invariants: a label takes at most `labelsMax` values; those that come later count as `other`, so that no metric grows without end;
  * a value that is no finite number is left out.
  */
-import { optionalPackage } from "../packages/optional-package.ts";
+import type { RequirePackage } from "sluice";
 import type { Registry } from "./registries.ts";
 
-type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
 
 interface Sum {
   inc(labels: Labels, value?: number): void;
@@ -79,8 +79,8 @@ export class SeriesSet {
   readonly #labelsMax: number;
 
   /** `refresh` is called before each reading. */
-  constructor(labelsMax: number, fixed: Labels, refresh: () => void) {
-    const { Registry, Counter, Gauge, Histogram } = optionalPackage<PromClient>("prometheus", "prom-client", "15");
+  constructor(requirePackage: RequirePackage, labelsMax: number, fixed: Labels, refresh: () => void) {
+    const { Registry, Counter, Gauge, Histogram } = requirePackage<PromClient>("prom-client", "15", import.meta.url);
     this.#labelsMax = labelsMax;
     const registry = new Registry();
     if (Object.keys(fixed).length > 0)

@@ -181,6 +181,16 @@ export interface AboutEngine {
   readonly baseUrl?: string;
 }
 
+/**
+ * Loads an optional package for a plugin. `T` is the part of it that is used.
+ *
+ * @param name - `prom-client`
+ * @param range - version as `npm install` takes it: `15`
+ * @param from - `import.meta.url` of the file that needs the package
+ * @throws PLATFORM_UNSUPPORTED with the line that installs it, where it is not installed
+ */
+export type RequirePackage = <T>(name: string, range: string, from: string) => T;
+
 /** The streams are those of the first user; `ofUser` has the others'. */
 export interface PluginContext<O> extends StreamsOfState, Steering {
   /** Name of the plugin in the config. */
@@ -232,6 +242,8 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   readonly now: () => number;
   /** Calls back every `ms` on the engine's clock until the stop. */
   readonly every: (ms: number, run: () => void) => void;
+  /** Loads a package that Sluice does not install. */
+  readonly requirePackage: RequirePackage;
   /** A line for people. */
   readonly print: (line: string) => void;
 }

@@ -11,6 +11,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import type { RequestTracer, TraceHeaders } from "../contract/transport.ts";
 import { messageOf } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import { requirePackage } from "../optional-package.ts";
 import type { PluginContext } from "./context.ts";
 import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
@@ -18,7 +19,7 @@ import { FailureLog, handling, itsStart } from "./failure.ts";
 import { owned, ownedMarket, ownedState } from "./owned-streams.ts";
 import type { Plugin } from "./strategy.ts";
 
-type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every">;
+type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every" | "requirePackage">;
 
 interface Running {
   readonly name: string;
@@ -217,6 +218,7 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
     scope.add(off);
     return off;
   },
+  requirePackage: (packageName, range, from) => requirePackage(name, packageName, range, from),
   every: (ms, run) => {
     const ticks = outside(() => every(owner.clock, ms).subscribe(() => guarded(owner, run, undefined)));
     scope.add(() => {

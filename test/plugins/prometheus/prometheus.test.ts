@@ -7,11 +7,11 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { optionalPackage } from "../../../plugins/packages/optional-package.ts";
 import prometheus from "../../../plugins/prometheus/index.ts";
 import { metricsText } from "../../../plugins/prometheus/registries.ts";
 import { metrics } from "../../../plugins/prometheus/series.ts";
 import { definePlugin } from "../../../src/index.ts";
+import { requirePackage } from "../../../src/optional-package.ts";
 import { type PluginTest, testPlugin } from "../../../src/testing.ts";
 import { freePort } from "../../support/harness/free-port.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -229,7 +229,7 @@ const early = (t: PluginTest): number => t.events.findIndex(({ type }) => type =
 
 describe("A package that a plugin needs", () => {
   it("is asked for by the line that installs it", () => {
-    expect(() => optionalPackage("prometheus", "no-such-package", "15")).toThrow(
+    expect(() => requirePackage("prometheus", "no-such-package", "15", import.meta.url)).toThrow(
       /plugin prometheus: it needs the package no-such-package, which is not installed. Install it: npm install no-such-package@15/,
     );
   });
@@ -244,7 +244,7 @@ describe("A package that a plugin needs", () => {
       "plugins/log/index.ts",
       "plugins/opentelemetry/index.ts",
     ].flatMap((file) => [
-      ...readFileSync(file, "utf8").matchAll(/optionalPackage<\w+>\("[\w-]+", "([^"]+)", "([^"]+)"\)/g),
+      ...readFileSync(file, "utf8").matchAll(/requirePackage<\w+>\("([^"]+)", "([^"]+)", import\.meta\.url\)/g),
     ]);
     expect(asked).toHaveLength(5);
     for (const [, name = "", range] of asked) {
