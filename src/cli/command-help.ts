@@ -4,21 +4,16 @@
  * Invariants: every command has its row; examples are commands that the command line takes.
  * Not here: what a command does and which options it has (one file each), the order of commands (main.ts).
  */
-import type { Command } from "commander";
-
-interface CommandHelp {
-  readonly group: string;
-  /** In the list of commands; the command's own help has its description. */
-  readonly summary: string;
-  readonly examples: readonly string[];
-}
+import { type Command, Help } from "commander";
+import type { CommandRow } from "./plugin-manifest.ts";
 
 const [research, trading, data, services] = ["Research:", "Trading:", "Market data:", "Services and tests:"] as const;
 
-const rows: Readonly<Record<string, CommandHelp>> = {
-  init: { group: research, summary: "write a new project", examples: ["init ../demo"] },
+export const coreRows: Readonly<Record<string, CommandRow>> = {
+  init: { group: research, usage: "[options] [dir]", summary: "write a new project", examples: ["init ../demo"] },
   backtest: {
     group: research,
+    usage: "[options] <config>",
     summary: "replay a recorded market and report",
     examples: [
       "backtest config/backtest.ts",
@@ -27,6 +22,7 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   sweep: {
     group: research,
+    usage: "[options] <config>",
     summary: "run with varied options, and compare",
     examples: [
       'sweep config/backtest.ts --vary "ladder.levels=1..5" --vary "ladder.step=0.0005,0.001" --folds 3',
@@ -36,6 +32,7 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   worker: {
     group: research,
+    usage: "[options] [configs...]",
     summary: "run jobs of sweeps and simulations from a queue",
     examples: [
       "worker --queue redis://10.0.0.5:6379 --fixtures https://fixtures.example.com/markets",
@@ -44,6 +41,7 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   report: {
     group: research,
+    usage: "[options]",
     summary: "report what an engine has stored",
     examples: [
       "report --db out/trading.db",
@@ -52,68 +50,91 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   guard: {
     group: research,
+    usage: "[options] <config>",
     summary: "detect look-ahead in strategies",
     examples: ["guard config/backtest.ts --cuts 4"],
   },
   compare: {
     group: research,
+    usage: "[options] <a> [b]",
     summary: "compare two runs",
     examples: ["compare out/a.ndjson out/b.ndjson", "compare out/session --backtest"],
   },
   ui: {
     group: research,
+    usage: "[options] [what...]",
     summary: "play a recorded run in a browser",
     examples: ["ui config/backtest.ts", "ui out/session", "ui config/backtest.ts --seed 17"],
   },
   run: {
     group: trading,
+    usage: "[options] <config>",
     summary: "trade in real time, on paper or live",
     examples: ["run config/paper.ts --ui", "run config/testnet.ts --seconds 600"],
   },
   health: {
     group: trading,
+    usage: "[options] <file>",
     summary: "check the health of a running engine",
     examples: ["health /run/sluice/health.json"],
   },
   close: {
     group: trading,
+    usage: "[options] <config>",
     summary: "cancel everything and close all positions",
     examples: ["close config/testnet.ts"],
   },
   halt: {
     group: trading,
+    usage: "[options]",
     summary: "halt all engines that share a quota",
     examples: ["halt --everywhere redis://10.0.0.5:6379 --group desk --reason maintenance"],
   },
   quota: {
     group: trading,
+    usage: "[options] <store>",
     summary: "show the use of a shared quota by engine",
     examples: ["quota redis://10.0.0.5:6379 --group desk"],
   },
   watchdog: {
     group: trading,
+    usage: "[options] <config>",
     summary: "cancel an engine's orders when its heartbeat stops",
     examples: ["watchdog config/testnet.ts"],
   },
-  doctor: { group: trading, summary: "compare a service with its profile", examples: ["doctor config/testnet.ts"] },
+  doctor: {
+    group: trading,
+    usage: "[options] <config>",
+    summary: "compare a service with its profile",
+    examples: ["doctor config/testnet.ts"],
+  },
   exchanges: {
     group: trading,
+    usage: "[options]",
     summary: "list exchanges, and what was verified of each",
     examples: ["exchanges", "exchanges --json"],
   },
   ctl: {
     group: trading,
+    usage: "[options]",
     summary: "monitor and control a running engine",
     examples: ["ctl status", "ctl halt --reason lunch", "ctl cancel --strategy ladder"],
   },
   record: {
     group: trading,
+    usage: "[options] [config]",
     summary: "trade, and record the session",
     examples: ["record config/paper.ts --out out/session --seconds 60"],
   },
-  replay: { group: trading, summary: "repeat a recorded session", examples: ["replay out/session"] },
+  replay: {
+    group: trading,
+    usage: "[options] <dir> [config]",
+    summary: "repeat a recorded session",
+    examples: ["replay out/session"],
+  },
   recorder: {
     group: data,
+    usage: "[options] <config>",
     summary: "record many instruments for days",
     examples: [
       "recorder config/testnet.ts --instruments '*-USDT-SWAP' --streams trades,quotes --out data/live --keep 30d",
@@ -121,11 +142,13 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   import: {
     group: data,
+    usage: "[options] <files...>",
     summary: "turn recordings into a fixture",
     examples: ["import 'data/BTCUSDT-1m-*.zip' --market swap --out out/market", "import data/bars.csv --explain"],
   },
   fetch: {
     group: data,
+    usage: "[options] <exchange> <symbols...>",
     summary: "fetch an exchange's public data, through ccxt",
     examples: [
       "fetch binance BTC-USDT-SWAP --bar 1m --from 2024-01-01 --to 2024-02-01 --out out/btc",
@@ -135,33 +158,49 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   },
   data: {
     group: data,
+    usage: "",
     summary: "list, show, check, cut, merge and push fixtures",
     examples: ["data ls", "data check out/market"],
   },
   generate: {
     group: data,
+    usage: "[options]",
     summary: "make a synthetic market",
     examples: ["generate --out out/market --instrument BTC-USDT-SWAP --minutes 1440 --seed 7"],
   },
-  venue: { group: services, summary: "serve the embedded exchange on this machine", examples: ["venue"] },
+  venue: {
+    group: services,
+    usage: "[options]",
+    summary: "serve the embedded exchange on this machine",
+    examples: ["venue"],
+  },
   check: {
     group: services,
+    usage: "[options] <url>",
     summary: "test a service against its description",
     examples: ["check http://127.0.0.1:8080"],
   },
   simulate: {
     group: services,
+    usage: "[options] <config>",
     summary: "run with faults of service, network and disk",
     examples: ["simulate config/backtest.ts --seeds 50", "simulate config/backtest.ts --seed 17 --trace"],
   },
 };
 
-/** Lays the table over the commands that were loaded. */
-export const presentCommands = (program: Command): void => {
+/** Gives the commands of a program that stand in the table their group, summary and examples. */
+export const presentCommands = (program: Command, rows: Readonly<Record<string, CommandRow>>): void => {
   for (const command of program.commands) {
     const row = rows[command.name()];
     if (row === undefined) continue;
     command.helpGroup(row.group).summary(row.summary);
     command.addHelpText("after", `\nExamples:\n${row.examples.map((example) => `  sluice ${example}`).join("\n")}`);
   }
+  // A command that is not loaded has no arguments yet, but its row has.
+  program.configureHelp({
+    subcommandTerm: (command) =>
+      command.parent === program && rows[command.name()] !== undefined
+        ? `${command.name()} ${rows[command.name()]?.usage ?? ""}`.trim()
+        : new Help().subcommandTerm(command),
+  });
 };

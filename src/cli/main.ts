@@ -9,18 +9,20 @@
 import { closeSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { Command, CommanderError } from "commander";
-import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
+import { didYouMean, errorCodes, isSluiceError, SluiceError } from "../errors.ts";
 import { packageVersion } from "../host/package-version.ts";
 import { needsLoader } from "../host/worker-start.ts";
 import type { BacktestParts } from "./backtest.ts";
 import type { CheckParts } from "./check.ts";
 import type { CloseParts } from "./close.ts";
-import { presentCommands } from "./command-help.ts";
+import { coreRows, presentCommands } from "./command-help.ts";
+import type { CliCommand } from "./define-command.ts";
 import type { DoctorParts } from "./doctor.ts";
 import type { FetchParts } from "./fetch.ts";
 import type { ImportParts } from "./import.ts";
 import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
+import { type CommandEntry, type Contributed, readContributions } from "./plugin-manifest.ts";
 import type { RecordParts } from "./record.ts";
 import type { RunParts } from "./run.ts";
 import type { SweepParts } from "./sweep.ts";
@@ -45,7 +47,12 @@ export type CliParts = BacktestParts &
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
-  const program = await programOf(argv, io, parts);
+  let program: Command;
+  try {
+    program = await programOf(argv, io, parts);
+  } catch (error) {
+    return explain(error, io);
+  }
   try {
     await program.parseAsync(argv, { from: "user" });
     return 0;
@@ -87,15 +94,28 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["simulate", async () => (await import("./simulate.ts")).addSimulateCommand],
 ]);
 
-/** The commands that the words may concern: the one they name, none for the version, and all where help or a likeness may be shown. */
-const concerned = ([first = "", second = ""]: readonly string[]): readonly (() => Promise<AddCommand>)[] => {
-  if (first === "-V" || first === "--version") return [];
-  const named = commands.get(first === "help" ? second : first);
-  return named === undefined ? [...commands.values()] : [named];
+type PluginCommand = Contributed<CommandEntry>;
+
+const loadCommand = async (name: string, plugins: ReadonlyMap<string, PluginCommand>): Promise<AddCommand> => {
+  const core = commands.get(name);
+  if (core !== undefined) return core();
+  const entry = plugins.get(name);
+  const command = (await entry?.load()) as Partial<CliCommand> | undefined;
+  if (command?.kind === "command" && command.name === name && command.add !== undefined) return command.add;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${entry?.place}: commands.${name}.module: ${entry?.module} does not export this command. Write export default defineCommand("${name}", …).`,
+  );
 };
 
-/** The command line with the commands that `argv` concerns, before anything is parsed. */
-export const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts): Promise<Command> => {
+/** The word of `argv` that names a command, also in `help <command>`. */
+const commandWord = ([first = "", second = ""]: readonly string[]): string => (first === "help" ? second : first);
+
+/**
+ * The command line before anything is parsed. The command that `argv` names is loaded, or all of them with `all`; the others are listed
+ * from their rows alone.
+ */
+export const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts, all = false): Promise<Command> => {
   const program = new Command("sluice")
     .description(
       "Automated trading in which the API quota is a safety resource: run strategies, or replay them against recorded markets.",
@@ -116,8 +136,15 @@ export const programOf = async (argv: readonly string[], io: CliIo, parts: CliPa
       getOutHasColors: () => colourOf(io),
       getErrHasColors: () => colourOf(io),
     });
-  for (const add of await Promise.all(concerned(argv).map((load) => load()))) add(program, io, parts);
-  presentCommands(program);
+  const word = commandWord(argv);
+  const plugins =
+    commands.has(word) && !all ? new Map<string, PluginCommand>() : readContributions(process.cwd()).commands;
+  const known = [...new Set([...commands.keys(), ...plugins.keys()])];
+  for (const name of known.includes(word) && !all ? [word] : known) {
+    if (name === word || all) (await loadCommand(name, plugins))(program, io, parts);
+    else program.command(name);
+  }
+  presentCommands(program, { ...Object.fromEntries(plugins), ...coreRows });
   program.addHelpText(
     "after",
     "\nExit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.\nSLUICE_DEBUG=1 adds stacks to messages; NO_COLOR=1 takes colour away.",
@@ -167,16 +194,32 @@ const withoutFiles = ["init", "ctl", "exchanges", "import", "fetch", "data", "ge
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"];
 
+/** What a command loads of the user's: nothing, a config, or a config that may name a service over the network. */
+const userFilesOf = (name: string): "none" | "config" | "network" => {
+  if (withoutFiles.includes(name)) return "none";
+  if (commands.has(name)) return overNetwork.includes(name) ? "network" : "config";
+  try {
+    const entry = readContributions(process.cwd()).commands.get(name);
+    if (entry === undefined || entry.loadsFiles === false) return "none";
+    return entry.network === true ? "network" : "config";
+  } catch {
+    // A manifest that is wrong: `main` reports it.
+    return "none";
+  }
+};
+
 /** What a config imports is loaded before the loader for the user's files, under which every file takes several times as long. */
 const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
-  if (needsLoader || !commands.has(first) || withoutFiles.includes(first)) return;
-  const late = overNetwork.includes(first)
-    ? [
-        import("../client/live/live-connection.ts"),
-        import("../engine/placement-journal.ts"),
-        import("../engine/watchdog/ipc-socket.ts"),
-      ]
-    : [];
+  const files = userFilesOf(first);
+  if (needsLoader || files === "none") return;
+  const late =
+    files === "network"
+      ? [
+          import("../client/live/live-connection.ts"),
+          import("../engine/placement-journal.ts"),
+          import("../engine/watchdog/ipc-socket.ts"),
+        ]
+      : [];
   await Promise.all([import("../index.ts"), import("../backtest.ts"), ...late]);
   const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
   commonJs.register();

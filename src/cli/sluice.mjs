@@ -20,6 +20,9 @@ if (existsSync(here("./main.ts"))) {
     const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
     commonJs.register();
     modules.register();
+  } else {
+    // Plugins of a checkout import the package by its name.
+    await import("./checkout-imports.mjs");
   }
   await import("./main.ts");
 } else if (existsSync(here("../../dist/cli/main.js"))) {

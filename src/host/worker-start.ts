@@ -19,8 +19,9 @@ const ending = fromSource ? ".ts" : ".js";
  * The loader is registered in the thread itself: threads do not inherit it. What is compiled already is loaded before, because
  * the loader looks at every module that comes after it, which takes longer than to run it.
  */
-const bootstrap = `const { workerData: { compiled, loaders, entry } } = require("node:worker_threads");
+const bootstrap = `const { workerData: { resolvers, compiled, loaders, entry } } = require("node:worker_threads");
 (async () => {
+  for (const resolver of resolvers) await import(resolver);
   for (const module of compiled) await import(module);
   for (const loader of loaders) (await import(loader)).register();
   await import(entry);
@@ -48,6 +49,7 @@ export const startThread = (
     env: withLoader(env),
     workerData: {
       ...facts,
+      resolvers: fromSource && !needsLoader ? [new URL("../cli/checkout-imports.mjs", import.meta.url).href] : [],
       compiled:
         needsLoader || !loadsFiles
           ? []

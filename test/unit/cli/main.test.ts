@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Help } from "commander";
 import { describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/backtest/runner.ts";
 import { type CliParts, main, programOf } from "../../../src/cli/main.ts";
@@ -103,7 +104,10 @@ describe("Help and version", () => {
     expect(
       headings.map((heading) => out.indexOf(`\n${heading}\n`)).every((at, index, all) => at > (all[index - 1] ?? 0)),
     ).toBe(true);
-    const names = (await programOf([], capturedIo(), {})).commands.map((command) => command.name());
+    const loaded = await programOf([], capturedIo(), {}, true);
+    const usages = loaded.commands.map((command) => new Help().subcommandTerm(command));
+    for (const usage of usages) expect(out).toContain(`  ${usage} `);
+    const names = loaded.commands.map((command) => command.name());
     const list = out.split("\n").filter((line) => /^ {2}[a-z]+ .* {2}[a-z]/.test(line));
     expect(new Set(list.map((line) => line.trim().split(" ")[0]))).toEqual(new Set([...names, "help"]));
     for (const name of names) {

@@ -1,0 +1,157 @@
+/**
+ * What plugins add to the command line, read from manifests: nothing of a plugin's code is loaded for a list of commands.
+ *
+ * Invariants: a plugin of Sluice has its manifest in `plugins/<name>/manifest.json`; another package has it under the key `sluice` of its
+ * package.json, and counts where the project's package.json names the package: `"sluice": { "plugins": ["my-plugin"] }`. Of two rows of
+ * one name the first counts: those of Sluice, then packages in the order of the project.
+ * Not here: what a command does (its module), commands of the core (main.ts).
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { messageOf, SluiceError } from "../errors.ts";
+
+/** A command in the list of commands, before it is loaded. */
+export interface CommandRow {
+  /** Heading in the list: `Trading:`. */
+  readonly group: string;
+  /** Arguments, as the help prints them: `[options] <config>`. */
+  readonly usage: string;
+  /** One line; the command's own help has its description. */
+  readonly summary: string;
+  /** Words after `sluice`. */
+  readonly examples: readonly string[];
+}
+
+/** A command in a manifest. */
+export interface CommandEntry extends CommandRow {
+  /** File whose default export `defineCommand` made, relative to the manifest: `./command.js`. */
+  readonly module: string;
+  /** False for a command that loads no file of the user's, such as a config. */
+  readonly loadsFiles?: boolean;
+  /** True for a command whose config may name a service over the network. */
+  readonly network?: boolean;
+}
+
+interface Manifest {
+  readonly commands?: Readonly<Record<string, CommandEntry>>;
+}
+
+/** A row of a manifest, its place, and its code. */
+export type Contributed<Entry> = Entry & {
+  /** The manifest that has it. */
+  readonly place: string;
+  /** Imports the module and gives its default export. */
+  load(): Promise<unknown>;
+};
+
+export interface Contributions {
+  readonly commands: ReadonlyMap<string, Contributed<CommandEntry>>;
+}
+
+/** A manifest as it was read: its text is not trusted yet. */
+interface Source {
+  readonly place: string;
+  readonly manifest: unknown;
+  addressOf(module: string): string;
+}
+
+const fromSource = import.meta.url.endsWith(".ts");
+const ownPlugins = new URL(fromSource ? "../../plugins/" : "../plugins/", import.meta.url);
+
+/** Everything that plugins add to the command line of the project in `folder`. Throws CONFIG_INVALID for a manifest that is wrong. */
+export const readContributions = (folder: string): Contributions => {
+  const commands = new Map<string, Contributed<CommandEntry>>();
+  for (const source of [...ownSources(), ...packageSources(folder)]) {
+    const manifest = checked(source);
+    addRows(commands, source, manifest.commands);
+  }
+  return { commands };
+};
+
+const addRows = <Entry extends { readonly module: string }>(
+  rows: Map<string, Contributed<Entry>>,
+  { place, addressOf }: Source,
+  entries: Readonly<Record<string, Entry>> = {},
+): void => {
+  for (const [name, entry] of Object.entries(entries)) {
+    const load = async (): Promise<unknown> =>
+      ((await import(addressOf(entry.module))) as { readonly default?: unknown }).default;
+    if (!rows.has(name)) rows.set(name, { ...entry, place, load });
+  }
+};
+
+const ownSources = (): readonly Source[] =>
+  readdirSync(ownPlugins, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => {
+      const address = new URL(`${name}/manifest.json`, ownPlugins);
+      const manifest = jsonAt(fileURLToPath(address));
+      const addressOf = (module: string): string =>
+        new URL(fromSource ? module : module.replace(/\.ts$/, ".js"), address).href;
+      return manifest === undefined ? [] : [{ place: `plugins/${name}/manifest.json`, manifest, addressOf }];
+    });
+
+const packageSources = (folder: string): readonly Source[] => {
+  const project = join(folder, "package.json");
+  const { sluice } = (jsonAt(project) ?? {}) as { readonly sluice?: { readonly plugins?: unknown } };
+  const names = sluice?.plugins ?? [];
+  if (!Array.isArray(names) || names.some((name) => typeof name !== "string"))
+    throw invalid(project, '"sluice": { "plugins" } is not a list of names of packages');
+  return (names as readonly string[]).map((name) => {
+    const path = packageFile(project, name);
+    const addressOf = (module: string): string => pathToFileURL(join(dirname(path), module)).href;
+    return { place: path, manifest: (jsonAt(path) as { readonly sluice?: unknown }).sluice ?? {}, addressOf };
+  });
+};
+
+/** The package.json of a package that a project depends on. A package that does not export it is looked for in `node_modules`. */
+const packageFile = (project: string, name: string): string => {
+  const { resolve } = createRequire(project);
+  const places = (resolve.paths(name) ?? []).map((folder) => join(folder, name, "package.json"));
+  const path = places.find((candidate) => jsonAt(candidate) !== undefined);
+  if (path !== undefined) return path;
+  throw invalid(
+    project,
+    `"sluice": { "plugins" } names ${name}, which is not installed. Install it: npm install ${name}`,
+  );
+};
+
+/** Undefined where there is no such file. */
+const jsonAt = (path: string): unknown => {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw invalid(path, `is not JSON: ${messageOf(error)}`);
+  }
+};
+
+const textKeys = ["module", "group", "usage", "summary"] as const;
+
+const checked = ({ place, manifest }: Source): Manifest => {
+  if (!isObject(manifest)) throw invalid(place, "the manifest is not an object");
+  const { commands = {} } = manifest;
+  if (!isObject(commands)) throw invalid(place, "commands: is not an object");
+  for (const [name, entry] of Object.entries(commands)) {
+    if (!isObject(entry)) throw invalid(place, `commands.${name}: is not an object`);
+    for (const key of textKeys)
+      if (typeof entry[key] !== "string") throw invalid(place, `commands.${name}.${key}: write a text`);
+    const { examples } = entry;
+    if (!Array.isArray(examples) || examples.some((example) => typeof example !== "string"))
+      throw invalid(place, `commands.${name}.examples: write a list of texts`);
+  }
+  return manifest;
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const invalid = (place: string, message: string): SluiceError =>
+  new SluiceError("CONFIG_INVALID", `${place}: ${message}`);

@@ -1,0 +1,144 @@
+/**
+ * What packages add to the command line: written into a project's `node_modules`, read from manifests, and run by the command line's own
+ * process.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { readContributions } from "../../../src/cli/plugin-manifest.ts";
+import { isSluiceError } from "../../../src/errors.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const folder = temporaryFolder("plugin-manifest");
+const sluice = fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url));
+
+const greet = {
+  module: "./greet.js",
+  group: "Greetings:",
+  usage: "<name>",
+  summary: "greet somebody",
+  examples: ["greet Ada"],
+  loadsFiles: false,
+};
+
+const write = (path: string, content: string | object): void => {
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+};
+
+/** A project that names packages, each with its manifest and files. */
+const project = (
+  name: string,
+  packages: Readonly<Record<string, { readonly sluice: unknown; readonly files?: Readonly<Record<string, string>> }>>,
+): string => {
+  const place = join(folder, name);
+  write(join(place, "package.json"), { name, sluice: { plugins: Object.keys(packages) } });
+  for (const [id, { sluice: manifest, files = {} }] of Object.entries(packages)) {
+    const root = join(place, "node_modules", id);
+    write(join(root, "package.json"), { name: id, type: "module", exports: {}, sluice: manifest });
+    for (const [file, text] of Object.entries(files)) write(join(root, file), text);
+  }
+  return place;
+};
+
+const run = (cwd: string, ...argv: string[]): string => {
+  try {
+    return execFileSync(process.execPath, [sluice, ...argv], {
+      cwd,
+      encoding: "utf8",
+      env: { ...process.env, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  } catch (error) {
+    return (error as { readonly stderr: string }).stderr;
+  }
+};
+
+const refusal = (run_: () => unknown): string | undefined => {
+  try {
+    run_();
+  } catch (error) {
+    return isSluiceError(error) && error.code === "CONFIG_INVALID" ? error.message : String(error);
+  }
+  return undefined;
+};
+
+describe("Commands of packages", () => {
+  it("are listed from the manifest without their code, and loaded when they are called", () => {
+    const place = project("lists", {
+      "sluice-greet": {
+        sluice: { commands: { greet } },
+        files: {
+          "greet.js": `
+            process.stderr.write("loaded\\n");
+            export default { kind: "command", name: "greet", add: (program, io) => {
+              program.command("greet").argument("<name>").action((name) => io.out(\`Hello \${name}\\n\`));
+            } };`,
+        },
+      },
+    });
+    const help = run(place, "--help");
+    expect(help).toMatch(/\nGreetings:\n {2}greet <name> +greet somebody\n/);
+    expect(help).not.toContain("loaded");
+    expect(run(place, "greet", "Ada")).toBe("Hello Ada\n");
+    expect(run(place, "help", "greet")).toContain("Examples:\n  sluice greet Ada\n");
+  });
+
+  it("do not replace a command of the core, nor one of a package before them", () => {
+    const row = (module: string) => ({ ...greet, module });
+    const place = project("twice", {
+      first: { sluice: { commands: { greet: row("./first.js"), backtest: row("./own.js") } } },
+      second: { sluice: { commands: { greet: row("./second.js") } } },
+    });
+    expect(readContributions(place).commands.get("greet")?.module).toBe("./first.js");
+    expect(run(place, "backtest", "--help")).toContain("Replay a recorded market");
+  });
+
+  it("whose module has no such command are refused by their place in the manifest", () => {
+    const place = project("wrong-module", {
+      empty: { sluice: { commands: { greet } }, files: { "greet.js": "export const nothing = 0;" } },
+    });
+    expect(run(place, "greet", "Ada")).toMatch(
+      /node_modules\/empty\/package\.json: commands\.greet\.module: \.\/greet\.js does not export this command\. Write export default defineCommand\("greet", …\)\./,
+    );
+  });
+});
+
+describe("A manifest that is wrong", () => {
+  it.each([
+    ["a list", [], "the manifest is not an object"],
+    ["commands as a text", { commands: "greet" }, "commands: is not an object"],
+    ["a command as a text", { commands: { greet: "./greet.js" } }, "commands.greet: is not an object"],
+    ["no module", { commands: { greet: { ...greet, module: undefined } } }, "commands.greet.module: write a text"],
+    [
+      "examples as a text",
+      { commands: { greet: { ...greet, examples: "x" } } },
+      "commands.greet.examples: write a list of texts",
+    ],
+  ])("as %s is refused with its place", (name, manifest, message) => {
+    const place = project(`wrong ${name}`, { wrong: { sluice: manifest } });
+    expect(refusal(() => readContributions(place))).toBe(
+      `${join(place, "node_modules/wrong/package.json")}: ${message}`,
+    );
+  });
+
+  it("is refused where the project names what is not installed, or no list", () => {
+    const place = join(folder, "missing");
+    write(join(place, "package.json"), { sluice: { plugins: ["not-installed"] } });
+    expect(refusal(() => readContributions(place))).toBe(
+      `${join(place, "package.json")}: "sluice": { "plugins" } names not-installed, which is not installed. Install it: npm install not-installed`,
+    );
+    write(join(place, "package.json"), { sluice: { plugins: "not-installed" } });
+    expect(refusal(() => readContributions(place))).toContain("is not a list of names of packages");
+    write(join(place, "package.json"), "{");
+    expect(refusal(() => readContributions(place))).toContain("is not JSON");
+  });
+
+  it("is not read for a command of the core that takes nothing from it", () => {
+    const place = project("unread", { wrong: { sluice: { commands: "x" } } });
+    expect(run(place, "generate", "--help")).toContain("Usage: sluice generate");
+    expect(run(place, "--help")).toContain("commands: is not an object");
+  });
+});
