@@ -85,7 +85,6 @@ export type { RestartPolicy } from "./host/restart-policy.ts";
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { EventMap } from "./journal/event-map.ts";
 export type { Event, EventType, OrderPhase } from "./journal/events.ts";
-export { fromCcxt } from "./market/ccxt/ccxt-history.ts";
 export type { CandleHistory, HistoryCandle, HistorySource } from "./market/history.ts";
 export type { BookLevel, BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./market/market-data.ts";
 export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";

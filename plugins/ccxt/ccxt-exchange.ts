@@ -8,8 +8,8 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Clock } from "../../clock/clock.ts";
-import { didYouMean, messageOf, SluiceError } from "../../errors.ts";
+import { SluiceError } from "sluice";
+import { type Clock, didYouMean, messageOf } from "sluice/extension";
 import { RequestGate } from "./request-gate.ts";
 
 /** A number of ccxt: text where it was told to keep it exact. */

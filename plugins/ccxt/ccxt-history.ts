@@ -5,9 +5,8 @@
  * same exchange; ccxt is loaded before the run begins, the exchange asked when history is.
  * Not here: paging (candle-pages.ts), the seam to live bars (host/market-history.ts).
  */
-import { createSystemClock } from "../../clock/system-clock.ts";
-import { SluiceError } from "../../errors.ts";
-import type { HistoryCandle, HistorySource } from "../history.ts";
+
+import { type HistoryCandle, type HistorySource, mul, SluiceError } from "sluice";
 import type { ExchangeChoice } from "./ccxt-exchange.ts";
 
 type Ask = (
@@ -39,12 +38,12 @@ export const fromCcxt = (exchange: ExchangeChoice): HistorySource => {
 };
 
 const asker = async (): Promise<Ask> => {
-  const [{ sharedExchange }, { marketNamed, barUnitOf }, { barMsOf, barPager, timeframeOf }, { mul }] =
+  const [{ sharedExchange }, { marketNamed, barUnitOf }, { barMsOf, barPager, timeframeOf }, { createSystemClock }] =
     await Promise.all([
       import("./ccxt-exchange.ts"),
       import("./ccxt-symbols.ts"),
       import("./candle-pages.ts"),
-      import("../../decimal.ts"),
+      import("sluice/extension"),
     ]);
   return async (choice, instId, barMs, from, to) => {
     const exchange = await sharedExchange(choice, createSystemClock());

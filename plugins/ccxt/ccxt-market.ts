@@ -4,8 +4,9 @@
  * Invariants: options are checked at once; ccxt is loaded when an engine starts.
  * Not here: following prices (ccxt-prices.ts).
  */
-import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
-import type { LivePrices } from "../live-prices.ts";
+
+import type { LivePrices } from "sluice/backtest";
+import { checkOptions, type OptionRules } from "sluice/extension";
 import type { ExchangeChoice } from "./ccxt-exchange.ts";
 import type { CcxtMarketOptions } from "./ccxt-prices.ts";
 

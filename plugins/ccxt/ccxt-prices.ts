@@ -6,11 +6,19 @@
  * and no timer is left.
  * Not here: connections and their repair, which are ccxt's; the exchange's limit (request-gate.ts).
  */
-import type { Clock, Timer } from "../../clock/clock.ts";
-import { instTypeOf } from "../../contract/inst-id.ts";
-import { messageOf, SluiceError } from "../../errors.ts";
-import type { LivePrices, OpenPrices } from "../live-prices.ts";
-import { createTape, emptyColumns, type Series, seriesOf, type Tape, type TapeInstrument } from "../tape/tape.ts";
+
+import { SluiceError } from "sluice";
+import { createTape, type LivePrices, type OpenPrices, type Tape } from "sluice/backtest";
+import {
+  type Clock,
+  emptyColumns,
+  instTypeOf,
+  messageOf,
+  type Series,
+  seriesOf,
+  type TapeInstrument,
+  type Timer,
+} from "sluice/extension";
 import {
   type CcxtBook,
   type CcxtTicker,

@@ -5,10 +5,8 @@
  * swaps settled in the quote currency are refused by name; sizes are in base currency, whatever the exchange counts; nothing is rounded.
  * Not here: prices.
  */
-import { formatInstId, parseInstId, readInstId } from "../../contract/inst-id.ts";
-import { fromApproximate, isDecimal, isPositive, mul, plain } from "../../decimal.ts";
-import { didYouMean, SluiceError } from "../../errors.ts";
-import type { TapeInstrument } from "../tape/tape.ts";
+import { formatInstId, fromApproximate, isDecimal, isPositive, mul, parseInstId, SluiceError } from "sluice";
+import { didYouMean, plain, readInstId, type TapeInstrument } from "sluice/extension";
 import type { CcxtMarket, Exchange } from "./ccxt-exchange.ts";
 
 /** A market that can be asked for by either of its names. */

@@ -3,20 +3,27 @@
  *
  * Invariants: with `--json` exactly one JSON document goes to stdout; progress goes to stderr; Ctrl-C keeps the pages that were fetched
  * and leaves the fixture unchanged.
- * Not here: paging, limits and resuming (market/ccxt).
+ * Not here: paging, limits and resuming (fetch-market.ts).
  */
 import { type Command, Option } from "commander";
-import type { Clock } from "../clock/clock.ts";
-import { createSystemClock } from "../clock/system-clock.ts";
-import { SluiceError } from "../errors.ts";
-import type { ExchangeChoice } from "../market/ccxt/ccxt-exchange.ts";
-import type { InstrumentTerms } from "../market/ccxt/ccxt-symbols.ts";
-import { fetchInstruments, fetchMarketData } from "../market/ccxt/fetch-data.ts";
-import { duration, percent } from "../report/number-format.ts";
-import { fixtureSummary } from "./fixture-summary.ts";
-import { type CliIo, jsonText, printable, transientLine } from "./io.ts";
+import { SluiceError } from "sluice";
+import {
+  type CliIo,
+  type Clock,
+  createSystemClock,
+  defineCommand,
+  duration,
+  fixtureSummary,
+  jsonText,
+  percent,
+  printable,
+  transientLine,
+} from "sluice/extension";
+import type { ExchangeChoice } from "./ccxt-exchange.ts";
+import type { InstrumentTerms } from "./ccxt-symbols.ts";
+import { fetchInstruments, fetchMarketData } from "./fetch-data.ts";
 
-export interface FetchParts {
+interface FetchParts {
   readonly clock?: Clock;
   /** Exchanges by id instead of ccxt's. */
   readonly exchange?: (id: string) => ExchangeChoice;
@@ -32,7 +39,7 @@ interface Given {
   readonly json?: true;
 }
 
-export const addFetchCommand = (program: Command, io: CliIo, parts: FetchParts = {}): void => {
+const addFetchCommand = (program: Command, io: CliIo, parts: FetchParts = {}): void => {
   program
     .command("fetch")
     .description("Fetch public bars or trades of an exchange, through ccxt, into a fixture, or add them to one.")
@@ -127,3 +134,5 @@ const termsLine = (terms: InstrumentTerms): string => {
   const sizes = `${minSize === undefined ? "" : `  least ${minSize}`}${contractValue === undefined ? "" : `  contract ${contractValue}`}`;
   return `${instId}  ${symbol}  tick ${tickSize}  lot ${lotSize}${sizes}${fees}${active ? "" : "  not trading"}`;
 };
+
+export default defineCommand("fetch", addFetchCommand);

@@ -4,7 +4,7 @@
  * Invariants: options are checked before anything is loaded; ccxt and what reads its answers are loaded with the first call.
  * Not here: what a call does (fetch-market.ts).
  */
-import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
+import { checkOptions, type OptionRules } from "sluice/extension";
 import type { InstrumentTerms } from "./ccxt-symbols.ts";
 import type { FetchInstrumentsOptions, FetchMarketOptions } from "./fetch-market.ts";
 import type { FetchedFixture } from "./fetched-rows.ts";

@@ -7,14 +7,18 @@
  * Not here: paging (candle-pages.ts, trade-pages.ts), the exchange's limit (request-gate.ts).
  */
 import { existsSync } from "node:fs";
-import type { Clock } from "../../clock/clock.ts";
-import { createSystemClock } from "../../clock/system-clock.ts";
-import { messageOf, SluiceError } from "../../errors.ts";
-import type { Fixture, WriteOptions } from "../tape/fixture.ts";
-import { openForAdding } from "../tape/fixture-addition.ts";
-import { microsecondsOf } from "../tape/import-instants.ts";
-import { createNotes } from "../tape/read-recording.ts";
-import { joinTapes } from "../tape/tape-join.ts";
+import { SluiceError } from "sluice";
+import {
+  type Clock,
+  createNotes,
+  createSystemClock,
+  type Fixture,
+  joinTapes,
+  messageOf,
+  microsecondsOf,
+  openForAdding,
+  type WriteOptions,
+} from "sluice/extension";
 import { type BarCursor, type BarRow, barMsOf, barPager } from "./candle-pages.ts";
 import { type Exchange, type ExchangeChoice, openExchange } from "./ccxt-exchange.ts";
 import { barUnitOf, type InstrumentTerms, marketNamed, type NamedMarket, termsOf } from "./ccxt-symbols.ts";

@@ -5,12 +5,21 @@
  * or smaller where a row needs it, so that nothing is rounded; a bar carries the instant it closed.
  * Not here: fetching (fetch-market.ts).
  */
-import { mul } from "../../decimal.ts";
-import type { FixtureManifest, FixtureNote } from "../tape/fixture.ts";
-import { append, growing, held } from "../tape/import-columns.ts";
-import { createDecimalPool, type DecimalColumn, parseDecimal } from "../tape/import-decimals.ts";
-import { createNotes } from "../tape/read-recording.ts";
-import { createTape, type Series, seriesOf, type Tape } from "../tape/tape.ts";
+import { mul } from "sluice";
+import { createTape, type Tape } from "sluice/backtest";
+import {
+  append,
+  createDecimalPool,
+  createNotes,
+  type DecimalColumn,
+  type FixtureManifest,
+  type FixtureNote,
+  growing,
+  held,
+  parseDecimal,
+  type Series,
+  seriesOf,
+} from "sluice/extension";
 import type { BarCursor, BarRow } from "./candle-pages.ts";
 import type { InstrumentTerms, NamedMarket } from "./ccxt-symbols.ts";
 import type { PageStore, Span } from "./page-store.ts";

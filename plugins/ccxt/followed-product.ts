@@ -5,9 +5,9 @@
  * off the tick is left out, and told once.
  * Not here: how answers are asked for (ccxt-prices.ts).
  */
-import type { Clock } from "../../clock/clock.ts";
-import { grid, mul } from "../../decimal.ts";
-import { emptyColumns, type Series, seriesOf, type TapeInstrument } from "../tape/tape.ts";
+
+import { mul } from "sluice";
+import { type Clock, emptyColumns, grid, type Series, seriesOf, type TapeInstrument } from "sluice/extension";
 import type { CcxtTrade } from "./ccxt-exchange.ts";
 import type { NamedMarket } from "./ccxt-symbols.ts";
 import { newTrades, type TradeCursor } from "./trade-pages.ts";

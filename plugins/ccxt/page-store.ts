@@ -22,7 +22,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { messageOf, SluiceError } from "../../errors.ts";
+import { SluiceError } from "sluice";
+import { messageOf } from "sluice/extension";
 
 /** From the first instant to before the last, milliseconds. */
 export interface Span {

@@ -6,9 +6,9 @@
  * requests nothing leaves until its time is over; a failed request is repeated a bounded number of times; a stop ends every wait.
  * Not here: the arithmetic of the window (scheduler/quota/rolling-window.ts), what is asked (candle-pages.ts, trade-pages.ts).
  */
-import type { Clock } from "../../clock/clock.ts";
-import { messageOf, SluiceError } from "../../errors.ts";
-import { RollingWindow } from "../../scheduler/quota/rolling-window.ts";
+
+import { SluiceError } from "sluice";
+import { type Clock, messageOf, RollingWindow } from "sluice/extension";
 
 interface GateOptions {
   readonly id: string;

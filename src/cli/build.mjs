@@ -5,7 +5,7 @@
  * from source; needs nothing but the compiler among the dev dependencies.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -27,6 +27,11 @@ rmSync(new URL("../../dist", import.meta.url), { recursive: true, force: true })
 // The shipped strategies and plugins import the package by its name, so they come after it.
 for (const project of ["tsconfig.build.json", "tsconfig.shipped.json"]) {
   execFileSync(process.execPath, [compiler, "-p", project], { cwd: root, stdio: ["ignore", 2, 2] });
+}
+// What plugins add to the command line is read before their code.
+for (const plugin of readdirSync(`${root}plugins`)) {
+  const manifest = `plugins/${plugin}/manifest.json`;
+  if (existsSync(`${root}${manifest}`)) cpSync(`${root}${manifest}`, `${root}dist/${manifest}`);
 }
 // The clients of pages are written as browsers run them.
 for (const client of ["report/html/client", "engine/control/page/client"]) {

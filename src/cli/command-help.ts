@@ -146,16 +146,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     summary: "turn recordings into a fixture",
     examples: ["import 'data/BTCUSDT-1m-*.zip' --market swap --out out/market", "import data/bars.csv --explain"],
   },
-  fetch: {
-    group: data,
-    usage: "[options] <exchange> <symbols...>",
-    summary: "fetch an exchange's public data, through ccxt",
-    examples: [
-      "fetch binance BTC-USDT-SWAP --bar 1m --from 2024-01-01 --to 2024-02-01 --out out/btc",
-      "fetch okx BTC/USDT ETH/USDT --kind trades --from 2024-01-01T12:00:00Z --out out/trades",
-      "fetch bybit BTC-USDT-SWAP --kind instruments",
-    ],
-  },
   data: {
     group: data,
     usage: "",

@@ -14,6 +14,7 @@ import { type Ink, ink, jsonText, printable } from "../report/ansi.ts";
 
 export { jsonText, printable };
 
+/** Input and output of a command: results, messages, the terminal, and requests to stop. */
 export interface CliIo {
   /** Results. The text is written as it is: end lines with "\n". */
   out(text: string): void;

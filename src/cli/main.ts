@@ -18,7 +18,6 @@ import type { CloseParts } from "./close.ts";
 import { coreRows, presentCommands } from "./command-help.ts";
 import type { CliCommand } from "./define-command.ts";
 import type { DoctorParts } from "./doctor.ts";
-import type { FetchParts } from "./fetch.ts";
 import type { ImportParts } from "./import.ts";
 import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
@@ -36,14 +35,13 @@ export type CliParts = BacktestParts &
   CheckParts &
   CloseParts &
   DoctorParts &
-  FetchParts &
   ImportParts &
   InitParts &
   RecordParts &
   RunParts &
   SweepParts &
   VenueParts &
-  WatchdogParts;
+  WatchdogParts & { readonly [part: string]: unknown };
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
@@ -86,7 +84,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["guard", async () => (await import("./guard.ts")).addGuardCommand],
   ["recorder", async () => (await import("./recorder.ts")).addRecorderCommand],
   ["import", async () => (await import("./import.ts")).addImportCommand],
-  ["fetch", async () => (await import("./fetch.ts")).addFetchCommand],
   ["data", async () => (await import("./data.ts")).addDataCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
   ["venue", async () => (await import("./venue.ts")).addVenueCommand],
@@ -190,7 +187,7 @@ const isStarted = (script: string | undefined): boolean =>
   script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "ctl", "exchanges", "import", "fetch", "data", "generate", "venue", "check"];
+const withoutFiles = ["init", "ctl", "exchanges", "import", "data", "generate", "venue", "check"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"];
 

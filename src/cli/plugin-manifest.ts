@@ -43,10 +43,10 @@ export type Contributed<Entry> = Entry & {
   /** The manifest that has it. */
   readonly place: string;
   /** Imports the module and gives its default export. */
-  load(): Promise<unknown>;
+  readonly load: () => Promise<unknown>;
 };
 
-export interface Contributions {
+interface Contributions {
   readonly commands: ReadonlyMap<string, Contributed<CommandEntry>>;
 }
 
@@ -54,7 +54,7 @@ export interface Contributions {
 interface Source {
   readonly place: string;
   readonly manifest: unknown;
-  addressOf(module: string): string;
+  readonly addressOf: (module: string) => string;
 }
 
 const fromSource = import.meta.url.endsWith(".ts");

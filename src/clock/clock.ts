@@ -7,6 +7,7 @@
  */
 import { Observable } from "rxjs";
 
+/** A call that a clock will make. */
 export interface Timer {
   cancel(): void;
 }

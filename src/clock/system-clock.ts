@@ -20,6 +20,7 @@ export const afterArrivals = (run: () => void): void => {
   setImmediate(run);
 };
 
+/** The machine's clock: real time, and timers of the platform. */
 export const createSystemClock = (): Clock => {
   const now = (): number => timeOrigin + sinceOrigin();
   let isDueRunning = false;

@@ -52,4 +52,5 @@ export const parseInstId = (text: unknown, place: string): InstId => {
 export const formatInstId = ({ instType, base, quote }: InstId): string =>
   instType === "SWAP" ? `${base}-${quote}-SWAP` : `${base}-${quote}`;
 
+/** `SWAP` for an `instId` that ends with `-SWAP`, else `SPOT`. The `instId` is not checked; `readInstId` does that. */
 export const instTypeOf = (instId: string): InstType => (instId.endsWith("-SWAP") ? "SWAP" : "SPOT");

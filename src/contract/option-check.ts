@@ -16,6 +16,7 @@ export interface Whole {
   readonly what?: string;
 }
 
+/** Rules for the options of a function: which must be given, which are whole numbers, and JSON Schemas of the others. */
 export interface OptionRules {
   readonly required?: readonly string[];
   readonly wholes?: Readonly<Record<string, Whole>>;

@@ -51,10 +51,7 @@ export interface HistorySource {
   readonly quotes?: (instId: string, count: number, to: number) => Answer<Quote>;
   /** True where a bar that is not there was a quiet time and nothing else, as in the recording of a backtest. */
   readonly isComplete?: boolean;
-  /**
-   * Loads code that answers need. Awaited before a run begins, also in virtual time.
-   * @internal
-   */
+  /** Loads code that answers need. Awaited before a run begins, also in virtual time. */
   readonly load?: () => Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 /** What users import by name: `sluice`, `sluice/backtest` and so on, as files of the sources. */
 export const packageEntries = [
   "index",
+  "extension",
   "backtest",
   "venue",
   "session",

@@ -46,6 +46,7 @@ export interface FixtureMeta {
   readonly feed?: FixtureFeed;
 }
 
+/** A recorded market as it was read: its rows and its manifest. */
 export interface Fixture {
   readonly tape: Tape;
   readonly manifest: FixtureManifest;
@@ -53,6 +54,7 @@ export interface Fixture {
 
 const manifestFile = "manifest.json";
 
+/** How a fixture is written. */
 export interface WriteOptions {
   /** Replaces the fixture that is there. Default false: it is refused. */
   readonly force?: boolean;

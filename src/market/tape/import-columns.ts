@@ -11,6 +11,7 @@ export interface Growing<C extends Float64Array | Int8Array | Uint8Array> {
 
 const atFirst = 4_096;
 
+/** An empty column that grows as rows are added, of the kind of array that is given. */
 export const growing = <C extends Float64Array | Int8Array | Uint8Array>(
   kind: new (length: number) => C,
 ): Growing<C> => ({

@@ -17,6 +17,7 @@ export interface Parsed {
 /** Decimals in turn, each as its count and its places. */
 export type Parts = ArrayLike<number>;
 
+/** A column of decimals, kept as counts of the step that its pool finds. */
 export interface DecimalColumn {
   /** In the pool's present unit, for comparing rows of one pool with each other. */
   readonly values: Readonly<ArrayLike<number>>;
@@ -80,6 +81,7 @@ const scan = (text: string): Parsed | undefined => {
 /** Looked up, because a power costs more than all the rest. */
 const tens = Array.from({ length: 16 }, (_, power) => 10 ** power);
 
+/** Columns of decimals that share a step, such as all prices of an instrument: given, or the finest that is read. */
 export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): DecimalPool => {
   const columns: Growing<Float64Array>[] = [];
   const given = step === undefined ? undefined : grid(step);

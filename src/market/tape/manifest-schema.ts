@@ -40,6 +40,7 @@ export interface FixtureFeed {
   readonly delaysMs: readonly number[];
 }
 
+/** The file `manifest.json` of a fixture: where its data came from, its instruments, series, times and hash. */
 export interface FixtureManifest {
   readonly format: typeof manifestFormat;
   /** Where the data came from, in words. */

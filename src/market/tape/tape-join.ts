@@ -46,6 +46,7 @@ interface JoinOptions {
 /** Series of one instrument in the order in which rows of one instant are delivered. */
 const kindOrder: readonly SeriesKind[] = ["change", "mark", "funding", "level", "quote", "trade", "candle"];
 
+/** One tape of several, its rows in the order of time. Throws where rows of one series overlap, unless the options permit it. */
 export const joinTapes = (parts: readonly NamedTape[], options: JoinOptions): Tape => {
   const [only, ...others] = parts;
   if (only !== undefined && others.length === 0) return only.tape;

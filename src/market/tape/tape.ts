@@ -10,6 +10,7 @@ import { parseInstId } from "../../contract/inst-id.ts";
 import { SluiceError } from "../../errors.ts";
 import { mergeOrder, type TapeOrder } from "./tape-order.ts";
 
+/** An instrument of a recorded market: its price step `tickSize` and size step `lotSize`, as decimals. */
 export interface TapeInstrument {
   readonly instId: string;
   readonly tickSize: string;
@@ -82,6 +83,7 @@ export interface ChangeSeries extends Timed {
   readonly listed: Uint8Array;
 }
 
+/** The rows of one instrument and kind, as columns. */
 export type Series = TradeSeries | QuoteSeries | LevelSeries | CandleSeries | FundingSeries | MarkSeries | ChangeSeries;
 export type SeriesKind = Series["kind"];
 export type Column = Float64Array | Int8Array | Uint8Array;

@@ -7,6 +7,7 @@
 import type { LayerSpec } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 
+/** A limit of so many units in any period of a length, rather than in periods that begin at fixed instants. */
 export class RollingWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { main } from "../../../../src/cli/main.ts";
-import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import type { CcxtBar } from "../../../../src/market/ccxt/ccxt-exchange.ts";
-import { type CapturedIo, capturedIo } from "../../../support/captured-io.ts";
-import { CcxtLike } from "../../../support/harness/ccxt-like.ts";
-import { temporaryFolder } from "../../../support/temporary-folder.ts";
+import type { CcxtBar } from "../../../plugins/ccxt/ccxt-exchange.ts";
+import { main } from "../../../src/cli/main.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
+import { CcxtLike } from "../../support/harness/ccxt-like.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const start = Date.parse("2024-01-01T00:00:00Z");
 const bars = (count: number): readonly CcxtBar[] =>

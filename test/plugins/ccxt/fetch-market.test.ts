@@ -1,12 +1,12 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../../../../src/clock/clock.ts";
-import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import type { CcxtBar, CcxtTrade } from "../../../../src/market/ccxt/ccxt-exchange.ts";
-import { fetchInstruments, fetchMarketData } from "../../../../src/market/ccxt/fetch-data.ts";
-import type { FetchMarketOptions } from "../../../../src/market/ccxt/fetch-market.ts";
-import { readFixture } from "../../../../src/market/tape/fixture.ts";
+import type { CcxtBar, CcxtTrade } from "../../../plugins/ccxt/ccxt-exchange.ts";
+import { fetchInstruments, fetchMarketData } from "../../../plugins/ccxt/fetch-data.ts";
+import type { FetchMarketOptions } from "../../../plugins/ccxt/fetch-market.ts";
+import type { Clock } from "../../../src/clock/clock.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { readFixture } from "../../../src/market/tape/fixture.ts";
 import {
   BadSymbol,
   CcxtLike,
@@ -15,8 +15,8 @@ import {
   RateLimitExceeded,
   spot,
   swap,
-} from "../../../support/harness/ccxt-like.ts";
-import { temporaryFolder } from "../../../support/temporary-folder.ts";
+} from "../../support/harness/ccxt-like.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const minute = 60_000;
 const start = Date.parse("2024-01-01T00:00:00Z");

@@ -1,8 +1,9 @@
 import { filter, map, pairwise } from "rxjs";
 import { describe, expect, it } from "vitest";
+import type { CcxtMarket } from "../../../plugins/ccxt/ccxt-exchange.ts";
+import { ccxtMarket, fromCcxt } from "../../../plugins/ccxt/index.ts";
 import {
   backtest,
-  ccxtMarket,
   constant,
   type LivePrices,
   paper,
@@ -15,15 +16,7 @@ import type { Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { grid } from "../../../src/decimal.ts";
-import {
-  type Config,
-  createEngine,
-  type Event,
-  fromCcxt,
-  type HistorySource,
-  type Strategy,
-} from "../../../src/index.ts";
-import type { CcxtMarket } from "../../../src/market/ccxt/ccxt-exchange.ts";
+import { type Config, createEngine, type Event, type HistorySource, type Strategy } from "../../../src/index.ts";
 import { readFixture } from "../../../src/market/tape/fixture.ts";
 import { generateTape, instrumentFor } from "../../../src/market/tape/generate.ts";
 import { type Tape, timeAt } from "../../../src/market/tape/tape.ts";
