@@ -5,13 +5,13 @@
  * reported by name, stopped and not called again, while the engine and the others run on; its disposables run once, last first; work
  * that they start is awaited for two seconds at most.
  */
+import { createRequire } from "node:module";
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { RequestTracer, TraceHeaders } from "../contract/transport.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import { requirePackage } from "../optional-package.ts";
 import type { PluginContext } from "./context.ts";
 import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
@@ -244,3 +244,16 @@ const ownedTracer = (owner: Owner, tracer: RequestTracer): RequestTracer => ({
     guarded(owner, (id) => tracer.ends(id), action);
   },
 });
+
+/** `PluginContext.requirePackage` of the plugin of that name. */
+const requirePackage = <T>(plugin: string, name: string, range: string, from: string): T => {
+  try {
+    return createRequire(from)(name) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+    throw new SluiceError(
+      "PLATFORM_UNSUPPORTED",
+      `plugin ${plugin}: it needs the package ${name}, which is not installed. Install it: npm install ${name}@${range}`,
+    );
+  }
+};

@@ -56,6 +56,25 @@ describe("Scope", () => {
 });
 
 describe("Plugins", () => {
+  it("load a package beside their file, and a missing one ends the plugin with the line that installs it", () => {
+    const { start, failures } = setup();
+    let loaded: unknown;
+    start("has", ({ requirePackage }) => {
+      loaded = requirePackage<object>("rxjs", "7", import.meta.url);
+    });
+    start("lacks", ({ requirePackage }) => {
+      requirePackage("no-such-package", "15", import.meta.url);
+    });
+    expect(loaded).toHaveProperty("of");
+    expect(failures()).toEqual([
+      expect.objectContaining({
+        plugin: "lacks",
+        message:
+          "plugin lacks: it needs the package no-such-package, which is not installed. Install it: npm install no-such-package@15",
+      }),
+    ]);
+  });
+
   it("are undone in reverse order, last addition first, also when one throws", () => {
     const { host, start, failures } = setup();
     const done: string[] = [];
