@@ -112,6 +112,8 @@ export class OrderFlow {
   /** Takes the next step of a slot. */
   consider(slot: Slot): void {
     const { cancellation } = this;
+    // A new slot may have executed orders of a previous run, which change what is left to do.
+    if (this.slots.unclaimed.hasClaimed) this.reconciliation.unrecorded.settle();
     const { isActive } = this.modes;
     const mode = isActive ? "active" : this.#modeOf(slot);
     const wish = isActive && this.protections.isIdle ? slot.wish : this.#wishOf(slot);
@@ -303,6 +305,10 @@ export class OrderFlow {
     this.exitTrims.look(fill.instId);
     this.#options.journal.append(fill);
     this.filled(fill);
+  }
+
+  claimClosings(): void {
+    this.protections.claimClosings();
   }
 
   recountAll(): void {

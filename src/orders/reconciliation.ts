@@ -53,6 +53,8 @@ interface ReconciliationOwner {
   recount(order: TrackedOrder): void;
   /** Orders found at the service are counted before they have a slot, and published only then. */
   recountAll(): void;
+  /** Protections claim executed orders of previous runs that closed what they cover. */
+  claimClosings(): void;
 }
 
 export class Reconciliation {

@@ -49,10 +49,11 @@ export class UnclaimedOrders {
     this.#waiting.set(order.clOrdId, { order, slotHash, generation });
   }
 
-  /** It is booked elsewhere, also where a slot has claimed it meanwhile. */
-  drop(clOrdId: string): void {
-    this.#waiting.delete(clOrdId);
+  /** It is booked elsewhere, also where a slot has claimed it meanwhile. Returns false where it was not here. */
+  drop(clOrdId: string): boolean {
+    const before = this.#claimed.length;
     this.#claimed = this.#claimed.filter(({ order }) => order.clOrdId !== clOrdId);
+    return this.#waiting.delete(clOrdId) || this.#claimed.length < before;
   }
 
   /** Oldest first. */

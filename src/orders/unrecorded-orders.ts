@@ -41,6 +41,8 @@ interface UnrecordedOwner {
   /** Books what the order executed, for its strategy. */
   recount(order: TrackedOrder): void;
   consider(slot: Slot): void;
+  /** Protections claim the orders that closed what they cover. */
+  claimClosings(): void;
 }
 
 /** Strategies have declared their slots by then, or wait for a market. */
@@ -77,7 +79,8 @@ export class UnrecordedOrders {
     this.#isReading = true;
     for (const record of [...records].reverse()) this.take(record);
     this.#isReading = false;
-    for (const order of this.#slots.unclaimed.all()) this.#claimByJournal(order);
+    this.#claimByJournal(this.#slots.unclaimed.all());
+    this.#owner.claimClosings();
     for (const strategy of this.#options.strategies ?? []) this.#slots.unclaimed.claimNamed(strategy);
     this.settle();
     this.#reportLater();
@@ -103,7 +106,8 @@ export class UnrecordedOrders {
     if (!hasExecuted(order)) return;
     this.#slots.unclaimed.keep(order, own.slotHash, own.generation);
     if (this.#isReading) return;
-    this.#claimByJournal(order);
+    this.#claimByJournal([order]);
+    this.#owner.claimClosings();
     this.settle();
     this.#reportLater();
   }
@@ -130,14 +134,21 @@ export class UnrecordedOrders {
     return end.after === undefined || isLater(generation, end.after);
   }
 
-  /** Books the order for the strategy of its slot, or of an order in the journal with the same slot. */
-  #claimByJournal(order: TrackedOrder): void {
-    const { slotHash = "" } = this.#ids.read(order.clOrdId) ?? {};
-    const slot = this.#slots.byHash(slotHash);
-    const strategy = slot?.strategy ?? this.#end?.owners.get(slotHash);
-    if (strategy === undefined) return;
-    this.#slots.unclaimed.drop(order.clOrdId);
-    this.#book(order, strategy, slot?.name ?? "", slotHash);
+  /**
+   * Books orders for the strategy of their slot, or of an order in the journal with the same slot. All owners are found before the first
+   * order is booked, because booking it may end the slot that the next one belongs to.
+   */
+  #claimByJournal(orders: readonly TrackedOrder[]): void {
+    const owned = orders.map((order) => {
+      const { slotHash = "" } = this.#ids.read(order.clOrdId) ?? {};
+      const slot = this.#slots.byHash(slotHash);
+      return { order, slotHash, name: slot?.name ?? "", strategy: slot?.strategy ?? this.#end?.owners.get(slotHash) };
+    });
+    for (const { order, slotHash, name, strategy } of owned) {
+      // What follows from the order before may have booked this one.
+      if (strategy === undefined || !this.#slots.unclaimed.drop(order.clOrdId)) continue;
+      this.#book(order, strategy, name, slotHash);
+    }
   }
 
   #book(order: TrackedOrder, strategy: string, name: string, slotHash: string): void {

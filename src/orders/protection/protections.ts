@@ -206,6 +206,11 @@ export class Protections {
     }
   }
 
+  /** Executed orders were found that no slot has: some may have closed what is protected, whose slot is not in use until it closes. */
+  claimClosings(): void {
+    for (const one of [...this.#held.values()].flat()) this.#claim(one);
+  }
+
   /** An order of a previous run that may still execute. */
   expect(clOrdId: string, planned: PlannedProtection): void {
     this.#planned.set(clOrdId, planned);
@@ -257,8 +262,14 @@ export class Protections {
     else held.push(one);
     this.isIdle = false;
     this.#changed.add(one);
-    this.#slots.claim(name.strategy, name.exitSlot);
+    this.#claim(one);
     return one;
+  }
+
+  /** Takes over executed orders of previous runs that closed what is protected. */
+  #claim({ protection: { name } }: HeldProtection): void {
+    this.#slots.claim(name.strategy, name.exitSlot);
+    this.#slots.claim(name.strategy, lateSlotOf(name.exitSlot));
   }
 
   /** A slot that no other protection uses: one slot may have opened positions of several instruments or sides. */

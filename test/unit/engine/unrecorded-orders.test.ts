@@ -141,6 +141,27 @@ describe("A journal that lacks its last orders", () => {
     await stop(world, life.engine);
   });
 
+  it("has a stop booked that closed what the journal protects in several orders", async () => {
+    const guarded = { ...entry, protect: { stopLoss: "59000" } };
+    await want(guarded);
+    await wantSecond(other);
+    keepCopy();
+    // Each order meets half of what it wants.
+    world.show(58_900);
+    for (const _ of [1, 2]) {
+      world.venue.quote(swap, 589_000, 10, 589_010, 10, world.clock.now());
+      await pass(world, 5_000);
+    }
+    expect(accountIn(world)).toBe("-0.03");
+    await restore();
+    await begin();
+    world.show(58_800);
+    await pass(world, 60_000);
+    expect([world.position(swap).qty, accountIn(world)]).toEqual(["0", "-0.03"]);
+    expect(anomalies("order.unrecorded")).toHaveLength(2);
+    await stop(world, life.engine);
+  });
+
   it("has what an order executed before it was canceled booked", async () => {
     keepCopy();
     world.venue.quote(swap, 600_000, 10, 600_010, 10, world.clock.now());
@@ -281,5 +302,32 @@ it("An order of a process that led before is booked when it is told of after the
   await want(exit);
   await pass(world, 20_000);
   expect([world.position(swap).qty, accountIn(world)]).toEqual(["0", "-0.03"]);
+  await stop(world, life.engine);
+});
+
+it("A stop that a process that led before sends late is booked, in whatever number of orders", async () => {
+  const pushes$ = new Subject<OrderRecord>();
+  world.pushes$ = pushes$;
+  const guarded = { ...entry, protect: { stopLoss: "59000" } };
+  await want(guarded);
+  await wantSecond(other);
+  const [sent = ""] = idsIn(life.events, "sent");
+  await crash(world, life);
+  await begin();
+  world.venue.onOrder((_, record) => pushes$.next(record));
+  await want(far("later", "30000"));
+  const ids = createClientOrderIds("main");
+  for (const later of [50, 51]) {
+    const clOrdId = ids.of(ids.slotHash("one", "in.exit"), (ids.read(sent)?.generation ?? 0) + later);
+    const body = { instId: swap, side: "sell", ordType: "market", sz: "600", clOrdId };
+    const wire = { method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "late" } as const;
+    world.venue.handle(wire, world.clock.now());
+  }
+  await pass(world, 1_000);
+  expect(world.position(swap).qty).toBe("0");
+  world.show(58_900);
+  await pass(world, 60_000);
+  expect([world.position(swap).qty, accountIn(world)]).toEqual(["0", "-0.03"]);
+  expect(anomalies("order.unattributed")).toEqual([]);
   await stop(world, life.engine);
 });
