@@ -98,6 +98,11 @@ export class Lease {
     return this.#error;
   }
 
+  /** Milliseconds since the request left that was last confirmed; infinite before the first. */
+  get unconfirmedMs(): number {
+    return this.#elapsed(this.#confirmed);
+  }
+
   get epoch(): number {
     return this.#epoch;
   }
@@ -130,10 +135,16 @@ export class Lease {
   }
 
   async #turn(): Promise<void> {
-    const asked = this.#instant();
+    let asked = this.#instant();
     try {
       if (this.#state === "waiting") await this.#look();
-      else await this.#renew(asked);
+      else {
+        if (this.#state === "held" && !this.#isValid()) {
+          await this.#renew(undefined);
+          asked = this.#instant();
+        }
+        if (this.#state === "held" || this.#state === "settling") await this.#renew(asked);
+      }
       this.#failing = undefined;
       this.#error = undefined;
     } catch (error) {
@@ -186,14 +197,20 @@ export class Lease {
     this.#state = isReleased ? "held" : "settling";
   }
 
-  async #renew(asked: Instant): Promise<void> {
+  /**
+   * Without the instant at which it is asked nothing is renewed, and the sequence number stays: it shows whether the store's answers arrive.
+   * A holder that heard none of them for most of its lease must not go on to prolong it.
+   */
+  async #renew(asked: Instant | undefined): Promise<void> {
     const { store, candidate, clock, onDeposed } = this.#options;
-    const [epoch, seq, valid, memory] = [this.#epoch, ++this.#seq, this.#isValid(), this.#memory];
+    const seq = asked === undefined ? this.#seq : ++this.#seq;
+    const [epoch, valid, memory] = [this.#epoch, this.#isValid(), this.#memory];
     const reply = await this.#answerOf(store.renew({ ...candidate, epoch, seq, valid, memory }));
     if (this.#state !== "held" && this.#state !== "settling") return;
     if (reply.kind === "unsure" && this.#state === "held") return this.#reclaim();
     this.#unsure = undefined;
     if (reply.kind === "renewed") {
+      if (asked === undefined) return;
       this.#confirmed = asked;
       this.#memory = reply.memory;
       this.#standbys = reply.standbys;

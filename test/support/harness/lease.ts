@@ -29,6 +29,8 @@ export class LeaseProcess {
   readonly deposedBy: string[] = [];
   /** This process alone does not reach the store. */
   isCutOff = false;
+  /** No answer of the store reaches this process; what it asks does. */
+  isDeaf = false;
   /** Why it must never take the lease. */
   refusal = "";
   isStopped = false;
@@ -58,7 +60,7 @@ export class LeaseProcess {
           if (isLost()) return;
           void call().then((answer) => {
             clock.setTimer(clock.now() + way(), () => {
-              if (!isLost()) this.#whenAwake(() => resolve(answer));
+              if (!this.isDeaf && !isLost()) this.#whenAwake(() => resolve(answer));
             });
           }, reject);
         };

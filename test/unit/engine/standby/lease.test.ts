@@ -136,6 +136,34 @@ describe("A lease", () => {
     expect([first.standing, second.standing]).toEqual(["leading", "waiting"]);
   });
 
+  it("goes to the next when its holder hears no answer, although what it asks reaches the store", async () => {
+    const { first, second, pass, clock } = await led();
+    first.isDeaf = true;
+    const from = clock.now();
+    let leadsAt = 0;
+    await pass(60_000, () => {
+      if (second.standing === "leading") leadsAt ||= clock.now();
+      expect(second.standing === "leading" && first.standing === "leading").toBe(false);
+    });
+    expect(leadsAt - from).toBeGreaterThanOrEqual(0.8 * leaseMs + leaseMs + toleranceMs - 1_100);
+    expect(leadsAt - from).toBeLessThan(0.8 * leaseMs + leaseMs + toleranceMs + 1_100);
+    first.isDeaf = false;
+    await pass(1_100);
+    expect([first.standing, first.deposedBy]).toEqual(["over", ["second"]]);
+  });
+
+  it("stays with its holder after the store was away for longer than it, whoever asks first then", async () => {
+    for (const waitMs of [0, 100, 200, 300, 400]) {
+      const { first, second, pass, network } = await led();
+      await pass(waitMs);
+      network.isDown = true;
+      await pass(30_000);
+      network.isDown = false;
+      await pass(2_000);
+      expect([first.standing, second.standing]).toEqual(["leading", "waiting"]);
+    }
+  });
+
   it("leaves nothing to one that was stopped while the store is away, until it has asked in vain for a while", async () => {
     const { first, pass, network } = await led();
     network.isDown = true;
