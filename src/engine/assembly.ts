@@ -98,7 +98,6 @@ export const assemble = (
     (isExit ? undefined : beating.refused()) ??
     service.ordersRefused?.();
   const refused = ifAny([durable, config.standby, config.watchdog, service.ordersRefused], refusal);
-  const flagOnly = config.standby === undefined ? undefined : (): string | undefined => standby.flagOnly();
   const onFound = (uid: string, found: FoundIntent): void => durable?.found(uid, found);
   const onLoss = (reason: string): void => haltForLoss(accounts, durable, reason);
   const onProtection = (uid: string, record: ProtectionRecord): void => durable?.protection(uid, record);
@@ -109,7 +108,7 @@ export const assemble = (
     contract,
     service,
     refused,
-    flagOnly,
+    ...exitLimitsOf(config, standby),
     onFound,
     onLoss,
     onProtection,
@@ -152,6 +151,13 @@ export const assemble = (
 
 const journalOf = (config: CheckedConfig, parts: JournalParts): LateJournal | undefined =>
   config.journal === undefined ? undefined : new LateJournal(config, parts);
+
+/** What limits exits beside another process that may lead; without a standby nothing does. */
+const exitLimitsOf = (
+  { standby: settings }: CheckedConfig,
+  standby: StandbyClient,
+): Partial<Pick<StandbyClient, "flagOnly" | "yieldMs">> =>
+  settings === undefined ? {} : { flagOnly: () => standby.flagOnly(), yieldMs: () => standby.yieldMs() };
 
 /** What is asked with every placement, left out where none of the parts that answer it is there. */
 const ifAny = <T>(parts: readonly unknown[], asked: T): T | undefined =>

@@ -39,6 +39,8 @@ export interface StandbyClient {
   refusal(isExit: boolean): string | undefined;
   /** Why exits may leave only with the service's reduce-only flag. */
   flagOnly(): string | undefined;
+  /** Milliseconds for which an exit lets another process that may lead go first. */
+  yieldMs(): number;
   /** The folder of the journal, for a leader. */
   readonly openDisk: ((dir: string) => Promise<Disk>) | undefined;
   health(): StandbyHealth;
@@ -64,6 +66,7 @@ export const standbyClientOf = (parts: StandbyParts): StandbyClient => {
     blocks: () => undefined,
     refusal: () => undefined,
     flagOnly: () => undefined,
+    yieldMs: () => 0,
     openDisk,
     health: () => none,
     isHandedOver: false,
@@ -146,6 +149,10 @@ class LateStandby implements StandbyClient {
 
   flagOnly(): string | undefined {
     return this.#standby?.flagOnly();
+  }
+
+  yieldMs(): number {
+    return this.#standby?.yieldMs() ?? 0;
   }
 
   readonly openDisk = async (): Promise<Disk> => this.#loaded().disk;

@@ -50,7 +50,9 @@ interface UserAccountParts {
   /** Reason why no order may be sent now; undefined when orders may be sent. */
   readonly refused: ((isExit: boolean) => string | undefined) | undefined;
   /** Reason why exits may leave only with the service's reduce-only flag. */
-  readonly flagOnly: (() => string | undefined) | undefined;
+  readonly flagOnly?: (() => string | undefined) | undefined;
+  /** Milliseconds for which an exit lets another process that may lead go first. */
+  readonly yieldMs?: (() => number) | undefined;
   /** An order that the journal may lack was found at the service. */
   readonly onFound: (uid: string, found: FoundIntent) => void;
   /** All strategies together have lost more than they may. */
@@ -124,6 +126,7 @@ const createUserAccount = (
     pauses: () => pausesNow(config.orders.postOnlyPause, ledger.state(clock.now()), user),
     refused,
     flagOnly,
+    yieldMs: parts.yieldMs,
     onFound: (order) => {
       parts.onFound(user.uid, intentOf(order, clock.now(), orderManager.plannedOf(order.clOrdId)));
     },

@@ -38,6 +38,7 @@ interface ExitsOptions {
   readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly contractValues?: Pick<ContractValues, "isKnown" | "positionsOf"> | undefined;
+  readonly yieldMs?: (() => number) | undefined;
 }
 
 interface ExitsOwner {
@@ -61,6 +62,11 @@ interface Wait {
   readonly since: number;
 }
 
+interface Yield {
+  readonly wish: WantedOrder;
+  readonly until: number;
+}
+
 export class Exits {
   readonly #clock: Clock;
   readonly #profile: Profile;
@@ -70,7 +76,10 @@ export class Exits {
   readonly #limits: ExitLimits;
   readonly #owner: ExitsOwner;
   readonly #rules: { readonly profile: Profile; readonly instruments: () => ReadonlyMap<string, InstrumentRecord> };
+  readonly #yieldMs: () => number;
   readonly #waits = new Map<Slot, Wait>();
+  /** Exits that let another process go first. */
+  readonly #yields = new WeakMap<Slot, Yield>();
   readonly waits: { readonly size: number } = this.#waits;
   /** Slots whose exit is to be placed again. */
   readonly #retries = new Set<Slot>();
@@ -80,7 +89,7 @@ export class Exits {
   readonly #forgotten: ForgottenExits | undefined;
 
   constructor(
-    { clock, contract, gateway, journal, instruments, contractValues }: ExitsOptions,
+    { clock, contract, gateway, journal, instruments, contractValues, yieldMs }: ExitsOptions,
     slots: Slots,
     limits: ExitLimits,
     owner: ExitsOwner,
@@ -89,6 +98,7 @@ export class Exits {
     this.#profile = contract.profile;
     this.#journal = journal;
     this.#instruments = instruments;
+    this.#yieldMs = yieldMs ?? (() => 0);
     this.unprotected = new UnprotectedPositions(journal, limits);
     this.#slots = slots;
     this.#limits = limits;
@@ -142,6 +152,7 @@ export class Exits {
     if (slot.rest !== undefined && !sameWish(slot.rest.wish, wish)) this.#drop(slot);
     if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wish, slot.rest))) return true;
     if (wish.reduceOnly !== true) return false;
+    if (this.#isYielding(slot, wish)) return true;
     const isFree =
       slot.isLate || !this.#limits.isLeaving(wish.instId, wish.side, slot.reserved ? slot.strategy : undefined);
     if (isFree) {
@@ -222,7 +233,8 @@ export class Exits {
 
   #wakeAt(slot: Slot, at: number): void {
     this.#clock.setTimer(at, () => {
-      if (this.#waits.has(slot) || (slot.rest !== undefined && slot.order === undefined)) this.#owner.consider(slot);
+      if (this.#waits.has(slot) || this.#yields.has(slot) || (slot.rest !== undefined && slot.order === undefined))
+        this.#owner.consider(slot);
     });
   }
 
@@ -309,6 +321,21 @@ export class Exits {
     return instrument === undefined || (byHand && !reserved)
       ? undefined
       : lackOf(this.#limits.of(strategy, instId, side), instrument);
+  }
+
+  /** Another process may send the same exit: where the flag does not keep the two within what the strategy holds, that one goes first. */
+  #isYielding(slot: Slot, wish: WantedOrder): boolean {
+    const ms = this.#yieldMs();
+    if (ms === 0 || this.#limits.isBounded(slot.strategy, wish.instId, wish.side)) {
+      this.#yields.delete(slot);
+      return false;
+    }
+    const now = this.#clock.now();
+    const known = this.#yields.get(slot);
+    if (known !== undefined && sameWish(known.wish, wish)) return now < known.until;
+    this.#yields.set(slot, { wish, until: now + ms });
+    this.#wakeAt(slot, now + ms);
+    return true;
   }
 
   #lacks(slot: Slot, wish: WantedOrder): boolean {

@@ -45,6 +45,8 @@ export interface OrderFlowOptions {
   readonly priceSilenceMs?: number | undefined;
   /** Why exits may leave only with the service's reduce-only flag, in words; undefined where they may leave without. */
   readonly flagOnly?: (() => string | undefined) | undefined;
+  /** Milliseconds for which an exit lets another process that may lead go first, where the flag would not keep the two apart. */
+  readonly yieldMs?: (() => number) | undefined;
   /** An order that the journal may lack was found at the service: for the next run. */
   readonly onFound?: (order: TrackedOrder) => void;
   /** What protects a position changed: for the next run. */

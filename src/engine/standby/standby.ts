@@ -3,7 +3,7 @@
  *
  * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and exits only once its
  * lease has run out or its journal's copy lacks something, and once the lease has run out no exit without the service's reduce-only
- * flag; before it leads its folder holds the journal of the one before; one that was deposed never leads again, its engine ends.
+ * flag, nor one that the next leader may be sending; before it leads its folder holds the journal of the one before; one that was deposed never leads again, its engine ends.
  * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start (engine/recovery.ts).
  */
 import { firstValueFrom } from "rxjs";
@@ -131,6 +131,17 @@ export class Standby {
     if (this.#lease.standing !== "alone") return undefined;
     this.#hasKeptBack = true;
     return unflagged;
+  }
+
+  /**
+   * Milliseconds for which an exit that the next leader may send as well lets that one go first; 0 while no other process can lead. The two
+   * would otherwise leave at the same price in the same instant, and the flag of one does not keep both within what a strategy holds.
+   */
+  yieldMs(): number {
+    const { leaseMs, toleranceMs } = this.#options;
+    const since = this.#lease.unconfirmedMs;
+    if (this.#lease.standing !== "alone" || since < leaseMs) return 0;
+    return Math.max(0, leaseMs + toleranceMs + startMsMax - since) + firstMs;
   }
 
   /** Why no order may be sent, or none but exits. */
@@ -266,6 +277,10 @@ export class Standby {
 }
 
 const turnsPerLease = 20;
+/** From the moment a process leads until it has sent the exits that are due. */
+const startMsMax = 5_000;
+/** From a price until the leader's exit is executed and known here. */
+const firstMs = 3_000;
 /** One answer that is late is no anomaly; then about every minute with the lease that is usual. */
 const firstNoted = 2;
 const attemptsPerNote = 120;

@@ -82,6 +82,8 @@ export interface RigOptions {
   readonly instance?: string;
   /** Why exits may leave with the service's flag only. */
   readonly flagOnly?: () => string | undefined;
+  /** Milliseconds for which an exit lets another process go first. */
+  readonly yieldMs?: () => number;
   /** Stands between the orders, the resources and the gateway. */
   readonly door?: (gateway: Gateway) => Gateway;
   /** The service of an earlier rig goes on. */
@@ -206,6 +208,7 @@ export const createRig = (options: RigOptions = {}) => {
       },
     },
     flagOnly: options.flagOnly,
+    yieldMs: options.yieldMs,
     onProtection: (record) => protectionRecords.push(record),
     onOpenOrders: (count) => {
       openCounts.push(count);

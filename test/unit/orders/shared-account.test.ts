@@ -99,6 +99,50 @@ describe("An exit that may leave with the service's flag only", () => {
   });
 });
 
+describe("An exit that another process may send as well", () => {
+  const setUp = (yieldMs: () => number) => {
+    const rig = desk({ profile: inBase, flagOnly: () => "another process may lead", yieldMs });
+    want(rig, "a", entry("buy", "0.01"));
+    return rig;
+  };
+
+  it("lets that one go first where other strategies have the product, and leaves when nothing has come of it", () => {
+    const rig = setUp(() => 20_000);
+    want(rig, "b", entry("sell", "0.006"));
+    want(rig, "a", exit("sell"));
+    rig.run(10_000);
+    expect(sent(rig, 2)).toEqual([]);
+    rig.run(15_000);
+    expect(sent(rig, 2)).toEqual([{ sz: "0.004", flag: true }]);
+  });
+
+  it("does not leave when the other process has sent it meanwhile", () => {
+    const rig = setUp(() => 20_000);
+    want(rig, "b", entry("sell", "0.006"));
+    want(rig, "a", exit("sell"));
+    rig.run(1_000);
+    want(rig, "a");
+    rig.run(60_000);
+    expect(sent(rig, 2)).toEqual([]);
+  });
+
+  it("leaves at once when no other process can lead any more, and where its strategy is alone", () => {
+    let ms = 60_000;
+    const rig = setUp(() => ms);
+    want(rig, "b", entry("sell", "0.006"));
+    want(rig, "a", exit("sell"));
+    rig.run(2_000);
+    expect(sent(rig, 2)).toEqual([]);
+    ms = 0;
+    rig.orderManager.reconsider();
+    rig.run(100);
+    expect(sent(rig, 2)).toEqual([{ sz: "0.004", flag: true }]);
+    const alone = setUp(() => 60_000);
+    want(alone, "a", exit("sell"));
+    expect(sent(alone, 1)).toEqual([{ sz: "0.01", flag: true }]);
+  });
+});
+
 describe("Two strategies with opposite positions", () => {
   it.each(["quote_notional", "base", "contracts"] as const)("each close exactly their own, by sizes in %s", (unit) => {
     const rig = desk({ profile: { order: { szUnit: { SPOT: unit, SWAP: unit } } } });

@@ -138,9 +138,16 @@ describe("A process with a standby", () => {
     expect(standby.blocks(placing("netting exit"))).toContain("with the reduce-only flag only");
     expect(standby.blocks(requestOf("amendOrder", { body: { clOrdId: "netting exit" } }))).toBeDefined();
     expect(standby.flagOnly()).toContain("another process may lead");
+    // What leaves before a whole lease has passed is executed before another process leads.
+    expect(standby.yieldMs()).toBe(0);
+    await pass(1_500);
+    expect(standby.yieldMs()).toBeGreaterThan(10_000);
+    await pass(60_000);
+    expect(standby.yieldMs()).toBe(3_000);
     store.renew = renew;
     await pass(1_000);
     expect([standby.blocks(placing("netting exit")), standby.flagOnly()]).toEqual([undefined, undefined]);
+    expect(standby.yieldMs()).toBe(0);
     expect(told).toContain("back");
   });
 
