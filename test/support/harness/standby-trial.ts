@@ -5,12 +5,9 @@
  * The service counts: every request that it acts on is noted with its key, and each process has a key of its own. After each takeover the
  * market calms down and what the engine knows is compared with what the service knows: open orders, position, profit and fees.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { add, compare, sub } from "../../../src/decimal.ts";
@@ -18,9 +15,10 @@ import { createRandom, type Random } from "../../../src/random.ts";
 import { startVenueServer, type VenueServer } from "../../../src/venue/server/server.ts";
 import { createVenue, type Venue } from "../../../src/venue/venue.ts";
 import { type OwnRedis, startRedis } from "./redis.ts";
+import { type Report, StandbyPlace } from "./standby-place.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const instId = "BTC-USDT-SWAP";
+const config = "standby.ts";
 const permissions = ["read", "trade_futures", "trade_spot"];
 const money = "1000000";
 const names = ["a", "b"] as const;
@@ -54,61 +52,8 @@ interface Write {
   readonly at: number;
 }
 
-interface Report {
-  readonly qty: string;
-  readonly realised: string;
-  readonly fees: string;
-  readonly open: readonly { readonly clOrdId: string; readonly phase: string }[];
-}
-
-interface Seen {
-  readonly type: string;
-  readonly at: number;
-}
-
 const clock = createSystemClock();
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** One place of the pair: a process after another, in one folder and with one key. */
-class Place {
-  readonly key: string;
-  readonly events: Seen[] = [];
-  report: Report | undefined;
-  said = "";
-  child: ChildProcess | undefined;
-  exit: Promise<void> = Promise.resolve();
-  readonly #env: NodeJS.ProcessEnv;
-
-  constructor(name: string, env: NodeJS.ProcessEnv, dir: string) {
-    this.key = `key-${name}`;
-    const credentials = {
-      TRIAL_API_KEY: this.key,
-      TRIAL_SECRET_KEY: `${this.key} secret`,
-      TRIAL_PASSPHRASE: `${this.key} phrase`,
-    };
-    this.#env = { ...process.env, NO_COLOR: "1", ...env, ...credentials, TRIAL_NAME: name, TRIAL_DIR: join(dir, name) };
-  }
-
-  start(): void {
-    const argv = [join(root, "src/cli/sluice.mjs"), "run", "test/support/configs/standby.ts", "--json"];
-    const child = spawn(process.execPath, argv, { cwd: root, env: this.#env, stdio: ["ignore", "pipe", "pipe"] });
-    this.child = child;
-    this.report = undefined;
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      if (/"type":"(standby|engine)\./.test(line)) this.events.push(JSON.parse(line) as Seen);
-    });
-    createInterface({ input: child.stderr }).on("line", (line) => {
-      const text = /REPORT (.*)$/.exec(line)?.[1];
-      if (text === undefined) this.said = `${this.said}\n${line}`.slice(-2_000);
-      else this.report = JSON.parse(text) as Report;
-    });
-    this.exit = new Promise((resolve) => child.once("exit", () => resolve()));
-  }
-
-  last(type: string, since = 0): Seen | undefined {
-    return this.events.findLast((event) => event.type === type && event.at >= since);
-  }
-}
 
 export class StandbyTrial {
   readonly problems: string[] = [];
@@ -120,7 +65,7 @@ export class StandbyTrial {
   readonly #venue: Venue;
   readonly #writes: Write[];
   readonly #dir = mkdtempSync(join(tmpdir(), "sluice-standby-"));
-  readonly #places: readonly [Place, Place];
+  readonly #places: readonly [StandbyPlace, StandbyPlace];
   readonly #ticking: NodeJS.Timeout;
   #px = 100_000;
 
@@ -139,7 +84,7 @@ export class StandbyTrial {
       TRIAL_STEP_MS: String(options.stepMs),
       TRIAL_SHARED: options.shared === true ? "yes" : "",
     };
-    this.#places = [new Place("a", env, this.#dir), new Place("b", env, this.#dir)];
+    this.#places = [new StandbyPlace("a", config, env, this.#dir), new StandbyPlace("b", config, env, this.#dir)];
     this.#ticking = setInterval(() => this.#quote(), 100);
   }
 
@@ -267,18 +212,18 @@ export class StandbyTrial {
     this.#server.board.ticker({ instId, last: String(this.#px), bidPx, bidSz: "1", askPx, askSz: "1", at });
   }
 
-  #leader(): Place {
+  #leader(): StandbyPlace {
     const [first, second] = this.#places;
-    const ledAt = (place: Place): number => place.last("standby.leading")?.at ?? 0;
+    const ledAt = (place: StandbyPlace): number => place.last("standby.leading")?.at ?? 0;
     return ledAt(first) > ledAt(second) ? first : second;
   }
 
-  #other(place: Place): Place {
+  #other(place: StandbyPlace): StandbyPlace {
     return place === this.#places[0] ? this.#places[1] : this.#places[0];
   }
 
   /** A new leader has placed something of its own. */
-  async #trades(place: Place): Promise<void> {
+  async #trades(place: StandbyPlace): Promise<void> {
     const since = clock.now();
     await this.#until(`${place.key} places orders`, () =>
       this.#writes.find(({ key, path, at }) => key === place.key && path.endsWith("/order") && at > since),
@@ -300,7 +245,7 @@ export class StandbyTrial {
     for (const [clOrdId, count] of counts) if (count > 1) this.problems.push(`${clOrdId} was placed ${count} times`);
   }
 
-  async #compare(place: Place, ending: LeaderEnding): Promise<void> {
+  async #compare(place: StandbyPlace, ending: LeaderEnding): Promise<void> {
     this.#px = 80_000;
     let difference = "nothing was reported";
     let calm = 0;
