@@ -15,12 +15,14 @@ export { checkOptions, type OptionRules } from "./contract/option-check.ts";
 export { grid, plain } from "./decimal.ts";
 export { didYouMean, messageOf } from "./errors.ts";
 export type { Fixture, FixtureManifest, FixtureNote, WriteOptions } from "./market/tape/fixture.ts";
-export { openForAdding } from "./market/tape/fixture-addition.ts";
-export { append, growing, held } from "./market/tape/import-columns.ts";
-export { createDecimalPool, type DecimalColumn, parseDecimal } from "./market/tape/import-decimals.ts";
+export {
+  type FixtureSources,
+  type FixtureWriter,
+  type FixtureWriterOptions,
+  openFixtureWriter,
+} from "./market/tape/fixture-writer.ts";
 export { microsecondsOf } from "./market/tape/import-instants.ts";
-export { createNotes } from "./market/tape/read-recording.ts";
 export { emptyColumns, type Series, seriesOf, type TapeInstrument } from "./market/tape/tape.ts";
-export { joinTapes } from "./market/tape/tape-join.ts";
+export type { TextRow, TextSeries, TextSeriesOf } from "./market/tape/text-series.ts";
 export { duration, percent } from "./report/number-format.ts";
 export { RollingWindow } from "./scheduler/quota/rolling-window.ts";

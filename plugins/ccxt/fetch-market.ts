@@ -10,19 +10,18 @@ import { existsSync } from "node:fs";
 import { SluiceError } from "sluice";
 import {
   type Clock,
-  createNotes,
   createSystemClock,
   type Fixture,
-  joinTapes,
+  type FixtureWriter,
   messageOf,
   microsecondsOf,
-  openForAdding,
+  openFixtureWriter,
   type WriteOptions,
 } from "sluice/extension";
 import { type BarCursor, type BarRow, barMsOf, barPager } from "./candle-pages.ts";
 import { type Exchange, type ExchangeChoice, openExchange } from "./ccxt-exchange.ts";
 import { barUnitOf, type InstrumentTerms, marketNamed, type NamedMarket, termsOf } from "./ccxt-symbols.ts";
-import { barTape, type FetchedFixture, tradeTape } from "./fetched-rows.ts";
+import { addBars, addTrades, type FetchedFixture } from "./fetched-rows.ts";
 import { PageStore, type Span } from "./page-store.ts";
 import { type TradeCursor, type TradeRow, tradePager } from "./trade-pages.ts";
 
@@ -72,7 +71,7 @@ export const fetchInto = async (options: FetchMarketOptions): Promise<FetchedFix
   const timeframe = options.bar ?? "1m";
   const barMs = kind === "candles" ? (barMsOf(timeframe) ?? badBar(timeframe)) : 0;
   const span = spanOf(options, clock);
-  const target = openForAdding(out, force);
+  const writer = openFixtureWriter(out, { force });
   const exchange = await openExchange(options.exchange, {
     clock,
     exact: true,
@@ -83,31 +82,26 @@ export const fetchInto = async (options: FetchMarketOptions): Promise<FetchedFix
   const folder = `${out.replace(/[/\\]+$/, "")}.part`;
   const job: Job = { ...span, exchange, markets, kind, timeframe, barMs, folder, onProgress };
   checkOffer(job);
-  const { before } = target;
+  const { before } = writer;
   if (kind === "trades" && !force && before !== undefined)
     for (const { instId } of markets) checkFree(out, before, instId, span);
   const fetched = [];
   try {
-    for (const [index] of markets.entries()) fetched.push(await fetchOne(job, index));
+    for (const [index] of markets.entries()) fetched.push(await fetchOne(writer, job, index));
   } catch (error) {
     throw resumable(error, folder);
   } finally {
     await exchange.end();
   }
-  const notes = createNotes();
-  for (const { what, count } of fetched.flatMap((one) => one.notes)) notes.note(what, count);
-  const tapes = fetched.filter(({ tape }) => tape.length > 0).map(({ tape }) => ({ name: exchange.id, tape }));
-  const gaps = fetched.flatMap((one) => one.gaps);
-  if (tapes.length === 0) throw nothingIn(job);
-  const tape = joinTapes(tapes, { overlap: "refuse", note: notes.note });
+  if (fetched.every(({ rows }) => rows === 0)) throw nothingIn(job);
   const what = kind === "candles" ? `${timeframe} bars` : "Trades";
   const sources = [`${what} of ${exchange.id} by ccxt.`];
-  const manifest = target.add({ name: exchange.id, tape, sources, notes: notes.list() }, { sameBars: true });
+  const { manifest } = writer.write({ name: exchange.id, sources, sameBars: true });
   for (const { store } of fetched) store.remove();
-  return { ...manifest, gaps };
+  return { ...manifest, gaps: fetched.flatMap(({ gaps }) => gaps) };
 };
 
-const fetchOne = async (job: Job, index: number) => {
+const fetchOne = async (writer: FixtureWriter, job: Job, index: number) => {
   const { exchange, markets, kind, from, to, barMs, timeframe, folder, onProgress } = job;
   const market = markets[index] as NamedMarket;
   const { instId, symbol } = market;
@@ -121,11 +115,11 @@ const fetchOne = async (job: Job, index: number) => {
   if (kind === "trades") {
     const store = new PageStore<TradeRow, TradeCursor>(folder, name);
     await store.fill(tradePager(exchange, market, { from, to }), onPage);
-    return { store, ...(await tradeTape(store, of)) };
+    return { store, ...(await addTrades(writer, store, of)) };
   }
   const store = new PageStore<BarRow, BarCursor>(folder, name);
   await store.fill(barPager(exchange, market, { from, to, barMs, timeframe }), onPage);
-  return { store, ...(await barTape(store, { ...of, barMs, unit: barUnitOf(exchange, market) })) };
+  return { store, ...(await addBars(writer, store, { ...of, barMs, unit: barUnitOf(exchange, market) })) };
 };
 
 export const termsAt = async ({

@@ -2,7 +2,7 @@
  * `sluice data`: lists, shows, checks, cuts, merges and pushes fixtures.
  *
  * Invariants: with `--json` exactly one JSON document goes to stdout; a fixture is changed by none of them, and written only where `--out` or `--to` says.
- * Not here: how windows are cut (backtest/sweep/cut.ts), how tapes are joined (market/tape/tape-join.ts).
+ * Not here: how windows are cut (backtest/sweep/cut.ts), how tapes are joined (market/tape/fixture-writer.ts).
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -11,19 +11,11 @@ import { cutTape } from "../backtest/sweep/cut.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { parseInstId } from "../contract/inst-id.ts";
 import { didYouMean, messageOf, SluiceError } from "../errors.ts";
-import {
-  checkWritable,
-  type FixtureManifest,
-  readFixture,
-  readManifest,
-  writeFixture,
-} from "../market/tape/fixture.ts";
+import { type FixtureManifest, readFixture, readManifest } from "../market/tape/fixture.ts";
 import { findingsOf } from "../market/tape/fixture-findings.ts";
+import { type FixtureWriter, openFixtureWriter } from "../market/tape/fixture-writer.ts";
 import { microsecondsOf } from "../market/tape/import-instants.ts";
-import type { WrittenFixture } from "../market/tape/import-market.ts";
-import { createNotes } from "../market/tape/read-recording.ts";
 import { createTape, type Tape } from "../market/tape/tape.ts";
-import { joinTapes } from "../market/tape/tape-join.ts";
 import { grouped, minuteOf } from "../report/number-format.ts";
 import { findingLine, fixtureSummary } from "./fixture-summary.ts";
 import { type CliIo, jsonText, transientLine } from "./io.ts";
@@ -199,7 +191,7 @@ const check = (dirs: readonly string[], { json }: Flags, io: CliIo): void => {
 };
 
 const cut = (dir: string, { out, from, to, instrument, force = false, json }: CutFlags, io: CliIo): void => {
-  checkWritable(out, { force });
+  const writer = openFixtureWriter(out, { force, isNew: true });
   const { tape, manifest } = readFixture(dir);
   const chosen = instrument === undefined ? tape : only(tape, instrument, dir);
   // The end of a window is not in it; the last rows of a recording are.
@@ -213,16 +205,14 @@ const cut = (dir: string, { out, from, to, instrument, force = false, json }: Cu
       "USAGE",
       `${dir}: nothing in it lies from ${from ?? "its start"} to ${to ?? "its end"}; it holds ${manifest.startAt} to ${manifest.endAt}.`,
     );
+  writer.add(dir, part);
   const source = `Part of ${basename(dir)}: ${manifest.source}`;
-  io.out(
-    fixtureSummary(
-      {
-        fixture: out,
-        ...writeFixture(out, part, { source, ...(manifest.feed && { feed: manifest.feed }) }, { force }),
-      },
-      json === true,
-    ),
-  );
+  const { manifest: made } = writer.write({
+    name: dir,
+    sources: [source],
+    ...(manifest.feed && { feed: manifest.feed }),
+  });
+  io.out(fixtureSummary({ fixture: out, ...made }, json === true));
 };
 
 const instantOf = (option: string, text: string | undefined): number | undefined => {
@@ -255,7 +245,7 @@ const only = ({ instruments, series }: Tape, wanted: readonly string[], dir: str
 
 const merge = (dirs: readonly string[], { out, force = false, json }: WriteFlags, io: CliIo): void => {
   if (dirs.length < 2) throw new SluiceError("USAGE", "Name two fixtures or more.");
-  checkWritable(out, { force });
+  const writer = openFixtureWriter(out, { force, isNew: true });
   const clock = createSystemClock();
   const [progress, startedAt] = [transientLine(io), clock.now()];
   // Joining and writing take about as long as reading.
@@ -263,7 +253,7 @@ const merge = (dirs: readonly string[], { out, force = false, json }: WriteFlags
     progress.show(() => stepsText(done, 2 * dirs.length, `steps, ${what}`, clock.now() - startedAt));
   };
   try {
-    io.out(fixtureSummary(merged(dirs, out, force, step), json === true));
+    io.out(fixtureSummary({ fixture: out, ...merged(dirs, writer, step) }, json === true));
   } finally {
     progress.clear();
   }
@@ -271,18 +261,16 @@ const merge = (dirs: readonly string[], { out, force = false, json }: WriteFlags
 
 const merged = (
   dirs: readonly string[],
-  out: string,
-  force: boolean,
+  writer: FixtureWriter,
   step: (done: number, what: string) => void,
-): WrittenFixture => {
-  const fixtures = dirs.map((dir, index) => {
+): FixtureManifest => {
+  const sources = dirs.map((dir, index) => {
     step(index, `reading ${dir}`);
-    return { name: dir, ...readFixture(dir) };
+    const { tape, manifest } = readFixture(dir);
+    for (const { what, count } of manifest.notes) writer.note(what, count);
+    writer.add(dir, tape);
+    return manifest.source;
   });
   step(dirs.length, "writing");
-  const { note, list: notes } = createNotes();
-  for (const { manifest } of fixtures) for (const { what, count } of manifest.notes) note(what, count);
-  const tape = joinTapes(fixtures, { overlap: "same", note });
-  const source = [...new Set(fixtures.map(({ manifest }) => manifest.source))].join(" ");
-  return { fixture: out, ...writeFixture(out, tape, { source, notes: notes() }, { force }) };
+  return writer.write({ name: "the merge", sources: [[...new Set(sources)].join(" ")] }).manifest;
 };

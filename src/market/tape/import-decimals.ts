@@ -4,8 +4,9 @@
  * Invariants: exact integers throughout; the step found divides every value read (their greatest common divisor); a value
  * that needs more than 2^53 is refused at its line, never rounded.
  */
-import { div, grid } from "../../decimal.ts";
+import { grid } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
+import { commonDivisor, decimalOf } from "./common-step.ts";
 import { type Growing, growing, held, makeRoom } from "./import-columns.ts";
 
 /** `count` divided by ten to the `places`. A count of 2^53 or more has lost digits and is refused where it is stored. */
@@ -156,18 +157,4 @@ export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): Dec
     },
     step: () => given?.step ?? (unit === 0 ? "1" : spelled(unit)),
   };
-};
-
-/** `count` divided by ten to the `places`, as text. */
-export const decimalOf = (count: number, places: number): string =>
-  div(String(count), `1${"0".repeat(places)}`, places);
-
-export const commonDivisor = (a: number, b: number): number => {
-  let divisor = b;
-  for (let rest = a; rest !== 0; ) {
-    const next = divisor % rest;
-    divisor = rest;
-    rest = next;
-  }
-  return divisor;
 };

@@ -5,8 +5,9 @@
  * leaves room for adding bars up.
  */
 import { grid } from "../../decimal.ts";
+import { commonDivisor, decimalOf } from "./common-step.ts";
 import { append, growing } from "./import-columns.ts";
-import { commonDivisor, decimalOf, importInvalid, type Parsed, parseDecimal } from "./import-decimals.ts";
+import { importInvalid, type Parsed, parseDecimal } from "./import-decimals.ts";
 
 interface Volumes {
   readonly lotSize: string;

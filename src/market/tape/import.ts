@@ -3,18 +3,17 @@
  *
  * Invariants: a folder that must not be overwritten is refused before anything is read; an import that is stopped leaves what was
  * there; the same files and options give the same contentHash.
- * Not here: reading a file (read-recording.ts), what a fixture that is there keeps (fixture-addition.ts), joining (tape-join.ts).
+ * Not here: reading a file (read-recording.ts), what a fixture keeps that is added to (fixture-writer.ts).
  */
 import { basename } from "node:path";
 import { SluiceError } from "../../errors.ts";
 import { partsOf, type TextPart } from "./byte-source.ts";
 import type { FixtureManifest, FixtureNote, WriteOptions } from "./fixture.ts";
-import { openForAdding } from "./fixture-addition.ts";
 import { type FixtureFinding, findingsOf } from "./fixture-findings.ts";
+import { openFixtureWriter } from "./fixture-writer.ts";
 import { filesNamed, type InstrumentChoice, instrumentOf } from "./import-names.ts";
-import { createNotes, type RecordingOptions, type RowsFound, readPart } from "./read-recording.ts";
+import { type RecordingOptions, type RowsFound, readPart } from "./read-recording.ts";
 import type { Tape } from "./tape.ts";
-import { joinTapes } from "./tape-join.ts";
 
 /** How far an import has come. */
 export interface ImportProgress {
@@ -65,25 +64,17 @@ export interface Imported extends FixtureManifest {
 
 export const importRecordings = async (options: ImportOptions): Promise<Imported> => {
   const { out, force = false, signal } = options;
-  const target = openForAdding(out, force);
+  const writer = openFixtureWriter(out, { force });
   const files = await readFiles(options);
-  const notes = createNotes();
-  for (const { what, count } of files.flatMap((file) => file.notes)) notes.note(what, count);
-  const tape = joinTapes(
-    files.map(({ file, tape }) => ({ name: basename(file), tape })),
-    { overlap: "same", note: notes.note },
-  );
-  const feed = files.find((file) => file.feed !== undefined)?.feed;
-  const added = {
-    name: "the import",
-    tape,
-    sources: files.map(({ source }) => source),
-    notes: notes.list(),
-    ...(feed && { feed }),
-  };
+  for (const { file, tape, notes } of files) {
+    for (const { what, count } of notes) writer.note(what, count);
+    writer.add(basename(file), tape);
+  }
   if (signal?.aborted) throw stopped();
-  const manifest = target.add(added);
-  const problems = findingsOf(tape).filter(({ kind }) => kind === "problem");
+  const sources = files.map(({ source }) => source);
+  const feed = files.find((file) => file.feed !== undefined)?.feed;
+  const { manifest, added } = writer.write({ name: "the import", sources, ...(feed && { feed }) });
+  const problems = findingsOf(added).filter(({ kind }) => kind === "problem");
   return {
     ...manifest,
     files: files.map(({ part: _part, tape: _tape, source: _source, feed: _feed, found: _found, ...file }) => file),

@@ -242,7 +242,7 @@ const eventTape = async (
 const readers = { rows: rowsTape, messages: messageTape, [hftEvents]: eventTape } as const;
 
 /** Counts what is to be told, by its words. */
-export const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
+const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
   const counts = new Map<string, number>();
   return {
     note: (what, count = 1) => {

@@ -3,11 +3,11 @@
  *
  * Invariants: the steps of an instrument become the largest that divide all of them, so prices and quantities stay exact; rows that
  * overlap in time are joined only where they are the same bars, or where the later tape is to replace the earlier one in its span.
- * Not here: where tapes come from (import.ts), writing them (fixture.ts).
+ * Not here: steps that divide others (common-step.ts), writing tapes (fixture.ts).
  */
 import { grid } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
-import { commonDivisor, decimalOf } from "./import-decimals.ts";
+import { commonStep, priceColumns, quantityColumns } from "./common-step.ts";
 import {
   type Column,
   columnsOf,
@@ -22,7 +22,7 @@ import {
 } from "./tape.ts";
 
 /** A tape and where it comes from, for messages. */
-interface NamedTape {
+export interface NamedTape {
   readonly name: string;
   readonly tape: Tape;
 }
@@ -83,18 +83,6 @@ const joinedInstruments = (all: readonly TapeInstrument[]): readonly TapeInstrum
   }
   return [...found.values()];
 };
-
-/** The largest step that divides both. */
-const commonStep = (a: string, b: string): string => {
-  if (a === b) return a;
-  const places = Math.max(grid(a).places, grid(b).places);
-  const [x, y] = [a, b].map((step) => grid(decimalOf(1, places)).parse(step)) as [number, number];
-  return decimalOf(commonDivisor(x, y), places);
-};
-
-/** How each column counts; columns that are left out count neither prices nor quantities. */
-const priceColumns = new Set(["px", "bidPx", "askPx", "open", "high", "low", "close", "tick"]);
-const quantityColumns = new Set(["qty", "bidQty", "askQty", "volume", "lot"]);
 
 const rescaled = (
   series: Series,
