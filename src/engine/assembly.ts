@@ -139,6 +139,7 @@ export const assemble = (
     journal,
     notices,
     ledger,
+    quotes,
     quotaGroup,
     scheduler,
     accounts,

@@ -129,9 +129,10 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const parts = assemble(config, random, stopped$, options);
   const { accounts, journal, service } = parts;
   const { clock } = service;
-  const market = withHistory(service, config.history, (what, detail) =>
+  const history = withHistory(service, config.history, (what, detail) =>
     journal.append({ type: "anomaly", what, detail }),
   );
+  const market = parts.quotes.inFront(history);
   const now = () => clock.now();
   const failures = new FailureLog(options.onFailure);
   const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed, failures);

@@ -2,14 +2,15 @@
  * Prices that trigger stops and take-profits, from market data and, for the mark price, from the account's positions.
  *
  * Invariants: an instrument is read and subscribed to only while a position in it is protected; one unknown to the market has no price;
- * in real trading a silence of the market data is filled with the mark price.
+ * in real trading a silence of the market data is filled with the mark price; a quote that triggers is the one that closing orders are
+ * sized by.
  * Not here: what they trigger (orders/protection), the mark price in a silence (mark-prices.ts).
  */
 import { Subscription } from "rxjs";
 import type { OpenService } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Side } from "../contract/profile.ts";
-import { type Print, printOf, printsOf } from "../market/last-quotes.ts";
+import { type LastQuotes, type Print, printOf, printsOf } from "../market/last-quotes.ts";
 import type { Market } from "../market/market-data.ts";
 import type { HeldLevels, TriggerPrices, WatchedPrices } from "../orders/protection/price-triggers.ts";
 import type { Trigger } from "../orders/protection/protect.ts";
@@ -22,6 +23,7 @@ export class PriceWatch implements TriggerPrices {
   readonly #market: Market;
   readonly #clock: Clock;
   readonly #positions: Resources["positions"];
+  readonly #quotes: Pick<LastQuotes, "hold">;
   readonly #followBars: OpenService["followBars"];
   /** Real trading: market data may be lost. */
   readonly #isWatchful: boolean;
@@ -32,10 +34,12 @@ export class PriceWatch implements TriggerPrices {
   constructor(
     { market, clock, followBars, watchful = false }: Pick<OpenService, "market" | "clock" | "followBars" | "watchful">,
     positions: Resources["positions"],
+    quotes: Pick<LastQuotes, "hold">,
   ) {
     this.#market = market;
     this.#clock = clock;
     this.#positions = positions;
+    this.#quotes = quotes;
     this.#followBars = followBars;
     this.#isWatchful = watchful;
   }
@@ -68,6 +72,7 @@ export class PriceWatch implements TriggerPrices {
   /** Best price of a side, or the last price where `side` is undefined, with the mark price in silences. */
   #filled(all: Subscription, instId: string, side: Side | undefined, listener: Listener): void {
     let quoted = false;
+    all.add(this.#quotes.hold(instId));
     const onPx = (px: string): void => listener(this.#now(px));
     const marks = new MarkPrices({ clock: this.#clock, positions: this.#positions, instId, onPx });
     all.add(() => marks.end());
@@ -94,6 +99,7 @@ export class PriceWatch implements TriggerPrices {
 
   #best(all: Subscription, instId: string, side: Side, listener: Listener, held: HeldLevels): () => void {
     let quoted = false;
+    all.add(this.#quotes.hold(instId));
     all.add(
       this.#market.quotes(instId).subscribe(({ bidPx, askPx }) => {
         quoted = true;

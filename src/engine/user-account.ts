@@ -135,7 +135,7 @@ const createUserAccount = (
     contractValues: resources.contractValues,
     instruments: () => resources.instruments.settled,
     marketPx: quotes.of.bind(quotes),
-    prices: new PriceWatch(service, resources.positions),
+    prices: new PriceWatch(service, resources.positions, quotes),
     priceSilenceMs: priceSilenceMsOf(service),
     onProtection: (record) => {
       parts.onProtection(user.uid, record);

@@ -1,17 +1,29 @@
 /**
  * Prices that the engine follows: what a market order would meet, as far as the market data tells, and what was traded.
  *
- * Invariants: an instrument is watched from the first question about it; one that the market does not know has no price.
+ * Invariants: an instrument is watched from the first question about it, and while anything acts on its quotes; each quote is known
+ * here before it is delivered to those subscribers, so that what it triggers is sized by it; an instrument that the market does not
+ * know has no price.
  * Not here: the streams of strategies (market-data.ts).
  */
 
-import { map, type Observable } from "rxjs";
+import { map, Observable, type Subscription } from "rxjs";
 import type { Market, Quote } from "./market-data.ts";
+
+interface Watched {
+  quote: Quote | undefined;
+  /** Quotes that were there before do not count as the first one. */
+  isOpen: boolean;
+  /** Its price was asked for: it is watched from then on. */
+  isAsked: boolean;
+  /** Number of subscribers to its quotes. */
+  holds: number;
+  subscription: Subscription | undefined;
+}
 
 export class LastQuotes {
   readonly #market: Market;
-  readonly #last = new Map<string, Quote | undefined>();
-  readonly #known = new Set<string>();
+  readonly #watched = new Map<string, Watched>();
   readonly #listeners: ((instId: string) => void)[] = [];
   readonly #followers: ((instId: string) => void)[] = [];
 
@@ -20,10 +32,41 @@ export class LastQuotes {
   }
 
   of(instId: string, side: "buy" | "sell"): string | undefined {
-    if (!this.#last.has(instId)) this.#watch(instId);
-    const quote = this.#last.get(instId);
+    const watched = this.#watched.get(instId) ?? this.#watch(instId);
+    watched.isAsked = true;
+    const { quote, isOpen } = watched;
     if (quote !== undefined) return side === "buy" ? quote.askPx : quote.bidPx;
-    return this.#known.has(instId) ? this.#market.lastPx(instId) : undefined;
+    return isOpen ? this.#market.lastPx(instId) : undefined;
+  }
+
+  /** Watches an instrument until the returned function is called. Subscribers receive in the order they joined: call it before subscribing. */
+  hold(instId: string): () => void {
+    const watched = this.#watched.get(instId) ?? this.#watch(instId);
+    watched.holds++;
+    return () => {
+      watched.holds--;
+      if (watched.holds > 0 || watched.isAsked) return;
+      watched.subscription?.unsubscribe();
+      this.#watched.delete(instId);
+    };
+  }
+
+  /** The market with quotes that are known here before their subscribers receive them. */
+  inFront(market: Market): Market {
+    return {
+      trades: (instId, options) => market.trades(instId, options),
+      quotes: (instId, options) => {
+        const stream = market.quotes(instId, options);
+        return new Observable((subscriber) => {
+          const release = this.hold(instId);
+          subscriber.add(stream.subscribe(subscriber));
+          return release;
+        });
+      },
+      books: (instId) => market.books(instId),
+      candles: (instId, barMs, options) => market.candles(instId, barMs, options),
+      lastPx: (instId) => market.lastPx(instId),
+    };
   }
 
   /** The first quote of an instrument has come that was asked about before it was known. */
@@ -36,21 +79,24 @@ export class LastQuotes {
     this.#followers.push(listener);
   }
 
-  #watch(instId: string): void {
-    this.#last.set(instId, undefined);
+  #watch(instId: string): Watched {
+    const watched: Watched = { quote: undefined, isOpen: false, isAsked: false, holds: 0, subscription: undefined };
+    this.#watched.set(instId, watched);
     try {
-      this.#market.quotes(instId).subscribe((quote) => {
-        const isFirst = this.#last.get(instId) === undefined && this.#known.has(instId);
-        this.#last.set(instId, quote);
+      watched.subscription = this.#market.quotes(instId).subscribe((quote) => {
+        const isFirst = watched.quote === undefined && watched.isOpen;
+        watched.quote = quote;
+        if (!watched.isAsked) return;
         if (isFirst) for (const listener of this.#listeners) listener(instId);
         // One for each user: an iterator for every quote would cost more than they do.
         const followers = this.#followers;
         for (let index = 0; index < followers.length; index++) (followers[index] as (instId: string) => void)(instId);
       });
-      this.#known.add(instId);
+      watched.isOpen = true;
     } catch {
       // The rules refuse an unknown instrument in their own words.
     }
+    return watched;
   }
 }
 
