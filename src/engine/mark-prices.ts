@@ -2,12 +2,14 @@
  * Second source of prices for a protection: the mark price of the account's positions, read while the market data is silent.
  *
  * Invariants: positions are read only after a silence; with the first price of the market data the reads end; once a read has served,
- * the next silence is filled before it is reported.
+ * the next silence is filled before it is reported; where no read is answered, as in a long pause, one leaves with the rank of exits every half
+ * minute.
  * Not here: the market data itself (price-watch.ts), the report of a silence (orders/protection/price-triggers.ts).
  */
 import type { Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { isDecimal, isPositive } from "../decimal.ts";
+import { urgentReadMs } from "../orders/state/polled-resource.ts";
 import type { Resources } from "../orders/state/resources.ts";
 
 interface MarkPricesOptions {
@@ -18,7 +20,7 @@ interface MarkPricesOptions {
 }
 
 /** Less than the silence that is reported, so that a read in time leaves no gap. */
-export const markReadMs = 4_000;
+const markReadMs = 4_000;
 const firstSilenceMs = 5_000;
 
 export class MarkPrices {
@@ -61,14 +63,32 @@ export class MarkPrices {
 
   #read(): void {
     const { positions, instId, onPx } = this.#options;
-    this.#reads = positions.watch(markReadMs).subscribe(({ value, stale }) => {
-      const px = stale ? undefined : markPxOf(value, instId);
-      if (px === undefined) return;
+    const take = (px: string): void => {
       this.#silenceMs = markReadMs;
       onPx(px);
-    });
+    };
+    this.#reads = watchMarks({ clock: this.#options.clock, positions, instId, onPx: take });
   }
 }
+
+/** Reads the account's positions for a held stop until unsubscribed, and passes on their mark price. */
+export const watchMarks = ({ clock, positions, instId, onPx }: MarkPricesOptions): Subscription => {
+  let readAt = clock.now();
+  let timer: Timer;
+  const look = (): void => {
+    if (clock.now() - readAt >= urgentReadMs) positions.urge();
+    timer = clock.setTimer(clock.now() + markReadMs, look);
+  };
+  const all = positions.watch(markReadMs).subscribe(({ value, stale }) => {
+    if (stale) return;
+    readAt = clock.now();
+    const px = markPxOf(value, instId);
+    if (px !== undefined) onPx(px);
+  });
+  timer = clock.setTimer(clock.now() + markReadMs, look);
+  all.add(() => timer.cancel());
+  return all;
+};
 
 /** Mark price of the instrument's position, if the record has one. */
 export const markPxOf = (

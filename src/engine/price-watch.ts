@@ -15,7 +15,7 @@ import type { Market } from "../market/market-data.ts";
 import type { HeldLevels, TriggerPrices, WatchedPrices } from "../orders/protection/price-triggers.ts";
 import type { Trigger } from "../orders/protection/protect.ts";
 import type { Resources } from "../orders/state/resources.ts";
-import { MarkPrices, markPxOf, markReadMs } from "./mark-prices.ts";
+import { MarkPrices, markPxOf, watchMarks } from "./mark-prices.ts";
 
 type Listener = (range: Print) => void;
 
@@ -148,7 +148,8 @@ export class PriceWatch implements TriggerPrices {
         if (px !== undefined) listener(this.#now(px));
       }),
     );
-    if (this.#isWatchful) all.add(this.#positions.watch(markReadMs).subscribe());
+    if (this.#isWatchful)
+      all.add(watchMarks({ clock: this.#clock, positions: this.#positions, instId, onPx: () => undefined }));
   }
 
   #now(px: string): Print {

@@ -24,6 +24,8 @@ interface ResourceOptions<T> {
    * answered serves if it is `maxAgeMs` old at most: 0 for the first read of all, and where news is asked for.
    */
   readonly read: (needed: () => boolean, maxAgeMs: number) => Observable<Reading<T>>;
+  /** Like `read`, with the rank of exits; left out where nothing urgent depends on the value. */
+  readonly readUrgently?: () => Observable<Reading<T>>;
 }
 
 const staleAfter = 3;
@@ -31,6 +33,8 @@ const staleAfter = 3;
 const takenOverPart = 0.5;
 /** A read that failed is tried again after this, then after twice as long, never later than the timetable says. */
 const retryMs = 5_000;
+/** Reads with the rank of exits take from what exits may use: one in this time at most. */
+export const urgentReadMs = 30_000;
 
 interface Listener<T> {
   /** How old the value may be for it. */
@@ -45,6 +49,8 @@ export class PolledResource<T> {
   readonly #clock: Clock;
   readonly #kept: () => boolean;
   readonly #read: ResourceOptions<T>["read"];
+  readonly #readUrgently: ResourceOptions<T>["readUrgently"];
+  #urgedAt = Number.NEGATIVE_INFINITY;
   readonly #listeners = new Set<Listener<T>>();
   /** How old the value may be for the holds. */
   readonly #freshMs: () => number;
@@ -65,10 +71,11 @@ export class PolledResource<T> {
   #latest: (() => T) | undefined;
   #touchedAt = -1;
 
-  constructor({ clock, initial, freshMs, kept = () => false, read }: ResourceOptions<T>) {
+  constructor({ clock, initial, freshMs, kept = () => false, read, readUrgently }: ResourceOptions<T>) {
     this.#clock = clock;
     this.#kept = kept;
     this.#read = read;
+    this.#readUrgently = readUrgently;
     this.settled = initial;
     this.#current = { value: initial, at: -1, stale: true, problem: "not read yet" };
     this.#freshMs = typeof freshMs === "number" ? () => freshMs : freshMs;
@@ -116,6 +123,16 @@ export class PolledResource<T> {
     if (this.#isIdle) this.#askedAt = Number.NEGATIVE_INFINITY;
     else this.#requests = [...this.#requests.filter((isNeeded) => isNeeded()), needed];
     this.#plan();
+  }
+
+  /** Replaces a read that has waited for long by one with the rank of exits, which does not wait for the end of a long pause. */
+  urge(): void {
+    const now = this.#clock.now();
+    if (this.#isIdle || this.#readUrgently === undefined || now - this.#urgedAt < urgentReadMs) return;
+    this.#urgedAt = now;
+    this.#reading?.unsubscribe();
+    this.#reading = undefined;
+    this.#begin(this.#readUrgently());
   }
 
   /** What is known may be out of date for a reason: says so at once, and reads again. Nothing to doubt before the first read. */
@@ -255,8 +272,12 @@ export class PolledResource<T> {
     this.#askedAt = this.#clock.now();
     const isShared = asked.length === 0 && before !== Number.NEGATIVE_INFINITY;
     const maxAgeMs = isShared ? Math.min(this.#interval() * takenOverPart, this.#askedAt - this.#readAt) : 0;
+    this.#begin(this.#read(needed, maxAgeMs));
+  }
+
+  #begin(read$: Observable<Reading<T>>): void {
     let result: Reading<T> | undefined;
-    const under = this.#read(needed, maxAgeMs).subscribe({
+    const under = read$.subscribe({
       next: (value) => {
         result = value;
       },

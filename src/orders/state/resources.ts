@@ -11,7 +11,7 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InputOf } from "../../contract/endpoints.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
-import type { BalanceRecord, InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
+import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../../contract/schemas.ts";
 import { isPositive } from "../../decimal.ts";
 import type { EventLog } from "../../journal/event-log.ts";
 import { type AccountPosition, ContractValues } from "./account-positions.ts";
@@ -94,6 +94,7 @@ export const createResources = (options: ResourcesOptions): Resources => {
   const { clock, contract, gateway, journal, pushes$, pushing$, freshness, listFixed = false } = options;
   const store = new OrderStore();
   const call = { class: "read", owner: "engine" } as const;
+  const urgentCall = { class: "close", owner: "engine" } as const;
   const share: ShareRead = (what, maxAgeMs, read) => (options.share?.() ?? unshared)(what, maxAgeMs, read);
   const listed = <E extends "instruments" | "spotBalance" | "positions">(endpoint: E, maxAgeMs: number) =>
     share(endpoint, maxAgeMs, () => gateway.read(endpoint, {} as InputOf<E>, call));
@@ -114,6 +115,8 @@ export const createResources = (options: ResourcesOptions): Resources => {
     historyFreshMs: freshness.historyMs,
     share,
   });
+  const positionsIn = (aged: AgedOutcome<PositionRecord>): Reading<readonly AccountPosition[]> =>
+    contractValues.isKnown ? reading(aged, (records) => contractValues.positionsOf(records)) : unlisted;
   const resources: Resources = {
     store,
     pushing: () => pushing,
@@ -138,10 +141,9 @@ export const createResources = (options: ResourcesOptions): Resources => {
       clock,
       initial: [],
       freshMs: freshness.positionsMs,
-      read: (_, maxAgeMs) =>
-        listed("positions", maxAgeMs).pipe(
-          map((aged) => (contractValues.isKnown ? reading(aged, (r) => contractValues.positionsOf(r)) : unlisted)),
-        ),
+      read: (_, maxAgeMs) => listed("positions", maxAgeMs).pipe(map(positionsIn)),
+      readUrgently: () =>
+        gateway.read("positions", {}, urgentCall).pipe(map((outcome) => positionsIn({ outcome, ageMs: 0 }))),
     }),
   };
   let known = false;

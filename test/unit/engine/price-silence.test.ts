@@ -99,3 +99,42 @@ describe("A stop without a price", () => {
     await stop(world, life.engine);
   });
 });
+
+describe("While the service answers with a long Retry-After", () => {
+  const paused = { status: 503, headers: { "retry-after": "3600" }, body: "" };
+
+  it.each<Protect>([{ stopLoss: "59000", trigger: "mark" }, { stopLoss: "59000" }])(
+    "the mark price is read every half minute for a stop that depends on it: %o",
+    async (protect) => {
+      const { world, life } = await held(protect);
+      await pass(world, 20_000);
+      let isPaused = true;
+      world.spoil = (_, answer) => (isPaused ? paused : answer);
+      const from = world.clock.now();
+      const reads = (): number =>
+        life.events.filter((e) => e.type === "action.sent" && e.endpoint === "positions" && e.at > from + 10_000)
+          .length;
+      await pass(world, 190_000);
+      expect(reads()).toBeGreaterThanOrEqual(4);
+      expect(reads()).toBeLessThanOrEqual(7);
+      moved(world, 58_900);
+      isPaused = false;
+      await pass(world, 70_000);
+      expect(position(world)).toBe("0");
+      await stop(world, life.engine);
+    },
+  );
+
+  it("no such read leaves for a stop whose price comes from the market data", async () => {
+    const { world, life } = await held({ stopLoss: "59000" });
+    world.spoil = () => paused;
+    const from = world.clock.now();
+    for (let second = 0; second < 100; second++) {
+      world.show(60_000);
+      await pass(world, 1_000);
+    }
+    const urgent = life.events.filter((e) => e.type === "action.sent" && e.class === "close" && e.at > from);
+    expect(urgent).toEqual([]);
+    await stop(world, life.engine);
+  });
+});
