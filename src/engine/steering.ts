@@ -78,6 +78,7 @@ const viewOf = ({ parts: { accounts }, strategyHost }: SteeringParts, given: Str
     state,
     ...(error !== undefined && { error }),
     mode: orderManager.modeOf(name),
+    ...(orderManager.isStopped(name) && { full: true }),
     reason: orderManager.reasonOf(name),
     options,
     ...(schema !== undefined && { schema }),

@@ -24,6 +24,8 @@ export interface StrategyView {
   readonly error?: string;
   /** What it may trade now: its own mode or that of all, whichever is stricter. */
   readonly mode: "active" | "reducing" | "halted";
+  /** Present in a full stop: exits are canceled too, and stops and targets are suspended. */
+  readonly full?: true;
   /** Why it is not active; empty when it is. */
   readonly reason: string;
   /** Its options as they are in force. */

@@ -173,6 +173,11 @@ export class OrderManager {
     return shownMode(this.#flow.modes.of(strategy));
   }
 
+  /** Returns true in a full stop of the strategy or of all. */
+  isStopped(strategy: string): boolean {
+    return this.#flow.modes.of(strategy) === "stopped";
+  }
+
   /** Why a strategy is in its mode; empty while it is active. */
   reasonOf(strategy: string): string {
     return this.#flow.modes.reasonOf(strategy);

@@ -10,6 +10,7 @@ import { isZero } from "../../decimal.ts";
 import { isSluiceError, messageOf } from "../../errors.ts";
 import type { PluginContext } from "../../host/context.ts";
 import { hasHidden } from "../../host/hidden-values.ts";
+import type { StrategyView } from "../../host/operator-view.ts";
 import type { Event } from "../../journal/events.ts";
 import type { CancelResult } from "../../orders/manual-orders.ts";
 import type { OrderUpdate } from "../../orders/tracked-order.ts";
@@ -95,8 +96,7 @@ export class EngineSource implements ControlSource {
         const whom = strategy === undefined ? {} : { strategy };
         const { values, isDone } = await this.#all(this.#run.halt(reason, { ...whom, full }));
         const left = this.#openOrders(whom).filter(({ spec }) => full || spec?.reduceOnly !== true).length;
-        const what = full ? `stopped, exits included${this.#unprotected(strategy)}, and` : "halted, and";
-        return canceling(`${strategy ?? "Trading"} is ${what}`, values, isDone, left);
+        return canceling(`${this.#halted(strategy, full)}, and`, values, isDone, left);
       }
       case "resume":
         this.#run.resume(reason, action.strategy === undefined ? {} : { strategy: action.strategy });
@@ -143,15 +143,18 @@ export class EngineSource implements ControlSource {
     return { ok: false, code: "POSITIONS_LEFT", text };
   }
 
-  /** Text that lists the holdings that a full stop leaves without stops and targets. */
-  #unprotected(strategy: string | undefined): string {
-    const held = this.#run
-      .strategies()
-      .filter(({ name }) => strategy === undefined || name === strategy)
-      .flatMap(({ name, positions }) =>
-        [...positions].flatMap(([instId, { qty }]) => (isZero(qty) ? [] : [`${qty} ${instId} of ${name}`])),
-      );
-    return held.length === 0 ? "" : ` (without stops and targets now: ${held.join(", ")})`;
+  /** What is in force after a halt: one that is not full leaves a full stop as it is. */
+  #halted(strategy: string | undefined, full: boolean): string {
+    const whom = strategy ?? "Trading";
+    const meant = this.#run.strategies().filter(({ name }) => strategy === undefined || name === strategy);
+    const stopped = full ? meant : meant.filter((view) => view.full === true);
+    const without = unprotectedIn(stopped);
+    if (full || (stopped.length > 0 && stopped.length === meant.length))
+      return `${whom} ${full ? "is" : "stays"} stopped, exits included${without === "" ? "" : ` (${without})`}`;
+    if (stopped.length === 0) return `${whom} is halted`;
+    const names = stopped.map(({ name }) => name).join(", ");
+    const stays = `${names} ${stopped.length === 1 ? "stays" : "stay"} stopped, exits included`;
+    return `${whom} is halted (${stays}${without === "" ? "" : `; ${without}`})`;
   }
 
   /** One strategy stays halted while everything is. */
@@ -218,6 +221,14 @@ export class EngineSource implements ControlSource {
     });
   }
 }
+
+/** Text that lists the holdings that a full stop leaves without stops and targets; empty where there are none. */
+const unprotectedIn = (views: readonly StrategyView[]): string => {
+  const held = views.flatMap(({ name, positions }) =>
+    [...positions].flatMap(([instId, { qty }]) => (isZero(qty) ? [] : [`${qty} ${instId} of ${name}`])),
+  );
+  return held.length === 0 ? "" : `without stops and targets now: ${held.join(", ")}`;
+};
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? " is" : "s are"}`;
 

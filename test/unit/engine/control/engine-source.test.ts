@@ -22,6 +22,7 @@ const sourceOf = (run: Partial<SteeredRun>) =>
     now: () => 0,
     every: () => undefined,
     operatorActed: () => undefined,
+    strategies: () => [],
     ...run,
   } as SteeredRun);
 const never = () => NEVER as Observable<never>;
@@ -75,6 +76,34 @@ describe("Actions of an engine", () => {
       ),
     });
     expect(asked).toEqual([{ full: false }, { full: true }]);
+  });
+
+  it("that halt say what is in force where a full stop was before", async () => {
+    const view = (name: string, full: boolean) => ({
+      name,
+      positions: new Map([["BTC-USDT-SWAP", { qty: "0.02" }]]),
+      ...(full && { full }),
+    });
+    let views: unknown[] = [];
+    const source = sourceOf({
+      halt: () => EMPTY,
+      openOrders: () => [],
+      strategies: () => views as ReturnType<SteeredRun["strategies"]>,
+    });
+    views = [view("one", true), view("two", true)];
+    expect(await source.act({ type: "halt" }, "me")).toMatchObject({
+      text: "Trading stays stopped, exits included (without stops and targets now: 0.02 BTC-USDT-SWAP of one, 0.02 BTC-USDT-SWAP of two), and 0 orders are gone.",
+    });
+    views = [view("one", true), view("two", false)];
+    expect(await source.act({ type: "halt", strategy: "one" }, "me")).toMatchObject({
+      text: "one stays stopped, exits included (without stops and targets now: 0.02 BTC-USDT-SWAP of one), and 0 orders are gone.",
+    });
+    expect(await source.act({ type: "halt", strategy: "two" }, "me")).toMatchObject({
+      text: "two is halted, and 0 orders are gone.",
+    });
+    expect(await source.act({ type: "halt" }, "me")).toMatchObject({
+      text: "Trading is halted (one stays stopped, exits included; without stops and targets now: 0.02 BTC-USDT-SWAP of one), and 0 orders are gone.",
+    });
   });
 
   it("that cancel say how many orders still rest, because they cannot be canceled", async () => {
