@@ -1,13 +1,14 @@
 /** Packages that only some files need are named with the line that installs them. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { optionalPackage, optionalPackages } from "../../src/optional-package.ts";
+import { optionalPackage } from "../../src/optional-package.ts";
 
 describe("A package that is not installed with Sluice", () => {
   it("is named, with the line that installs it, where it is missing", async () => {
-    const missing = optionalPackage("not-installed" as "hyparquet", "bars.parquet: Parquet files are read");
+    const missing = optionalPackage("not-installed", "1.2", "bars.parquet: Parquet files are read");
     await expect(missing).rejects.toThrow(
-      /^bars.parquet: Parquet files are read with the package not-installed, which is not installed. Install it: npm install /,
+      /^bars.parquet: Parquet files are read with the package not-installed, which is not installed. Install it: npm install not-installed@1.2$/,
     );
     await expect(missing).rejects.toMatchObject({ code: "PLATFORM_UNSUPPORTED" });
   });
@@ -16,10 +17,30 @@ describe("A package that is not installed with Sluice", () => {
     const { peerDependencies, peerDependenciesMeta, devDependencies } = JSON.parse(
       readFileSync("package.json", "utf8"),
     ) as Readonly<Record<string, Readonly<Record<string, { readonly optional?: true } & string>>>>;
-    for (const [name, asked] of Object.entries(optionalPackages)) {
-      expect(asked).toBe(`${name}@${peerDependencies?.[name]}`);
+    const calls = sourcesIn("src", "plugins").flatMap(callsIn);
+    expect(calls.length).toBeGreaterThan(15);
+    for (const { file, name, range } of calls) {
+      expect(`${file}: ${name}@${range}`).toBe(`${file}: ${name}@${peerDependencies?.[name]}`);
       expect(peerDependenciesMeta?.[name] as unknown).toEqual({ optional: true });
       expect(devDependencies?.[name]).toMatch(new RegExp(`^${peerDependencies?.[name]}[.]`));
     }
   });
 });
+
+const sourcesIn = (...folders: readonly string[]): readonly string[] =>
+  folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => join(folder, name)),
+  );
+
+/** Calls that load an optional package, in each of which name and range are literals. */
+const callsIn = (file: string) => {
+  const text = readFileSync(file, "utf8");
+  const calls = [...text.matchAll(/\b(?:optionalPackage|requirePackage)<[^>(]+>\(([^,)]*),([^,)]*)/g)];
+  return calls.map(([call, name = "", range = ""]) => {
+    const [literal, version] = [name, range].map((part) => /^"([^"]+)"$/.exec(part.trim())?.[1]);
+    expect(literal && version, `${file}: ${call} names a package and a range`).toBeTruthy();
+    return { file, name: literal as string, range: version as string };
+  });
+};

@@ -42,7 +42,7 @@ interface DialSettings {
 
 /** A client of the server at `url`, or of the primary that its sentinels name. */
 export const dialledClient = async (url: string, needs: string, settings: DialSettings): Promise<Redis> => {
-  const { Redis } = await optionalPackage<Client>("ioredis", needs);
+  const { Redis } = await optionalPackage<Client>("ioredis", "6", needs);
   const address = dialled(url);
   return typeof address === "string" ? new Redis(address, settings) : new Redis({ ...address, ...settings });
 };

@@ -77,7 +77,11 @@ export const openBucket = async (
   env: NodeJS.Dict<string> = process.env,
 ): Promise<Bucket> => {
   const { base, credentials } = settingsOf(address, flag, env);
-  const { AwsV4Signer } = await optionalPackage<Signing>("aws4fetch", `${flag}: requests to ${address} are signed`);
+  const { AwsV4Signer } = await optionalPackage<Signing>(
+    "aws4fetch",
+    "1",
+    `${flag}: requests to ${address} are signed`,
+  );
   const signed = async (method: string, url: URL, headers: Record<string, string>): Promise<Record<string, string>> => {
     const signature = await new AwsV4Signer({ ...credentials, method, url: url.href, headers }).sign();
     return Object.fromEntries(signature.headers);

@@ -88,7 +88,7 @@ export class PostgresQueue implements QueueConnection {
         "USAGE",
         "The address of the queue is not valid: write user and password percent-encoded, as %2F for /.",
       );
-    const pg = await optionalPackage<PgPackage>("pg", `${needs} in PostgreSQL is reached`);
+    const pg = await optionalPackage<PgPackage>("pg", "8", `${needs} in PostgreSQL is reached`);
     const bull = await bullPackage();
     const options = { connectionString: url, options: `-c search_path="${bull.DEFAULT_SCHEMA}"` };
     return new PostgresQueue(bull, clock, (max) => new PatientPool(pg, { ...options, max }, clock));

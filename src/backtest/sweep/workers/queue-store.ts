@@ -17,7 +17,7 @@ export const submitterMs = 15_000;
 export const needs = "--workers and sluice worker: a queue";
 
 /** BullMQ, loaded when a queue is asked for. */
-export const bullPackage = () => optionalPackage<typeof BullMq>("bullmq", `${needs} is used`);
+export const bullPackage = () => optionalPackage<typeof BullMq>("bullmq", "6", `${needs} is used`);
 
 /** What is used of a queue of BullMQ, in whichever store. */
 export interface JobQueue

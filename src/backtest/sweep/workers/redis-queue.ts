@@ -42,7 +42,7 @@ export class RedisQueue implements QueueConnection {
   }
 
   static async open(url: string): Promise<RedisQueue> {
-    const client = await optionalPackage<Client>("ioredis", `${needs} in Redis is reached`);
+    const client = await optionalPackage<Client>("ioredis", "6", `${needs} in Redis is reached`);
     return new RedisQueue(await bullPackage(), client, url);
   }
 

@@ -45,7 +45,11 @@ interface Flechette {
 const exact = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true, useDate: false };
 
 export const eachArrowRow = async (part: TextPart, handler: RecordHandler): Promise<void> => {
-  const arrow = await optionalPackage<Flechette>("@uwdata/flechette", `${part.name}: Arrow and Feather files are read`);
+  const arrow = await optionalPackage<Flechette>(
+    "@uwdata/flechette",
+    "2.6",
+    `${part.name}: Arrow and Feather files are read`,
+  );
   let rows = 0;
   await eachArrowBatch(part, async (batch, readBytes) => {
     const table = await tableOf(batch, arrow, part);

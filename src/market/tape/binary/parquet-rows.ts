@@ -65,6 +65,7 @@ interface Hyparquet {
 export const eachParquetRow = async (part: TextPart, handler: RecordHandler): Promise<void> => {
   const { parquetMetadataAsync, parquetRead } = await optionalPackage<Hyparquet>(
     "hyparquet",
+    "1",
     `${part.name}: Parquet files are read`,
   );
   await withRanges(part, async (file) => {

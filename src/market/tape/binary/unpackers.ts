@@ -47,18 +47,18 @@ export const gunzip: Unpack = copied(zlib.gunzipSync);
 export const brotli: Unpack = copied(zlib.brotliDecompressSync);
 
 export const lz4Blocks = async (file: string): Promise<Unpack> => {
-  const { decompressBlock } = await optionalPackage<Lz4>("lz4js", `${file}: LZ4 blocks are read`);
+  const { decompressBlock } = await optionalPackage<Lz4>("lz4js", "0.2", `${file}: LZ4 blocks are read`);
   return (bytes, length) => filled(length, (to) => decompressBlock(bytes, to, 0, bytes.length, 0));
 };
 
 export const lz4Frames = async (file: string): Promise<Unpack> => {
-  const { decompressFrame } = await optionalPackage<Lz4>("lz4js", `${file}: LZ4 frames are read`);
+  const { decompressFrame } = await optionalPackage<Lz4>("lz4js", "0.2", `${file}: LZ4 frames are read`);
   return (bytes, length) => filled(length, (to) => decompressFrame(bytes, to));
 };
 
 export const zstd = async (file: string): Promise<Unpack> => {
   if (zstdDecompressSync !== undefined) return copied(zstdDecompressSync);
-  const { decompress } = await optionalPackage<Fzstd>("fzstd", `${file}: ${zstdOnOldNode} are read`);
+  const { decompress } = await optionalPackage<Fzstd>("fzstd", "0.1", `${file}: ${zstdOnOldNode} are read`);
   return copied((bytes) => decompress(bytes));
 };
 
@@ -67,7 +67,7 @@ export const zstdOfPlatform = createZstdDecompress;
 
 /** The same for all frames of a file, by a package. */
 export const zstdStream = async (file: string): Promise<Transform> =>
-  streamOf((await optionalPackage<Fzstd>("fzstd", `${file}: ${zstdOnOldNode} are read`)).Decompress);
+  streamOf((await optionalPackage<Fzstd>("fzstd", "0.1", `${file}: ${zstdOnOldNode} are read`)).Decompress);
 
 const streamOf = (Decompress: Fzstd["Decompress"]): Transform => {
   const unpacker: InstanceType<typeof Decompress> = new Decompress((bytes) => {
