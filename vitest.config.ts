@@ -31,7 +31,7 @@ const isolated = [
   "test/bench/**/*.test.ts",
   "test/unit/backtest/sweep/{command,pool,results-file,sweep-markets,sweep-output,sweep-parts}.test.ts",
   "test/unit/backtest/sweep/workers/*.test.ts",
-  "test/unit/market/tape/import-killed.test.ts",
+  "test/plugins/import/import-killed.test.ts",
   "test/unit/host/{execution-context,isolation,virtual-globals}.test.ts",
 ];
 

@@ -44,15 +44,8 @@ export type { SweepReport } from "./backtest/sweep/sweep-report.ts";
 export { sweepText, type TableLook as SweepTextLook } from "./backtest/sweep/table.ts";
 export { withDetails } from "./backtest/with-details.ts";
 export type { LivePrices, OpenPrices } from "./market/live-prices.ts";
-export { writeFixture } from "./market/tape/fixture.ts";
+export { type WrittenFixture, writeFixture } from "./market/tape/fixture.ts";
 export { type GenerateMarketOptions, generateMarket } from "./market/tape/generate-market.ts";
-export {
-  explainImport,
-  type ImportMarketOptions,
-  importMarket,
-  type WrittenFixture,
-} from "./market/tape/import-market.ts";
-export type { Layout as MarketLayout } from "./market/tape/table/layout.ts";
 export { createTape, type Tape } from "./market/tape/tape.ts";
 export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture.ts";
 export type { Benchmark, BenchmarkReport } from "./report/benchmark.ts";

@@ -5,24 +5,52 @@
  *
  * @module sluice/extension
  */
+export { cutTape } from "./backtest/sweep/cut.ts";
+export { type PushedFixture, pushFixtures } from "./backtest/sweep/workers/fixture-source.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";
 export { fixtureSummary } from "./cli/fixture-summary.ts";
 export { type CliIo, jsonText, printable, transientLine } from "./cli/io.ts";
+export { wholeIn } from "./cli/option-values.ts";
+export { stepsText } from "./cli/time-left.ts";
 export type { Clock, Timer } from "./clock/clock.ts";
 export { createSystemClock } from "./clock/system-clock.ts";
 export { instTypeOf, readInstId } from "./contract/inst-id.ts";
 export { checkOptions, type OptionRules } from "./contract/option-check.ts";
-export { grid, plain } from "./decimal.ts";
-export { didYouMean, messageOf } from "./errors.ts";
-export type { Fixture, FixtureManifest, FixtureNote, WriteOptions } from "./market/tape/fixture.ts";
+export { parseHuman } from "./contract/validate.ts";
+export { decimal, grid, plain } from "./decimal.ts";
+export { didYouMean, excerpt, messageOf } from "./errors.ts";
+export {
+  type Fixture,
+  type FixtureFinding,
+  type FixtureManifest,
+  type FixtureMeta,
+  type FixtureNote,
+  type ImportedFile,
+  readFixture as openFixture,
+  readManifest,
+  type WriteOptions,
+} from "./market/tape/fixture.ts";
 export {
   type FixtureSources,
   type FixtureWriter,
   type FixtureWriterOptions,
   openFixtureWriter,
 } from "./market/tape/fixture-writer.ts";
-export { microsecondsOf } from "./market/tape/import-instants.ts";
-export { emptyColumns, type Series, seriesOf, type TapeInstrument } from "./market/tape/tape.ts";
+export type { FixtureFeed } from "./market/tape/manifest-schema.ts";
+export {
+  type Column,
+  columnNames,
+  columnsOf,
+  emptyColumns,
+  markParts,
+  rateStep,
+  type Series,
+  type SeriesKind,
+  seriesName,
+  seriesOf,
+  type TapeInstrument,
+} from "./market/tape/tape.ts";
 export type { TextRow, TextSeries, TextSeriesOf } from "./market/tape/text-series.ts";
-export { duration, percent } from "./report/number-format.ts";
+export { optionalPackage } from "./optional-package.ts";
+export { duration, grouped, percent } from "./report/number-format.ts";
 export { RollingWindow } from "./scheduler/quota/rolling-window.ts";

@@ -186,7 +186,6 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/client/live/live-service.ts liveSchema": reference,
   "src/host/restart-policy.ts backoffMs": computed,
   "src/journal/record-chain.ts markOf": "damaged journals are written with the marks of whole ones",
-  "src/market/tape/read-recording.ts readRecording": "what a file gives is examined without a fixture being written",
   "src/orders/risk/loss-limits.ts profitOf": computed,
   "src/orders/risk/order-throttle.ts takeToken": computed,
   "src/orders/state/order-store.ts mergeRecords": "the algebra of merging is proved for the function itself",

@@ -1,8 +1,8 @@
 /**
  * The reference of the files that `sluice import` reads, from the table of layouts.
  */
-import type { Layout } from "../../src/market/tape/table/layout.ts";
-import { layouts } from "../../src/market/tape/table/layouts.ts";
+import type { Layout } from "../../plugins/import/table/layout.ts";
+import { layouts } from "../../plugins/import/table/layouts.ts";
 import { code, prose, table } from "./markdown.ts";
 
 const rows: Readonly<Record<Layout["rows"], string>> = {

@@ -14,10 +14,10 @@ import {
   type Fixture,
   type FixtureWriter,
   messageOf,
-  microsecondsOf,
   openFixtureWriter,
   type WriteOptions,
 } from "sluice/extension";
+import { microsecondsOf } from "sluice/plugins/import";
 import { type BarCursor, type BarRow, barMsOf, barPager } from "./candle-pages.ts";
 import { type Exchange, type ExchangeChoice, openExchange } from "./ccxt-exchange.ts";
 import { barUnitOf, type InstrumentTerms, marketNamed, type NamedMarket, termsOf } from "./ccxt-symbols.ts";

@@ -4,7 +4,7 @@
  * A recording imported on the exchange's axis says how long each message took to the recorder. Where the recorder's clock was behind
  * the exchange's, the quickest message is taken to have taken no time: `baseMs` is what it took, if that is known otherwise.
  * Invariants: a fixture that tells no delays is refused.
- * Not here: how they are found (market/tape/import-exchange.ts), drawing (latency.ts).
+ * Not here: how they are found (plugins/import/import-exchange.ts), drawing (latency.ts).
  */
 import { resolve } from "node:path";
 import { SluiceError } from "../errors.ts";

@@ -140,18 +140,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
       "recorder config/testnet.ts --instruments '*-USDT-SWAP' --streams trades,quotes --out data/live --keep 30d",
     ],
   },
-  import: {
-    group: data,
-    usage: "[options] <files...>",
-    summary: "turn recordings into a fixture",
-    examples: ["import 'data/BTCUSDT-1m-*.zip' --market swap --out out/market", "import data/bars.csv --explain"],
-  },
-  data: {
-    group: data,
-    usage: "",
-    summary: "list, show, check, cut, merge and push fixtures",
-    examples: ["data ls", "data check out/market"],
-  },
   generate: {
     group: data,
     usage: "[options]",

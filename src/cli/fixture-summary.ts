@@ -3,9 +3,7 @@
  *
  * Invariants: the JSON is one line; counts and times are the manifest's own.
  */
-import type { FixtureFinding } from "../market/tape/fixture-findings.ts";
-import type { ImportedFile } from "../market/tape/import.ts";
-import type { WrittenFixture } from "../market/tape/import-market.ts";
+import type { FixtureFinding, ImportedFile, WrittenFixture } from "../market/tape/fixture.ts";
 import { jsonText } from "../report/ansi.ts";
 import { grouped } from "../report/number-format.ts";
 
@@ -31,7 +29,7 @@ const linesOf = ({ fixture: dir, files = [], problems = [], ...manifest }: Writt
   ];
 };
 
-export const findingLine = ({ series, kind, what, count, firstAt }: FixtureFinding): string =>
+const findingLine = ({ series, kind, what, count, firstAt }: FixtureFinding): string =>
   `  ${kind}: ${series}: ${what}: ${grouped(count)} (first ${firstAt})`;
 
 const filesShown = 12;

@@ -18,7 +18,6 @@ import type { CloseParts } from "./close.ts";
 import { coreRows, presentCommands } from "./command-help.ts";
 import type { CliCommand } from "./define-command.ts";
 import type { DoctorParts } from "./doctor.ts";
-import type { ImportParts } from "./import.ts";
 import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import { type CommandEntry, type Contributed, readContributions } from "./plugin-manifest.ts";
@@ -35,7 +34,6 @@ export type CliParts = BacktestParts &
   CheckParts &
   CloseParts &
   DoctorParts &
-  ImportParts &
   InitParts &
   RecordParts &
   RunParts &
@@ -83,8 +81,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["compare", async () => (await import("./compare.ts")).addCompareCommand],
   ["guard", async () => (await import("./guard.ts")).addGuardCommand],
   ["recorder", async () => (await import("./recorder.ts")).addRecorderCommand],
-  ["import", async () => (await import("./import.ts")).addImportCommand],
-  ["data", async () => (await import("./data.ts")).addDataCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
   ["venue", async () => (await import("./venue.ts")).addVenueCommand],
   ["check", async () => (await import("./check.ts")).addCheckCommand],
@@ -187,7 +183,7 @@ const isStarted = (script: string | undefined): boolean =>
   script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "ctl", "exchanges", "import", "data", "generate", "venue", "check"];
+const withoutFiles = ["init", "ctl", "exchanges", "generate", "venue", "check"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"];
 

@@ -10,6 +10,7 @@ import { messageOf } from "../errors.ts";
 
 type Read = (text: string) => number;
 
+/** Reads the value of an option as a whole number within bounds; for commander. */
 export const wholeIn =
   (bounds: Whole): Read =>
   (text) => {

@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { generateMarket, importMarket, type SweepStart, sweep, sweepCsv, sweepPage, sweepText } from "sluice/backtest";
+import { generateMarket, type SweepStart, sweep, sweepCsv, sweepPage, sweepText } from "sluice/backtest";
+import { importMarket } from "sluice/plugins/import";
 import { check, compareRuns, doctor, guard, simulate, traceScenario } from "sluice/verify";
 import { beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";

@@ -26,6 +26,7 @@ interface Part {
   readonly heads: number;
 }
 
+/** The rows of a tape from `fromAt` on and before `toAt`, as one tape. Bars that end later are left out. */
 export const cutTape = (tape: Tape, window: Window): Tape => {
   const parts = tape.series.map((series) => partOf(series, tape, window));
   const series = tape.series.map((one, index) => seriesOf(one, parts[index] as Part));

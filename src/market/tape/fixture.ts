@@ -39,6 +39,7 @@ import { columnNames, createTape, type Series, seriesName, seriesOf, type Tape, 
 
 export type { FixtureManifest, FixtureNote } from "./manifest-schema.ts";
 
+/** Text of a manifest about the rows. */
 export interface FixtureMeta {
   /** Where the data came from, in words, for readers of the manifest. */
   readonly source: string;
@@ -50,6 +51,39 @@ export interface FixtureMeta {
 export interface Fixture {
   readonly tape: Tape;
   readonly manifest: FixtureManifest;
+}
+
+/** The folder of a fixture that was written, and what is in it: what `--json` prints. */
+export interface WrittenFixture extends FixtureManifest {
+  readonly fixture: string;
+  /** Of an import: what each file gave. */
+  readonly files?: readonly ImportedFile[];
+  /** Of an import: rows as no market has them, where there are any. */
+  readonly problems?: readonly FixtureFinding[];
+}
+
+/** Rows that were read from one file, or from one in an archive. */
+export interface ImportedFile {
+  readonly file: string;
+  readonly instrument: string;
+  /** Name of the layout; "messages" for websocket messages, "hftbacktest" for its events. */
+  readonly layout: string;
+  readonly rows: number;
+  readonly startAt: string;
+  readonly endAt: string;
+  readonly notes: readonly FixtureNote[];
+}
+
+/** Something odd about the rows of a series. */
+export interface FixtureFinding {
+  /** Such as "60000 ms candle of BTC-USDT-SWAP". */
+  readonly series: string;
+  /** A problem is something that no market does; a remark may well be true. */
+  readonly kind: "problem" | "remark";
+  readonly what: string;
+  readonly count: number;
+  /** Its first instant, ISO 8601. */
+  readonly firstAt: string;
 }
 
 const manifestFile = "manifest.json";

@@ -6,9 +6,8 @@
  */
 import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
 import { SluiceError } from "../../errors.ts";
-import { checkWritable, type WriteOptions, writeFixture } from "./fixture.ts";
+import { checkWritable, type WriteOptions, type WrittenFixture, writeFixture } from "./fixture.ts";
 import { defaultStartAt, generateTape, instrumentFor } from "./generate.ts";
-import type { WrittenFixture } from "./import-market.ts";
 
 /** Options of `generateMarket`: those of the command `generate`. */
 export interface GenerateMarketOptions extends WriteOptions {

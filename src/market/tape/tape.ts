@@ -85,7 +85,9 @@ export interface ChangeSeries extends Timed {
 
 /** The rows of one instrument and kind, as columns. */
 export type Series = TradeSeries | QuoteSeries | LevelSeries | CandleSeries | FundingSeries | MarkSeries | ChangeSeries;
+/** Name of a kind of rows. */
 export type SeriesKind = Series["kind"];
+/** Values of all rows of a series: whole counts, sides or flags. */
 export type Column = Float64Array | Int8Array | Uint8Array;
 
 /** Sixteen places hold the rates that services publish; a count below 2^52 then reaches 45 %. */
@@ -115,6 +117,7 @@ export const emptyColumns = (kind: SeriesKind, rows: number): Column[] =>
     return name === "snapshot" || name === "listed" ? new Uint8Array(rows) : new Float64Array(rows);
   });
 
+/** The columns of a series after its times, in the order of `columnNames`. */
 export const columnsOf = (series: Series): Column[] => {
   const byName = series as unknown as Readonly<Record<string, Column>>;
   return columnNames[series.kind].map((name) => byName[name] as Column);

@@ -6,9 +6,9 @@ import { commandsPage } from "../../../docs/generate/commands.ts";
 import { keysWithoutRow, keyTables } from "../../../docs/generate/configuration.ts";
 import { documentedEvents } from "../../../docs/generate/events.ts";
 import { layoutsPage } from "../../../docs/generate/layouts.ts";
+import { layouts } from "../../../plugins/import/table/layouts.ts";
 import { programOf } from "../../../src/cli/main.ts";
 import { checkEventName } from "../../../src/journal/event-map.ts";
-import { layouts } from "../../../src/market/tape/table/layouts.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 
 describe("The reference of events", () => {

@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hashOfRows, readFixture } from "../../../src/market/tape/fixture.ts";
-import { readRecording } from "../../../src/market/tape/read-recording.ts";
+import { readRecording } from "../../../plugins/import/read-recording.ts";
 import type { ReadMarket } from "../../../src/backtest.ts";
 import { cutTape } from "../../../src/backtest/sweep/cut.ts";
 

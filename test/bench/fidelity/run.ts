@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { combineLatest, filter, map, scan, startWith } from "rxjs";
+import { readRecording } from "../../../plugins/import/read-recording.ts";
 import {
   backtest,
   constant,
@@ -26,7 +27,6 @@ import {
 } from "../../../src/backtest.ts";
 import { add, approximate, defineStrategy, mul, neg, type ProfileOverrides, sub } from "../../../src/index.ts";
 import { hashOfRows } from "../../../src/market/tape/fixture.ts";
-import { readRecording } from "../../../src/market/tape/read-recording.ts";
 
 const wayMs = 25;
 const most = 5;

@@ -80,7 +80,7 @@ const read = async (folder) => {
 
 const report = async (recording, folder, which) => {
   const [{ importRecording }, { runBacktest }, { loadConfigFile }] = await Promise.all([
-    import("../../../src/market/tape/import.ts"),
+    import("../../../plugins/import/tape-import.ts"),
     import("../../../src/backtest/runner.ts"),
     import("../../../src/host/load.ts"),
   ]);

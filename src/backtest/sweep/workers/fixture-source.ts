@@ -14,6 +14,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { SluiceError } from "../../../errors.ts";
 import { readFixture, readManifest } from "../../../market/tape/fixture.ts";
+import { checkBucket, isBucket, pushToBucket } from "./fixture-bucket.ts";
 import { type DownloadBounds, download, isAddress, wrong } from "./fixture-download.ts";
 
 export interface FixturePlaces {
@@ -28,7 +29,7 @@ export interface FixturePlaces {
 const draftMs = 86_400_000;
 const drafts = [".fetch-", ".push-"] as const;
 
-export const defaultCache = (): string =>
+const defaultCache = (): string =>
   join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sluice", "fixtures");
 
 /**
@@ -62,11 +63,22 @@ export const fixtureByHash = async (
   return fetched(source, contentHash, kept, { ...bounds, ...(env !== undefined && { env }) });
 };
 
-/** Copies the fixture `dir` to its hash below `to`; the folder it came to. What is there already is left as it is. */
-export const pushFixture = (
-  dir: string,
-  to: string,
-): { readonly place: string; readonly contentHash: string; readonly isNew: boolean } => {
+/** Where a fixture was copied to. `isNew`: it was not there before. */
+export interface PushedFixture {
+  readonly place: string;
+  readonly contentHash: string;
+  readonly isNew: boolean;
+}
+
+/** Copies fixtures to a folder or to a bucket (`s3://BUCKET/PREFIX`), each to its hash. What is there already is left as it is. */
+export const pushFixtures = async (dirs: readonly string[], to: string): Promise<readonly PushedFixture[]> => {
+  if (isBucket(to)) checkBucket(to, "--to");
+  const pushed: PushedFixture[] = [];
+  for (const dir of dirs) pushed.push(isBucket(to) ? await pushToBucket(dir, to) : pushToFolder(dir, to));
+  return pushed;
+};
+
+const pushToFolder = (dir: string, to: string): PushedFixture => {
   // Read to its end: what is spread should be whole.
   const { contentHash, series } = readFixture(resolve(dir)).manifest;
   const place = join(resolve(to), contentHash);

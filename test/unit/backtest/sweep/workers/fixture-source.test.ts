@@ -17,7 +17,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   type FixturePlaces,
   fixtureByHash,
-  pushFixture,
+  pushFixtures,
 } from "../../../../../src/backtest/sweep/workers/fixture-source.ts";
 import { main } from "../../../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../../../src/clock/virtual-clock.ts";
@@ -34,10 +34,10 @@ const byHash = (name: string, hash: string, places: FixturePlaces, signal?: Abor
 const servers: Server[] = [];
 let count = 0;
 
-const fresh = (): { readonly source: string; readonly cache: string } => {
+const fresh = async (): Promise<{ readonly source: string; readonly cache: string }> => {
   count++;
   const source = join(folder, `source-${count}`);
-  pushFixture(fixture, source);
+  await pushFixtures([fixture], source);
   return { source, cache: join(folder, `cache-${count}`) };
 };
 
@@ -70,7 +70,7 @@ const damage = (path: string): void => {
 
 describe("A fixture by its hash", () => {
   it("is taken where it lies if it is the right one, and else from a folder", async () => {
-    const { source, cache } = fresh();
+    const { source, cache } = await fresh();
     expect(await byHash(fixture, contentHash, { source, cache })).toBe(fixture);
     expect(await byHash(lost, contentHash, { source, cache })).toBe(join(source, contentHash));
     expect(await byHash(marketOf(1, "other"), contentHash, { source, cache })).toBe(join(source, contentHash));
@@ -78,7 +78,7 @@ describe("A fixture by its hash", () => {
   });
 
   it("is fetched once over HTTP, with the query of the address, and read to its end from the cache", async () => {
-    const { source, cache } = fresh();
+    const { source, cache } = await fresh();
     const { base, asked } = await serve(source);
     const dir = await byHash(lost, contentHash, { source: `${base}/?token=abc`, cache });
     expect(dir).toBe(join(cache, contentHash));
@@ -92,7 +92,7 @@ describe("A fixture by its hash", () => {
   });
 
   it("is fetched again where the cache was spoiled", async () => {
-    const { source, cache } = fresh();
+    const { source, cache } = await fresh();
     const { base, asked } = await serve(source);
     const dir = await byHash(lost, contentHash, { source: base, cache });
     damage(join(dir, file));
@@ -149,7 +149,7 @@ describe("A fixture by its hash", () => {
       "expected JSON",
     ],
   ])("%s is refused, and nothing is kept of it", async (_, spoil, message) => {
-    const { source, cache } = fresh();
+    const { source, cache } = await fresh();
     spoil(source);
     const { base } = await serve(source);
     await expect(byHash(lost, contentHash, { source: base, cache })).rejects.toThrow(message);
@@ -158,7 +158,7 @@ describe("A fixture by its hash", () => {
   });
 
   it("follows a redirect on its host, and none to another", async () => {
-    const { source, cache } = fresh();
+    const { source, cache } = await fresh();
     const other = await serve(source);
     const away = await serve(source, ({ url = "" }, response) => {
       if (url.includes("/moved/")) return false;
@@ -185,7 +185,7 @@ describe("A fixture by its hash", () => {
   });
 
   it("is asked for with the user and password of the address, which no message shows", async () => {
-    const { source, cache } = fresh();
+    const { source, cache } = await fresh();
     const given: (string | undefined)[] = [];
     const { base } = await serve(source, ({ headers }) => {
       given.push(headers.authorization);
@@ -212,7 +212,7 @@ describe("A fixture by its hash", () => {
   it.each(["manifest.json", file])(
     "whose %s does not come is given up in time, or at once when it is stopped",
     async (name) => {
-      const { source, cache } = fresh();
+      const { source, cache } = await fresh();
       let asked = (): void => undefined;
       const { base } = await serve(source, ({ url = "" }, response) => {
         if (!url.endsWith(name)) return false;
@@ -244,7 +244,7 @@ describe("A fixture by its hash", () => {
     ["whole", () => undefined],
     ["damaged", damage],
   ])("that another process has put there meanwhile, %s, is whole in the end", async (_, change) => {
-    const { source, cache } = fresh();
+    const { source, cache } = await fresh();
     const { base } = await serve(source, ({ url = "" }) => {
       if (!url.endsWith(file)) return false;
       cpSync(fixture, join(cache, contentHash), { recursive: true });
@@ -257,7 +257,7 @@ describe("A fixture by its hash", () => {
   });
 
   it("removes what was left half done a day ago, and nothing younger", async () => {
-    const { source, cache } = fresh();
+    const { source, cache } = await fresh();
     const { base } = await serve(source);
     for (const [name, hours] of [
       [".fetch-old", 25],
@@ -274,7 +274,7 @@ describe("A fixture by its hash", () => {
   });
 
   it("that nobody has is asked for with what to do", async () => {
-    const { cache } = fresh();
+    const { cache } = await fresh();
     await expect(byHash(lost, contentHash, { cache })).rejects.toThrow("Say where fixtures are with --fixtures");
     const empty = join(folder, "empty");
     mkdirSync(empty, { recursive: true });
@@ -289,11 +289,12 @@ describe("A fixture by its hash", () => {
 });
 
 describe("sluice data push", () => {
-  it("copies what links lead to", () => {
+  it("copies what links lead to", async () => {
     const linked = join(folder, "linked");
     mkdirSync(linked);
     for (const name of readdirSync(fixture)) symlinkSync(join(fixture, name), join(linked, name));
-    const { place } = pushFixture(linked, join(folder, "pushed-links"));
+    const [pushed] = await pushFixtures([linked], join(folder, "pushed-links"));
+    const { place } = pushed as NonNullable<typeof pushed>;
     expect(readdirSync(place).filter((name) => lstatSync(join(place, name)).isSymbolicLink())).toEqual([]);
     expect(readFixture(place).manifest.contentHash).toBe(contentHash);
   });

@@ -1,0 +1,306 @@
+/**
+ * A recording made elsewhere as a tape: websocket messages as received, or rows of bars, trades, best prices or books.
+ *
+ * Invariants: the kind follows from the content; a recording is read whole or refused by file, line and value; what was left out on
+ * purpose is counted in the notes.
+ * Not here: the readers (import-messages.ts, table/table-reader.ts, import-terms.ts), writing it (import.ts).
+ */
+import { basename } from "node:path";
+import { isPositive, parseInstId, SluiceError } from "sluice";
+import { createTape, type Tape } from "sluice/backtest";
+import {
+  decimal,
+  type FixtureMeta,
+  type FixtureNote,
+  type Series,
+  type SeriesKind,
+  seriesOf,
+  type TapeInstrument,
+} from "sluice/extension";
+import { holdsEvents, readEvents } from "./binary/event-rows.ts";
+import { numpyNames } from "./binary/numpy-rows.ts";
+import { formatOf, partsOf, type TextPart } from "./byte-source.ts";
+import { type Growing, held } from "./import-columns.ts";
+import { createDecimalPool } from "./import-decimals.ts";
+import type { Axis } from "./import-exchange.ts";
+import { firstLineOf, kindOf, readPartLines } from "./import-file.ts";
+import { readMessages } from "./import-messages.ts";
+import type { MessageRows } from "./import-rows.ts";
+import { noTerms, offerSteps, readTerms, type Terms, termSeries, termsLayout } from "./import-terms.ts";
+import type { Note } from "./reader-options.ts";
+import type { Layout } from "./table/layout.ts";
+import { readTable, type Table } from "./table/table-reader.ts";
+
+export interface RecordingOptions {
+  readonly file: string;
+  readonly instrument: string;
+  /** How the columns of a file of rows are arranged: a name of the table of layouts, or a description. Found from the file when left out. */
+  readonly layout?: string | Layout;
+  /** Base currency in one contract, as decimal text, where a file counts contracts. */
+  readonly contractSize?: string;
+  /** Candles: whether a row's timestamp is when its bar began or ended. Left out: as the layout says, else when it began. */
+  readonly timestamp?: "open" | "close";
+  /** Found as the greatest common step of what was read when left out. */
+  readonly tickSize?: string;
+  readonly lotSize?: string;
+  /** Which symbol to take from a recording of several. */
+  readonly symbol?: string;
+  /** How far times may fall back and still be sorted; candles never are. */
+  readonly disorderMs?: number;
+  /**
+   * Messages: whether rows are dated when they were received (the default) or when the exchange says that they happened. Then the
+   * fixture also says how long its messages took, for `fromFixture`.
+   */
+  readonly axis?: "receive" | "exchange";
+  /** Files of funding rates, mark prices and changes of rules (import-terms.ts tells their columns), to be merged in by time. */
+  readonly terms?: readonly string[];
+  /** Called after each piece of a file of rows: how many of its bytes and rows were read. What it throws ends the import. */
+  readonly onRead?: (bytes: number, rows: number) => void;
+}
+
+/** What reading rows found out, for people. */
+export type RowsFound = Pick<Table, "plan" | "format" | "unit" | "rows" | "timestamp" | "sample">;
+
+interface Recording {
+  readonly tape: Tape;
+  readonly meta: FixtureMeta;
+  /** Name of the layout; "messages" for websocket messages. */
+  readonly layout: string;
+  /** Of files of rows. */
+  readonly found?: RowsFound;
+}
+
+/** The recording as a tape, without writing anything. */
+export const readRecording = async (options: RecordingOptions): Promise<Recording> => {
+  const parts = await partsOf(options.file);
+  const [part, ...others] = parts;
+  if (part === undefined || others.length > 0)
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${options.file}: the archive holds ${parts.length} files; import it as a whole.`,
+    );
+  return readPart(part, options);
+};
+
+/** The same for a file, or for one in an archive. */
+export const readPart = async (part: TextPart, options: Omit<RecordingOptions, "file">): Promise<Recording> => {
+  const { name: file } = part;
+  parseInstId(options.instrument, "instrument");
+  const kind = await kindOfPart(part);
+  if (kind === "terms") {
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: it holds no trading, only its terms. Name the recording first and this file with --terms.`,
+    );
+  }
+  const { note, list } = createNotes();
+  const terms = await termsIn(options);
+  const read = { file, note, terms };
+  const { tape, source, found, feed } = await readers[kind](part, options, read);
+  if (tape.length === 0) {
+    const reasons = list().map(({ what, count }) => `${what}: ${count}`);
+    throw new SluiceError("IMPORT_INVALID", `${file}: nothing in it could be imported.`, reasons);
+  }
+  const layout = found?.plan.layout.name ?? kind;
+  return { tape, layout, meta: { source, notes: list(), ...(feed && { feed }) }, ...(found && { found }) };
+};
+
+const kindOfPart = async (part: TextPart): Promise<ReturnType<typeof kindOf> | typeof hftEvents> => {
+  const format = await formatOf(part);
+  if (format === "numpy" && holdsEvents(await numpyNames(part))) return hftEvents;
+  if (format !== "text") return "rows";
+  const first = await firstLineOf(part);
+  if (first === undefined) throw new SluiceError("IMPORT_INVALID", `${part.name}: the file is empty.`);
+  return kindOf(first);
+};
+
+const hftEvents = "hftbacktest";
+
+const termsIn = async ({ terms: files = [] }: Pick<RecordingOptions, "terms">): Promise<Terms> => {
+  const terms = noTerms();
+  for (const file of files) {
+    for (const part of await partsOf(file)) {
+      const kind = kindOf((await firstLineOf(part)) ?? "");
+      if (kind !== "terms")
+        throw new SluiceError(
+          "IMPORT_INVALID",
+          kind === "rows"
+            ? `${file}: it holds no terms. Terms are ${termsLayout}. A recording is imported by itself.`
+            : `${file}: it holds ${kind}, not terms. Import it by itself.`,
+        );
+      readTerms(await readPartLines(part), terms);
+    }
+  }
+  return terms;
+};
+
+/** The recording with its terms laid beside it. */
+const tapeWith = (
+  terms: Terms,
+  { instId, tickSize, lotSize }: TapeInstrument,
+  series: readonly Series[],
+  note: Note,
+): Tape => {
+  const rows = series.filter(({ at }) => at.length > 0);
+  const startAt = rows.reduce((earliest, { at }) => Math.min(earliest, at[0] as number), Number.POSITIVE_INFINITY);
+  const endAt = rows.reduce((latest, { at }) => Math.max(latest, at.at(-1) as number), 0);
+  return createTape(
+    [{ instId, tickSize, lotSize }],
+    [...termSeries(terms, { tickSize, lotSize, startAt, endAt }, note), ...series],
+  );
+};
+
+interface Reading {
+  readonly file: string;
+  readonly note: Note;
+  readonly terms: Terms;
+}
+
+interface ReadTape extends Pick<Axis, "feed"> {
+  readonly tape: Tape;
+  readonly source: string;
+  readonly found?: RowsFound;
+}
+
+const poolsFor = ({ tickSize, lotSize }: Pick<RecordingOptions, "tickSize" | "lotSize">, file: string) => ({
+  prices: createDecimalPool({ file, name: "tick size", step: stepOf("tick size", tickSize) }),
+  quantities: createDecimalPool({ file, name: "lot size", step: stepOf("lot size", lotSize) }),
+});
+
+const rowsTape = async (
+  part: TextPart,
+  options: Omit<RecordingOptions, "file">,
+  { file, note, terms }: Reading,
+): Promise<ReadTape> => {
+  const { instrument, timestamp, lotSize, layout, symbol, contractSize, onRead, axis = "receive" } = options;
+  const { prices, quantities } = poolsFor(options, file);
+  offerSteps(terms, prices, quantities);
+  const disorderMs = disorderOf(options);
+  const given = {
+    instrument,
+    timestamp,
+    lotSize: stepOf("lot size", lotSize),
+    layout,
+    symbol,
+    contractSize: stepOf("contract size", contractSize),
+  };
+  const found = await readTable(part, { ...given, axis, prices, quantities, note, disorderMs, onRead });
+  const steps = { instId: instrument, tickSize: prices.step(), lotSize: found.lotSize ?? quantities.step() };
+  return { tape: tapeWith(terms, steps, found.series, note), source: sourceOfRows(file, found, axis), found };
+};
+
+const rowKinds = {
+  candles: "Candles",
+  trades: "Trades",
+  quotes: "Best prices",
+  book: "Order books",
+  changes: "Order books",
+} as const;
+
+const sourceOfRows = (file: string, { plan, timestamp }: RowsFound, axis: "receive" | "exchange"): string => {
+  const { rows } = plan.layout;
+  const times =
+    rows === "candles"
+      ? `; timestamps mark the ${timestamp} of a bar`
+      : axis === "exchange"
+        ? "; times are the exchange's"
+        : "";
+  return `${rowKinds[rows]} from ${basename(file)}${times}.`;
+};
+
+const messageTape = async (
+  part: TextPart,
+  options: Omit<RecordingOptions, "file">,
+  { file, note, terms }: Reading,
+): Promise<ReadTape> => {
+  const { instrument, symbol, axis = "receive", contractSize, onRead } = options;
+  const { prices, quantities } = poolsFor(options, file);
+  offerSteps(terms, prices, quantities);
+  const lines = await readPartLines(part);
+  const shared = { prices, quantities, note, symbol, disorderMs: disorderOf(options), axis, terms };
+  const rows = await readMessages(lines, {
+    ...shared,
+    contractSize: stepOf("contract size", contractSize),
+    ofBytes: part.bytes,
+    onRead,
+  });
+  const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
+  const source = sourceOfMessages(file, symbol, axis);
+  return { tape: tapeWith(terms, steps, messageSeries(rows), note), source, ...(rows.feed && { feed: rows.feed }) };
+};
+
+const eventTape = async (
+  part: TextPart,
+  options: Omit<RecordingOptions, "file">,
+  { file, note, terms }: Reading,
+): Promise<ReadTape> => {
+  const { instrument, axis = "receive", onRead } = options;
+  const { prices, quantities } = poolsFor(options, file);
+  offerSteps(terms, prices, quantities);
+  const rows = await readEvents(part, { prices, quantities, note, axis, disorderMs: 0, onRead });
+  const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
+  return {
+    tape: tapeWith(terms, steps, messageSeries(rows), note),
+    source: sourceOfMessages(file, undefined, axis, "Events"),
+  };
+};
+
+const readers = { rows: rowsTape, messages: messageTape, [hftEvents]: eventTape } as const;
+
+/** Counts what is to be told, by its words. */
+const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
+  const counts = new Map<string, number>();
+  return {
+    note: (what, count = 1) => {
+      counts.set(what, (counts.get(what) ?? 0) + count);
+    },
+    list: () => [...counts].map(([what, count]) => ({ what, count })),
+  };
+};
+
+const stepOf = (name: string, step: string | undefined): string | undefined => {
+  if (step === undefined || isPositive(decimal(step, name))) return step;
+  throw new SluiceError("DECIMAL_INVALID", `${name}: "${step}" is not positive. Give a step such as "0.01".`);
+};
+
+const disorderOf = ({ disorderMs = 1_000 }: Pick<RecordingOptions, "disorderMs">): number => {
+  if (Number.isFinite(disorderMs) && disorderMs >= 0) return disorderMs;
+  throw new SluiceError("USAGE", `disorderMs: ${disorderMs} is not a number of milliseconds from 0 up.`);
+};
+
+/** The name of the file without its folder: a manifest travels, folders do not. */
+const sourceOfMessages = (
+  file: string,
+  symbol: string | undefined,
+  axis: "receive" | "exchange",
+  what = "Messages",
+): string =>
+  `${what} from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are ${axis === "exchange" ? "the exchange's" : "when each was received"}.`;
+
+const filled = (kind: SeriesKind, at: Growing<Float64Array>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
+  at.length === 0 ? [] : [seriesOf(kind, 0, held(at), columns)];
+
+// In the order in which rows of one instant are delivered, which import-times.ts counts on.
+const messageSeries = ({ bars, levels, quotes, trades }: MessageRows): readonly Series[] => [
+  ...(bars.at.length === 0
+    ? []
+    : [
+        seriesOf(
+          "candle",
+          0,
+          held(bars.at),
+          bars.columns.map((column) => column.counts()),
+          bars.barMs,
+        ),
+      ]),
+  ...filled("level", levels.at, held(levels.side), levels.px.counts(), levels.qty.counts(), held(levels.snapshot)),
+  ...filled(
+    "quote",
+    quotes.at,
+    quotes.bidPx.counts(),
+    quotes.bidQty.counts(),
+    quotes.askPx.counts(),
+    quotes.askQty.counts(),
+  ),
+  ...filled("trade", trades.at, held(trades.side), trades.px.counts(), trades.qty.counts()),
+];

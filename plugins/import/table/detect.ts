@@ -1,0 +1,272 @@
+/**
+ * Which layout a file has, and where its columns are: by its header, or by its first rows where it has none.
+ *
+ * Invariants: what fits two layouts, or names two columns for one thing, is refused by the names of both; nothing is guessed.
+ * Not here: the layouts (layouts.ts), reading the rows (table-reader.ts).
+ */
+
+import { SluiceError } from "sluice";
+import { didYouMean, excerpt } from "sluice/extension";
+import { importInvalid } from "../import-decimals.ts";
+import { microsecondsOf } from "../import-instants.ts";
+import { canBe, isNumeric } from "./cell-kinds.ts";
+import { type Layout, plainName, type Role, rolesOf } from "./layout.ts";
+import { layouts } from "./layouts.ts";
+import type { Row } from "./text-rows.ts";
+
+/** How the rows of a file are to be read. */
+export interface Plan {
+  readonly layout: Layout;
+  /** Names of the columns as the file has them; undefined without a header. */
+  readonly header: readonly string[] | undefined;
+  /** How many rows come before the data. */
+  readonly skip: number;
+  readonly width: number;
+  readonly columns: Readonly<Partial<Record<Role, number>>>;
+  /** The column with the time of day, where date and time are apart. */
+  readonly clock: number | undefined;
+  /** Columns of the levels of a book, the best first. */
+  readonly levels: readonly Readonly<Record<"bid" | "bidQty" | "ask" | "askQty", number>>[];
+}
+
+interface Subject {
+  readonly file: string;
+  /** What a user asked for: a name of the table, or a layout of their own. */
+  readonly layout?: string | Layout | undefined;
+  readonly base: string;
+  readonly quote: string;
+}
+
+/** `rows` are the first rows of the file. */
+export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
+  const { file } = subject;
+  const start = rows.findIndex(({ cells }) => cells.length > 1 && !cells[0]?.startsWith("#"));
+  const first = rows[start];
+  if (first === undefined) throw unknownLayout(rows, subject);
+  const isHeader = first.names === undefined && isHeaderRow(first.cells);
+  const header = first.names ?? (isHeader ? first.cells : undefined);
+  const skip = start + (isHeader ? 1 : 0);
+  const data = rows.slice(skip);
+  const wanted = typeof subject.layout === "string" ? named(subject.layout) : subject.layout;
+  const places = header === undefined ? undefined : placesOf(header, subject);
+  const found = wanted === undefined ? candidates(data, places) : [wanted];
+  const [layout, ...others] = found;
+  if (
+    first.names !== undefined &&
+    data.length === 1 &&
+    data[0]?.cells.every((cell) => cell === "" || cell.startsWith("["))
+  )
+    throw importInvalid(
+      file,
+      first.line,
+      "it is one JSON object of columns. Write a list of records (pandas: to_json(orient='records')).",
+    );
+  if (layout === undefined)
+    throw places === undefined ? unknownLayout(data, subject) : unknownHeader(first, places, subject);
+  if (others.length > 0) {
+    const names = found.map(({ name, about }) => `--layout ${name}: ${about}`);
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: its rows can be read in ${found.length} ways. Say which one is right:`,
+      names,
+    );
+  }
+  if (places !== undefined)
+    return withHeader(layout, places, { header: header as readonly string[], skip, data, file });
+  return withoutHeader(layout, { skip, data, file });
+};
+
+const named = (name: string): Layout => {
+  const found = layouts.find((layout) => layout.name === name);
+  if (found !== undefined) return found;
+  const known = layouts.map((layout) => layout.name);
+  throw new SluiceError(
+    "USAGE",
+    `layout: there is no "${name}".${didYouMean(name, known)} Known are: ${known.join(", ")}.`,
+  );
+};
+
+/** Names and no values. */
+const isHeaderRow = (cells: readonly string[]): boolean =>
+  cells.some((cell) => /[a-z]/i.test(cell)) &&
+  !cells.some((cell) => isNumeric(cell) || microsecondsOf(cell) !== undefined);
+
+/** Which columns of a header a pattern names, in the order of the header. */
+type Places = (pattern: string) => readonly number[];
+
+const placesOf = (header: readonly string[], { base, quote }: Subject): Places => {
+  const plain = header.map(plainName);
+  return (pattern) => {
+    const text = plainName(pattern.replace("{base}", base).replace("{quote}", quote));
+    if (!text.includes("*")) return plain.flatMap((name, index) => (name === text ? [index] : []));
+    return plain.flatMap((name, index) => (name.startsWith(text.slice(0, text.indexOf("*"))) ? [index] : []));
+  };
+};
+
+const candidates = (data: readonly Row[], places: Places | undefined): readonly Layout[] => {
+  if (places === undefined)
+    return layouts.filter(
+      ({ order }) => order !== undefined && data.length > 0 && data.every(({ cells }) => canBe(order, cells)),
+    );
+  const fitting = layouts.filter((layout) => layout.columns !== undefined && missingIn(layout, places).length === 0);
+  const most = Math.max(...fitting.map(({ marks = [] }) => marks.length));
+  return fitting.filter(({ marks = [] }) => marks.length === most);
+};
+
+const placeOf = (layout: Layout, role: Role, places: Places, level = ""): number | undefined =>
+  (layout.columns?.[role] ?? [])
+    .map((name) => places(name.replace("#", level))[0])
+    .find((place) => place !== undefined);
+
+/** What a header lacks to be of this layout. */
+const missingIn = (layout: Layout, places: Places): readonly string[] => {
+  const { rows, marks = [] } = layout;
+  const missing = rolesOf(rows).filter((role) => placeOf(layout, role, places, "0") === undefined);
+  const sideless =
+    rows === "trades" &&
+    (["side", "buyerIsMaker"] as const).every((role) => placeOf(layout, role, places) === undefined);
+  return [...missing, ...(sideless ? ["side"] : []), ...marks.filter((mark) => places(mark).length === 0)];
+};
+
+interface Found {
+  readonly skip: number;
+  readonly data: readonly Row[];
+  readonly file: string;
+}
+
+const withHeader = (layout: Layout, places: Places, found: Found & { readonly header: readonly string[] }): Plan => {
+  const { header, skip, data, file } = found;
+  const missing = missingIn({ ...layout, marks: [] }, places);
+  if (missing.length > 0) {
+    const names = missing.map(
+      (role) => `${role}: ${(layout.columns?.[role as Role] ?? ["no name is given for it"]).join(", ")}`,
+    );
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: for layout ${layout.name} the header ${header.join(",")} lacks`,
+      names,
+    );
+  }
+  const columns: Partial<Record<Role, number>> = {};
+  for (const role of Object.keys(layout.columns ?? {}) as Role[]) {
+    const place = placeOf(layout, role, places);
+    if (place !== undefined) columns[role] = place;
+  }
+  const clock = clockOf(layout, columns, places, data);
+  checkOneEach(layout, columns, places, { ...found, clock });
+  return {
+    layout,
+    header,
+    skip,
+    width: header.length,
+    columns,
+    clock,
+    levels: layout.rows === "book" ? levelsOf(layout, places) : [],
+  };
+};
+
+/** Date and time in two columns: then the second holds the time of day. */
+const clockOf = (
+  layout: Layout,
+  columns: Plan["columns"],
+  places: Places,
+  data: readonly Row[],
+): number | undefined => {
+  const [date, time] = [places("date")[0], places("time")[0]];
+  const cells = data[0]?.cells;
+  if (layout.marks !== undefined || date === undefined || time === undefined || cells === undefined) return undefined;
+  if (!/^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(cells[time] ?? "")) return undefined;
+  (columns as { time: number }).time = date;
+  return time;
+};
+
+/** A layout that goes by usual names only takes a column where no other could be meant. */
+const checkOneEach = (
+  layout: Layout,
+  columns: Plan["columns"],
+  places: Places,
+  found: Found & Pick<Plan, "header" | "clock">,
+): void => {
+  if (layout.marks !== undefined) return;
+  const { file, header = [], data, clock } = found;
+  for (const [role, place] of Object.entries(columns) as [Role, number][]) {
+    const all = [...new Set((layout.columns?.[role] ?? []).flatMap((name) => places(name)))].filter(
+      (other) => other !== clock,
+    );
+    const rivals =
+      role === "time"
+        ? all.filter((other) => !sameInstants(data, place, other))
+        : all.filter((other) => other !== place);
+    if (rivals.length === 0 || role === "symbol" || role === "id") continue;
+    const names = [place, ...rivals].map((column) => `"${header[column] ?? ""}"`).join(" or ");
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: ${role} can be column ${names}. Remove one, or name the right one in a layout of your own (--layout FILE).`,
+    );
+  }
+};
+
+const sameInstants = (data: readonly Row[], one: number, other: number): boolean =>
+  data.every(({ cells }) => {
+    const [a, b] = [microsecondsOf(cells[one] ?? ""), microsecondsOf(cells[other] ?? "")];
+    // A date beside an instant may be rounded to its day or second.
+    return a === b || (a !== undefined && b !== undefined && a - b < 86_400_000_000 && a >= b && b % 1_000_000 === 0);
+  });
+
+const levelsOf = (layout: Layout, places: Places): Plan["levels"] => {
+  const levels: Record<"bid" | "bidQty" | "ask" | "askQty", number>[] = [];
+  for (let level = 0; ; level++) {
+    const [bid, bidQty, ask, askQty] = (["bid", "bidQty", "ask", "askQty"] as const).map((role) =>
+      placeOf(layout, role, places, String(level)),
+    );
+    if (bid === undefined || bidQty === undefined || ask === undefined || askQty === undefined) return levels;
+    // A column that holds all levels is found for each of them.
+    if (levels.at(-1)?.bid === bid) return levels;
+    levels.push({ bid, bidQty, ask, askQty });
+  }
+};
+
+const withoutHeader = (layout: Layout, { skip, data, file }: Found): Plan => {
+  const { order, name } = layout;
+  const row = data[0];
+  if (order === undefined || row === undefined || row.cells.length !== order.length) {
+    const columns = order === undefined ? "only with a header" : `${order.length} columns: ${order.join(", ")}`;
+    throw new SluiceError("IMPORT_INVALID", `${file}: a file of layout ${name} has ${columns}; found ${shown(row)}.`);
+  }
+  const columns = Object.fromEntries(
+    order.flatMap((role, index) => (role.startsWith("?") ? [] : [[role, index] as const])),
+  );
+  return { layout, header: undefined, skip, width: order.length, columns, clock: undefined, levels: [] };
+};
+
+const shown = (row: Row | undefined): string =>
+  row === undefined ? "no row" : JSON.stringify(excerpt((row.names ?? row.cells).join(","), 120));
+
+/** Says what a header lacks to be of the layout that it comes nearest to. */
+const unknownHeader = (row: Row, places: Places, subject: Subject): SluiceError => {
+  const generic = layouts.filter(({ columns, marks }) => columns !== undefined && marks === undefined);
+  const lacking = generic.map((layout) => ({ layout, missing: missingIn(layout, places) }));
+  const [nearest] = lacking.sort(
+    (a, b) => a.missing.length / rolesOf(a.layout.rows).length - b.missing.length / rolesOf(b.layout.rows).length,
+  );
+  if (nearest === undefined || nearest.missing.length * 2 > rolesOf(nearest.layout.rows).length)
+    return unknownLayout([row], subject);
+  const { layout, missing } = nearest;
+  return importInvalid(
+    subject.file,
+    row.line,
+    `the header lacks ${missing.join(", ")} for ${layout.about}; it is ${(row.names ?? row.cells).join(",")}. ` +
+      "Rename a column, or describe the file with --layout FILE.",
+  );
+};
+
+const unknownLayout = (rows: readonly Row[], { file }: Subject): SluiceError => {
+  const row = rows[0];
+  if (row === undefined) return new SluiceError("IMPORT_INVALID", `${file}: the file is empty.`);
+  return new SluiceError(
+    "IMPORT_INVALID",
+    `${file}: line ${row.line} is ${shown(row)}, which is of no known layout. Expected recorded messages (\`<receive time in ns> <json>\` a line), ` +
+      "or rows of bars, trades, best prices or books with a header such as timestamp,open,high,low,close,volume. " +
+      "Name the layout with --layout NAME, or describe it with --layout FILE.",
+  );
+};

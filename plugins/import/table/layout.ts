@@ -1,0 +1,138 @@
+/**
+ * The layout of a file of rows: which columns it has and what they mean. A description and no program, so that anybody can add one.
+ *
+ * Invariants: names of columns are compared without case, blanks, underscores and quotes.
+ * Not here: the layouts that are known (layouts.ts), finding the one of a file (detect.ts).
+ */
+
+import { SluiceError } from "sluice";
+import { messageOf, parseHuman } from "sluice/extension";
+
+/** What a column means. Which ones a layout must have follows from its rows: `rolesOf`. */
+export type Role =
+  | "time"
+  | "exchangeTime"
+  | "endTime"
+  | "open"
+  | "high"
+  | "low"
+  | "close"
+  | "volume"
+  | "baseVolume"
+  | "price"
+  | "qty"
+  | "side"
+  | "buyerIsMaker"
+  | "id"
+  | "bid"
+  | "bidQty"
+  | "ask"
+  | "askQty"
+  | "snapshot"
+  | "symbol"
+  | "exchange";
+
+/** A column of a file without a header that is left alone: anything, a number, a whole number, an instant, true or false. */
+type Unused = "?" | "?number" | "?count" | "?time" | "?flag";
+
+/** The layout of a file of rows, for `importMarket({ layout })` and `sluice import --layout FILE`. */
+export interface Layout {
+  /** For `--layout` and messages, such as "binance-klines". */
+  readonly name: string;
+  /** Whose files these are, in words. */
+  readonly about: string;
+  /** What a row is. `book`: a whole order book, level by level; `changes`: one level of it, 0 where it is gone. */
+  readonly rows: "candles" | "trades" | "quotes" | "book" | "changes";
+  /**
+   * The names a column may have in a header, the preferred ones first. `*` stands for any text, `{base}` and `{quote}` for the
+   * currencies of the instrument. In a `book` the names of `bid`, `bidQty`, `ask` and `askQty` hold a `#` for the level, which counts from 0;
+   * or price and quantity have the same name, of a column that holds JSON: `[[price, quantity], ...]`, the best first.
+   */
+  readonly columns?: Readonly<Partial<Record<Role, readonly string[]>>>;
+  /** Names that only this layout's header has, to tell it from others. All of them must be there. */
+  readonly marks?: readonly string[];
+  /** The columns of a file without a header, in order. Left out: such a file is never of this layout. */
+  readonly order?: readonly (Role | Unused)[];
+  /** Candles: whether `time` is when a bar began (the default) or when it ended. */
+  readonly timestamp?: "open" | "close";
+  /**
+   * A regular expression on the symbol, or on `exchange:symbol` where there is a column for both: quantities of those that match count
+   * contracts, and a column `baseVolume` the base currency.
+   */
+  readonly contracts?: string;
+  /** What stands in the first cell of rows below the header that are no data. */
+  readonly skip?: readonly string[];
+  /** What a column `side` holds, where it is not "buy" and "sell" or the like. Trades of a side in `none` are left out and counted. */
+  readonly sides?: Readonly<Partial<Record<Side, readonly string[]>>>;
+  /** What should be known about these files, said at every import. */
+  readonly caution?: string;
+}
+
+type Side = "buy" | "sell" | "none";
+
+const needed: Readonly<Record<Layout["rows"], readonly Role[]>> = {
+  candles: ["time", "open", "high", "low", "close", "volume"],
+  trades: ["time", "price", "qty"],
+  quotes: ["time", "bid", "bidQty", "ask", "askQty"],
+  book: ["time", "bid", "bidQty", "ask", "askQty"],
+  changes: ["time", "side", "price", "qty"],
+};
+
+/** The roles without which rows of a kind mean nothing. A trade needs a side besides, told in either of two ways. */
+export const rolesOf = (rows: Layout["rows"]): readonly Role[] => needed[rows];
+
+/** How a column is called, without what differs from one writer to another: OKX once named columns in two languages. */
+export const plainName = (name: string): string => {
+  const slash = name.indexOf("/");
+  const isTwofold = slash >= 0 && /[^ -~]/.test(name.slice(slash));
+  return (isTwofold ? name.slice(0, slash) : name).toLowerCase().replaceAll(/[\s_<>"']/g, "");
+};
+
+const names = { type: "array", items: { type: "string", minLength: 1 }, minItems: 1 };
+const roles: readonly Role[] = [...new Set(Object.values(needed).flat())];
+const otherRoles: readonly Role[] = [
+  "exchangeTime",
+  "endTime",
+  "baseVolume",
+  "buyerIsMaker",
+  "id",
+  "snapshot",
+  "symbol",
+  "exchange",
+];
+const schema = {
+  type: "object",
+  required: ["name", "about", "rows"],
+  additionalProperties: false,
+  properties: {
+    name: { type: "string", minLength: 1 },
+    about: { type: "string" },
+    rows: { enum: Object.keys(needed) },
+    columns: {
+      type: "object",
+      additionalProperties: false,
+      properties: Object.fromEntries([...roles, ...otherRoles].map((role) => [role, names])),
+    },
+    marks: names,
+    order: { ...names, items: { enum: [...roles, ...otherRoles, "?", "?number", "?count", "?time", "?flag"] } },
+    timestamp: { enum: ["open", "close"] },
+    contracts: { type: "string" },
+    sides: { type: "object", additionalProperties: false, properties: { buy: names, sell: names, none: names } },
+    skip: names,
+    caution: { type: "string" },
+  },
+};
+
+/** A layout that a user wrote, or `USAGE` with all that is wrong with it. */
+export const checkedLayout = (value: unknown, place: string): Layout => {
+  const layout = parseHuman<Layout>(schema, value, place, "USAGE");
+  try {
+    RegExp(layout.contracts ?? "");
+  } catch (error) {
+    throw new SluiceError(
+      "USAGE",
+      `${place}.contracts: ${JSON.stringify(layout.contracts)} is no regular expression (${messageOf(error)}).`,
+    );
+  }
+  return layout;
+};

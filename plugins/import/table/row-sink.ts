@@ -1,0 +1,35 @@
+/**
+ * Where the rows of a file go on their way to becoming series.
+ */
+
+import type { Column, Series } from "sluice/extension";
+import type { Parsed } from "../import-decimals.ts";
+import type { Role } from "./layout.ts";
+
+/** A row whose instant was read. */
+export interface RowValues {
+  readonly at: number;
+  readonly line: number;
+  /** Of bars, where a column tells it. */
+  readonly endAt: number | undefined;
+  /** What a quantity of one is in base currency; undefined where that is one. */
+  readonly unit: Parsed | undefined;
+  /** The text of a column, "" where the file has none. */
+  readonly cell: (role: Role) => string;
+  /** Levels of a book, the best first: price and quantity as text. */
+  readonly levels: (side: 1 | -1) => readonly (readonly [string, string])[];
+}
+
+export interface RowSink {
+  push(row: RowValues): void;
+  /** Series of instrument 0; ask when everything has been read. */
+  series(): Series[];
+}
+
+/** A column in another order of rows. */
+export const inOrder = <C extends Column>(column: C, order: Uint32Array | undefined): C =>
+  order === undefined ? column : (column.map((_, row) => column[order[row] as number] as number) as C);
+
+/** A quantity in base currency. */
+export const times = ({ count, places }: Parsed, unit: Parsed | undefined): Parsed =>
+  unit === undefined ? { count, places } : { count: count * unit.count, places: places + unit.places };
