@@ -121,7 +121,8 @@ const printTrace = async (path: string, seed: number, flags: Flags, io: CliIo): 
   const onLine = (line: string): void => {
     io.out(flags.json === true ? "" : `${line}\n`);
   };
-  const traced = await traceScenario(path, seed, { ...sharedBy(flags), onLine });
+  const onNotice = (text: string): void => io.err(`${printable(text)}\n`);
+  const traced = await traceScenario(path, seed, { ...sharedBy(flags), onLine, onNotice });
   if (flags.json === true) io.out(`${jsonText(traced)}\n`);
   const { violation } = traced;
   if (violation !== null)

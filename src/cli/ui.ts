@@ -198,7 +198,9 @@ const simulated = async (
   ]);
   const recorder = createRunRecorder(facts, minutes * 60_000);
   const given = { seeds: 1, minutes, plugins: true, ...(fixture !== undefined && { fixture }) };
-  const violation = await traceSeed({ ...config, plugins: [recorder.plugin] }, seed, given, () => undefined);
+  const violation = await traceSeed({ ...config, plugins: [recorder.plugin] }, seed, given, {
+    onLine: () => undefined,
+  });
   if (violation !== undefined)
     io.err(`${printable(`Invariant violated: ${violation.invariant}: ${violation.text}`)}\n`);
   return filled(recorder.timeline(), path);

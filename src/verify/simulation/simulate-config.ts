@@ -53,6 +53,8 @@ export interface SimulateOptions extends ScenarioOptions {
 export interface TraceOptions extends ScenarioOptions {
   /** What happens, line by line, with no more faults than it takes to fail. */
   readonly onLine?: (line: string) => void;
+  /** Text for people while the fewest faults are looked for, which takes many runs of the scenario. */
+  readonly onNotice?: (text: string) => void;
 }
 
 /** One scenario, and the invariant it violates, if it does. */
@@ -90,7 +92,7 @@ const rules: OptionRules = {
 };
 const traceRules: OptionRules = {
   wholes: { seed: seedBounds, minutes: simulateBounds.minutes },
-  others: { ...shared, onLine: {} },
+  others: { ...shared, onLine: {}, onNotice: {} },
 };
 
 /**
@@ -177,10 +179,13 @@ const simulateAll = async (path: string, given: Given, onProgress: SimulateOptio
 /** Plays the scenario of one seed line by line: what `sluice simulate --seed N --trace` prints. */
 export const traceScenario = async (path: string, seed: number, options: TraceOptions = {}): Promise<ScenarioTrace> => {
   checkOptions("traceScenario", traceRules, { ...options, seed });
-  const { minutes = simulateDefaults.minutes, onLine = () => undefined, ...rest } = options;
+  const { minutes = simulateDefaults.minutes, onLine = () => undefined, onNotice, ...rest } = options;
   const config = await loadConfigFile(path, { command: "simulate" });
   const { traceSeed } = await import("./simulate.ts");
-  return { seed, violation: (await traceSeed(config, seed, { seeds: 1, minutes, ...rest }, onLine)) ?? null };
+  return {
+    seed,
+    violation: (await traceSeed(config, seed, { seeds: 1, minutes, ...rest }, { onLine, onNotice })) ?? null,
+  };
 };
 
 type Given = Required<Pick<SimulateOptions, "seeds" | "minutes" | "first" | "jobs">> &

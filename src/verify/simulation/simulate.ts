@@ -162,17 +162,27 @@ export const timeText = (ms: number): string => {
   return `${ms < 0 ? "-" : ""}${pad(Math.floor(whole / 60_000), 2)}:${pad(Math.floor(whole / 1_000) % 60, 2)}.${pad(whole % 1_000, 3)}`;
 };
 
+export interface TraceListeners {
+  readonly onLine: (line: string) => void;
+  /** Receives a text for people before the fewest faults are looked for. */
+  readonly onNotice?: ((text: string) => void) | undefined;
+}
+
+const shorteningText = (seed: number, drawn: number): string =>
+  `Seed ${seed} fails with ${drawn} faults. Looking for the fewest that are enough: up to ${shrinkTries} runs of the scenario.`;
+
 /** One seed played line by line, with the shortest list of faults where it fails; gives the violation, if there is one. */
 export const traceSeed = async (
   input: unknown,
   seed: number,
   options: SimulateOptions,
-  onLine: (line: string) => void,
+  { onLine, onNotice }: TraceListeners,
 ): Promise<Violation | undefined> => {
   const config = checkSimulated(input);
   const scenario = scenarioOf(config, marketOf(config, options.fixture), seed, options);
   const { violations } = await runScenario(scenario);
   const [found] = violations;
+  if (found !== undefined) onNotice?.(shorteningText(seed, scenario.faults.length));
   const faults = found === undefined ? scenario.faults : (await shorten(scenario, found)).faults;
   const ending = await runScenario(
     { ...scenario, faults },

@@ -9,7 +9,7 @@ import { main } from "../../../../src/cli/main.ts";
 import { checkConfig } from "../../../../src/host/config.ts";
 import { markNames } from "../../../../src/verify/simulation/coverage-marks.ts";
 import { runScenario } from "../../../../src/verify/simulation/scenario.ts";
-import { joinSummaries, simulate } from "../../../../src/verify/simulation/simulate.ts";
+import { joinSummaries, simulate, traceSeed } from "../../../../src/verify/simulation/simulate.ts";
 import { marketOf } from "../../../../src/verify/simulation/simulated-market.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
 import { closed, strategy } from "../../../support/harness/backtest.ts";
@@ -61,6 +61,22 @@ describe("A simulated scenario", () => {
       }),
     ]);
     expect(failures[0]?.violation.text).toBe("strategy broken: of its own making");
+  });
+
+  it("says before the fewest faults are looked for how often it may run", async () => {
+    const broken = strategy("broken", { run: () => throwError(() => new Error("of its own making")) });
+    const lines: string[] = [];
+    const notices: string[] = [];
+    const listeners = {
+      onLine: (text: string) => void lines.push(text),
+      onNotice: (text: string) => void notices.push(text),
+    };
+    const violation = await traceSeed({ ...shipped, strategies: [broken] }, 1, quick, listeners);
+    expect(violation).toMatchObject({ invariant: "I14" });
+    expect(notices).toEqual([
+      expect.stringMatching(/^Seed 1 fails with \d+ faults\. Looking for the fewest that are enough: up to 200 runs/),
+    ]);
+    expect(lines.length).toBeGreaterThan(3);
   });
 
   it("without a recording has a market made for the products its strategies name", async () => {
