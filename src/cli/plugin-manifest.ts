@@ -34,8 +34,16 @@ export interface CommandEntry extends CommandRow {
   readonly network?: boolean;
 }
 
+/** A dialect in a manifest. */
+interface DialectEntry {
+  /** File whose default export is the dialect, relative to the manifest: `./acme.js`. */
+  readonly module: string;
+}
+
 interface Manifest {
   readonly commands?: Readonly<Record<string, CommandEntry>>;
+  readonly dialects?: Readonly<Record<string, DialectEntry>>;
+  readonly servedDialects?: Readonly<Record<string, DialectEntry>>;
 }
 
 /** A row of a manifest, its place, and its code. */
@@ -48,6 +56,10 @@ export type Contributed<Entry> = Entry & {
 
 interface Contributions {
   readonly commands: ReadonlyMap<string, Contributed<CommandEntry>>;
+  /** Dialects of the client, by the name that `--dialect` takes. */
+  readonly dialects: ReadonlyMap<string, Contributed<DialectEntry>>;
+  /** Dialects of the embedded service, by the name that `--dialect` takes. */
+  readonly servedDialects: ReadonlyMap<string, Contributed<DialectEntry>>;
 }
 
 /** A manifest as it was read: its text is not trusted yet. */
@@ -63,11 +75,15 @@ const ownPlugins = new URL(fromSource ? "../../plugins/" : "../plugins/", import
 /** Everything that plugins add to the command line of the project in `folder`. Throws CONFIG_INVALID for a manifest that is wrong. */
 export const readContributions = (folder: string): Contributions => {
   const commands = new Map<string, Contributed<CommandEntry>>();
+  const dialects = new Map<string, Contributed<DialectEntry>>();
+  const servedDialects = new Map<string, Contributed<DialectEntry>>();
   for (const source of [...ownSources(), ...packageSources(folder)]) {
     const manifest = checked(source);
     addRows(commands, source, manifest.commands);
+    addRows(dialects, source, manifest.dialects);
+    addRows(servedDialects, source, manifest.servedDialects);
   }
-  return { commands };
+  return { commands, dialects, servedDialects };
 };
 
 const addRows = <Entry extends { readonly module: string }>(
@@ -133,19 +149,26 @@ const jsonAt = (path: string): unknown => {
   }
 };
 
-const textKeys = ["module", "group", "usage", "summary"] as const;
+/** Texts that each row of a section must have. */
+const textKeys = {
+  commands: ["module", "group", "usage", "summary"],
+  dialects: ["module"],
+  servedDialects: ["module"],
+} as const;
 
 const checked = ({ place, manifest }: Source): Manifest => {
   if (!isObject(manifest)) throw invalid(place, "the manifest is not an object");
-  const { commands = {} } = manifest;
-  if (!isObject(commands)) throw invalid(place, "commands: is not an object");
-  for (const [name, entry] of Object.entries(commands)) {
-    if (!isObject(entry)) throw invalid(place, `commands.${name}: is not an object`);
-    for (const key of textKeys)
-      if (typeof entry[key] !== "string") throw invalid(place, `commands.${name}.${key}: write a text`);
-    const { examples } = entry;
-    if (!Array.isArray(examples) || examples.some((example) => typeof example !== "string"))
-      throw invalid(place, `commands.${name}.examples: write a list of texts`);
+  for (const [section, keys] of Object.entries(textKeys)) {
+    const rows = manifest[section] ?? {};
+    if (!isObject(rows)) throw invalid(place, `${section}: is not an object`);
+    for (const [name, entry] of Object.entries(rows)) {
+      if (!isObject(entry)) throw invalid(place, `${section}.${name}: is not an object`);
+      for (const key of keys)
+        if (typeof entry[key] !== "string") throw invalid(place, `${section}.${name}.${key}: write a text`);
+      const { examples } = entry;
+      if (section === "commands" && (!Array.isArray(examples) || examples.some((text) => typeof text !== "string")))
+        throw invalid(place, `commands.${name}.examples: write a list of texts`);
+    }
   }
   return manifest;
 };

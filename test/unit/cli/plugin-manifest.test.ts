@@ -106,6 +106,23 @@ describe("Commands of packages", () => {
   });
 });
 
+describe("Dialects of packages", () => {
+  it("are named in the manifest for both sides, and loaded when they are asked for", async () => {
+    const place = project("dialects", {
+      "sluice-acme": {
+        sluice: { dialects: { acme: { module: "./acme.js" } }, servedDialects: { acme: { module: "./served.js" } } },
+        files: {
+          "acme.js": `export default { name: "acme-v2" };`,
+          "served.js": `export default { name: "acme" };`,
+        },
+      },
+    });
+    const { dialects, servedDialects } = readContributions(place);
+    expect(await dialects.get("acme")?.load()).toEqual({ name: "acme-v2" });
+    expect(await servedDialects.get("acme")?.load()).toEqual({ name: "acme" });
+  });
+});
+
 describe("A manifest that is wrong", () => {
   it.each([
     ["a list", [], "the manifest is not an object"],
@@ -117,6 +134,8 @@ describe("A manifest that is wrong", () => {
       { commands: { greet: { ...greet, examples: "x" } } },
       "commands.greet.examples: write a list of texts",
     ],
+    ["a dialect without a module", { dialects: { acme: {} } }, "dialects.acme.module: write a text"],
+    ["served dialects as a list", { servedDialects: [] }, "servedDialects: is not an object"],
   ])("as %s is refused with its place", (name, manifest, message) => {
     const place = project(`wrong ${name}`, { wrong: { sluice: manifest } });
     expect(refusal(() => readContributions(place))).toBe(
