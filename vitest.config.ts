@@ -43,7 +43,7 @@ const leftOut =
   process.env["PLATFORM_TESTS"] === "1"
     ? [
         "test/property/**",
-        "test/acceptance/dialects/**",
+        "test/plugins/exchanges/**",
         "test/acceptance/control-page.test.ts",
         "test/acceptance/{control-page-engine,control-relay,recorder,report-page,shared-quota,standby,workers}.test.ts",
         "test/acceptance/security/**",

@@ -5,9 +5,21 @@
  */
 export { asyncApi } from "./contract/documents/asyncapi.ts";
 export { openApi } from "./contract/documents/openapi.ts";
-export { servedDialects } from "./venue/server/dialects/served-dialects.ts";
+export type { Refusal } from "./venue/responses.ts";
 export { type FaultPlan, parseFaultPlan } from "./venue/server/fault-plan.ts";
-export { type ServedDialect, servedContract } from "./venue/server/served-dialect.ts";
+export { readRequest } from "./venue/server/parse-message.ts";
+export {
+  type Call,
+  type Claim,
+  type Headers,
+  type KeyProblem,
+  type Question,
+  type ServedDialect,
+  type Service,
+  type Speech,
+  servedContract,
+  type Wanted,
+} from "./venue/server/served-dialect.ts";
 export { startVenueServer, type VenueServer, type VenueServerOptions } from "./venue/server/server.ts";
 export {
   createVenue,

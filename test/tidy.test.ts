@@ -34,7 +34,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "client/transport": ["clock", "contract"],
   client: ["clock", "contract", "journal", "market", "scheduler"],
   "client/live": ["clock", "contract", "market", "client", "client/transport"],
-  "client/dialects": ["contract", "client/transport", "client/live"],
   "orders/state": ["clock", "contract", "journal", "client"],
   "orders/risk": ["clock", "contract", "journal", "orders"],
   "orders/protection": ["clock", "contract", "journal", "orders", "orders/risk"],

@@ -37,7 +37,7 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
       "--keys <file>",
       "line of sluice venue --json, or its file of keys (default: SLUICE_API_KEY, SLUICE_SECRET_KEY, SLUICE_PASSPHRASE)",
     )
-    .option("--dialect <name|file>", dialectHelp)
+    .option("--dialect <name|file>", dialectHelp())
     .option(
       "--accept",
       "also lose, spoil and double orders on the way there: what a new dialect has to pass; some minutes",

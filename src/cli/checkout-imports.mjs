@@ -11,7 +11,6 @@ const fileOf = (entry) => {
   const [kind, name] = entry.split("/");
   if (kind === "plugins" && name !== undefined) return `plugins/${name}/index.ts`;
   if (kind === "strategies" && name !== undefined) return `strategies/${name}.ts`;
-  if (kind === "dialects" && name !== undefined) return `src/client/dialects/${name}.ts`;
   return `src/${entry}.ts`;
 };
 

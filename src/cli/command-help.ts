@@ -108,12 +108,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     summary: "compare a service with its profile",
     examples: ["doctor config/testnet.ts"],
   },
-  exchanges: {
-    group: trading,
-    usage: "[options]",
-    summary: "list exchanges, and what was verified of each",
-    examples: ["exchanges", "exchanges --json"],
-  },
   ctl: {
     group: trading,
     usage: "[options]",

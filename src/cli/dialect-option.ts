@@ -1,41 +1,34 @@
 /**
- * `--dialect`: an exchange of the package by name, or a file whose default export is a dialect.
+ * `--dialect`: an exchange that a plugin names in its manifest, or a file whose default export is a dialect.
  *
  * Invariants: what is no dialect is refused with what it lacks, before anything is sent.
  */
-import { blofinExchange } from "../client/dialects/blofin-exchange.ts";
-import type { Exchange } from "../client/dialects/exchange-service.ts";
-import { okxExchange } from "../client/dialects/okx-exchange.ts";
 import type { Dialect } from "../client/transport/dialect.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
+import { readContributions } from "./plugin-manifest.ts";
 
-export const exchanges: readonly Exchange[] = [okxExchange, blofinExchange];
+/** Help of the option, with the names of the plugins' dialects. */
+export const dialectHelp = (): string =>
+  `exchange the service speaks as: ${[...named().keys()].join(", ")}, or a file whose default export is a dialect`;
 
-/** The demo of an exchange may want other words than the exchange itself. */
-const named: Readonly<Record<string, () => Dialect>> = {
-  okx: () => okxExchange.dialect("mainnet"),
-  "okx-demo": () => okxExchange.dialect("testnet"),
-  blofin: () => blofinExchange.dialect("mainnet"),
-};
-
-export const dialectHelp = `exchange the service speaks as: ${Object.keys(named).join(", ")}, or a file whose default export is a dialect`;
+const named = () => readContributions(process.cwd()).dialects;
 
 /** The dialect of this name, or of this file. */
 export const dialectOf = async (name: string): Promise<Dialect> => {
-  const known = named[name];
-  if (known !== undefined) return known();
-  if (!/[./\\]/.test(name)) {
-    const names = Object.keys(named);
+  const dialects = named();
+  const known = dialects.get(name);
+  if (known === undefined && !/[./\\]/.test(name)) {
+    const names = [...dialects.keys()];
     throw new SluiceError(
       "USAGE",
       `--dialect: "${name}" is no exchange of the package.${didYouMean(name, names)} Known: ${names.join(", ")}; or name a file, such as ./dialects/acme.ts.`,
     );
   }
-  const value = (await loadConfigFile(name, { command: "check" })) as Partial<Dialect>;
-  if (typeof value.name === "string" && value.name !== "") return value as Dialect;
+  const value = (await (known?.load() ?? loadConfigFile(name, { command: "check" }))) as Partial<Dialect> | undefined;
+  if (typeof value?.name === "string" && value.name !== "") return value as Dialect;
   throw new SluiceError(
     "USAGE",
-    `--dialect: the default export of ${name} has no name. Write export default { name: "acme-v2", … }.`,
+    `--dialect: the default export of ${known?.module ?? name} has no name. Write export default { name: "acme-v2", … }.`,
   );
 };

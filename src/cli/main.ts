@@ -70,7 +70,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["halt", async () => (await import("./halt.ts")).addHaltCommand],
   ["quota", async () => (await import("./quota.ts")).addQuotaCommand],
   ["watchdog", async () => (await import("./watchdog.ts")).addWatchdogCommand],
-  ["exchanges", async () => (await import("./exchanges.ts")).addExchangesCommand],
   ["doctor", async () => (await import("./doctor.ts")).addDoctorCommand],
   ["ctl", async () => (await import("./ctl.ts")).addCtlCommand],
   ["record", async () => (await import("./record.ts")).addRecordCommand],
@@ -183,7 +182,7 @@ const isStarted = (script: string | undefined): boolean =>
   script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "ctl", "exchanges", "generate", "venue", "check"];
+const withoutFiles = ["init", "ctl", "generate", "venue", "check"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"];
 

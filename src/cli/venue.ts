@@ -21,13 +21,13 @@ import { readFixture } from "../market/tape/fixture.ts";
 import { generateTape, instrumentFor } from "../market/tape/generate.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import { createRandom } from "../random.ts";
-import { servedDialects } from "../venue/server/dialects/served-dialects.ts";
 import { type FaultPlan, parseFaultPlan } from "../venue/server/fault-plan.ts";
 import { describedService, type ServedDialect, servedContract } from "../venue/server/served-dialect.ts";
 import type { VenueServer } from "../venue/server/server.ts";
 import { createVenue, type Venue, type VenueInstrument } from "../venue/venue.ts";
 import { type CliIo, inkOf } from "./io.ts";
 import { wholeFrom } from "./option-values.ts";
+import { readContributions } from "./plugin-manifest.ts";
 import { readJson, readOverrides } from "./profile-file.ts";
 import { keysFor, type NamedKey, userIds, writeKeys } from "./venue-keys.ts";
 import { askedLine, openLine, readyLine, readyText } from "./venue-text.ts";
@@ -44,7 +44,7 @@ interface Flags {
   readonly speed: number;
   readonly seed?: string;
   readonly faults?: string;
-  readonly dialect?: keyof typeof servedDialects;
+  readonly dialect?: string;
   readonly limits: boolean;
   readonly keys?: string;
   readonly json?: true;
@@ -71,7 +71,7 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
       new Option(
         "--dialect <name>",
         "speak as another exchange: its paths, signatures, codes, limits and sockets",
-      ).choices(Object.keys(servedDialects)),
+      ).choices([...readContributions(process.cwd()).servedDialects.keys()]),
     )
     .option("--no-limits", "count requests and refuse none")
     .option("--keys <file>", "write the keys to a file that only its owner may read")
@@ -91,7 +91,7 @@ const listOf = (text: string): readonly string[] => [...new Set(text.split(",").
 
 const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: VenueParts): Promise<void> => {
   const seed = flags.seed ?? randomBytes(8).toString("hex");
-  const dialect = flags.dialect === undefined ? describedService : servedDialects[flags.dialect];
+  const dialect = flags.dialect === undefined ? describedService : await servedDialectOf(flags.dialect);
   const contract = servedContract(dialect, flags.profile === undefined ? {} : readOverrides(flags.profile));
   const faults = flags.faults === undefined ? {} : parseFaultPlan(readJson(flags.faults), flags.faults);
   const tape = marketOf(flags, seed);
@@ -118,6 +118,17 @@ const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: V
     await server.close();
   }
   if (flags.json !== true) io.err(`Closed after ${askedLine(venue.meterReport())}.\n`);
+};
+
+/** The other side of an exchange, as a plugin's manifest names it. */
+const servedDialectOf = async (name: string): Promise<ServedDialect> => {
+  const entry = readContributions(process.cwd()).servedDialects.get(name);
+  const dialect = (await entry?.load()) as Partial<ServedDialect> | undefined;
+  if (typeof dialect?.name === "string" && typeof dialect.speak === "function") return dialect as ServedDialect;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${entry?.place}: servedDialects.${name}.module: the default export of ${entry?.module} is no served dialect. Write export default { name: "${name}", speak: … }.`,
+  );
 };
 
 const stopOf = (io: CliIo): { readonly asked: Promise<void>; readonly leave: () => void } => {

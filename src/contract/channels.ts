@@ -85,6 +85,7 @@ export const tradeMessage = {
     ts: digits,
   },
 } as const satisfies JSONSchema;
+/** A trade on the public channel. */
 export type TradeMessage = FromSchema<typeof tradeMessage>;
 
 /** Best bid and ask; empty text where there is none. */
@@ -94,6 +95,7 @@ export const tickerMessage = {
   required: ["instId", "last", "bidPx", "bidSz", "askPx", "askSz", "ts"],
   properties: { instId, last: text, bidPx: text, bidSz: text, askPx: text, askSz: text, ts: digits },
 } as const satisfies JSONSchema;
+/** Best bid and ask of an instrument; empty text where there is none. */
 export type TickerMessage = FromSchema<typeof tickerMessage>;
 
 const bookLevel = { type: "array", minItems: 2, maxItems: 2, items: decimalText } as const;
@@ -110,6 +112,7 @@ export const bookMessage = {
     ts: digits,
   },
 } as const satisfies JSONSchema;
+/** A whole book, or changes to it: a size of 0 removes the price. */
 export interface BookMessage {
   readonly instId: string;
   readonly bids: readonly (readonly [px: string, sz: string])[];
@@ -133,6 +136,7 @@ export const candleMessage = {
     confirm: { type: "string", enum: ["0", "1"] },
   },
 } as const satisfies JSONSchema;
+/** A bar of one minute; `confirm` is "1" once it is over. */
 export type CandleMessage = FromSchema<typeof candleMessage>;
 
 /** Records by channel; the schema of a private channel's record is its REST listing's. */

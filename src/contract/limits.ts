@@ -27,6 +27,7 @@ export const limitHeaders = {
   uidUsed: "x-ratelimit-uid-weight-used",
 } as const;
 
+/** HTTP status of an answer that a rate limit refused: the request was not executed. */
 export const limitedStatus = 429;
 
 /** Page sizes of the service's listings. */

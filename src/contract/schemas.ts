@@ -234,6 +234,7 @@ export const placeBody = {
     mgnMode: { type: "string", enum: ["cross", "isolated"] },
   },
 } as const satisfies JSONSchema;
+/** Body of a placement. */
 export type PlaceBody = FromSchema<typeof placeBody>;
 
 export const cancelBody = {
@@ -246,6 +247,7 @@ export const cancelBody = {
     properties: { instId, ordId: anyId, clOrdId: anyId },
   },
 } as const satisfies JSONSchema;
+/** Body of a cancel: orders by id, several in one call. */
 export type CancelBody = FromSchema<typeof cancelBody>;
 
 /** What an order is to be from now on; `sz` counts what was executed already. */
@@ -255,6 +257,7 @@ export const amendBody = {
   required: ["instId"],
   properties: { instId, ordId: anyId, clOrdId: anyId, px: decimalText, sz: decimalText },
 } as const satisfies JSONSchema;
+/** Body of a change of an order that rests. */
 export type AmendBody = FromSchema<typeof amendBody>;
 
 export const closeBody = {

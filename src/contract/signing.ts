@@ -6,6 +6,7 @@
  */
 import type { Profile } from "./profile.ts";
 
+/** What a signature covers. */
 export interface SignedParts {
   readonly timestamp: string;
   readonly method: string;

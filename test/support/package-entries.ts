@@ -2,6 +2,9 @@
 export const packageEntries = [
   "index",
   "extension",
+  "dialect",
+  // The namespace of `sluice/dialect`.
+  "wire",
   "backtest",
   "venue",
   "session",
@@ -9,6 +12,4 @@ export const packageEntries = [
   "testing",
   "verify",
   "control",
-  "client/dialects/okx",
-  "client/dialects/blofin",
 ].map((name) => `src/${name}.ts`);

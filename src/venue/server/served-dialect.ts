@@ -39,8 +39,10 @@ export interface Claim {
   readonly elsewhere?: boolean;
 }
 
+/** Why a request or a login is refused for its key. */
 export type KeyProblem = "unknown_key" | "signature" | "timestamp" | "passphrase" | "nonce" | "environment";
 
+/** Headers of a request by their names in lower case. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 /** A request of an endpoint in the client's words; `body` is parsed JSON. */
@@ -113,7 +115,7 @@ export interface Speech {
   readonly writer: (wanted: Wanted) => (push: Push, ts: number) => string | undefined;
 }
 
-/** An exchange as the embedded service can speak it: one of `servedDialects`. */
+/** An exchange as the embedded service can speak it: its words, its profile and its limits. */
 export interface ServedDialect {
   readonly name: string;
   /** Rows of the profile under which the venue acts as the exchange does. Rows of a user win. */

@@ -4,11 +4,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "vitest";
-import { blofinExchange } from "../../../src/client/dialects/blofin-exchange.ts";
-import { okxExchange } from "../../../src/client/dialects/okx-exchange.ts";
+import { blofinExchange } from "../../../plugins/exchanges/blofin-exchange.ts";
+import { okxExchange } from "../../../plugins/exchanges/okx-exchange.ts";
+import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
 import type { Dialect } from "../../../src/client/transport/dialect.ts";
 import { createRandom } from "../../../src/random.ts";
-import { servedDialects } from "../../../src/venue/server/dialects/served-dialects.ts";
 import type { FaultPlan } from "../../../src/venue/server/fault-plan.ts";
 import { describedService, type ServedDialect, servedContract } from "../../../src/venue/server/served-dialect.ts";
 import { startVenueServer } from "../../../src/venue/server/server.ts";

@@ -4,8 +4,9 @@
  */
 import { BehaviorSubject, switchMap, take } from "rxjs";
 import type { TestContext } from "vitest";
-import { blofin } from "../../../src/client/dialects/blofin.ts";
-import { okx } from "../../../src/client/dialects/okx.ts";
+import { blofin } from "../../../plugins/exchanges/blofin.ts";
+import { okx } from "../../../plugins/exchanges/okx.ts";
+import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
 import { type LiveSpec, live, type OpenLive } from "../../../src/client/live/live-service.ts";
 import { createCredentials } from "../../../src/client/transport/secrets.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
@@ -13,7 +14,6 @@ import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { mul } from "../../../src/decimal.ts";
 import { createEngine, defineStrategy, type Event, type OrderUpdate, type WantedOrder } from "../../../src/index.ts";
 import { createRandom } from "../../../src/random.ts";
-import { servedDialects } from "../../../src/venue/server/dialects/served-dialects.ts";
 import type { FaultPlan } from "../../../src/venue/server/faults.ts";
 import { describedService, type ServedDialect, servedContract } from "../../../src/venue/server/served-dialect.ts";
 import { startVenueServer } from "../../../src/venue/server/server.ts";

@@ -1,6 +1,7 @@
 /** Layers that count each product of a user by itself: the client's ledger and the service's meter, by OKX's published limits. */
 import { describe, expect, it } from "vitest";
-import { okxLayers } from "../../../src/client/dialects/okx-limits.ts";
+import { okxLayers } from "../../../plugins/exchanges/okx-limits.ts";
+import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { LayerSpec } from "../../../src/contract/layer-spec.ts";
 import type { Transport } from "../../../src/contract/transport.ts";
@@ -11,7 +12,6 @@ import { countsByProduct } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 import { RateLimiter } from "../../../src/venue/rate-limiter.ts";
-import { servedDialects } from "../../../src/venue/server/dialects/served-dialects.ts";
 import { servedContract } from "../../../src/venue/server/served-dialect.ts";
 import { noon } from "../../support/harness/ledger.ts";
 

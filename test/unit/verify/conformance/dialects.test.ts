@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { okxDialect } from "../../../../plugins/exchanges/okx-dialect.ts";
 import { main } from "../../../../src/cli/main.ts";
-import { okxDialect } from "../../../../src/client/dialects/okx-dialect.ts";
 import type { Dialect } from "../../../../src/client/transport/dialect.ts";
 import { type CheckOptions, check } from "../../../../src/verify/conformance/check.ts";
 import { rulesFor } from "../../../../src/verify/conformance/suite.ts";

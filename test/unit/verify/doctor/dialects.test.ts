@@ -1,7 +1,7 @@
 /** The doctor over services that speak as another exchange: what is concluded, and that what the dialect answers for is not offered. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { blofin } from "../../../../src/client/dialects/blofin.ts";
-import { okx } from "../../../../src/client/dialects/okx.ts";
+import { blofin } from "../../../../plugins/exchanges/blofin.ts";
+import { okx } from "../../../../plugins/exchanges/okx.ts";
 import { createCredentials } from "../../../../src/client/transport/secrets.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { examine } from "../../../../src/verify/doctor/doctor.ts";

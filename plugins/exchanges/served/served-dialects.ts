@@ -1,0 +1,14 @@
+/** The exchanges that the embedded service can speak as, by name. */
+import type { ServedDialect } from "sluice/venue";
+import { servedBlofin } from "./served-blofin.ts";
+import { servedOkx } from "./served-okx.ts";
+
+/**
+ * What the embedded service can speak on the wire instead of the described service's words: `dialect` of `startVenueServer`, over a
+ * contract by `servedContract`. `okx-demo` wants the header of OKX's demo environment, `okx` takes calls with and without it.
+ */
+export const servedDialects = {
+  okx: servedOkx(),
+  "okx-demo": servedOkx(true),
+  blofin: servedBlofin,
+} as const satisfies Readonly<Record<string, ServedDialect>>;

@@ -1,0 +1,23 @@
+/**
+ * API for authors of exchanges: dialects of the client, and what both sides of the wire have in common.
+ *
+ * Not here: how an exchange is served (`sluice/venue`), the exchanges of the package (`sluice/plugins/exchanges`).
+ *
+ * @module sluice/dialect
+ */
+export type { OpenLive } from "./client/live/live-service.ts";
+export type { Dialect, SocketBounds, WrittenCall } from "./client/transport/dialect.ts";
+export type { Seal } from "./client/transport/secrets.ts";
+export { type Signer, type SignerOf, signerOf } from "./client/transport/sign.ts";
+export type { ParsedMessage, Push } from "./client/transport/socket-message.ts";
+export type { ChannelArg, SocketRequest } from "./contract/channels.ts";
+export { type Contract, createContract } from "./contract/contract.ts";
+export type { EndpointName, InputOf, RecordOf } from "./contract/endpoints.ts";
+export { instTypeOf, readInstId } from "./contract/inst-id.ts";
+export type { LayerSpec } from "./contract/layer-spec.ts";
+export { environments, layers, limitedStatus, paging, websocketLimits } from "./contract/limits.ts";
+export { profileRows } from "./contract/overrides.ts";
+export { defaultProfile, type ExtraLayer, type Profile, type ProfileOverrides } from "./contract/profile.ts";
+export type { AmendBody, CancelBody, ElementResult, PlaceBody } from "./contract/schemas.ts";
+export { plain } from "./decimal.ts";
+export * as wire from "./wire.ts";
