@@ -7,11 +7,12 @@
  */
 export type { OpenLive } from "./client/live/live-service.ts";
 export type { Dialect, SocketBounds, WrittenCall } from "./client/transport/dialect.ts";
+export { type OpenTransport, openTransport, type TransportOptions } from "./client/transport/open-transport.ts";
 export type { Seal } from "./client/transport/secrets.ts";
 export { type Signer, type SignerOf, signerOf } from "./client/transport/sign.ts";
 export type { ParsedMessage, Push } from "./client/transport/socket-message.ts";
 export type { ChannelArg, SocketRequest } from "./contract/channels.ts";
-export { type Contract, createContract } from "./contract/contract.ts";
+export { type Contract, createContract, exchangeContract } from "./contract/contract.ts";
 export type { EndpointName, InputOf, RecordOf } from "./contract/endpoints.ts";
 export { instTypeOf, readInstId } from "./contract/inst-id.ts";
 export type { LayerSpec } from "./contract/layer-spec.ts";

@@ -5,9 +5,8 @@
  * be left is named. It says what a copy or a demo can show; real money it does not try.
  * Not here: rules (verify/conformance/), one fault (lost-orders.ts).
  */
-import { type Dialect, wholeDialect } from "../../client/transport/dialect.ts";
-import { HttpTransport } from "../../client/transport/http.ts";
-import { createServiceTime } from "../../client/transport/service-time.ts";
+import type { Dialect } from "../../client/transport/dialect.ts";
+import { openTransport } from "../../client/transport/open-transport.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { exchangeContract } from "../../contract/contract.ts";
@@ -49,8 +48,8 @@ export const accept = async (
   const { clock = createSystemClock(), env = (name) => process.env[name] } = surroundings;
   const contract = exchangeContract(given.dialect, given.profile);
   const { profile } = contract;
-  const dialect = wholeDialect(given.dialect);
-  const { keys, signers, credentials, wsUrl } = keysFrom(url, given.keys, { profile, signer: dialect.signer }, env);
+  const { dialect } = given;
+  const { keys, credentials, wsUrl } = keysFrom(url, given.keys, profile, env);
   const key = keys.find(
     ({ permissions }) => permissions.includes("read") && permissions.includes(profile.permissions.placeSwap),
   );
@@ -58,8 +57,8 @@ export const accept = async (
   if (key === undefined || secrets === undefined)
     throw new SluiceError("USAGE", "Lost orders are tried with a key that may read and trade; give one with --keys.");
   const stop = given.signal ?? new AbortController().signal;
-  const wire = new HttpTransport({ baseUrl: url, profile, dialect, signers, clock, time: createServiceTime(clock) });
-  const client = new ProbeClient({ contract, clock, transport: wire.transport, stop, split: dialect.split });
+  const way = await openTransport({ url, contract, dialect, credentials, clock });
+  const client = new ProbeClient({ contract, clock, transport: way.transport, stop, split: dialect.split });
   const sending = { key: key.name, uid: key.uid };
   try {
     const product = productFor((await client.send("instruments", {}, {})).records, given);
@@ -73,7 +72,7 @@ export const accept = async (
       const about = { id: `L-${fault}`, section: "L", title: `a placement and a cancel: ${wayFaults[fault]}` };
       given.onProgress?.(about);
       const socket = given.ws ?? (wsUrl === undefined ? socketHost(url) : socketHost(wsUrl));
-      const way = {
+      const traded = {
         url,
         wsUrl: socket,
         dialect,
@@ -84,11 +83,11 @@ export const accept = async (
         openOrders,
         stop,
       };
-      rules.push({ ...about, ...(await loseOrder(way, fault)) });
+      rules.push({ ...about, ...(await loseOrder(traded, fault)) });
     }
     return withRules(checked, rules);
   } finally {
-    await wire.close();
+    await way.close();
   }
 };
 

@@ -20,7 +20,7 @@ import {
   takeUntil,
 } from "rxjs";
 import { live } from "../../client/live/live-service.ts";
-import type { Dialect, WholeDialect } from "../../client/transport/dialect.ts";
+import type { Dialect, WrittenCall } from "../../client/transport/dialect.ts";
 import type { Credentials } from "../../client/transport/secrets.ts";
 import { after, type Clock } from "../../clock/clock.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
@@ -47,7 +47,7 @@ export interface TradedProduct {
 interface LostOrdersOptions {
   readonly url: string;
   readonly wsUrl: string;
-  readonly dialect: WholeDialect;
+  readonly dialect: Dialect;
   readonly profile: ProfileOverrides;
   readonly credentials: Credentials;
   readonly clock: Clock;
@@ -70,11 +70,11 @@ const faulted: readonly EndpointName[] = ["placeOrder", "cancelBatch"];
 
 /** Of a call as it is written: the endpoint, by the bytes that leave. */
 const namedCalls = (
-  dialect: WholeDialect,
+  dialect: Dialect,
 ): { readonly dialect: Dialect; readonly endpointOf: (seen: Sent) => EndpointName | undefined } => {
   const known = new Map<string, EndpointName>();
-  const call = (request: WireRequest): ReturnType<WholeDialect["call"]> => {
-    const written = dialect.call(request);
+  const call = (request: WireRequest): WrittenCall => {
+    const written = dialect.call?.(request) ?? request;
     if (faulted.includes(request.endpoint))
       known.set(markOf(written.method, written.path, JSON.stringify(written.body)), request.endpoint);
     return written;

@@ -6,22 +6,13 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { type Credentials, createCredentials, credentialsFromEnv } from "../../client/transport/secrets.ts";
-import {
-  createFaultySigner,
-  createSigner,
-  faultyName,
-  keyFaults,
-  type Signer,
-  type SignerOf,
-} from "../../client/transport/sign.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { SluiceError } from "../../errors.ts";
 import type { CheckKey } from "./test-keys.ts";
 
 interface KeySet {
   readonly keys: readonly CheckKey[];
-  readonly signers: ReadonlyMap<string, Signer>;
-  /** By name, for those who open an engine. */
+  /** By the name of the key. */
   readonly credentials: ReadonlyMap<string, Credentials>;
   /** Address of the socket, where the file tells it. */
   readonly wsUrl?: string;
@@ -36,42 +27,23 @@ const everything = ({ permissions }: Profile): readonly string[] => [
   ...new Set(["read", "trade_futures", permissions.placeSwap, permissions.placeSpot, permissions.account]),
 ];
 
-const none: KeySet = { keys: [], signers: new Map(), credentials: new Map() };
+const none: KeySet = { keys: [], credentials: new Map() };
 
 const environmentPrefix = "SLUICE";
 
-/** What the keys sign with: the profile, and the dialect's own way where it has one. */
-interface Signing {
-  readonly profile: Profile;
-  readonly signer?: SignerOf | undefined;
-}
-
-/** The key and its faulty twins, by name. */
-const signersOf = (
-  { profile, signer }: Signing,
-  name: string,
-  credentials: Credentials,
-): readonly (readonly [string, Signer])[] => [
-  [name, createSigner(profile, credentials, signer)],
-  ...keyFaults.map(
-    (fault) => [faultyName(name, fault), createFaultySigner(profile, credentials, fault, signer)] as const,
-  ),
-];
-
 /** One key from SLUICE_API_KEY, SLUICE_SECRET_KEY and SLUICE_PASSPHRASE; none when the first is not set. */
-const keysFromEnv = (env: (name: string) => string | undefined, signing: Signing): KeySet => {
+const keysFromEnv = (env: (name: string) => string | undefined, profile: Profile): KeySet => {
   if ((env(`${environmentPrefix}_API_KEY`) ?? "") === "") return none;
   const credentials = credentialsFromEnv(environmentPrefix, env);
-  const key = { name: "environment", uid: "environment", permissions: everything(signing.profile) };
+  const key = { name: "environment", uid: "environment", permissions: everything(profile) };
   return {
     keys: [key],
-    signers: new Map(signersOf(signing, key.name, credentials)),
     credentials: new Map([[key.name, credentials]]),
   };
 };
 
 /** Reads the line of `sluice venue --json`, or the file of `sluice venue --keys`. */
-const keysFromFile = (path: string, signing: Signing, local: boolean): KeySet => {
+const keysFromFile = (path: string, profile: Profile, local: boolean): KeySet => {
   const root = parsed(path, readText(path, local));
   const listed = root["keys"];
   const named: readonly (readonly [string, unknown])[] = Array.isArray(listed)
@@ -81,30 +53,28 @@ const keysFromFile = (path: string, signing: Signing, local: boolean): KeySet =>
   if (entries.length === 0)
     throw new SluiceError("USAGE", `${path}: holds no keys. Give the line of sluice venue --json, or its --keys file.`);
   const keys: CheckKey[] = [];
-  const signers = new Map<string, Signer>();
   const credentials = new Map<string, Credentials>();
   for (const [name, entry] of entries) {
     const secrets = credentialsOf(path, name, entry);
     credentials.set(name, secrets);
-    for (const [of, signer] of signersOf(signing, name, secrets)) signers.set(of, signer);
     const { uid, permissions } = entry;
     keys.push({
       name,
       uid: typeof uid === "string" ? uid : name,
-      permissions: textsOf(permissions) ?? everything(signing.profile),
+      permissions: textsOf(permissions) ?? everything(profile),
     });
   }
   const { wsUrl } = root;
-  return { keys, signers, credentials, ...(typeof wsUrl === "string" && { wsUrl }) };
+  return { keys, credentials, ...(typeof wsUrl === "string" && { wsUrl }) };
 };
 
 /** The keys of this file, or of the environment where none is named. A file may be open to others where the service is on this machine. */
 export const keysFrom = (
   url: string,
   path: string | undefined,
-  signing: Signing,
+  profile: Profile,
   env: (name: string) => string | undefined,
-): KeySet => (path === undefined ? keysFromEnv(env, signing) : keysFromFile(path, signing, isLoopback(url)));
+): KeySet => (path === undefined ? keysFromEnv(env, profile) : keysFromFile(path, profile, isLoopback(url)));
 
 /** By its whole name: localhost.example.com is another machine. */
 export const isLoopback = (url: string): boolean =>

@@ -5,8 +5,8 @@
  * there; orders placed to look at are small, post-only, far from the market, and canceled also when the signal ends it early.
  * Not here: the rules (suite.ts), keys (check-keys.ts), what the profile assumes beyond them (../doctor/).
  */
-import { type Dialect, wholeDialect } from "../../client/transport/dialect.ts";
-import { createServiceTime } from "../../client/transport/service-time.ts";
+import type { Dialect } from "../../client/transport/dialect.ts";
+import { openTransport } from "../../client/transport/open-transport.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { exchangeContract } from "../../contract/contract.ts";
@@ -88,40 +88,32 @@ export const check = async (
   askFirst(url, given);
   const { clock = createSystemClock(), env = (name) => process.env[name] } = surroundings;
   const contract = exchangeContract(given.dialect ?? {}, given.profile);
-  const { profile } = contract;
-  const dialect = wholeDialect(given.dialect);
-  const signing = { profile, signer: dialect.signer };
-  const { keys, signers, wsUrl } = keysFrom(url, given.keys, signing, env);
+  const { keys, credentials, wsUrl } = keysFrom(url, given.keys, contract.profile, env);
   const socketUrl = given.ws ?? wsUrl;
   if (socketUrl !== undefined) askFirst(socketUrl, given);
   const order = orderHints(given);
   // Loaded when it is needed: mistakes should not wait for the rules.
-  const [{ checkService, rulesFor }, { HttpTransport }, { openWebSocket }] = await Promise.all([
-    import("./suite.ts"),
-    import("../../client/transport/http.ts"),
-    import("../../client/transport/socket.ts"),
-  ]);
-  const time = createServiceTime(clock);
-  const wire = new HttpTransport({ baseUrl: url, profile, dialect, signers, clock, time });
+  const { checkService, rulesFor } = await import("./suite.ts");
+  const way = await openTransport({ url, contract, dialect: given.dialect, credentials, clock });
   try {
     checkRules(given.only, rulesFor(given.dialect));
     const result = await checkService({
       contract,
       clock,
-      transport: wire.transport,
-      serviceNow: () => time.wallNow(),
+      transport: way.transport,
+      serviceNow: () => way.serviceNow(),
       keys,
       quick: given.quick === true,
       order,
       stop: given.signal ?? new AbortController().signal,
-      ...(given.dialect !== undefined && { dialect }),
-      ...(socketUrl !== undefined && { socket: { url: socketUrl, open: openWebSocket } }),
+      ...(given.dialect !== undefined && { dialect: given.dialect }),
+      ...(socketUrl !== undefined && { socket: { url: socketUrl, open: way.openSocket } }),
       ...(given.only !== undefined && { only: given.only }),
       ...(given.onProgress !== undefined && { onRule: given.onProgress }),
     });
     return reportOf(url, result);
   } finally {
-    await wire.close();
+    await way.close();
   }
 };
 

@@ -5,7 +5,7 @@
  * the windows have passed, as other clients may use the quota; a scenario that was played to its end is not played again.
  * Not here: verdicts (the files of rules), pacing and reading (probe/).
  */
-import type { WholeDialect } from "../../client/transport/dialect.ts";
+import type { Dialect } from "../../client/transport/dialect.ts";
 import { faultyName } from "../../client/transport/sign.ts";
 import type { OpenSocket } from "../../client/transport/socket.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
@@ -24,7 +24,7 @@ export interface TestClientOptions extends ProbeClientOptions {
   readonly order?: OrderHints;
   readonly socket?: { readonly url: string; readonly open: OpenSocket };
   /** What the service is spoken to in, where it is not the described one. */
-  readonly dialect?: Pick<WholeDialect, "name" | "split" | "layers">;
+  readonly dialect?: Pick<Dialect, "name" | "split" | "layers">;
 }
 
 /** How far the service's minute may be from where we think it is. */

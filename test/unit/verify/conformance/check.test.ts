@@ -250,9 +250,9 @@ describe("The file of keys", () => {
     ],
   ])("with %s is refused without a word of what it holds", (_, value, message) => {
     const path = file(value);
-    expect(() => keysFrom(here, path, { profile }, noEnv)).toThrow(message);
+    expect(() => keysFrom(here, path, profile, noEnv)).toThrow(message);
     try {
-      keysFrom(here, path, { profile }, noEnv);
+      keysFrom(here, path, profile, noEnv);
     } catch (error) {
       expect(String(error)).not.toContain("hidden");
     }
@@ -260,17 +260,15 @@ describe("The file of keys", () => {
 
   it("must be its owner's alone where the service is on another machine", () => {
     const path = file({ keys: [key] }, 0o644);
-    expect(() => keysFrom("https://elsewhere.example", path, { profile }, noEnv)).toThrow("chmod 600");
-    expect(keysFrom(here, path, { profile }, noEnv).keys).toEqual([
-      { name: "key-1", uid: "ann", permissions: everything },
-    ]);
+    expect(() => keysFrom("https://elsewhere.example", path, profile, noEnv)).toThrow("chmod 600");
+    expect(keysFrom(here, path, profile, noEnv).keys).toEqual([{ name: "key-1", uid: "ann", permissions: everything }]);
   });
 
   it("tells the address of the socket", () => {
-    expect(keysFrom(here, file({ wsUrl: "ws://x", keys: [key] }), { profile }, noEnv).wsUrl).toBe("ws://x");
+    expect(keysFrom(here, file({ wsUrl: "ws://x", keys: [key] }), profile, noEnv).wsUrl).toBe("ws://x");
   });
 
   it("is not needed: without it and without the environment there are no keys", () => {
-    expect(keysFrom(here, undefined, { profile }, noEnv).keys).toEqual([]);
+    expect(keysFrom(here, undefined, profile, noEnv).keys).toEqual([]);
   });
 });
