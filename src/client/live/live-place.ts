@@ -6,12 +6,13 @@
 import type { Environment } from "../../contract/limits.ts";
 import { SluiceError } from "../../errors.ts";
 import type { Dialect } from "../transport/dialect.ts";
+import { confirmationPath } from "./size-unit-confirmation.ts";
 
 interface LivePlace {
   readonly environment: Environment;
   readonly baseUrl: string;
-  /** Path of the file that confirms the unit of `sz`, where it is not the default. */
-  readonly confirmation?: string;
+  /** Path of the file that confirms the unit of `sz`. */
+  readonly confirmation: string;
   readonly dialect?: Dialect;
 }
 
@@ -23,7 +24,7 @@ export const placeOf = (service: unknown): LivePlace | undefined => {
     // What is not called a testnet is dealt with as if money were at stake.
     environment: environment === "testnet" ? "testnet" : "mainnet",
     baseUrl: typeof baseUrl === "string" ? baseUrl : "",
-    ...(typeof confirmation === "string" && { confirmation }),
+    confirmation: typeof confirmation === "string" ? confirmation : confirmationPath,
     ...(typeof dialect === "object" && dialect !== null && { dialect: dialect as Dialect }),
   };
 };

@@ -6,7 +6,7 @@
  * Not here: what is asked (doctor.ts), tables and exit codes (cli/).
  */
 import { placeOf } from "../../client/live/live-place.ts";
-import { confirmationPath, writeConfirmation } from "../../client/live/size-unit-confirmation.ts";
+import { writeConfirmation } from "../../client/live/size-unit-confirmation.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { createContract } from "../../contract/contract.ts";
@@ -126,7 +126,7 @@ const confirm = (
   if (place === undefined || finding === undefined || left.length > 0) return;
   const szUnit = (finding.override?.value ??
     createContract(profile).profile.order.szUnit) as Profile["order"]["szUnit"];
-  const path = place.confirmation ?? confirmationPath;
+  const { confirmation: path } = place;
   writeConfirmation(path, { baseUrl: place.baseUrl, szUnit, at: new Date(clock.wallNow()).toISOString() });
   onProgress(
     `Written to ${path}: sz counts ${szUnit.SWAP.replace("_", " ")} for swaps. For spot it stays an assumption: ${szUnit.SPOT.replace("_", " ")}.`,
