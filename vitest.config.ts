@@ -43,7 +43,7 @@ const leftOut =
   process.env["PLATFORM_TESTS"] === "1"
     ? [
         "test/property/**",
-        "test/plugins/exchanges/**",
+        "test/plugins/{conformance,exchanges}/**",
         "test/acceptance/control-page.test.ts",
         "test/acceptance/{control-page-engine,control-relay,recorder,report-page,shared-quota,standby,workers}.test.ts",
         "test/acceptance/security/**",
@@ -57,7 +57,7 @@ const leftOut =
         "test/unit/backtest/testkit/**",
         "test/unit/backtest/sweep/{command,sweep,sweep-parts}.test.ts",
         "test/unit/backtest/sweep/workers/queue-worker.test.ts",
-        "test/unit/verify/{acceptance,compare,conformance,doctor,playback,simulation}/**",
+        "test/unit/verify/{compare,doctor,playback,simulation}/**",
       ]
     : [];
 const never = ["**/node_modules/**", ...leftOut];

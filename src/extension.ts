@@ -9,16 +9,24 @@ export { cutTape } from "./backtest/sweep/cut.ts";
 export { type PushedFixture, pushFixtures } from "./backtest/sweep/workers/fixture-source.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";
 export { fixtureSummary } from "./cli/fixture-summary.ts";
-export { type CliIo, jsonText, printable, transientLine } from "./cli/io.ts";
+export { type CliIo, inkOf, jsonText, printable, transientLine } from "./cli/io.ts";
 export { wholeIn } from "./cli/option-values.ts";
+export { readContributions } from "./cli/plugin-manifest.ts";
+export { readOverrides } from "./cli/profile-file.ts";
 export { stepsText } from "./cli/time-left.ts";
-export type { Clock, Timer } from "./clock/clock.ts";
+export { cancelAll, type Listed } from "./client/cancel-all.ts";
+export { placeOf } from "./client/live/live-place.ts";
+export { writeConfirmation } from "./client/live/size-unit-confirmation.ts";
+export { credentialsFromEnv } from "./client/transport/secrets.ts";
+export { after, type Clock, type Timer } from "./clock/clock.ts";
 export { createSystemClock } from "./clock/system-clock.ts";
 export { instTypeOf, readInstId } from "./contract/inst-id.ts";
 export { checkOptions, type OptionRules } from "./contract/option-check.ts";
 export { parseHuman } from "./contract/validate.ts";
 export { decimal, grid, plain } from "./decimal.ts";
 export { didYouMean, excerpt, messageOf } from "./errors.ts";
+export { type CheckedConfig, checkConfig } from "./host/config.ts";
+export { loadConfigFile } from "./host/load.ts";
 export {
   type Fixture,
   type FixtureFinding,
@@ -52,5 +60,8 @@ export {
 } from "./market/tape/tape.ts";
 export type { TextRow, TextSeries, TextSeriesOf } from "./market/tape/text-series.ts";
 export { optionalPackage } from "./optional-package.ts";
+export { createRandom } from "./random.ts";
+export { cut, type Ink, padEnd, widthOf, wrapped } from "./report/ansi.ts";
 export { duration, grouped, percent } from "./report/number-format.ts";
 export { RollingWindow } from "./scheduler/quota/rolling-window.ts";
+export { doctorGroup, type GroupReport } from "./verify/doctor/doctor-group.ts";

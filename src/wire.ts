@@ -1,7 +1,18 @@
 /**
- * Parts of the described service on the wire: the namespace `wire` of `sluice/dialect`.
+ * Parts of the described service on the wire: the namespace `wire` of `sluice/dialect`. What a served exchange answers with, and what those
+ * need who ask a service without an engine.
  *
  * Not here: what a dialect is made of (dialect.ts).
  */
+export { type Outcome, type Unlisted, unlistedIn, unlistedText } from "./client/outcome.ts";
+export { parseResponse } from "./client/parse-response.ts";
+export { joinedRecords } from "./client/split-read.ts";
+export { faultyName, type KeyFault, keyFaults } from "./client/transport/sign.ts";
 export type { BookMessage, CandleMessage, TickerMessage, TradeMessage } from "./contract/channels.ts";
-export type { SignedParts } from "./contract/signing.ts";
+export type { Endpoint } from "./contract/endpoints.ts";
+export { type Layer, type LayerName, limitHeaders, versionPrefix } from "./contract/limits.ts";
+export type { Anchor, SzUnit } from "./contract/profile.ts";
+export { elementVerdict } from "./contract/rejections.ts";
+export { orderStates, readState } from "./contract/schemas.ts";
+export { queryText, type SignedParts } from "./contract/signing.ts";
+export type { Transport } from "./contract/transport.ts";

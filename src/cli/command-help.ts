@@ -102,12 +102,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     summary: "cancel an engine's orders when its heartbeat stops",
     examples: ["watchdog config/testnet.ts"],
   },
-  doctor: {
-    group: trading,
-    usage: "[options] <config>",
-    summary: "compare a service with its profile",
-    examples: ["doctor config/testnet.ts"],
-  },
   ctl: {
     group: trading,
     usage: "[options]",
@@ -145,12 +139,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     usage: "[options]",
     summary: "serve the embedded exchange on this machine",
     examples: ["venue"],
-  },
-  check: {
-    group: services,
-    usage: "[options] <url>",
-    summary: "test a service against its description",
-    examples: ["check http://127.0.0.1:8080"],
   },
   simulate: {
     group: services,

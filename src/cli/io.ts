@@ -258,4 +258,5 @@ export const colourOf = (io: CliIo): boolean => {
   return forced === "" ? io.isTty && io.env("TERM") !== "dumb" : forced !== "0";
 };
 
+/** Strokes for text on this terminal; without colour where it shows none. */
 export const inkOf = (io: CliIo): Ink => ink(colourOf(io));

@@ -13,11 +13,9 @@ import { didYouMean, errorCodes, isSluiceError, SluiceError } from "../errors.ts
 import { packageVersion } from "../host/package-version.ts";
 import { needsLoader } from "../host/worker-start.ts";
 import type { BacktestParts } from "./backtest.ts";
-import type { CheckParts } from "./check.ts";
 import type { CloseParts } from "./close.ts";
 import { coreRows, presentCommands } from "./command-help.ts";
 import type { CliCommand } from "./define-command.ts";
-import type { DoctorParts } from "./doctor.ts";
 import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import { type CommandEntry, type Contributed, readContributions } from "./plugin-manifest.ts";
@@ -31,9 +29,7 @@ export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
 /** What the commands stand on; tests hand in their own. */
 export type CliParts = BacktestParts &
-  CheckParts &
   CloseParts &
-  DoctorParts &
   InitParts &
   RecordParts &
   RunParts &
@@ -70,7 +66,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["halt", async () => (await import("./halt.ts")).addHaltCommand],
   ["quota", async () => (await import("./quota.ts")).addQuotaCommand],
   ["watchdog", async () => (await import("./watchdog.ts")).addWatchdogCommand],
-  ["doctor", async () => (await import("./doctor.ts")).addDoctorCommand],
   ["ctl", async () => (await import("./ctl.ts")).addCtlCommand],
   ["record", async () => (await import("./record.ts")).addRecordCommand],
   ["replay", async () => (await import("./replay.ts")).addReplayCommand],
@@ -82,7 +77,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["recorder", async () => (await import("./recorder.ts")).addRecorderCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
   ["venue", async () => (await import("./venue.ts")).addVenueCommand],
-  ["check", async () => (await import("./check.ts")).addCheckCommand],
   ["simulate", async () => (await import("./simulate.ts")).addSimulateCommand],
 ]);
 
@@ -182,9 +176,9 @@ const isStarted = (script: string | undefined): boolean =>
   script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "ctl", "generate", "venue", "check"];
+const withoutFiles = ["init", "ctl", "generate", "venue"];
 /** Commands whose config may name a service over the network. */
-const overNetwork = ["run", "close", "watchdog", "doctor", "record", "recorder"];
+const overNetwork = ["run", "close", "watchdog", "record", "recorder"];
 
 /** What a command loads of the user's: nothing, a config, or a config that may name a service over the network. */
 const userFilesOf = (name: string): "none" | "config" | "network" => {

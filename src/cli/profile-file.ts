@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 
+/** Reads a JSON file. Throws CONFIG_INVALID where it cannot be read or is not JSON. */
 export const readJson = (path: string): unknown => {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as unknown;
@@ -19,6 +20,7 @@ export const readJson = (path: string): unknown => {
   }
 };
 
+/** Reads rows of a profile from a JSON file. Throws PROFILE_INVALID for anything but an object, CONFIG_INVALID for a file that cannot be read. */
 export const readOverrides = (path: string): ProfileOverrides => {
   const value = readJson(path);
   if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;

@@ -4,7 +4,7 @@
  * Invariants: only a complete listing counts, and it takes `confirmations` of them in a row, as a placement may still be on its way;
  * a failed read is reported as unknown; the interval between rounds grows while nothing changes, and they end when no order is left or
  * after `listingsMax`; an order that the service cannot cancel is reported once and left.
- * Not here: when to begin, which orders are meant, how they are listed (watchdog, verify/probe).
+ * Not here: when to begin, which orders are meant, how they are listed (the callers).
  */
 import {
   concat,
@@ -30,6 +30,7 @@ export type CancelNews =
   /** Ends: nothing is open but `stuck` orders. `gone`: orders that were listed and are gone. */
   | { readonly kind: "flat"; readonly gone: number; readonly stuck: number };
 
+/** Result of one listing of the open orders. */
 export type Listed<O> =
   /** `hidden`: why one more may be meant, which cannot be read. */
   | { readonly kind: "orders"; readonly orders: readonly O[]; readonly hidden?: string }
@@ -154,5 +155,5 @@ class CancelWork<O extends OpenOrder> {
   }
 }
 
-export const chunks = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
+const chunks = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));

@@ -22,6 +22,7 @@ export interface Unlisted {
   readonly msg: string;
 }
 
+/** Outcome of a call to the service. */
 export type Outcome<R> =
   | {
       readonly kind: "done";

@@ -201,6 +201,7 @@ const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, pro
     : { kind: "unknown", message };
 };
 
+/** Outcome of a call by its response; `at` is when the response was received. */
 export const parseResponse = <R>(
   endpoint: EndpointName,
   response: WireResponse,

@@ -14,7 +14,7 @@ import type { Outcome } from "./outcome.ts";
 type Input = Readonly<Record<string, unknown>>;
 
 /** The inputs that a read is made of; itself where it needs no parts. */
-export type SplitRead = (endpoint: EndpointName, input: Input) => readonly Input[];
+type SplitRead = (endpoint: EndpointName, input: Input) => readonly Input[];
 
 /** Asks for a read in the parts that a service answers it in; `read` asks for one of them. */
 export type ReadInParts = <E extends EndpointName>(

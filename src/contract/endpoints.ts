@@ -10,6 +10,7 @@ import { versionPrefix } from "./limits.ts";
 import type { Profile } from "./profile.ts";
 import * as schemas from "./schemas.ts";
 
+/** One row of the table of endpoints. */
 export interface Endpoint {
   readonly method: "GET" | "POST";
   readonly path: string;

@@ -4,8 +4,10 @@
  * Not here: weights (endpoints.ts), how windows are anchored and what refused calls cost (profile.ts).
  */
 
+/** Names of the three described rate-limit layers. */
 export type LayerName = "ip" | "key" | "uid";
 
+/** A described rate-limit layer: its capacity in a window. */
 export interface Layer {
   readonly name: LayerName;
   /** What one call adds: itself, or its endpoint's weight. */
@@ -21,6 +23,7 @@ export const layers = {
   uid: { name: "uid", unit: "weight", capacity: 1200, windowMs: 60_000 },
 } as const satisfies Record<LayerName, Layer>;
 
+/** Response headers, in lower case, that state what is left or used of each layer. */
 export const limitHeaders = {
   ipRemaining: "x-ratelimit-ip-remaining",
   keyRemaining: "x-ratelimit-key-remaining",
@@ -39,6 +42,7 @@ export const pagePatterns = { limit: "^([1-9]\\d?|100)$", cursor: "^\\d{1,30}$" 
 /** Limits of the service on WebSocket connections and subscriptions. */
 export const websocketLimits = { connectionsPerIp: 30, subscriptionsPerConnection: 100 } as const;
 
+/** Beginning of every path of the described service. */
 export const versionPrefix = "/api/v1/";
 
 /** The environments that the service describes, by the name a config gives. */

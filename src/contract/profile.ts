@@ -16,10 +16,12 @@ export interface Row<T> {
 
 const row = <T>(value: T, gap: string, why: string): Row<T> => ({ value, gap, why });
 
+/** Unit of `sz`. */
 export type SzUnit = "quote_notional" | "base" | "contracts";
 export type FeeSign = "negative_is_cost" | "positive_is_cost";
 /** Currency of an instrument in which a fee is taken. */
 export type FeeCurrency = "quote" | "base";
+/** Instant at which a rate-limit window begins. */
 export type Anchor = "wall_clock" | "first_request" | "sliding";
 /** Side of an order. */
 export type Side = "buy" | "sell";
@@ -171,7 +173,7 @@ export const defaultProfile = {
   },
 } as const;
 
-export type ProfileTable = typeof defaultProfile;
+type ProfileTable = typeof defaultProfile;
 type Values<G> = { readonly [K in keyof G]: G[K] extends Row<infer T> ? T : never };
 
 /** The values in force. */

@@ -20,6 +20,7 @@ const anyId = { type: "string", minLength: 1, maxLength: 64 } as const;
 const limit = { type: "string", pattern: "^[1-9]\\d{0,3}$" } as const;
 const instType = { type: "string", enum: ["SPOT", "SWAP"] } as const;
 
+/** States of an order in a record, in the described words. */
 export const orderStates = ["live", "partially_filled", "filled", "canceled"] as const;
 /** State of an order in the service's own records. `OrderPhase` is the engine's view, which knows more. */
 export type OrderState = (typeof orderStates)[number];

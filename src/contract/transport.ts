@@ -57,6 +57,7 @@ export interface ResponseSink {
   readonly closed: boolean;
 }
 
+/** Sends a request, and calls `sink` once: with a response of any HTTP status, or with an error when none was read. */
 export type Transport = (request: WireRequest, sink: ResponseSink) => void;
 export type Interceptor = (next: Transport) => Transport;
 
@@ -93,9 +94,3 @@ class ObservedSink implements ResponseSink {
     this.#sink.failed(error);
   }
 }
-
-/** One request for its own sake, such as a probe's: no scheduler, no repetition. */
-export const responseTo = (transport: Transport, request: WireRequest): Promise<WireResponse> =>
-  new Promise((resolve, reject) => {
-    transport(request, { response: resolve, failed: reject, closed: false });
-  });

@@ -145,6 +145,7 @@ export interface Config {
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 
 type Optional = "history" | "journal" | "standby" | "supervision" | "watchdog";
+/** A config with every default filled in. */
 export type CheckedConfig = Required<Omit<Config, Optional>> & Pick<Config, Optional>;
 
 /** Checks a config as loaded; lists every problem at once. */

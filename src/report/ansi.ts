@@ -7,6 +7,7 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 
 type Stroke = (text: string) => string;
+/** Functions that colour a text, by name; they return it unchanged where there is no colour. */
 export type Ink = Readonly<Record<(typeof strokes)[number], Stroke>>;
 
 const strokes = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
@@ -53,6 +54,7 @@ const columnsOf = (char: string): number => (wide.test(char) ? 2 : /\p{Mark}/u.t
 export const widthOf = (text: string): number =>
   Array.from(stripVTControlCharacters(text)).reduce((total, char) => total + columnsOf(char), 0);
 
+/** The text with spaces up to this width in columns. */
 export const padEnd = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)));
 export const padStart = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text;
 

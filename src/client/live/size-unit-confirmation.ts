@@ -60,6 +60,7 @@ export const readConfirmation = (path: string): SizeUnitConfirmation | undefined
   return parseHuman<SizeUnitConfirmation>(schema, value, path);
 };
 
+/** Writes the file as a whole, with the folders above it. */
 export const writeConfirmation = (path: string, confirmation: SizeUnitConfirmation): void => {
   const checked = parseHuman<SizeUnitConfirmation>(schema, confirmation, "confirmation");
   mkdirSync(dirname(path), { recursive: true });

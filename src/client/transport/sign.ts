@@ -31,6 +31,7 @@ const proofMin = 8;
 /** The one part of a signed request that is wrong on purpose, to see whether a service checks it. */
 export type KeyFault = "secret" | "key" | "passphrase" | "timestamp";
 
+/** Every part of a signed request that can be wrong on purpose. */
 export const keyFaults: readonly KeyFault[] = ["secret", "key", "passphrase", "timestamp"];
 
 /** The name under which requests leave that are signed as by `key`, but for one part. */

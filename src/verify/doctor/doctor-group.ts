@@ -15,6 +15,7 @@ import { addressIn, shownAddress } from "../../scheduler/shared/store-address.ts
 import { surveyStore } from "../../scheduler/shared/store-survey.ts";
 import { type GroupFinding, groupFindings } from "./group-findings.ts";
 
+/** Findings about a shared quota. */
 export interface GroupReport {
   readonly group: string;
   /** The store, without user and password. */

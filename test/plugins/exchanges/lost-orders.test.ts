@@ -1,7 +1,7 @@
 /** Lost, spoiled and doubled placements and cancels, whatever is spoken on the wire: one order is wanted, one order there is. */
 import { describe, it } from "vitest";
+import { accept } from "../../../plugins/conformance/acceptance/accept.ts";
 import type { Dialect } from "../../../src/client/transport/dialect.ts";
-import { accept } from "../../../src/verify.ts";
 import { bothSides, dialectService } from "../../support/harness/dialect-service.ts";
 
 const kinds = [

@@ -1,3 +1,4 @@
+import { checkService, type SuiteOptions, type SuiteResult } from "../../../plugins/conformance/rules/suite.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type Contract, createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
@@ -9,7 +10,6 @@ import {
   type VenueRequest,
   type VenueResponse,
 } from "../../../src/venue/venue.ts";
-import { checkService, type SuiteOptions, type SuiteResult } from "../../../src/verify/conformance/suite.ts";
 import { everything, instruments } from "./venue.ts";
 
 export type Handle = (request: VenueRequest, now: number) => VenueResponse;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { OrderRecord } from "../../../../src/contract/schemas.ts";
-import { responseTo, type WireRequest } from "../../../../src/contract/transport.ts";
+import type { WireRequest, WireResponse } from "../../../../src/contract/transport.ts";
 import { checkConfig } from "../../../../src/host/config.ts";
 import type { OrderPhase } from "../../../../src/journal/events.ts";
 import { createClientOrderIds } from "../../../../src/orders/client-order-id.ts";
@@ -68,7 +68,9 @@ describe("A simulated outage", () => {
     const ask = async (endpoint: "getOrder" | "pendingOrders" | "placeOrder"): Promise<number> => {
       const method = endpoint === "placeOrder" ? "POST" : "GET";
       const request: WireRequest = { endpoint, method, path: "", query: {}, body: undefined, key: undefined };
-      const answer = responseTo(send, request);
+      const answer = new Promise<WireResponse>((resolve, reject) => {
+        send(request, { response: resolve, failed: reject, closed: false });
+      });
       time.advanceTo(time.now() + 10);
       return (await answer).status;
     };

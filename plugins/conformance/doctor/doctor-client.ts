@@ -1,0 +1,151 @@
+/**
+ * Client of the doctor: asks slowly, within a budget, and records what each call cost by the service's own count.
+ *
+ * Invariants: never more weight than the budget; well below every limit the answers tell of; a read that was not answered, or that a
+ * limit refused, is asked once more and no oftener; nothing here throws.
+ * Not here: what to ask (probes), what answers mean (findings).
+ */
+import { type EndpointName, type InputOf, wire } from "sluice/dialect";
+import { messageOf } from "sluice/extension";
+import { minuteMs, ProbeClient, type ProbeClientOptions } from "../probe/probe-client.ts";
+import type { Reply } from "../probe/reply.ts";
+import { type Answer, answerOf, unanswered } from "./answer.ts";
+import type { Call, Sample } from "./spending.ts";
+import type { Mark } from "./windows.ts";
+
+interface AskOptions {
+  /** False sends the request without a key. */
+  readonly signed?: boolean;
+  /** Sends it with one part of the credentials wrong. */
+  readonly fault?: wire.KeyFault;
+}
+
+interface DoctorClientOptions extends ProbeClientOptions {
+  /** The key for a call, by name; undefined where no key may make it. */
+  readonly keyFor: (endpoint: EndpointName) => string | undefined;
+  readonly weightMax: number;
+}
+
+const paceMs = 150;
+const retryMs = 1_000;
+/** Questions in a row without an answer, after which a service is left alone. */
+const silenceMax = 3;
+
+const endingOf = (answer: Answer): Call["ending"] =>
+  answer.kind === "unanswered" ? "unanswered" : answer.ok ? "done" : "failed";
+
+export class DoctorClient extends ProbeClient {
+  readonly #keyFor: DoctorClientOptions["keyFor"];
+  readonly #weightMax: number;
+  readonly samples: Sample[] = [];
+  readonly calls: Call[] = [];
+  readonly marks: Mark[] = [];
+  /** The service's calendar as the latest answer told it. */
+  stamp: { readonly at: number; readonly dateAt: number } | undefined;
+  /** Named with an order that is asked for. */
+  product: string | undefined;
+  #spent = 0;
+  #silence = 0;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #counters: Reply["counters"] | undefined;
+  /** Calls since the count of used weight was last told. */
+  #since: Call[] = [];
+
+  constructor({ keyFor, weightMax, ...options }: DoctorClientOptions) {
+    super(options);
+    this.#keyFor = keyFor;
+    this.#weightMax = weightMax;
+  }
+
+  get spent(): number {
+    return this.#spent;
+  }
+
+  async ask<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: AskOptions = {}): Promise<Answer> {
+    const sent = this.calls.length;
+    const first = await this.#attempt(endpoint, input, options);
+    const isSent = this.calls.length > sent;
+    // What was never sent is not asked again, nor what could then be executed twice.
+    const again =
+      isSent && first.kind === "unanswered" && (first.limited || this.contract.endpoints[endpoint].repeat === "safe");
+    if (again) await this.wait(first.limited ? minuteMs + retryMs : retryMs);
+    const answer = again ? await this.#attempt(endpoint, input, options) : first;
+    if (isSent) this.#silence = answer.kind === "unanswered" ? this.#silence + 1 : 0;
+    return answer;
+  }
+
+  async #attempt(endpoint: EndpointName, input: unknown, { signed = true, fault }: AskOptions): Promise<Answer> {
+    const weight = signed ? this.contract.endpoints[endpoint].weight : 0;
+    const name = signed ? this.#keyFor(endpoint) : undefined;
+    const key = name === undefined || fault === undefined ? name : wire.faultyName(name, fault);
+    const why =
+      signed && key === undefined ? `${endpoint}: no key of this user may make this call` : this.#bar(endpoint, weight);
+    if (why !== undefined) return unanswered(why);
+    const ms = this.#pauseFor(weight);
+    await this.wait(ms);
+    // A new minute is counted afresh; the old numbers would only make every further call wait.
+    if (ms >= minuteMs) this.#counters = undefined;
+    const answer = await this.#exchange(endpoint, input, key);
+    // A request with refused credentials is charged to no user.
+    const refused = answer.kind === "answered" && answer.status === 401;
+    this.#spent += refused ? 0 : Math.max(weight, this.#measured());
+    return answer;
+  }
+
+  /** Why the call is not made at all. */
+  #bar(endpoint: EndpointName, weight: number): string | undefined {
+    if (this.insisting) return undefined;
+    if (this.stop.aborted) return `${endpoint}: stopped before it was asked`;
+    if (this.#silence >= silenceMax)
+      return `${endpoint}: not asked, as the ${silenceMax} questions before got no answer`;
+    if (this.#spent + weight <= this.#weightMax) return undefined;
+    return `${endpoint}: not asked, as the ${this.#weightMax} weight an examination may use would be exceeded`;
+  }
+
+  /** What must be free on the layers before another call is made: other clients of the user and the address trade meanwhile. */
+  #pauseFor(weight: number): number {
+    const { ip, key, uid } = this.contract.layers;
+    const { ipRemaining = ip.capacity, keyRemaining = key.capacity, uidUsed = 0 } = this.#counters ?? {};
+    if (uidUsed + weight > uid.capacity * 0.8 || ipRemaining < ip.capacity * 0.05) return minuteMs + retryMs;
+    return this.#sentAt + (keyRemaining < 3 ? retryMs : paceMs) - this.clock.now();
+  }
+
+  async #exchange(endpoint: EndpointName, input: unknown, key: string | undefined): Promise<Answer> {
+    this.#sentAt = this.clock.now();
+    const hinted =
+      endpoint === "getOrder" && this.product !== undefined ? { instId: this.product, ...(input as object) } : input;
+    const answer = await this.send(endpoint, hinted, { key, uid: key === undefined ? undefined : "user" }).then(
+      (reply) => answerOf(reply),
+      // Reasons are parts of sentences.
+      (error: unknown) => unanswered(messageOf(error).replace(/\.$/, "")),
+    );
+    const call: Call = { endpoint, signed: key !== undefined, ending: endingOf(answer), at: this.clock.now() };
+    this.calls.push(call);
+    this.#since.push(call);
+    if (answer.kind === "answered")
+      this.#noteMark(answer, key === undefined ? 0 : this.contract.endpoints[endpoint].weight);
+    return answer;
+  }
+
+  #noteMark({ counters, dateAt, receivedAt }: Reply, weight: number): void {
+    this.#counters = counters;
+    if (dateAt !== undefined) this.stamp = { at: receivedAt, dateAt };
+    if (counters.uidUsed === undefined) return;
+    const minute = dateAt === undefined ? undefined : Math.floor(dateAt / minuteMs);
+    const last = this.marks.at(-1);
+    if (last !== undefined) {
+      const delta = counters.uidUsed - last.used;
+      this.samples.push({ calls: this.#since, delta, turned: delta < 0 || minute !== last.minute });
+    }
+    this.marks.push({ at: receivedAt, minute, used: counters.uidUsed, weight });
+    this.#since = [];
+  }
+
+  /** What the last call weighed where the service's count tells of it alone. */
+  #measured(): number {
+    const sample = this.samples.at(-1);
+    return this.#since.length > 0 || sample === undefined || sample.turned || sample.calls.length !== 1
+      ? 0
+      : sample.delta;
+  }
+}
