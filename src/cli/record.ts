@@ -1,25 +1,18 @@
 /**
  * `sluice record <config>`: runs the strategies of a config like `sluice run` and records the session.
  *
- * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order (engine-run.ts); what was recorded is finished also when stopping is abandoned or a strategy failed.
+ * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order (run-engine.ts); what was recorded is finished also when stopping is abandoned or a strategy failed.
  * Not here: what a session is (verify/session/session-records.ts), how it is recorded (verify/session/recorded-engine.ts).
  */
 import type { Command } from "commander";
-import { type Clock, every } from "../clock/clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { createContract } from "../contract/contract.ts";
 import { SluiceError } from "../errors.ts";
-import { profileIn } from "../host/config.ts";
 import { loadConfigFile } from "../host/load.ts";
-import type { Event } from "../journal/events.ts";
 import { duration } from "../report/number-format.ts";
-import { runToEnd } from "./engine-run.ts";
-import { failWith, remedyOf } from "./halts.ts";
-import { type CliIo, inkOf, jsonText, printable, transientLine } from "./io.ts";
+import { type CliIo, printable } from "./io.ts";
 import { secondsOf } from "./option-values.ts";
-import { withUnits } from "./run-orders.ts";
-import { count, createTally, eventLine, type Tally } from "./run-progress.ts";
-import { listenForStop } from "./shutdown-signals.ts";
+import { type RunCounts, runEngine } from "./run-engine.ts";
 
 export interface RecordParts {
   readonly clock?: Clock;
@@ -68,44 +61,21 @@ const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts:
     io.err(`${printable(line)}\n`);
   };
   const engine = recordEngine(config, (facts) => createSessionFile(dir, facts), { configPath: path, print: note });
-  const tally = createTally(clock.now(), remedyOf(config));
-  const { profile } = createContract(profileIn(config as Parameters<typeof profileIn>[0]));
-  const progress = transientLine(io);
-  const watching = engine.events$.subscribe((event) => {
-    count(tally, event);
-    progress.clear();
-    show(flags.json === true ? event : withUnits(event, profile), flags.json === true, io);
-  });
-  // Of the tally alone: streams of the engine's state would poll, and what they read would be recorded.
-  watching.add(
-    every(clock, 1_000).subscribe(() =>
-      progress.show(() => recordingText(tally, clock.now() - tally.startedAt, flags.seconds)),
-    ),
-  );
-  const stopping = listenForStop(io);
-  try {
-    const ending = (): void => {
-      tally.stopping = true;
-    };
-    await runToEnd({ engine, stopping, clock, seconds: flags.seconds, ending, stop: () => engine.stop() });
-  } finally {
-    stopping.end();
-    watching.unsubscribe();
-    progress.clear();
-    await finish(dir, io);
-  }
-  failWith(tally, "Failed while recording:");
+  const run = {
+    ...{ io, clock, seconds: flags.seconds },
+    progress: (counts: RunCounts) => recordingText(counts, clock.now() - counts.startedAt, flags.seconds),
+    events: { config, json: flags.json === true, failed: "Failed while recording:" },
+  };
+  await runEngine(engine, run).finally(() => finish(dir, io));
 };
 
-const recordingText = ({ placed, filled, canceled }: Tally, elapsedMs: number, seconds: number | undefined): string => {
+const recordingText = (
+  { placed, filled, canceled }: RunCounts,
+  elapsedMs: number,
+  seconds: number | undefined,
+): string => {
   const left = seconds === undefined ? "" : `, ${duration(Math.max(0, seconds * 1_000 - elapsedMs))} left`;
   return `recording for ${duration(elapsedMs)}${left}: ${placed} orders placed, ${filled} filled, ${canceled} canceled`;
-};
-
-const show = (event: Event, json: boolean, io: CliIo): void => {
-  const { seq, at, type, ...rest } = event;
-  const line = json ? jsonText({ seq, at, type, ...rest }) : eventLine(event, inkOf(io));
-  if (line !== undefined) io.out(`${line}\n`);
 };
 
 /** Completes the file where its end is missing, writes the market data next to it and prints a summary. */

@@ -3,12 +3,11 @@
  *
  * Invariants: it places no order and runs no strategy or plugin of the config; Ctrl-C ends it in order, with the last fixture written; with
  * --json stdout holds one sealed segment a line and nothing else.
- * Not here: what a recording is (verify/session/market-recorder.ts), one engine's start and stop (engine-run.ts).
+ * Not here: what a recording is (verify/session/market-recorder.ts), one engine's start and stop (run-engine.ts).
  */
 import { type Command, InvalidArgumentError } from "commander";
 import { filter, firstValueFrom, NEVER, Subject, takeUntil } from "rxjs";
 import type { ServiceSpec } from "../client/service-port.ts";
-import { every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
@@ -20,11 +19,10 @@ import { duration } from "../report/number-format.ts";
 import type { MarketRecorder } from "../verify/session/market-recorder.ts";
 import type { StreamName } from "../verify/session/market-rows.ts";
 import type { SealedSegment } from "../verify/session/segment-seal.ts";
-import { runToEnd } from "./engine-run.ts";
-import { type CliIo, jsonText, printable, transientLine } from "./io.ts";
+import { type CliIo, jsonText, printable } from "./io.ts";
 import { durationOf, namesOf, secondsOf } from "./option-values.ts";
 import type { RecordParts } from "./record.ts";
-import { listenForStop } from "./shutdown-signals.ts";
+import { runEngine } from "./run-engine.ts";
 
 /** With all that has no default. */
 type GivenFlags = Flags & Required<Pick<Flags, "out" | "instruments">>;
@@ -108,24 +106,9 @@ const runRecorder = async (
   const onBreak = (why: string): void => recording.cut(why);
   const engine = createEngine(onlyWatching(config, onBreak));
   const recording = new Recording(engine, config, { ...flags, out, instruments: asked }, io);
-  const line = transientLine(io, clock);
-  const watching = every(clock, 1_000).subscribe(() => line.show(() => recording.text(seconds)));
-  const stopping = listenForStop(io);
-  try {
-    await runToEnd({
-      engine,
-      stopping,
-      clock,
-      seconds,
-      started: () => recording.begin(),
-      ending: () => watching.unsubscribe(),
-      stop: () => recording.end(),
-    });
-  } finally {
-    stopping.end();
-    watching.unsubscribe();
-    line.clear();
-  }
+  const progress = (): string => recording.text(seconds);
+  const started = (): void => recording.begin();
+  await runEngine(engine, { io, clock, seconds, progress, started, stop: () => recording.end() });
   if (recording.failure !== undefined) throw recording.failure;
   io.err(`${printable(recording.summary())}\n`);
 };
