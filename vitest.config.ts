@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const slow = [
   "test/acceptance/control-page.test.ts",
   "test/soak/growth.test.ts",
-  "test/unit/verify/compare/guard.test.ts",
+  "test/plugins/compare/guard.test.ts",
   "test/unit/backtest/sweep/sweep.test.ts",
   "test/acceptance/security/canary.test.ts",
   "test/unit/cli/package.test.ts",
@@ -57,7 +57,8 @@ const leftOut =
         "test/unit/backtest/testkit/**",
         "test/unit/backtest/sweep/{command,sweep,sweep-parts}.test.ts",
         "test/unit/backtest/sweep/workers/queue-worker.test.ts",
-        "test/unit/verify/{compare,doctor,playback,simulation}/**",
+        "test/plugins/compare/**",
+        "test/unit/verify/{doctor,playback,simulation}/**",
       ]
     : [];
 const never = ["**/node_modules/**", ...leftOut];

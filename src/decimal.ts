@@ -244,6 +244,7 @@ export const grid = (step: string) => {
   };
 };
 
+/** Conversion between decimal text and whole counts of a step, made by `grid`. */
 export type Grid = Readonly<ReturnType<typeof grid>>;
 
 /** Digits of `text` shifted by `places`, divided by `unit`; NaN when it does not come out whole. */

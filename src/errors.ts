@@ -82,11 +82,6 @@ export function assert(condition: unknown, invariant: string): asserts condition
     throw new SluiceError("BUG", `Invariant violated: ${invariant}. This is a bug in Sluice; please report it.`);
 }
 
-/** Makes an unhandled member of a union a compile error and a loud run-time one. */
-export const never = (value: never): never => {
-  throw new SluiceError("BUG", `Unhandled case: ${JSON.stringify(value)}.`);
-};
-
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -5,28 +5,50 @@
  *
  * @module sluice/extension
  */
+export { delaysMin } from "./backtest/latency.ts";
 export { cutTape } from "./backtest/sweep/cut.ts";
 export { type PushedFixture, pushFixtures } from "./backtest/sweep/workers/fixture-source.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";
 export { fixtureSummary } from "./cli/fixture-summary.ts";
-export { type CliIo, inkOf, jsonText, printable, transientLine } from "./cli/io.ts";
-export { wholeIn } from "./cli/option-values.ts";
+export { type CliIo, colourOf, inkOf, jsonText, printable, transientLine } from "./cli/io.ts";
+export { durationOf, namesOf, secondsOf, seedOf, wholeIn } from "./cli/option-values.ts";
 export { readContributions } from "./cli/plugin-manifest.ts";
 export { readOverrides } from "./cli/profile-file.ts";
+export { type EngineRunOptions, type RunCounts, runEngine } from "./cli/run-engine.ts";
 export { stepsText } from "./cli/time-left.ts";
 export { cancelAll, type Listed } from "./client/cancel-all.ts";
+export type { User } from "./client/gateway.ts";
 export { placeOf } from "./client/live/live-place.ts";
 export { writeConfirmation } from "./client/live/size-unit-confirmation.ts";
+export { parseResponse } from "./client/parse-response.ts";
+export type { ServiceEnv, ServiceUser } from "./client/service-port.ts";
 export { credentialsFromEnv } from "./client/transport/secrets.ts";
-export { after, type Clock, type Timer } from "./clock/clock.ts";
+export { after, type Clock, every, type Timer } from "./clock/clock.ts";
+export { letPromisesSettle } from "./clock/microtasks.ts";
 export { createSystemClock } from "./clock/system-clock.ts";
 export { instTypeOf, readInstId } from "./contract/inst-id.ts";
-export { checkOptions, type OptionRules } from "./contract/option-check.ts";
+export { limitHeaders } from "./contract/limits.ts";
+export { checkOptions, type OptionRules, seedBounds } from "./contract/option-check.ts";
+export type { FeeSign } from "./contract/profile.ts";
+export type { ResponseSink, Transport } from "./contract/transport.ts";
 export { parseHuman } from "./contract/validate.ts";
-export { decimal, grid, plain } from "./decimal.ts";
+export { decimal, type Grid, grid, plain } from "./decimal.ts";
+export { type GroupStores, redisStores } from "./engine/group-stores.ts";
+export type { AnswerReply, AnswerStore } from "./engine/shared-reads.ts";
 export { didYouMean, excerpt, messageOf } from "./errors.ts";
 export { type CheckedConfig, checkConfig } from "./host/config.ts";
+export { outside } from "./host/execution-context.ts";
+export { isSecret } from "./host/hidden-values.ts";
+export { historySourceOf } from "./host/history-reader.ts";
 export { loadConfigFile } from "./host/load.ts";
+export { starter } from "./host/starter.ts";
+export { startThread } from "./host/worker-start.ts";
+export type { Disk, DiskFile } from "./journal/disk.ts";
+export type { EventOf } from "./journal/events.ts";
+export { fileDisk } from "./journal/file-disk.ts";
+export { holdLock } from "./journal/process-lock.ts";
+export { HotStream } from "./market/hot-stream.ts";
+export { historyOfTape, type RecordedHistory } from "./market/recorded-history.ts";
 export {
   type Fixture,
   type FixtureFinding,
@@ -45,6 +67,7 @@ export {
   openFixtureWriter,
 } from "./market/tape/fixture-writer.ts";
 export type { FixtureFeed } from "./market/tape/manifest-schema.ts";
+export { type SeriesBuilder, seriesBuilder } from "./market/tape/series-builder.ts";
 export {
   type Column,
   columnNames,
@@ -59,9 +82,19 @@ export {
   type TapeInstrument,
 } from "./market/tape/tape.ts";
 export type { TextRow, TextSeries, TextSeriesOf } from "./market/tape/text-series.ts";
+export { hideAfter, playedAt } from "./market/tape/visible-fixture.ts";
 export { optionalPackage } from "./optional-package.ts";
 export { createRandom } from "./random.ts";
-export { cut, type Ink, padEnd, widthOf, wrapped } from "./report/ansi.ts";
+export { cut, type Ink, ink, padEnd, padStart, widthOf, wrapped } from "./report/ansi.ts";
 export { duration, grouped, percent } from "./report/number-format.ts";
 export { RollingWindow } from "./scheduler/quota/rolling-window.ts";
+export {
+  type ClaimReply,
+  type ClaimStore,
+  type Enrolled,
+  NotSent,
+  type ScopeHolding,
+} from "./scheduler/shared/claim.ts";
+export { shownAddress } from "./scheduler/shared/store-address.ts";
 export { doctorGroup, type GroupReport } from "./verify/doctor/doctor-group.ts";
+export { definePlayableRuns, type PlayableRun, type PlayableRuns } from "./verify/playback/playable-run.ts";

@@ -1,7 +1,7 @@
 /**
  * API for strategies, plugins, configs and programs that embed an engine.
  *
- * Not here: simulated trading (`sluice/backtest`), the embedded exchange (`sluice/venue`), recorded runs (`sluice/session`).
+ * Not here: simulated trading (`sluice/backtest`), the embedded exchange (`sluice/venue`), recorded runs (`sluice/plugins/session`).
  *
  * @module sluice
  */
@@ -114,4 +114,3 @@ export type { OrderUpdate } from "./orders/tracked-order.ts";
 export type { Cross, OrderSpec, Wanted, WantedOrder } from "./orders/wanted-order.ts";
 export type { Random } from "./random.ts";
 export type { LayerState } from "./scheduler/quota/quota-state.ts";
-export { fromFolder } from "./verify/session/folder-history.ts";

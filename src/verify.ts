@@ -1,13 +1,9 @@
 /**
- * Verification: look-ahead guard, fault simulation, and comparison of two runs.
+ * Verification: fault simulation.
  *
  * @module sluice/verify
  */
 
-export { type CompareOptions, compareFiles as compareRuns } from "./verify/compare/compare-files.ts";
-export type { ComparedRun, Comparison, ToldDifference } from "./verify/compare/comparison.ts";
-export { type GuardOptions, guard } from "./verify/compare/guard.ts";
-export type { Glimpse, LookAheadReport } from "./verify/compare/look-ahead.ts";
 export type { Failure, Summary } from "./verify/simulation/simulate.ts";
 export {
   type ScenarioTrace,

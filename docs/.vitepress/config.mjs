@@ -81,7 +81,6 @@ const sidebar = [
       ["sluice/verify", "sluice/verify"],
       ["sluice/venue", "sluice/venue"],
       ["sluice/store", "sluice/store"],
-      ["sluice/session", "sluice/session"],
       ["sluice/control", "sluice/control"],
     ],
     true,

@@ -101,6 +101,7 @@ export interface EmpiricalOptions {
   readonly feedMs?: readonly number[];
 }
 
+/** Smallest number of recorded delays from which delays are drawn. */
 export const delaysMin = 20;
 
 /**

@@ -48,18 +48,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
       "report --db out/trading.db --from 2024-03-01 --to 2024-04-01 --html out/march.html",
     ],
   },
-  guard: {
-    group: research,
-    usage: "[options] <config>",
-    summary: "detect look-ahead in strategies",
-    examples: ["guard config/backtest.ts --cuts 4"],
-  },
-  compare: {
-    group: research,
-    usage: "[options] <a> [b]",
-    summary: "compare two runs",
-    examples: ["compare out/a.ndjson out/b.ndjson", "compare out/session --backtest"],
-  },
   ui: {
     group: research,
     usage: "[options] [what...]",
@@ -107,26 +95,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     usage: "[options]",
     summary: "monitor and control a running engine",
     examples: ["ctl status", "ctl halt --reason lunch", "ctl cancel --strategy ladder"],
-  },
-  record: {
-    group: trading,
-    usage: "[options] [config]",
-    summary: "trade, and record the session",
-    examples: ["record config/paper.ts --out out/session --seconds 60"],
-  },
-  replay: {
-    group: trading,
-    usage: "[options] <dir> [config]",
-    summary: "repeat a recorded session",
-    examples: ["replay out/session"],
-  },
-  recorder: {
-    group: data,
-    usage: "[options] <config>",
-    summary: "record many instruments for days",
-    examples: [
-      "recorder config/testnet.ts --instruments '*-USDT-SWAP' --streams trades,quotes --out data/live --keep 30d",
-    ],
   },
   generate: {
     group: data,

@@ -19,7 +19,6 @@ import type { CliCommand } from "./define-command.ts";
 import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import { type CommandEntry, type Contributed, readContributions } from "./plugin-manifest.ts";
-import type { RecordParts } from "./record.ts";
 import type { RunParts } from "./run.ts";
 import type { SweepParts } from "./sweep.ts";
 import type { VenueParts } from "./venue.ts";
@@ -31,7 +30,6 @@ export type ExitCode = 0 | 1 | 2 | 3 | 130;
 export type CliParts = BacktestParts &
   CloseParts &
   InitParts &
-  RecordParts &
   RunParts &
   SweepParts &
   VenueParts &
@@ -67,14 +65,9 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["quota", async () => (await import("./quota.ts")).addQuotaCommand],
   ["watchdog", async () => (await import("./watchdog.ts")).addWatchdogCommand],
   ["ctl", async () => (await import("./ctl.ts")).addCtlCommand],
-  ["record", async () => (await import("./record.ts")).addRecordCommand],
-  ["replay", async () => (await import("./replay.ts")).addReplayCommand],
   ["ui", async () => (await import("./ui.ts")).addUiCommand],
   ["sweep", async () => (await import("./sweep.ts")).addSweepCommand],
   ["worker", async () => (await import("./worker.ts")).addWorkerCommand],
-  ["compare", async () => (await import("./compare.ts")).addCompareCommand],
-  ["guard", async () => (await import("./guard.ts")).addGuardCommand],
-  ["recorder", async () => (await import("./recorder.ts")).addRecorderCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
   ["venue", async () => (await import("./venue.ts")).addVenueCommand],
   ["simulate", async () => (await import("./simulate.ts")).addSimulateCommand],
@@ -178,7 +171,7 @@ const isStarted = (script: string | undefined): boolean =>
 /** Commands that load no file of the user's. */
 const withoutFiles = ["init", "ctl", "generate", "venue"];
 /** Commands whose config may name a service over the network. */
-const overNetwork = ["run", "close", "watchdog", "record", "recorder"];
+const overNetwork = ["run", "close", "watchdog"];
 
 /** What a command loads of the user's: nothing, a config, or a config that may name a service over the network. */
 const userFilesOf = (name: string): "none" | "config" | "network" => {

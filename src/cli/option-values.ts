@@ -23,6 +23,7 @@ export const wholeIn =
 export const wholeFrom = (least: number, most: number, what?: string): Read =>
   wholeIn({ least, most, ...(what !== undefined && { what }) });
 
+/** Reads the value of an option as a seed. */
 export const seedOf = wholeIn(seedBounds);
 
 /** `3/8`: the third of eight parts. */

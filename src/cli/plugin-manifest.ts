@@ -40,10 +40,19 @@ interface DialectEntry {
   readonly module: string;
 }
 
+/** A reader of recorded runs in a manifest, for `sluice ui`. */
+interface PlayableRunsEntry {
+  /** File whose default export `definePlayableRuns` made, relative to the manifest. */
+  readonly module: string;
+  /** A file that every folder with such a run has: `session.ndjson`. */
+  readonly file: string;
+}
+
 interface Manifest {
   readonly commands?: Readonly<Record<string, CommandEntry>>;
   readonly dialects?: Readonly<Record<string, DialectEntry>>;
   readonly servedDialects?: Readonly<Record<string, DialectEntry>>;
+  readonly playableRuns?: Readonly<Record<string, PlayableRunsEntry>>;
 }
 
 /** A row of a manifest, its place, and its code. */
@@ -60,6 +69,8 @@ interface Contributions {
   readonly dialects: ReadonlyMap<string, Contributed<DialectEntry>>;
   /** Dialects of the embedded service, by the name that `--dialect` takes. */
   readonly servedDialects: ReadonlyMap<string, Contributed<DialectEntry>>;
+  /** Readers of recorded runs. */
+  readonly playableRuns: ReadonlyMap<string, Contributed<PlayableRunsEntry>>;
 }
 
 /** A manifest as it was read: its text is not trusted yet. */
@@ -77,13 +88,15 @@ export const readContributions = (folder: string): Contributions => {
   const commands = new Map<string, Contributed<CommandEntry>>();
   const dialects = new Map<string, Contributed<DialectEntry>>();
   const servedDialects = new Map<string, Contributed<DialectEntry>>();
+  const playableRuns = new Map<string, Contributed<PlayableRunsEntry>>();
   for (const source of [...ownSources(), ...packageSources(folder)]) {
     const manifest = checked(source);
     addRows(commands, source, manifest.commands);
     addRows(dialects, source, manifest.dialects);
     addRows(servedDialects, source, manifest.servedDialects);
+    addRows(playableRuns, source, manifest.playableRuns);
   }
-  return { commands, dialects, servedDialects };
+  return { commands, dialects, servedDialects, playableRuns };
 };
 
 const addRows = <Entry extends { readonly module: string }>(
@@ -154,6 +167,7 @@ const textKeys = {
   commands: ["module", "group", "usage", "summary"],
   dialects: ["module"],
   servedDialects: ["module"],
+  playableRuns: ["module", "file"],
 } as const;
 
 const checked = ({ place, manifest }: Source): Manifest => {

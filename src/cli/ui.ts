@@ -6,8 +6,8 @@
  * printed; with --json stdout holds one line and nothing else; it ends with Ctrl-C.
  * Not here: what is played (verify/playback/), the port (engine/control/server/).
  */
-import { statSync } from "node:fs";
-import { basename, extname, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, extname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { Subject } from "rxjs";
 import { every } from "../clock/clock.ts";
@@ -17,10 +17,12 @@ import { SluiceError } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { packageVersion } from "../host/package-version.ts";
+import type { PlayableRun, PlayableRuns } from "../verify/playback/playable-run.ts";
 import type { Timeline } from "../verify/playback/timeline.ts";
 import { simulateBounds, simulateDefaults } from "../verify/simulation/simulate-config.ts";
 import { type CliIo, jsonText, printable } from "./io.ts";
 import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
+import { readContributions } from "./plugin-manifest.ts";
 import { isLink, showEngines } from "./ui-engines.ts";
 
 interface Flags {
@@ -127,14 +129,7 @@ const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeli
   if (entry === undefined)
     throw new SluiceError("USAGE", `There is no ${path}: name a config, the folder of a session, or a file of events.`);
   if (entry.isDirectory()) {
-    const { isSession } = await import("../verify/session/session-file.ts");
-    if (!isSession(path)) {
-      throw new SluiceError(
-        "USAGE",
-        `${path} holds no session: name the folder that \`sluice record\` has written, or the config of a backtest.`,
-      );
-    }
-    return sessionTimeline(path, facts("session"));
+    return recordedTimeline(path, facts("session"));
   }
   if ([".ndjson", ".jsonl", ".json"].includes(extname(path))) {
     const [{ readEvents }, { timelineOfEvents }] = await Promise.all([
@@ -153,15 +148,31 @@ const timelineOf = async (path: string, flags: Flags, io: CliIo): Promise<Timeli
 
 type Facts = Parameters<typeof import("../verify/playback/view-recorder.ts").createRunRecorder>[0];
 
-const sessionTimeline = async (path: string, facts: Facts): Promise<Timeline> => {
-  const [{ timelineOfEvents }, { RecordedQuota }, { readSessionRun }] = await Promise.all([
+/** The run that a plugin reads from this folder. */
+const readRun = async (path: string): Promise<PlayableRun> => {
+  const known = [...readContributions(process.cwd()).playableRuns.values()];
+  const entry = known.find(({ file }) => existsSync(join(path, file)));
+  if (entry === undefined)
+    throw new SluiceError(
+      "USAGE",
+      `${path} holds no session: name the folder that \`sluice record\` has written, or the config of a backtest.`,
+    );
+  const reader = (await entry.load()) as Partial<PlayableRuns> | undefined;
+  if (reader?.kind === "playable-runs" && reader.read !== undefined) return reader.read(path);
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${entry.place}: ${entry.module} exports no reader of runs. Write export default definePlayableRuns(…).`,
+  );
+};
+
+const recordedTimeline = async (path: string, facts: Facts): Promise<Timeline> => {
+  const [{ timelineOfEvents }, { RecordedQuota }] = await Promise.all([
     import("../verify/playback/event-timeline.ts"),
     import("../verify/playback/recorded-quota.ts"),
-    import("../verify/playback/session-run.ts"),
   ]);
-  const { events, header, quota, ...market } = readSessionRun(path);
-  const strategies = header.strategies.map((one) => ({ ...one, user: one.user ?? header.users[0]?.uid ?? "" }));
-  return timelineOfEvents(facts, events, { ...market, strategies, quota: new RecordedQuota(header, quota) });
+  const { events, facts: of, quota, ...market } = await readRun(path);
+  const strategies = of.strategies.map((one) => ({ ...one, user: one.user ?? of.users[0]?.uid ?? "" }));
+  return timelineOfEvents(facts, events, { ...market, strategies, quota: new RecordedQuota(of, quota) });
 };
 
 const backtested = async (path: string, { fixture }: Flags, facts: Facts, io: CliIo): Promise<Timeline> => {

@@ -57,6 +57,7 @@ interface KeyGrant {
   readonly permissions: readonly string[];
 }
 
+/** An account holder of the service, with the address and the keys that act for it. */
 export interface User {
   readonly uid: string;
   readonly ip: string;

@@ -16,6 +16,7 @@ import type { Random } from "../random.ts";
 import type { User } from "./gateway.ts";
 import type { ReadInParts } from "./split-read.ts";
 
+/** What an engine gives to a service that it opens. */
 export interface ServiceEnv {
   readonly contract: Contract;
   readonly random: Random;

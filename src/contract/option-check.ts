@@ -24,6 +24,7 @@ export interface OptionRules {
   readonly others?: Readonly<Record<string, object>>;
 }
 
+/** Bounds of a seed that is a number. */
 export const seedBounds: Whole = { least: 0, most: Number.MAX_SAFE_INTEGER };
 
 /** What to write instead. */

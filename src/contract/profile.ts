@@ -18,6 +18,7 @@ const row = <T>(value: T, gap: string, why: string): Row<T> => ({ value, gap, wh
 
 /** Unit of `sz`. */
 export type SzUnit = "quote_notional" | "base" | "contracts";
+/** Sign of a fee in a record: whether a cost is negative or positive. */
 export type FeeSign = "negative_is_cost" | "positive_is_cost";
 /** Currency of an instrument in which a fee is taken. */
 export type FeeCurrency = "quote" | "base";

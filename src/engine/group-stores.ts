@@ -11,6 +11,7 @@ import { addressIn } from "../scheduler/shared/store-address.ts";
 import { RedisAnswerStore } from "./redis-answer-store.ts";
 import type { AnswerStore } from "./shared-reads.ts";
 
+/** Opens the stores of a group of engines that share one quota. */
 export interface GroupStores {
   claims(settings: SharedQuotaConfig): Promise<ClaimStore>;
   /** Answers of one `kind` are understood by each other's engines; `member` is this one's name. */

@@ -142,8 +142,8 @@ const essence = (message: string): string =>
 
 const entries =
   "Strategies, plugins, configs and engines are written with sluice; backtest, paper, latency, fills and reports come from " +
-  "sluice/backtest, the embedded exchange from sluice/venue, recorded runs from sluice/session, tests from sluice/testing, " +
-  "guard and simulation from sluice/verify.";
+  "sluice/backtest, the embedded exchange from sluice/venue, recorded runs from sluice/plugins/session, tests from sluice/testing, " +
+  "the guard from sluice/plugins/compare, simulation from sluice/verify.";
 
 /** Where the user's own file stands in the stack, if it does. */
 const lineOf = (error: Error, file: string): string | undefined => {

@@ -12,6 +12,7 @@ export interface DiskFile {
   close(): Promise<void>;
 }
 
+/** A folder of files, as the journal uses it. */
 export interface Disk {
   /** Names of the files, sorted. */
   list(): Promise<readonly string[]>;

@@ -18,6 +18,7 @@ export interface HotStreamOptions<T> {
   readonly latest?: () => T | undefined;
 }
 
+/** An observable that tells each value to all its subscribers at once. */
 export class HotStream<T> extends Observable<T> {
   // Copied on change and never mutated, so that the loop may run over it while subscribers come and go.
   #subscribers: readonly Subscriber<T>[] = [];

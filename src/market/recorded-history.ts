@@ -7,7 +7,7 @@
  */
 import { Channel } from "./channel.ts";
 import type { Candle, Quote, Trade } from "./market-data.ts";
-import type { Series, TapeInstrument } from "./tape/tape.ts";
+import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
 import { QuoteView, scaleOf, TradeView } from "./views.ts";
 
 /** Rows of one series, from the first up to before `rows`. */
@@ -34,6 +34,7 @@ export const rowsBefore = (times: Float64Array, at: number, including = false): 
   return low;
 };
 
+/** Bars, trades and quotes of recorded rows, by the instant at which they are asked for. */
 export class RecordedHistory {
   readonly #recorded: RecordedRows;
 
@@ -130,3 +131,10 @@ export class RecordedHistory {
     return found.reverse();
   }
 }
+
+/** The history that a tape holds: rows before the instant asked for, and bars that had closed by then. */
+export const historyOfTape = ({ instruments, series }: Pick<Tape, "instruments" | "series">): RecordedHistory => {
+  const known = (now: number): readonly KnownRows[] =>
+    series.map((one) => ({ series: one, rows: rowsBefore(one.at, now, one.kind === "candle") }));
+  return new RecordedHistory({ instruments, known });
+};

@@ -17,6 +17,7 @@ const inkOf = (stroke: (name: (typeof strokes)[number]) => Stroke): Ink =>
 const coloured = inkOf((name) => (text) => (text === "" ? "" : styleText(name, text, { validateStream: false })));
 const uncoloured = inkOf(() => (text) => text);
 
+/** Colours of a terminal, or none. */
 export const ink = (colour: boolean): Ink => (colour ? coloured : uncoloured);
 
 // Controls, marks that reorder or hide text, line and paragraph separators, broken halves of characters.
@@ -56,6 +57,7 @@ export const widthOf = (text: string): number =>
 
 /** The text with spaces up to this width in columns. */
 export const padEnd = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)));
+/** The same at its beginning. */
 export const padStart = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text;
 
 /** Cut at the end with an ellipsis where it does not fit. For plain text only. */

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { readIndex } from "../../plugins/session/segment-seal.ts";
 import { main } from "../../src/cli/main.ts";
 import { createSystemClock } from "../../src/clock/system-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
@@ -9,7 +10,6 @@ import { readFixture } from "../../src/market/tape/fixture.ts";
 import { createRandom } from "../../src/random.ts";
 import { startVenueServer, type VenueServer } from "../../src/venue/server/server.ts";
 import { createVenue } from "../../src/venue/venue.ts";
-import { readIndex } from "../../src/verify/session/segment-seal.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -17,6 +17,9 @@ import {
   timeout,
 } from "rxjs";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { recordEngine } from "../../plugins/session/recorded-engine.ts";
+import { replaySession } from "../../plugins/session/replayer.ts";
+import { createSessionFile, readSession } from "../../plugins/session/session-file.ts";
 import { main } from "../../src/cli/main.ts";
 import { live } from "../../src/client/live/live-service.ts";
 import { createCredentials } from "../../src/client/transport/secrets.ts";
@@ -26,9 +29,6 @@ import { createEngine, defineStrategy, type Engine, type Event } from "../../src
 import { createRandom } from "../../src/random.ts";
 import { startVenueServer, type VenueServer } from "../../src/venue/server/server.ts";
 import { createVenue } from "../../src/venue/venue.ts";
-import { recordEngine } from "../../src/verify/session/recorded-engine.ts";
-import { replaySession } from "../../src/verify/session/replayer.ts";
-import { createSessionFile, readSession } from "../../src/verify/session/session-file.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import { redisServer, startRedis } from "../support/harness/redis.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

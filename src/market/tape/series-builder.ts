@@ -17,6 +17,7 @@ interface RowValues {
   readonly change: readonly [tick: number, lot: number, listed: 0 | 1];
 }
 
+/** Rows of one series while they are added. */
 export interface SeriesBuilder<K extends SeriesKind> {
   readonly length: number;
   push(at: number, ...values: RowValues[K]): void;

@@ -83,6 +83,7 @@ export interface Enrolled {
   readonly heardMs: number;
 }
 
+/** Answer of the store of a group to the statement of a member. */
 export type ClaimReply =
   /**
    * `halt`: why ordinary actions of the whole group are stopped; empty where they were let go on, undefined where the store does not know.

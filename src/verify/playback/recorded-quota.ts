@@ -1,18 +1,19 @@
 /**
- * Quota of a recorded session: its requests and answers are charged once more to the same rate limiter, so that its windows stand as
+ * Quota of a recorded run: its requests and answers are charged once more to the same rate limiter, so that its windows stand as
  * the engine knew them.
  *
  * Invariants: steps in order of time; nothing is sent and nothing refused: what was sent then is charged; an engine that kept no limits
  * has no windows. Not known are what waited to be sent, and parts of a quota that several engines divided.
- * Not here: the rate limiter (scheduler/quota), the file (verify/session).
+ * Not here: the rate limiter (scheduler/quota), where the steps come from (run-reader.ts).
  */
 import { createContract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
+import type { ProfileOverrides } from "../../contract/profile.ts";
+import type { Config } from "../../host/config.ts";
 import type { QuotaState } from "../../host/context.ts";
 import type { ActionClass, Event, EventOf } from "../../journal/events.ts";
 import { layersOf } from "../../scheduler/quota/layers.ts";
 import { createLedger, type LayerState } from "../../scheduler/quota/ledger.ts";
-import { isEntry, isOutput, type SessionHeader, type SessionRecord } from "../session/session-records.ts";
 
 /** What happened to one request, or to a request of an address alone. */
 export type QuotaStep = { readonly at: number } & (
@@ -32,33 +33,19 @@ export type QuotaStep = { readonly at: number } & (
   | { readonly step: "left"; readonly ip: string }
 );
 
-/** Picks the steps out of the records of a session, one record after the other. */
-export const quotaSteps = (): ((record: SessionRecord, now: number) => QuotaStep | undefined) => {
-  let sent: EventOf<"action.sent"> | undefined;
-  let ip = "";
-  return (record, at) => {
-    if (isEntry(record)) {
-      if (record.in === "open") return { at, step: "opened" };
-      if (record.in === "answer")
-        return { at, step: "answered", request: record.request, status: record.status, headers: record.headers };
-      if (record.in === "failure") return { at, step: "lost", request: record.request };
-      if (record.in === "leave") ip = record.ip;
-    } else if (isOutput(record)) {
-      if (record.out === "event" && record.event["type"] === "action.sent")
-        sent = record.event as unknown as EventOf<"action.sent">;
-      else if (record.out === "leave" && record.until === undefined) return { at, step: "left", ip };
-      else if (record.out === "request" && sent !== undefined) {
-        const { endpoint, class: kind, weight, key } = sent;
-        sent = undefined;
-        return { at, step: "sent", request: record.request, action: { endpoint, class: kind, weight, key } };
-      }
-    }
-    return undefined;
-  };
-};
-
-/** Facts of a session that say what it may use. */
-export type QuotaFacts = Pick<SessionHeader, "users" | "strategies" | "profile" | "quota" | "limits">;
+/** Facts of a run that say what quota it may use. */
+export interface QuotaFacts {
+  readonly users: readonly {
+    readonly uid: string;
+    readonly ip: string;
+    readonly keys: readonly { readonly name: string }[];
+  }[];
+  readonly strategies: readonly { readonly name: string; readonly user?: string }[];
+  readonly profile: ProfileOverrides;
+  readonly quota?: Config["quota"];
+  /** False for an engine that kept no limits. */
+  readonly limits: boolean;
+}
 
 type Ledger = ReturnType<typeof createLedger>;
 type Ticket = Parameters<Ledger["settle"]>[0];

@@ -1,16 +1,16 @@
 /** Records engines on a virtual clock into temporary folders, and replays what was recorded. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type RecordedEngine, type RecordOptions, recordEngine } from "../../../plugins/session/recorded-engine.ts";
+import { type ReplayReport, replaySession } from "../../../plugins/session/replayer.ts";
+import { createSessionFile, readSession } from "../../../plugins/session/session-file.ts";
+import type { SessionSink } from "../../../plugins/session/session-recorder.ts";
+import type { SessionRecord } from "../../../plugins/session/session-records.ts";
 import { constant, type PaperOptions, paper } from "../../../src/backtest.ts";
 import type { OpenService, ServiceEnv } from "../../../src/client/service-port.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type Config, defineStrategy, type Strategy, type StrategyDefinition } from "../../../src/index.ts";
-import { type RecordedEngine, type RecordOptions, recordEngine } from "../../../src/verify/session/recorded-engine.ts";
-import type { SessionSink } from "../../../src/verify/session/recorder.ts";
-import { type ReplayReport, replaySession } from "../../../src/verify/session/replayer.ts";
-import { createSessionFile, readSession } from "../../../src/verify/session/session-file.ts";
-import type { SessionRecord } from "../../../src/verify/session/session-records.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 let count = 0;

@@ -1,6 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { concat, map, NEVER, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { runOfSession } from "../../../plugins/compare/read-run.ts";
+import { backtestOfSession } from "../../../plugins/compare/session-backtest.ts";
+import { fromSession } from "../../../plugins/session/index.ts";
+import { readSession } from "../../../plugins/session/session-file.ts";
 import {
   constant,
   empirical,
@@ -14,10 +18,6 @@ import { inProcess } from "../../../src/client/transport/in-process.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { WireRequest } from "../../../src/contract/transport.ts";
 import { createRandom } from "../../../src/random.ts";
-import { fromSession } from "../../../src/session.ts";
-import { runOfSession } from "../../../src/verify/compare/read-run.ts";
-import { backtestOfSession } from "../../../src/verify/compare/session-backtest.ts";
-import { readSession } from "../../../src/verify/session/session-file.ts";
 import { configOf, far, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
 import { linesOf, newFolder, record, rewrite } from "../../support/harness/session.ts";

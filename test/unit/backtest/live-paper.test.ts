@@ -2,6 +2,9 @@ import { filter, map, pairwise } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { CcxtMarket } from "../../../plugins/ccxt/ccxt-exchange.ts";
 import { ccxtMarket, fromCcxt } from "../../../plugins/ccxt/index.ts";
+import { ensureMarket } from "../../../plugins/session/market-fixture.ts";
+import { recordEngine } from "../../../plugins/session/recorded-engine.ts";
+import { createSessionFile, readSession } from "../../../plugins/session/session-file.ts";
 import {
   backtest,
   constant,
@@ -20,9 +23,6 @@ import { type Config, createEngine, type Event, type HistorySource, type Strateg
 import { readFixture } from "../../../src/market/tape/fixture.ts";
 import { generateTape, instrumentFor } from "../../../src/market/tape/generate.ts";
 import { type Tape, timeAt } from "../../../src/market/tape/tape.ts";
-import { ensureMarket } from "../../../src/verify/session/market-fixture.ts";
-import { recordEngine } from "../../../src/verify/session/recorded-engine.ts";
-import { createSessionFile, readSession } from "../../../src/verify/session/session-file.ts";
 import { CcxtLike, swap } from "../../support/harness/ccxt-like.ts";
 import { newFolder, strategy } from "../../support/harness/session.ts";
 

@@ -1,15 +1,10 @@
 /** History in a backtest: what strategies have seen of the recording, what lies before its window, and a source of the config. */
 import { concatMap, map, mergeMap, NEVER, type Observable, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { fromFolder } from "../../../plugins/session/folder-history.ts";
 import { cutTape, rowsBeforeWindow } from "../../../src/backtest/sweep/cut.ts";
 import { createTape, runBacktest, type Tape } from "../../../src/backtest.ts";
-import {
-  type Candle,
-  fromFolder,
-  type HistorySource,
-  type Strategy,
-  type StrategyContext,
-} from "../../../src/index.ts";
+import type { Candle, HistorySource, Strategy, StrategyContext } from "../../../src/index.ts";
 import { type Series, seriesOf } from "../../../src/market/tape/tape.ts";
 import {
   btc,

@@ -4,13 +4,13 @@
 import { fileURLToPath } from "node:url";
 import { concat, map, mergeMap, NEVER, of, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { cutRun } from "../../../plugins/compare/cut-run.ts";
+import { firstGlimpse } from "../../../plugins/compare/look-ahead.ts";
 import { readVariation } from "../../../src/backtest/sweep/space.ts";
 import { readMarkets } from "../../../src/backtest/sweep/sweep-markets.ts";
 import { planSweep } from "../../../src/backtest/sweep/sweep-plan.ts";
 import { backtest, constant, type RunReport, reportText, runBacktest } from "../../../src/backtest.ts";
 import { defineStrategy, type Event, type Strategy } from "../../../src/index.ts";
-import { cutRun } from "../../../src/verify/compare/cut-run.ts";
-import { firstGlimpse } from "../../../src/verify/compare/look-ahead.ts";
 import { calm, closed, configOf, far, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { definePlugin } from "../../support/harness/generated-market.ts";
 

@@ -72,11 +72,12 @@ const consumer = `import { map, type Observable } from "rxjs";
 import { createEngine, defineConfig, defineStrategy, type EventMap, type Quote } from "sluice";
 import { backtest, constant, paper, type RunReport, runBacktest } from "sluice/backtest";
 import killSwitch from "sluice/plugins/kill-switch";
-import { recordEngine } from "sluice/session";
+import { guard, type LookAheadReport } from "sluice/plugins/compare";
+import { recordEngine } from "sluice/plugins/session";
 import ladder from "sluice/strategies/ladder";
 import { type StrategyTest, testStrategy } from "sluice/testing";
 import { startVenueServer } from "sluice/venue";
-import { guard, type LookAheadReport } from "sluice/verify";
+import { simulate } from "sluice/verify";
 
 export const once = defineStrategy({
   name: "once",
@@ -96,7 +97,7 @@ engine.on("order.filled", ({ phase }) => phase satisfies "filled");
 engine.on("order.filed", () => undefined);
 export const tested: Promise<StrategyTest> = testStrategy(once({}));
 export const guarded: Promise<LookAheadReport> = guard("config.ts", { cuts: 2 });
-export { recordEngine, startVenueServer };
+export { recordEngine, simulate, startVenueServer };
 `;
 
 beforeAll(async () => {

@@ -123,12 +123,35 @@ describe("Dialects of packages", () => {
   });
 });
 
+describe("Recorded runs of packages", () => {
+  const runs = { module: "./runs.js", file: "mine.txt" };
+
+  it("are read by the package whose file is in the folder, which must export a reader", () => {
+    const place = project("runs", {
+      broken: { sluice: { playableRuns: { mine: runs } }, files: { "runs.js": "export default {};" } },
+      whole: {
+        sluice: { playableRuns: { other: { ...runs, file: "other.txt" } } },
+        files: {
+          "runs.js": `export default { kind: "playable-runs", read: (dir) => { throw new Error("read " + dir); } };`,
+        },
+      },
+    });
+    for (const name of ["mine", "other", "none"]) write(join(place, name, `${name}.txt`), {});
+    expect(run(place, "ui", "other")).toContain("read other");
+    expect(run(place, "ui", "mine")).toMatch(
+      /node_modules\/broken\/package\.json: \.\/runs\.js exports no reader of runs\. Write export default definePlayableRuns/,
+    );
+    expect(run(place, "ui", "none")).toContain("none holds no session");
+  });
+});
+
 describe("A manifest that is wrong", () => {
   it.each([
     ["a list", [], "the manifest is not an object"],
     ["commands as a text", { commands: "greet" }, "commands: is not an object"],
     ["a command as a text", { commands: { greet: "./greet.js" } }, "commands.greet: is not an object"],
     ["no module", { commands: { greet: { ...greet, module: undefined } } }, "commands.greet.module: write a text"],
+    ["runs without a file", { playableRuns: { mine: { module: "./a.js" } } }, "playableRuns.mine.file: write a text"],
     [
       "examples as a text",
       { commands: { greet: { ...greet, examples: "x" } } },

@@ -1,5 +1,8 @@
 /** The order of one instant over real sockets: the market first, then the orders it filled. */
 import { afterEach, describe, expect, it } from "vitest";
+import { recordEngine } from "../../../../plugins/session/recorded-engine.ts";
+import { replaySession } from "../../../../plugins/session/replayer.ts";
+import { createSessionFile, readSession } from "../../../../plugins/session/session-file.ts";
 import { replayMarket } from "../../../../src/backtest/serve/market-replay.ts";
 import { createTape } from "../../../../src/backtest.ts";
 import { live } from "../../../../src/client/live/live-service.ts";
@@ -11,9 +14,6 @@ import { seriesOf } from "../../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { startVenueServer } from "../../../../src/venue/server/server.ts";
 import { createVenue } from "../../../../src/venue/venue.ts";
-import { recordEngine } from "../../../../src/verify/session/recorded-engine.ts";
-import { replaySession } from "../../../../src/verify/session/replayer.ts";
-import { createSessionFile, readSession } from "../../../../src/verify/session/session-file.ts";
 import { btc, quoteTape, startAt, swap } from "../../../support/harness/backtest.ts";
 import { witness } from "../../../support/harness/recording-strategy.ts";
 import { newFolder } from "../../../support/harness/session.ts";

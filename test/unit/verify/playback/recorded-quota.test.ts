@@ -1,11 +1,11 @@
 /** The quota and the book of a recorded session, against what its engine itself knew at the same instants. */
 import { interval, map } from "rxjs";
 import { expect, it } from "vitest";
+import playableRuns from "../../../../plugins/session/played-session.ts";
 import { ControlDocument } from "../../../../src/engine/control/control-document.ts";
 import { definePlugin, type QuotaState } from "../../../../src/index.ts";
 import { type RecordedMore, timelineOfEvents } from "../../../../src/verify/playback/event-timeline.ts";
 import { RecordedQuota } from "../../../../src/verify/playback/recorded-quota.ts";
-import { readSessionRun } from "../../../../src/verify/playback/session-run.ts";
 import type { Timeline } from "../../../../src/verify/playback/timeline.ts";
 import { closed, swap } from "../../../support/harness/backtest.ts";
 import { linesOf, record, rewrite, strategy } from "../../../support/harness/session.ts";
@@ -44,8 +44,8 @@ const recordRestless = async () => {
 
 it("A session's quota stands in each window of address, users and keys as its engine knew it", async () => {
   const { dir, samples } = await recordRestless();
-  const run = readSessionRun(dir);
-  const quota = new RecordedQuota(run.header, run.quota);
+  const run = playableRuns.read(dir);
+  const quota = new RecordedQuota(run.facts, run.quota);
   let next = 0;
   let fullest = 0;
   for (const { at, layers, inFlight } of samples) {
@@ -77,7 +77,7 @@ const byName = (a: Scoped, b: Scoped): number => (nameOf(a) < nameOf(b) ? -1 : 1
 
 it("A session is played with its book, users and options, and says what it does not hold", async () => {
   const { dir } = await recordRestless();
-  const { header, events, quota, ...market } = readSessionRun(dir);
+  const { facts: header, events, quota, ...market } = playableRuns.read(dir);
   expect(market.books).toEqual([]);
   const strategies = header.strategies.map((one) => ({ ...one, user: one.user ?? "" }));
   const facts = { name: "run", kind: "session", version: "1" } as const;
@@ -129,7 +129,7 @@ it("A book that was recorded as what changed in it is shown whole, its best ten 
   const place = lines.findIndex((line) => line.includes('"now":176757500'));
   rewrite(dir, [...lines.slice(0, place), ...made, ...lines.slice(place)]);
   const bids = deep.slice(1, 11).map(([px, qty]) => [px, px === "99" ? "7" : qty]);
-  expect(readSessionRun(dir).books).toEqual([
+  expect(playableRuns.read(dir).books).toEqual([
     { instId: swap, at: startAt, bids: deep.slice(0, 10), asks: [["101", "2"]] },
     {
       instId: swap,
@@ -142,7 +142,7 @@ it("A book that was recorded as what changed in it is shown whole, its best ten 
     },
   ]);
   const timeline = timelineOfEvents({ name: "run", kind: "session", version: "1" }, [], {
-    books: readSessionRun(dir).books,
+    books: playableRuns.read(dir).books,
   });
   const shown = timeline.rowsAfter(timeline.countUntil(timeline.to)).find(([section]) => section === "book");
   expect(shown?.[2]).toMatchObject({ instId: swap, bids });

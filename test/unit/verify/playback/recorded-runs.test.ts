@@ -1,10 +1,10 @@
 import { map, timer } from "rxjs";
 import { expect, it } from "vitest";
+import playableRuns from "../../../../plugins/session/played-session.ts";
 import * as decimal from "../../../../src/decimal.ts";
 import { ControlDocument } from "../../../../src/engine/control/control-document.ts";
 import { definePlugin } from "../../../../src/index.ts";
 import { timelineOfEvents } from "../../../../src/verify/playback/event-timeline.ts";
-import { readSessionRun } from "../../../../src/verify/playback/session-run.ts";
 import type { Timeline } from "../../../../src/verify/playback/timeline.ts";
 import { createRunRecorder } from "../../../../src/verify/playback/view-recorder.ts";
 import { calm, closed, recorder, run, stored, strategy, swap } from "../../../support/harness/backtest.ts";
@@ -101,7 +101,7 @@ it("A recorded session is played with its events and the prices that its engine 
         ),
     }),
   ]);
-  const { events, prices } = readSessionRun(dir);
+  const { events, prices } = playableRuns.read(dir);
   expect(events.every(({ at }, index) => at >= (events[index - 1]?.at ?? 0))).toBe(true);
   expect(events[0]?.type).toBeDefined();
   expect(prices.length).toBeGreaterThan(5);
