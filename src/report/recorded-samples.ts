@@ -1,17 +1,21 @@
 /**
- * Equity, exposure and prices of a stored span, sampled at the instants at which prices were stored.
+ * Equity, exposure and prices of recorded time, sampled at the instants at which prices were recorded.
  *
- * Invariants: an instant is one sample; a price serves until the next one; before any was stored that of a fill serves.
+ * Invariants: an instant is one sample; a price serves until the next one; before any was recorded that of a fill serves.
  */
-import { add, sum } from "../../decimal.ts";
-import type { EquityPoint } from "../equity.ts";
-import type { ExposurePoint } from "../portfolio.ts";
-import type { TradeStatistics } from "../trade-statistics.ts";
-import type { Row } from "./sqlite.ts";
+import { add, sum } from "../decimal.ts";
+import type { EquityPoint } from "./equity.ts";
+import type { ExposurePoint } from "./portfolio.ts";
+import type { TradeStatistics } from "./trade-statistics.ts";
 
-export const text = (row: Row, name: string): string => String(row[name] ?? "");
+/** The price of an instrument at an instant. */
+export interface RecordedMark {
+  readonly at: number;
+  readonly instId: string;
+  readonly px: string;
+}
 
-/** Equity over time: the capital, and what strategies have made by their fills and the prices stored. */
+/** Equity over time: the capital, and what strategies have made by their fills and the prices recorded. */
 export class Samples {
   readonly equity: EquityPoint[] = [];
   readonly exposure: ExposurePoint[] = [];
@@ -26,19 +30,19 @@ export class Samples {
     this.#capital = capital;
   }
 
-  mark(row: Row): void {
-    this.prices.set(text(row, "instId"), text(row, "px"));
+  mark({ instId, px }: Pick<RecordedMark, "instId" | "px">): void {
+    this.prices.set(instId, px);
   }
 
   /** Prices of one instant are one sample. */
-  markAt(row: Row): void {
-    const at = Number(row["at"]);
+  markAt(mark: RecordedMark): void {
+    const { at } = mark;
     if (this.#markedAt !== undefined && this.#markedAt !== at) this.take(this.#markedAt);
     this.#markedAt = at;
-    this.mark(row);
+    this.mark(mark);
   }
 
-  /** A price of a fill serves until one was stored. */
+  /** A price of a fill serves until one was recorded. */
   priced(instId: string, px: string): void {
     if (!this.prices.has(instId)) this.prices.set(instId, px);
   }
