@@ -87,6 +87,9 @@ export { optionalPackage } from "./optional-package.ts";
 export { createRandom } from "./random.ts";
 export { cut, type Ink, ink, padEnd, padStart, widthOf, wrapped } from "./report/ansi.ts";
 export { duration, grouped, percent } from "./report/number-format.ts";
+export { type RecordedFill, type RecordedReportOptions, type RunRecords, reportOf } from "./report/recorded-report.ts";
+export { returnsCsv } from "./report/return-series.ts";
+export { tradeCsv } from "./report/trade-csv.ts";
 export { RollingWindow } from "./scheduler/quota/rolling-window.ts";
 export {
   type ClaimReply,

@@ -70,7 +70,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "engine/standby",
   ],
   "report/html": ["contract", "report"],
-  "report/store": ["journal", "orders", "report", "venue"],
   report: ["clock", "contract", "journal", "market", "market/tape", "venue", "orders"],
   "engine/control": ["contract", "journal", "market", "orders", "orders/state", "host"],
   "engine/control/page": ["engine/control", "report/html"],

@@ -80,7 +80,6 @@ const sidebar = [
       ["sluice/dialect", "sluice/dialect"],
       ["sluice/verify", "sluice/verify"],
       ["sluice/venue", "sluice/venue"],
-      ["sluice/store", "sluice/store"],
       ["sluice/control", "sluice/control"],
     ],
     true,

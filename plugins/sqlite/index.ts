@@ -4,13 +4,18 @@
  * Invariants: what happens is queued and written in batches on a timer, never on the path of an order; at most `queueMax` entries wait, and
  * what does not fit, or cannot be written for long, is counted and told; a batch is written whole or not at all; what
  * waits at the stop is written then.
- * Not here: what waits (sqlite/queue.ts), tables and what a fill told twice means (sluice/store).
+ * Not here: what waits (queue.ts), tables and a fill that is told twice (run-store.ts), the report (stored-run.ts).
+ *
+ * @module sluice/plugins/sqlite
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { add, compare, definePlugin, type OrderUpdate, type PluginContext } from "sluice";
-import { RunStore } from "sluice/store";
 import { Queue } from "./queue.ts";
+import { RunStore } from "./run-store.ts";
+
+export type { Entry } from "./run-store.ts";
+export { RunStore };
 
 interface Options {
   readonly path: string;

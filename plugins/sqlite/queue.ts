@@ -3,7 +3,7 @@
  *
  * Invariants: at most `queueMax` entries wait; what does not fit is counted and told; what could not be written waits on.
  */
-import type { Entry, RunStore } from "sluice/store";
+import type { Entry, RunStore } from "./run-store.ts";
 
 interface Bounds {
   readonly path: string;

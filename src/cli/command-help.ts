@@ -39,15 +39,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
       "worker --queue env:SLUICE_QUEUE --jobs 8",
     ],
   },
-  report: {
-    group: research,
-    usage: "[options]",
-    summary: "report what an engine has stored",
-    examples: [
-      "report --db out/trading.db",
-      "report --db out/trading.db --from 2024-03-01 --to 2024-04-01 --html out/march.html",
-    ],
-  },
   ui: {
     group: research,
     usage: "[options] [what...]",

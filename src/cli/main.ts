@@ -57,7 +57,6 @@ type AddCommand = (program: Command, io: CliIo, parts: CliParts) => void;
 const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string, () => Promise<AddCommand>>([
   ["init", async () => (await import("./init.ts")).addInitCommand],
   ["backtest", async () => (await import("./backtest.ts")).addBacktestCommand],
-  ["report", async () => (await import("./report.ts")).addReportCommand],
   ["run", async () => (await import("./run.ts")).addRunCommand],
   ["health", async () => (await import("./health.ts")).addHealthCommand],
   ["close", async () => (await import("./close.ts")).addCloseCommand],

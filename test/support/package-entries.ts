@@ -7,7 +7,6 @@ export const packageEntries = [
   "wire",
   "backtest",
   "venue",
-  "store",
   "testing",
   "verify",
   "control",

@@ -5,10 +5,8 @@
  * meets again only what is missing is added; decimals are text and exact.
  * Not here: the tables (store-schema.ts), what follows from the rows (stored-run.ts).
  */
-import { add, compare, div, isPositive, mul, sub, sum } from "../../decimal.ts";
-import { messageOf, SluiceError } from "../../errors.ts";
-import type { Event, EventOf } from "../../journal/events.ts";
-import type { OrderUpdate } from "../../orders/tracked-order.ts";
+import { add, compare, div, type Event, isPositive, mul, type OrderUpdate, SluiceError, sub, sum } from "sluice";
+import type { EventOf } from "sluice/extension";
 import { type Row, Sqlite } from "./sqlite.ts";
 import { checkedVersion, migrate, storeVersion } from "./store-schema.ts";
 
@@ -262,3 +260,5 @@ const spanOf = (database: Sqlite, path: string, from: number, to: number): Retur
     ),
   };
 };
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

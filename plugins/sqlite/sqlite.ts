@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
-import { SluiceError } from "../../errors.ts";
+import { SluiceError } from "sluice";
 
 type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;

@@ -2,19 +2,15 @@
  * `sluice report --db <file>`: the report of what an engine stored, as a backtest makes it.
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; the file is read and never changed.
- * Not here: what is stored (plugins/sqlite), figures (report/store/stored-run.ts).
+ * Not here: what is stored (index.ts), figures (stored-run.ts).
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Command } from "commander";
-import { isDecimal, isPositive } from "../decimal.ts";
-import { SluiceError } from "../errors.ts";
-import { tearsheet } from "../report/html/tearsheet.ts";
-import { reportText } from "../report/report-text.ts";
-import { returnsCsv } from "../report/return-series.ts";
-import { storedRun } from "../report/store/stored-run.ts";
-import { tradeCsv } from "../report/trade-csv.ts";
-import { type CliIo, colourOf, jsonText, printable } from "./io.ts";
+import { isDecimal, isPositive, SluiceError } from "sluice";
+import { reportText, tearsheet } from "sluice/backtest";
+import { type CliIo, colourOf, defineCommand, jsonText, printable, returnsCsv, tradeCsv } from "sluice/extension";
+import { storedRun } from "./stored-run.ts";
 
 interface Flags {
   readonly db: string;
@@ -50,7 +46,7 @@ const capitalOf = (text: string): string => {
   return text;
 };
 
-export const addReportCommand = (program: Command, io: CliIo): void => {
+const addReportCommand = (program: Command, io: CliIo): void => {
   program
     .command("report")
     .description("Report what an engine with the plugin sqlite has stored, in the way of a backtest.")
@@ -87,3 +83,5 @@ export const addReportCommand = (program: Command, io: CliIo): void => {
       io.out(flags.json ? `${jsonText(report)}\n` : reportText(report, { columns: io.columns, colour: colourOf(io) }));
     });
 };
+
+export default defineCommand("report", addReportCommand);

@@ -3,8 +3,8 @@
  *
  * Not here: the file (run-store.ts), figures (`reportOf`).
  */
-import { SluiceError } from "../../errors.ts";
-import { type RecordedFill, type RecordedReportOptions, reportOf } from "../recorded-report.ts";
+import { SluiceError } from "sluice";
+import { type RecordedFill, type RecordedReportOptions, reportOf } from "sluice/extension";
 import { readSpan } from "./run-store.ts";
 import type { Row } from "./sqlite.ts";
 

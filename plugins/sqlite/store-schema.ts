@@ -4,7 +4,7 @@
  * Invariants: a step is never changed once it was released; each is one transaction, so a file has one version or the next; a file of a
  * later version is refused, never changed.
  */
-import { SluiceError } from "../../errors.ts";
+import { SluiceError } from "sluice";
 import type { Sqlite } from "./sqlite.ts";
 
 /** Marks a file as one of these: "SLUI" in ASCII. */
