@@ -5,18 +5,18 @@
 import { join } from "node:path";
 import { concat, NEVER, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import alerts from "../../plugins/alerts/index.ts";
-import killSwitch from "../../plugins/kill-switch/index.ts";
-import prometheus from "../../plugins/prometheus/index.ts";
-import { metricsText } from "../../plugins/prometheus/registries.ts";
-import sqlite from "../../plugins/sqlite/index.ts";
-import { Sqlite } from "../../plugins/sqlite/sqlite.ts";
-import { ControlDocument, EngineSource } from "../../src/control.ts";
-import { compare, mul, sub, sum } from "../../src/decimal.ts";
-import { definePlugin, type Plugin, type WantedOrder } from "../../src/index.ts";
-import { type PluginTest, type TestOptions, testPlugin } from "../../src/testing.ts";
-import { closed, strategy, swap } from "../support/harness/backtest.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import alerts from "../../../plugins/alerts/index.ts";
+import killSwitch from "../../../plugins/kill-switch/index.ts";
+import prometheus from "../../../plugins/prometheus/index.ts";
+import { metricsText } from "../../../plugins/prometheus/registries.ts";
+import sqlite from "../../../plugins/sqlite/index.ts";
+import { Sqlite } from "../../../plugins/sqlite/sqlite.ts";
+import { ControlDocument, EngineSource } from "../../../src/control.ts";
+import { compare, mul, sub, sum } from "../../../src/decimal.ts";
+import { definePlugin, type Plugin, type WantedOrder } from "../../../src/index.ts";
+import { type PluginTest, type TestOptions, testPlugin } from "../../../src/testing.ts";
+import { closed, strategy, swap } from "../../support/harness/backtest.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const hasSqlite = (): boolean => {
   try {

@@ -1,23 +1,23 @@
 /** The order of one instant over real sockets: the market first, then the orders it filled. */
 import { afterEach, describe, expect, it } from "vitest";
-import { recordEngine } from "../../../../plugins/session/recorded-engine.ts";
-import { replaySession } from "../../../../plugins/session/replayer.ts";
-import { createSessionFile, readSession } from "../../../../plugins/session/session-file.ts";
-import { replayMarket } from "../../../../src/backtest/serve/market-replay.ts";
-import { createTape } from "../../../../src/backtest.ts";
-import { live } from "../../../../src/client/live/live-service.ts";
-import { createCredentials } from "../../../../src/client/transport/secrets.ts";
-import { createSystemClock } from "../../../../src/clock/system-clock.ts";
-import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { createContract } from "../../../../src/contract/contract.ts";
-import { seriesOf } from "../../../../src/market/tape/tape.ts";
-import { createRandom } from "../../../../src/random.ts";
-import { startVenueServer } from "../../../../src/venue/server/server.ts";
-import { createVenue } from "../../../../src/venue/venue.ts";
-import { btc, quoteTape, startAt, swap } from "../../../support/harness/backtest.ts";
-import { witness } from "../../../support/harness/recording-strategy.ts";
-import { newFolder } from "../../../support/harness/session.ts";
-import { keys, rig, subscribed } from "../../../support/harness/sockets.ts";
+import { recordEngine } from "../../../plugins/session/recorded-engine.ts";
+import { replaySession } from "../../../plugins/session/replayer.ts";
+import { createSessionFile, readSession } from "../../../plugins/session/session-file.ts";
+import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
+import { createTape } from "../../../src/backtest.ts";
+import { live } from "../../../src/client/live/live-service.ts";
+import { createCredentials } from "../../../src/client/transport/secrets.ts";
+import { createSystemClock } from "../../../src/clock/system-clock.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { seriesOf } from "../../../src/market/tape/tape.ts";
+import { createRandom } from "../../../src/random.ts";
+import { startVenueServer } from "../../../src/venue/server/server.ts";
+import { createVenue } from "../../../src/venue/venue.ts";
+import { btc, quoteTape, startAt, swap } from "../../support/harness/backtest.ts";
+import { witness } from "../../support/harness/recording-strategy.ts";
+import { newFolder } from "../../support/harness/session.ts";
+import { keys, rig, subscribed } from "../../support/harness/sockets.ts";
 
 /** A trade takes part of the bid that rests, and the quote of the same instant the rest of it. */
 const { series } = quoteTape([
