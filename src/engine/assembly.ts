@@ -9,32 +9,33 @@ import type { OpenService } from "../client/service-port.ts";
 import { createContract } from "../contract/contract.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { CheckedConfig } from "../host/config.ts";
+import type { ExtensionAccount } from "../host/engine-extension.ts";
 import type { Disk } from "../journal/disk.ts";
 import { createNotices, type EventNotices } from "../journal/event-emitter.ts";
 import { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { LastQuotes } from "../market/last-quotes.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
+import { isOver } from "../orders/tracked-order.ts";
 import type { Random } from "../random.ts";
 import { type Charge, countsByProduct, headersRead, layersOf } from "../scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
-import type { GroupStores } from "./group-stores.ts";
+import { type BuiltInParts, builtInExtensions } from "./built-in-extensions.ts";
+import { Extensions } from "./extensions.ts";
 import type { FoundIntent, JournalParts } from "./journal-port.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
-import type { QuotaGroup } from "./quota-group.ts";
-import { type StandbyClient, standbyClientOf } from "./standby-client.ts";
 import { createStartWatch } from "./start-watch.ts";
-import { haltForLoss, haltWith } from "./trading-state.ts";
-import { createUserAccounts } from "./user-account.ts";
-import type { Dial } from "./watchdog/ipc.ts";
-import type { IpcAddress } from "./watchdog/ipc-address.ts";
-import { type WatchdogClient, watchdogClientOf } from "./watchdog-client.ts";
+import { haltForLoss, haltOfExtension, haltWith } from "./trading-state.ts";
+import { createUserAccounts, type UserAccount } from "./user-account.ts";
 
-/** The group of engines that this one shares its quota with, once it has joined. */
-interface JoinedGroup {
-  joined: QuotaGroup | undefined;
+/** What is known of other processes that trade for this engine. */
+interface Takeover {
+  /** The process before this one gave up in order. */
+  isHandedOver: boolean;
+  /** Called when another process has taken over. */
+  onDeposed: () => void;
 }
 
 export interface AssemblyOptions {
@@ -43,17 +44,30 @@ export interface AssemblyOptions {
   /** Where journals are kept; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
   /** Where the engines of a group meet (`quota.shared`); in Redis by default. */
-  readonly groupStores?: GroupStores;
+  readonly groupStores?: NonNullable<BuiltInParts["groupStores"]>;
   /** How a watchdog is reached, where the config has one; a local socket by default. */
-  readonly dial?: (meeting: IpcAddress) => Dial;
+  readonly dial?: NonNullable<BuiltInParts["dial"]>;
+  /**
+   * With `config.watchdog`: plugins and strategies start when a watchdog is connected, and the start is refused when none is within so many
+   * milliseconds. Left out, the engine goes on without one and reports that.
+   */
+  readonly watchdogWithinMs?: number;
 }
+
+const accountFace = ({ user: { uid }, orderManager }: UserAccount): ExtensionAccount => ({
+  uid,
+  openOrders: () => orderManager.orders().filter((order) => !isOver(order)).length,
+  isExit: (clOrdId) => orderManager.isExit(clOrdId),
+  isUnflaggedExit: (clOrdId) => orderManager.isUnflaggedExit(clOrdId),
+  reconsider: () => orderManager.reconsider(),
+});
 
 /** Builds everything that calls the service and handles its answers; no strategies yet. */
 export const assemble = (
   config: CheckedConfig,
   random: Random,
   stopped$: Observable<void>,
-  { limits = true, openDisk, dial }: AssemblyOptions,
+  { limits = true, openDisk, groupStores, dial, watchdogWithinMs }: AssemblyOptions,
 ) => {
   const contract = createContract(config.profile);
   // User streams look after themselves; this is what a bystander's listener threw.
@@ -63,21 +77,28 @@ export const assemble = (
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
   const { shares = {}, budgets = {}, layers = layersOf(contract), shared: _shared, ...reserve } = config.quota;
   const env = { contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) };
-  const opened = config.service.open({ ...env, mayNot: (request) => standby.blocks(request) });
+  const opened = config.service.open({ ...env, mayNot: (request) => extensions.blocks(request) });
   const lifetime: Lifetime = createLifetime(opened.clock);
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
   const journal = new EventLog(clock.now, onError);
   const deskOf = (uid: string): OrderManager => accounts.of(uid, "a placement").orderManager;
-  const standby: StandbyClient = standbyClientOf({
+  const takeover: Takeover = { isHandedOver: false, onDeposed: () => undefined };
+  const builtIn = builtInExtensions(config, { openDisk, groupStores, dial, startWithinMs: watchdogWithinMs });
+  let faces: readonly ExtensionAccount[] | undefined;
+  const extensions: Extensions = new Extensions([...builtIn, ...config.plugins], {
     config,
-    service,
     contract,
-    journal,
-    accounts: () => accounts.all,
-    openDisk,
+    service,
+    events: journal,
+    accounts: () => (faces ??= accounts.all.map(accountFace)),
+    quota: { divide: (division) => ledger.divide(division), wake: () => scheduler.wake() },
+    ...haltOfExtension(() => ({ accounts, halt })),
+    decide: (mode, reason) => durable?.decide(mode, reason),
+    isHandedOver: () => takeover.isHandedOver,
+    depose: () => takeover.onDeposed(),
   });
-  const durable = journalOf(config, { service, deskOf, events: journal, openDisk: standby.openDisk });
+  const durable = journalOf(config, { service, deskOf, events: journal, openDisk: extensions.openDisk ?? openDisk });
   if (durable !== undefined) journal.on(durable.noted, durable.note);
   const notices: EventNotices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;
@@ -88,27 +109,25 @@ export const assemble = (
     onAnomaly,
   });
   const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
-  const transport = startWatch.interceptor(durable?.interceptor(service.transport) ?? service.transport);
+  const transport = startWatch.interceptor(
+    extensions.interceptor(durable?.interceptor(service.transport) ?? service.transport),
+  );
   const byProduct = (endpoint: EndpointName): boolean => countsByProduct(layers, endpoint);
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets, byProduct });
   const quotes = new LastQuotes(service.market);
   const refusal = (isExit: boolean): string | undefined =>
-    durable?.refused(isExit) ??
-    standby.refusal(isExit) ??
-    (isExit ? undefined : beating.refused()) ??
-    service.ordersRefused?.();
-  const refused = ifAny([durable, config.standby, config.watchdog, service.ordersRefused], refusal);
+    durable?.refused(isExit) ?? extensions.refuses?.(isExit) ?? service.ordersRefused?.();
+  const refused = ifAny([durable, extensions.refuses, service.ordersRefused], refusal);
   const onFound = (uid: string, found: FoundIntent): void => durable?.found(uid, found);
   const onLoss = (reason: string): void => haltForLoss(accounts, durable, reason);
   const onProtection = (uid: string, record: ProtectionRecord): void => durable?.protection(uid, record);
-  const quotaGroup: JoinedGroup = { joined: undefined };
-  const joined = (): QuotaGroup | undefined => quotaGroup.joined;
   const shared = {
     config,
     contract,
     service,
     refused,
-    ...exitLimitsOf(config, standby),
+    flagOnly: extensions.flagOnly,
+    yieldMs: extensions.yieldMs,
     onFound,
     onLoss,
     onProtection,
@@ -117,33 +136,24 @@ export const assemble = (
     scheduler,
     quotes,
     stopped$,
-    joined,
+    readsOf: (uid: string) => extensions.readsOf(uid),
   };
   const accounts = createUserAccounts(shared, service);
   const strategies = config.strategies.map(({ name }) => name);
   const halt = haltWith(accounts, strategies);
-  const beating: WatchdogClient = watchdogClientOf({
-    config,
-    service,
-    journal,
-    dial,
-    accounts: () => accounts.all,
-    halt: (reason) => void halt(reason),
-  });
   return {
     contract,
     lifetime,
     service,
     durable,
-    standby,
+    extensions,
+    takeover,
     journal,
     notices,
     ledger,
     quotes,
-    quotaGroup,
     scheduler,
     accounts,
-    beating,
     halt,
     startWatch,
     onError,
@@ -152,13 +162,6 @@ export const assemble = (
 
 const journalOf = (config: CheckedConfig, parts: JournalParts): LateJournal | undefined =>
   config.journal === undefined ? undefined : new LateJournal(config, parts);
-
-/** What limits exits beside another process that may lead; without a standby nothing does. */
-const exitLimitsOf = (
-  { standby: settings }: CheckedConfig,
-  standby: StandbyClient,
-): Partial<Pick<StandbyClient, "flagOnly" | "yieldMs">> =>
-  settings === undefined ? {} : { flagOnly: () => standby.flagOnly(), yieldMs: () => standby.yieldMs() };
 
 /** What is asked with every placement, left out where none of the parts that answer it is there. */
 const ifAny = <T>(parts: readonly unknown[], asked: T): T | undefined =>

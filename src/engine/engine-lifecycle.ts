@@ -19,20 +19,19 @@ import {
 import { after, type Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { messageOf, SluiceError } from "../errors.ts";
-import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
+import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
+import type { Acquired } from "../host/engine-extension.ts";
 import type { PositionDifference } from "../host/operator-view.ts";
 import type { PluginHost } from "../host/plugin-host.ts";
 import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
-import type { TrackedOrder } from "../orders/tracked-order.ts";
+import { isOver, type TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
-import type { GroupStores } from "./group-stores.ts";
 import type { HealthWatch } from "./health-watch.ts";
 import { initialSync } from "./initial-sync.ts";
 import type { Recovered } from "./journal-port.ts";
-import type { GroupParts, QuotaGroup } from "./quota-group.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
 
@@ -65,32 +64,20 @@ export class LateCode {
   }
 }
 
-/** Steps of a start that only some configs need: leverage that is named, a quota that is shared, and a look at stalls where real money waits. */
+/** Steps of a start that only some configs need: leverage that is named, and a look at stalls where real money waits. */
 export class StartSteps {
   setLeverage: typeof import("./leverage.ts").setLeverage | undefined;
   detectStalls: typeof import("./stall-detector.ts").detectStalls | undefined;
-  joinGroup: ((parts: GroupParts) => Promise<QuotaGroup>) | undefined;
   readonly loads: readonly (Load | undefined)[];
 
-  constructor(config: CheckedConfig, isWatchful: boolean, stores: GroupStores | undefined) {
-    const { leverage, quota } = config;
+  constructor({ leverage }: CheckedConfig, isWatchful: boolean) {
     const loadLeverage: Load = async () => {
       ({ setLeverage: this.setLeverage } = await import("./leverage.ts"));
     };
     const loadStalls: Load = async () => {
       ({ detectStalls: this.detectStalls } = await import("./stall-detector.ts"));
     };
-    const { shared } = quota;
-    const loadGroup: Load = async () => {
-      const { QuotaGroup } = await import("./quota-group.ts");
-      this.joinGroup = (parts) => QuotaGroup.join(config, shared as SharedQuotaConfig, parts, stores);
-    };
-    this.loads = [
-      Object.keys(leverage).length > 0 ? loadLeverage : undefined,
-      isWatchful ? loadStalls : undefined,
-      // An embedded service shares its quota with no other engine.
-      isWatchful && shared !== undefined ? loadGroup : undefined,
-    ];
+    this.loads = [Object.keys(leverage).length > 0 ? loadLeverage : undefined, isWatchful ? loadStalls : undefined];
   }
 }
 
@@ -157,8 +144,6 @@ interface LifecycleOptions {
   readonly stopped$: Subject<void>;
   readonly strategyHost: StrategyHost;
   readonly pluginHost: PluginHost;
-  /** How long a start may wait for the watchdog; undefined where it goes on without. */
-  readonly watchdogWithinMs: number | undefined;
   /** Awaited when the service's state has been read. */
   readonly ready: (() => Promise<void>) | undefined;
   /** Starts plugins and strategies. */
@@ -174,10 +159,12 @@ export class EngineLifecycle {
   #hasBegun = false;
   /** Another process leads: what this one could not write down any more is that one's to find out. */
   #isDeposed = false;
+  /** It waits until it may trade. */
+  #isAcquiring = false;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
-    options.parts.standby.onDeposed = () => {
+    options.parts.takeover.onDeposed = () => {
       this.#isDeposed = true;
       this.stop().catch((error: unknown) => {
         options.parts.journal.append({
@@ -199,7 +186,6 @@ export class EngineLifecycle {
     } catch (error) {
       if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
       this.#state = "stopped";
-      parts.beating.stop();
       await this.#end();
       throw error;
     } finally {
@@ -208,7 +194,7 @@ export class EngineLifecycle {
     if (this.#isStopped()) return;
     this.#hasBegun = true;
     begin();
-    parts.beating.ready();
+    parts.extensions.started();
   }
 
   /** A second caller waits for the same end. */
@@ -225,9 +211,9 @@ export class EngineLifecycle {
     readonly settleMs?: number;
   }): Promise<void> {
     const { parts, strategyHost, pluginHost } = this.#options;
-    const { accounts, beating, halt, journal } = parts;
+    const { accounts, extensions, halt, journal } = parts;
     const { clock } = parts.service;
-    const stoodBy = ["waiting", "settling"].includes(parts.standby.health().state);
+    const stoodBy = this.#isAcquiring;
     this.#state = "stopped";
     this.#stalls?.unsubscribe();
     strategyHost.stop();
@@ -243,22 +229,21 @@ export class EngineLifecycle {
     });
     pluginHost.stop();
     await pluginHost.ended();
-    await beating.end(cancel);
+    const stopping = extensions.stopping(() => ({ cancel, open: openIn(accounts.all) }));
+    if (stopping !== undefined) await stopping;
     await this.#end();
   }
 
   /** What a previous run left, then the service's state; first of all what is still to be loaded. */
   async #read(): Promise<void> {
-    const { config, parts, late, steps, streamsFor, watchdogWithinMs, ready } = this.#options;
-    const { accounts, beating, durable, journal, service, startWatch } = parts;
+    const { config, parts, late, steps, streamsFor, ready } = this.#options;
+    const { accounts, durable, extensions, journal, service, startWatch } = parts;
     const { clock } = service;
     const loading = late.pending;
     if (loading !== undefined) await loading;
     if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while its code was loaded.");
-    const leading = parts.standby.lead();
-    const goesOn = leading !== undefined && (await leading);
-    if (leading !== undefined && this.#isStopped())
-      throw new SluiceError("ENGINE_STATE", "The engine was stopped while it stood by.");
+    const acquiring = extensions.acquire();
+    const goesOn = acquiring !== undefined && (await this.#acquired(acquiring));
     const recovered = await durable?.open(goesOn);
     // The stop came too early to close what was not open yet.
     if (this.#isStopped()) {
@@ -266,17 +251,27 @@ export class EngineLifecycle {
       throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
     }
     if (recovered !== undefined) durable?.recovery.holdAsBefore(accounts, names(config.strategies), recovered);
-    beating.start();
-    const decide = (mode: "active" | "halted", reason: string): void => durable?.decide(mode, reason);
-    parts.quotaGroup.joined = await steps.joinGroup?.({ ...parts, clock, decide });
+    const joining = extensions.join();
+    if (joining !== undefined) await joining;
     service.start();
     if (service.realTime === true || service.watchful === true) startWatch.begin();
     for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), startWatch);
     await steps.setLeverage?.(clock, accounts.all, config.leverage);
     if (durable !== undefined && recovered !== undefined) await this.#recall(durable, recovered);
     this.#stalls = steps.detectStalls?.({ clock, journal, accounts: accounts.all });
-    if (watchdogWithinMs !== undefined) await beating.met(watchdogWithinMs);
+    const synced = extensions.synced();
+    if (synced !== undefined) await synced;
     await ready?.();
+  }
+
+  /** Waits until this process may trade. Resolves with true where it continues what another one left. */
+  async #acquired(acquiring: Promise<Acquired>): Promise<boolean> {
+    this.#isAcquiring = true;
+    const { continues, inOrder } = await acquiring;
+    if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it stood by.");
+    this.#isAcquiring = false;
+    this.#options.parts.takeover.isHandedOver = inOrder;
+    return continues;
   }
 
   /** Takes over what previous runs left, and what the service knows beyond their journal. */
@@ -303,14 +298,13 @@ export class EngineLifecycle {
     for (const { orderManager } of parts.accounts.all) orderManager.close();
     parts.lifetime.end();
     parts.scheduler.close();
-    parts.quotaGroup.joined?.leave();
     await parts.service.stop();
     try {
       await parts.durable?.close();
     } catch (error) {
       if (!this.#isDeposed) throw error;
     } finally {
-      await parts.standby.end();
+      await parts.extensions.closed();
     }
   }
 
@@ -332,6 +326,12 @@ const canceledText = (accounts: readonly UserAccount[]): string => {
   if (left === 0) return "orders cancelled";
   return `${left} ${left === 1 ? "order" : "orders"} could not be confirmed as canceled`;
 };
+
+const openIn = (accounts: readonly UserAccount[]): number =>
+  accounts.reduce(
+    (count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length,
+    0,
+  );
 
 const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";
 

@@ -93,11 +93,6 @@ export interface EngineOptions extends AssemblyOptions {
   readonly onFailure?: (failure: Failure) => void;
   /** True where the driver of the clock follows the promises of strategies (host/execution-context.ts). */
   readonly followed?: boolean;
-  /**
-   * With `config.watchdog`: plugins and strategies start when a watchdog is connected, and the start is refused when none is within so many
-   * milliseconds. Left out, the engine goes on without one and reports that.
-   */
-  readonly watchdogWithinMs?: number;
   /** Awaited when the service's state has been read, before plugins and strategies start. */
   readonly ready?: () => Promise<void>;
 }
@@ -166,14 +161,13 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       strategyHost.start(inTime.asRun(strategy), context, account.orderManager);
     }
   };
-  const steps = new StartSteps(config, service.watchful === true, options.groupStores);
+  const steps = new StartSteps(config, service.watchful === true);
   const late = new LateCode(
     ...steps.loads,
     service.load,
     parts.durable?.load,
     amendmentCodeFor(parts.contract.profile),
-    parts.beating.load,
-    parts.standby.load,
+    ...parts.extensions.loads,
     historySourceOf(config.history)?.load,
     ...inTime.loads,
   );
@@ -186,7 +180,6 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     stopped$,
     strategyHost,
     pluginHost,
-    watchdogWithinMs: options.watchdogWithinMs,
     ready: options.ready,
     begin,
   });
@@ -222,14 +215,14 @@ const contextOf = (
 
 /** What callers and plugins see of an engine, whatever its state. */
 const faceOf = (
-  { accounts, durable, halt, journal, notices, onError, quotaGroup, scheduler, service: { clock } }: Parts,
+  { accounts, durable, extensions, halt, journal, notices, onError, scheduler, service: { clock } }: Parts,
   streamsFor: (account: UserAccount) => StreamsOfState,
   quotaNow: () => QuotaState,
   strategies: readonly string[],
   stopped$: Observable<void>,
 ) => {
   const decide: Decide = (mode, reason, full) => durable?.decide(mode, reason, full);
-  const switches = switchesOf(accounts, journal, halt, decide, quotaGroup);
+  const switches = switchesOf(accounts, journal, halt, decide, extensions);
   return {
     ...streamsFor(accounts.first),
     users: accounts.all.map(({ user }) => user.uid),

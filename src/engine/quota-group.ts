@@ -6,102 +6,105 @@
  */
 import { createHash } from "node:crypto";
 import { firstValueFrom } from "rxjs";
-import { after, type Clock } from "../clock/clock.ts";
+import { after } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
-import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
+import type { SharedQuotaConfig } from "../host/config.ts";
+import type { EngineExtension, EngineFacts, ExtensionContext } from "../host/engine-extension.ts";
 import { groupHaltPrefix } from "../host/operator-view.ts";
 import { packageVersion } from "../host/package-version.ts";
-import type { EventLog } from "../journal/event-log.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
-import type { Ledger } from "../scheduler/quota/ledger.ts";
-import type { Scheduler } from "../scheduler/scheduler.ts";
 import { SharedQuota } from "../scheduler/shared/shared-quota.ts";
 import type { SharedQuotaOptions } from "../scheduler/shared/shared-quota-options.ts";
-import { type GroupStores, redisStores } from "./group-stores.ts";
+import type { GroupStores } from "./group-stores.ts";
 import { type AnswerStore, SharedReads } from "./shared-reads.ts";
-import type { StandbyClient } from "./standby-client.ts";
-import { decisionsOf, type haltWith, setMode } from "./trading-state.ts";
-import type { UserAccounts } from "./user-account.ts";
 
 /** A store that answers does so by then; one that does not is waited for while the engine starts. */
 const firstAnswerMs = 1_500;
 
-export interface GroupParts {
-  readonly clock: Clock;
-  readonly accounts: UserAccounts;
-  readonly journal: EventLog;
-  readonly ledger: Ledger;
-  readonly scheduler: Scheduler;
-  readonly halt: ReturnType<typeof haltWith>;
-  readonly standby: Pick<StandbyClient, "isHandedOver" | "onDeposed">;
-  /** Writes down what was decided, so that it outlives the process. */
-  readonly decide: (mode: "active" | "halted", reason: string) => void;
-}
+type Context = ExtensionContext<SharedQuotaConfig>;
+
+/** `hasStandby`: another process of this engine may wait for it to end. */
+export const sharedQuotaExtension = (
+  context: Context,
+  stores: GroupStores,
+  hasStandby: boolean,
+): EngineExtension | undefined => {
+  // An embedded service shares its quota with no other engine.
+  if (context.service.watchful !== true) return undefined;
+  let group: QuotaGroup | undefined;
+  return {
+    join: async () => {
+      group = await QuotaGroup.join(context, stores, hasStandby);
+    },
+    readsOf: (uid) => group?.readsOf(uid),
+    group: () => group,
+    closed: () => {
+      group?.leave();
+      return undefined;
+    },
+  };
+};
 
 export class QuotaGroup {
   readonly #shared: SharedQuota;
   readonly #answers: AnswerStore | undefined;
   readonly #reads: SharedReads | undefined;
-  readonly #journal: EventLog;
+  readonly #events: Context["events"];
 
-  private constructor(shared: SharedQuota, answers: AnswerStore | undefined, { clock, journal }: GroupParts) {
+  private constructor(shared: SharedQuota, answers: AnswerStore | undefined, { events, service }: Context) {
     this.#shared = shared;
     this.#answers = answers;
-    this.#reads = answers === undefined ? undefined : new SharedReads(clock, answers);
-    this.#journal = journal;
+    this.#reads = answers === undefined ? undefined : new SharedReads(service.clock, answers);
+    this.#events = events;
   }
 
   /** CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that cannot be reached is waited for while the engine starts. */
-  static async join(
-    config: CheckedConfig,
-    settings: SharedQuotaConfig,
-    parts: GroupParts,
-    stores: GroupStores = redisStores,
-  ): Promise<QuotaGroup> {
-    const { group, name = config.instance, share = 1, of, address = "local", reads = true } = settings;
-    const { clock, accounts, journal, ledger, scheduler, halt, standby } = parts;
+  static async join(context: Context, stores: GroupStores, hasStandby: boolean): Promise<QuotaGroup> {
+    const { accounts, config, events, halt, options, quota, service } = context;
+    const { group, name = config.instance, share = 1, of, address = "local", reads = true } = options;
+    const { clock } = service;
     let refusal: string | undefined;
     let isJoining = true;
     const shared = new SharedQuota({
       clock,
-      store: await stores.claims(settings),
+      store: await stores.claims(options),
       member: name,
       share,
       of,
       address,
       // A journal is open in one process at a time, so the previous owner has ended; that of a standby is a copy.
-      gone: config.journal !== undefined && (config.standby === undefined || standby.isHandedOver),
-      onHalt: switchOf(parts),
+      gone: config.journal !== undefined && (!hasStandby || context.isHandedOver()),
+      onHalt: switchOf(context),
       onFenced: () => {
-        if (config.standby === undefined) return void halt(`another process has joined group ${group} as ${name}`);
+        if (!hasStandby) return halt(`another process has joined group ${group} as ${name}`);
         // It leads: the orders are its own, and none is cancelled here.
-        journal.append({ type: "standby.lost", leader: "another process" });
-        standby.onDeposed();
+        events.append({ type: "standby.lost", leader: "another process" });
+        context.depose();
       },
       onFull: (detail) => {
         refusal = detail;
         if (isJoining) return;
-        journal.append({ type: "anomaly", what: "quota.full", detail });
-        void halt(`group ${group} has no room for ${name}`);
+        events.append({ type: "anomaly", what: "quota.full", detail });
+        halt(`group ${group} has no room for ${name}`);
       },
-      onAnomaly: (what, detail) => journal.append({ type: "anomaly", what, detail }),
+      onAnomaly: (what, detail) => events.append({ type: "anomaly", what, detail }),
     });
-    ledger.divide(shared);
-    shared.start([...accounts.all.map(({ user: { uid } }) => `uid:${uid}`), `ip:${address}`], () => scheduler.wake());
+    quota.divide(shared);
+    shared.start([...accounts().map(({ uid }) => `uid:${uid}`), `ip:${address}`], quota.wake);
     await Promise.race([shared.answered, firstValueFrom(after(clock, firstAnswerMs))]);
     isJoining = false;
     if (refusal !== undefined) {
       shared.close();
       throw new SluiceError("CONFIG_INVALID", `config.quota.shared: ${refusal}`);
     }
-    const answers = reads ? await stores.answers(settings, kindOf(config), name) : undefined;
-    return new QuotaGroup(shared, answers, parts);
+    const answers = reads ? await stores.answers(options, kindOf(config), name) : undefined;
+    return new QuotaGroup(shared, answers, context);
   }
 
   /** Halts every engine of the group, or resumes all with undefined. A halt that could not be published is reported as an anomaly. */
   haltAll(reason: string | undefined): void {
     this.#shared.halt.all(reason).catch((error: unknown) => {
-      this.#journal.append({
+      this.#events.append({
         type: "anomaly",
         what: "group.unreachable",
         detail: `the halt could not be published to the group yet and will be retried: ${messageOf(error)}`,
@@ -128,25 +131,19 @@ export class QuotaGroup {
 }
 
 /** Engines of a group need the same version, for the records' format, and the same service. */
-const kindOf = ({ service: { baseUrl = "" } }: CheckedConfig): string =>
+const kindOf = ({ service: { baseUrl = "" } }: EngineFacts): string =>
   `${packageVersion()}:${createHash("sha256").update(baseUrl).digest("hex").slice(0, 8)}`;
 
 /** Halts with the group, and goes on with it unless anything else has halted or resumed this engine meanwhile. */
-const switchOf = ({ accounts, journal, halt, decide }: GroupParts): SharedQuotaOptions["onHalt"] => {
-  let mark: number | undefined;
+const switchOf = ({ decide, events, halt, resume }: Context): SharedQuotaOptions["onHalt"] => {
   return (reason) => {
     if (reason !== undefined) {
-      const isHalted = accounts.all.every(({ orderManager }) => orderManager.mode === "halted");
       halt(`${groupHaltPrefix}${reason}`);
       decide("halted", `${groupHaltPrefix}${reason}`);
-      mark = isHalted ? undefined : decisionsOf(accounts);
-    } else if (mark === decisionsOf(accounts)) {
-      mark = undefined;
-      setMode(accounts, "active", "resumed everywhere");
-      decide("active", "resumed everywhere");
-    } else {
+    } else if (resume("resumed everywhere")) decide("active", "resumed everywhere");
+    else {
       const detail = "the group may trade again; this engine stays halted for a reason of its own";
-      journal.append({ type: "anomaly", what: "group.resumed", detail });
+      events.append({ type: "anomaly", what: "group.resumed", detail });
     }
   };
 };

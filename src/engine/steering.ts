@@ -7,7 +7,14 @@
 import { merge, type Observable, ReplaySubject } from "rxjs";
 import { SluiceError } from "../errors.ts";
 import type { CheckedConfig } from "../host/config.ts";
-import type { EngineHealth, OrdersOfEngine, ResourceHealth, Steering, StrategyView } from "../host/operator-view.ts";
+import type {
+  EngineHealth,
+  OrdersOfEngine,
+  ResourceHealth,
+  StandbyHealth,
+  Steering,
+  StrategyView,
+} from "../host/operator-view.ts";
 import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
 import type { EventLog } from "../journal/event-log.ts";
@@ -142,11 +149,11 @@ const resourcesOf = ({ user: { uid: user }, resources: all }: UserAccount, now: 
     return { user, name, ageMs: at < 0 ? undefined : now - at, stale, problem: stale ? problem : "" };
   });
 
-/** Keeps what events report of journal, watchdog and anomalies; the rest is read on request. */
-const healthReader = ({ config, parts, inTime }: SteeringParts): (() => EngineHealth) => {
-  const { accounts, durable, journal, service } = parts;
+/** Keeps what events report of the journal and anomalies; the rest is read on request. */
+const healthReader = ({ parts, inTime }: SteeringParts): (() => EngineHealth) => {
+  const { accounts, durable, extensions, journal, service } = parts;
   const { clock } = service;
-  const facts = factsFrom(journal, config.watchdog !== undefined && service.watchful === true);
+  const facts = factsFrom(journal);
   return () => {
     const at = clock.now();
     const failed = durable?.refused(false);
@@ -165,8 +172,8 @@ const healthReader = ({ config, parts, inTime }: SteeringParts): (() => EngineHe
           : failed === undefined
             ? opened
             : { ...opened, state: "failed", reason: failed },
-      watchdog: facts.watchdog,
-      standby: parts.standby.health(),
+      watchdog: extensions.healthOf("watchdog") ?? { state: "none", reason: "" },
+      standby: extensions.healthOf("standby") ?? noStandby,
       resources: accounts.all.flatMap((account) => resourcesOf(account, at)),
       differences: inTime.differences(),
       anomalies: facts.anomalies,
@@ -182,34 +189,13 @@ const clockOf = ({ ledger, service: { clock } }: Parts, now: number): EngineHeal
   return { offsetMs: (from + to) / 2 - clock.wallNow(), toleranceMs: (to - from) / 2 };
 };
 
-const factsFrom = (journal: Pick<EventLog, "on">, hasWatchdog: boolean) => {
-  const facts: { run: number | undefined; anomalies: number; watchdog: EngineHealth["watchdog"] } = {
-    run: undefined,
-    anomalies: 0,
-    watchdog: { state: hasWatchdog ? "waiting" : "none", reason: "" },
-  };
-  journal.on(
-    ["journal.opened", "anomaly", "engine.stalled", "watchdog.armed", "watchdog.lost", "watchdog.tripped"],
-    (event) => {
-      switch (event.type) {
-        case "journal.opened":
-          facts.run = event.run;
-          break;
-        case "watchdog.armed":
-          facts.watchdog = { state: "armed", reason: "" };
-          break;
-        case "watchdog.lost":
-          // One that tripped stays so: no order leaves any more.
-          if (facts.watchdog.state !== "tripped") facts.watchdog = { state: "lost", reason: event.reason };
-          break;
-        case "watchdog.tripped":
-          facts.watchdog = { state: "tripped", reason: event.reason };
-          break;
-        case "anomaly":
-        case "engine.stalled":
-          facts.anomalies++;
-      }
-    },
-  );
+const noStandby: StandbyHealth = { state: "none", leader: undefined, standbys: [], copyBehind: false };
+
+const factsFrom = (journal: Pick<EventLog, "on">) => {
+  const facts: { run: number | undefined; anomalies: number } = { run: undefined, anomalies: 0 };
+  journal.on(["journal.opened", "anomaly", "engine.stalled"], (event) => {
+    if (event.type === "journal.opened") facts.run = event.run;
+    else facts.anomalies++;
+  });
   return facts;
 };

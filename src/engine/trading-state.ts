@@ -8,6 +8,7 @@
 import { merge, type Observable, ReplaySubject } from "rxjs";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { HaltOptions, Whom } from "../host/context.ts";
+import type { EngineGroup, ExtensionContext } from "../host/engine-extension.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { type CancelResult, cancelAll } from "../orders/manual-orders.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
@@ -57,13 +58,6 @@ const announceAgain = ({ all }: UserAccounts, journal: EventLog, reason: string)
 const isStopped = ({ all }: Pick<UserAccounts, "all">): boolean =>
   all.every(({ orderManager }) => orderManager.restrictionOf() === "stopped");
 
-/** Other engines that halt and resume with this one. */
-interface Group {
-  /** Why all of them are halted. */
-  readonly halted: string | undefined;
-  haltAll(reason: string | undefined): void;
-}
-
 /** Records a decision for the next run. */
 export type Decide = (mode: "active" | "halted", reason: string, full?: boolean) => void;
 
@@ -104,7 +98,7 @@ export const switchesOf = (
   journal: EventLog,
   halt: ReturnType<typeof haltWith>,
   decide: Decide,
-  group: { readonly joined: Group | undefined },
+  group: { readonly group: EngineGroup | undefined },
 ): ClosingSwitches => {
   const haltAs = (reason: string, options: HaltOptions, isToClose: boolean): Observable<CancelResult> => {
     if (options.everywhere === true) haltGroup(group, journal, reason);
@@ -147,7 +141,7 @@ const refuseResume = (strategy: string | undefined): never => {
 };
 
 /** One engine does not go on while its group is halted. */
-const checkGroup = ({ joined }: { readonly joined: Group | undefined }): void => {
+const checkGroup = ({ group: joined }: { readonly group: EngineGroup | undefined }): void => {
   if (joined?.halted === undefined) return;
   throw new SluiceError(
     "TRADING_HALTED",
@@ -157,7 +151,7 @@ const checkGroup = ({ joined }: { readonly joined: Group | undefined }): void =>
 
 /** Halts or resumes the group. An engine without a group halts itself and reports an anomaly, as no other engine is halted. */
 const haltGroup = (
-  { joined }: { readonly joined: Group | undefined },
+  { group: joined }: { readonly group: EngineGroup | undefined },
   journal: EventLog,
   reason: string | undefined,
 ): void => {
@@ -181,6 +175,29 @@ export const decisionsOf = (accounts: UserAccounts): number => decided.get(accou
 
 const noteDecision = (accounts: UserAccounts, strategy: string | undefined): void => {
   if (strategy === undefined) decided.set(accounts, decisionsOf(accounts) + 1);
+};
+
+/** Halt and resume of one extension: it ends no halt but its own. */
+export const haltOfExtension = (
+  parts: () => { readonly accounts: UserAccounts; readonly halt: ReturnType<typeof haltWith> },
+): Pick<ExtensionContext<never>, "halt" | "resume"> => {
+  /** Number of decisions after its halt; undefined where trading was halted before. */
+  let mark: number | undefined;
+  return {
+    halt: (reason) => {
+      const { accounts, halt } = parts();
+      const isHalted = accounts.all.every(({ orderManager }) => orderManager.mode === "halted");
+      halt(reason);
+      mark = isHalted ? undefined : decisionsOf(accounts);
+    },
+    resume: (reason) => {
+      const { accounts } = parts();
+      if (mark !== decisionsOf(accounts)) return false;
+      mark = undefined;
+      setMode(accounts, "active", reason);
+      return true;
+    },
+  };
 };
 
 export const setMode = (accounts: UserAccounts, mode: Restriction, reason: string, strategy?: string): void => {

@@ -63,8 +63,8 @@ interface UserAccountParts {
   readonly ledger: Ledger;
   readonly scheduler: Scheduler;
   readonly quotes: LastQuotes;
-  /** The group of engines that answer each other's reads, once this one has joined it. */
-  readonly joined: () => { readsOf(uid: string): ShareRead | undefined } | undefined;
+  /** Reads of a user's state that other engines may answer. */
+  readonly readsOf: (uid: string) => ShareRead | undefined;
   readonly stopped$: Observable<void>;
 }
 
@@ -94,8 +94,20 @@ const createUserAccount = (
   user: ServiceUser,
   listed?: Pick<Resources, "instruments" | "contractValues">,
 ): UserAccount => {
-  const { config, contract, service, refused, flagOnly, onLoss, journal, ledger, scheduler, quotes, stopped$, joined } =
-    parts;
+  const {
+    config,
+    contract,
+    service,
+    refused,
+    flagOnly,
+    onLoss,
+    journal,
+    ledger,
+    scheduler,
+    quotes,
+    stopped$,
+    readsOf,
+  } = parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user, inParts: service.inParts });
   const resources = createResources({
@@ -108,7 +120,7 @@ const createUserAccount = (
     freshness: Object.assign({}, defaultFreshness, pushedMsOf(service), config.freshness),
     listed,
     listFixed: service.listFixed ?? false,
-    share: () => joined()?.readsOf(user.uid),
+    share: () => readsOf(user.uid),
   });
   let isHeld = false;
   const orderManager = new OrderManager({

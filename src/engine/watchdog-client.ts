@@ -1,123 +1,122 @@
 /**
- * Watchdog client: sends the engine's heartbeat if the config has a watchdog.
+ * Watchdog extension: sends the engine's heartbeat.
  *
  * Invariants: only an engine that trades over a network on the machine's clock sends heartbeats; a backtest, a simulation and a recorded
  * session send none, and a recording notes that.
  * Not here: the heartbeat itself (engine/watchdog/heartbeat.ts).
  */
 import { randomBytes } from "node:crypto";
-import type { OpenService } from "../client/service-port.ts";
 import { SluiceError } from "../errors.ts";
-import { type CheckedConfig, watchdogDefaults } from "../host/config.ts";
+import { type WatchdogConfig, watchdogDefaults } from "../host/config.ts";
+import type { EngineExtension, ExtensionContext } from "../host/engine-extension.ts";
+import type { EngineHealth } from "../host/operator-view.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import { isOver } from "../orders/tracked-order.ts";
-import type { UserAccount } from "./user-account.ts";
 import type { Heartbeat } from "./watchdog/heartbeat.ts";
 import type { Dial } from "./watchdog/ipc.ts";
 import type { IpcAddress } from "./watchdog/ipc-address.ts";
 
-interface WatchdogClientParts {
-  readonly config: CheckedConfig;
-  readonly service: OpenService;
-  readonly journal: EventLog;
-  readonly accounts: () => readonly UserAccount[];
-  readonly halt: (reason: string) => void;
-  /** A local socket when left out. */
-  readonly dial: ((meeting: IpcAddress) => Dial) | undefined;
+type Context = ExtensionContext<WatchdogConfig>;
+
+export interface WatchdogParts {
+  /** How the watchdog is reached; a local socket when left out. */
+  readonly dial?: ((meeting: IpcAddress) => Dial) | undefined;
+  /** The start is refused when no watchdog is connected within so many milliseconds; left out, it goes on without one and reports that. */
+  readonly startWithinMs?: number | undefined;
 }
 
-export interface WatchdogClient extends Pick<Heartbeat, "start" | "ready" | "refused" | "stop"> {
-  /** Loads what beats, where something does. Awaited before the start. */
-  readonly load?: () => Promise<void>;
-  /** Resolves when a watchdog is connected, or the engine is stopped; rejects when none is within this time. */
-  met(ms: number): Promise<void>;
-  /** Takes leave in order, or without a word where orders that should be gone are not. */
-  end(cancelled: boolean): Promise<void>;
-}
-
-const silent: WatchdogClient = {
-  start: () => undefined,
-  ready: () => undefined,
-  refused: () => undefined,
-  stop: () => undefined,
-  met: () => Promise.resolve(),
-  end: () => Promise.resolve(),
+export const watchdogExtension = (context: Context, parts: WatchdogParts): EngineExtension | undefined => {
+  const { events, service } = context;
+  if (service.watchful !== true) return undefined;
+  const health = healthFrom(events);
+  if (service.realTime === true) return beating(context, parts, health);
+  return {
+    health,
+    join: () => {
+      events.append({ type: "watchdog.lost", reason: "a session that is recorded or replayed has none" });
+      return undefined;
+    },
+  };
 };
 
-export const watchdogClientOf = ({
-  config,
-  service,
-  journal,
-  accounts,
-  halt,
-  dial,
-}: WatchdogClientParts): WatchdogClient => {
-  if (config.watchdog === undefined || service.watchful !== true) return silent;
-  if (service.realTime !== true) {
-    const start = (): void =>
-      journal.append({ type: "watchdog.lost", reason: "a session that is recorded or replayed has none" });
-    return { ...silent, start };
-  }
-  const open = (): number =>
-    accounts().reduce(
-      (count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length,
-      0,
-    );
+const beating = (context: Context, parts: WatchdogParts, health: () => object): EngineExtension => {
+  const { events } = context;
   let heartbeat: Heartbeat | undefined;
   let isStopped = false;
+  const met = async (ms: number): Promise<void> => {
+    if (heartbeat === undefined || heartbeat.isArmed) return;
+    events.append({
+      type: "start.waiting",
+      reason: "waiting for the watchdog: nothing is traded before it is connected",
+    });
+    if ((await heartbeat.armedWithin(ms)) || isStopped) return;
+    throw new SluiceError(
+      "ENGINE_STATE",
+      `No watchdog has connected within ${ms / 1_000} s, so the engine does not start: nothing was traded. See what its process wrote, or start without a watchdog.`,
+    );
+  };
   return {
+    health,
     load: async () => {
-      const [beats, addresses, sockets] = await Promise.all([
-        import("./watchdog/heartbeat.ts"),
-        import("./watchdog/ipc-address.ts"),
-        import("./watchdog/ipc-socket.ts"),
-      ]);
-      heartbeat ??= new beats.Heartbeat({
-        clock: service.clock,
-        journal,
-        dial: (dial ?? sockets.socketDial)(addresses.ipcAddressOf(config, service.users)),
-        beatMs: config.watchdog?.beatMs ?? watchdogDefaults.beatMs,
-        session: randomBytes(8).toString("hex"),
-        open,
-        halt,
-        cleared: () => {
-          for (const { orderManager } of accounts()) orderManager.reconsider();
-        },
-      });
+      heartbeat ??= await openHeartbeat(context, parts);
     },
-    start: () => {
+    join: () => {
       heartbeat?.start();
+      return undefined;
     },
-    ready: () => {
-      heartbeat?.ready();
-    },
-    refused: () => heartbeat?.refused(),
-    stop: () => {
-      heartbeat?.stop();
-    },
-    met: async (ms) => {
-      if (heartbeat === undefined || heartbeat.isArmed) return;
-      journal.append({
-        type: "start.waiting",
-        reason: "waiting for the watchdog: nothing is traded before it is connected",
-      });
-      if ((await heartbeat.armedWithin(ms)) || isStopped) return;
-      throw new SluiceError(
-        "ENGINE_STATE",
-        `No watchdog has connected within ${ms / 1_000} s, so the engine does not start: nothing was traded. See what its process wrote, or start without a watchdog.`,
-      );
-    },
-    end: async (cancelled) => {
+    synced: () => (parts.startWithinMs === undefined ? undefined : met(parts.startWithinMs)),
+    started: () => heartbeat?.ready(),
+    refuses: (isExit) => (isExit ? undefined : heartbeat?.refused()),
+    stopping: async ({ cancel, open }) => {
       isStopped = true;
-      if (cancelled && open() > 0) {
+      // It ends without a word where orders that should be gone are not: then the watchdog cancels them.
+      if (cancel && open > 0) {
         heartbeat?.stop();
         return;
       }
       if (heartbeat === undefined || (await heartbeat.leave())) return;
-      journal.append({
+      events.append({
         type: "watchdog.lost",
         reason: "it did not confirm that this engine stops, and may cancel its open orders",
       });
     },
+    closed: () => {
+      heartbeat?.stop();
+      return undefined;
+    },
   };
+};
+
+const openHeartbeat = async (
+  { accounts, config, events, halt, options, service }: Context,
+  { dial }: WatchdogParts,
+): Promise<Heartbeat> => {
+  const [beats, addresses, sockets] = await Promise.all([
+    import("./watchdog/heartbeat.ts"),
+    import("./watchdog/ipc-address.ts"),
+    import("./watchdog/ipc-socket.ts"),
+  ]);
+  return new beats.Heartbeat({
+    clock: service.clock,
+    journal: events,
+    dial: (dial ?? sockets.socketDial)(addresses.ipcAddressOf({ ...config, watchdog: options }, service.users)),
+    beatMs: options.beatMs ?? watchdogDefaults.beatMs,
+    session: randomBytes(8).toString("hex"),
+    open: () => accounts().reduce((count, { openOrders }) => count + openOrders(), 0),
+    halt,
+    cleared: () => {
+      for (const { reconsider } of accounts()) reconsider();
+    },
+  });
+};
+
+/** The state that events report. */
+const healthFrom = (events: Pick<EventLog, "on">): (() => EngineHealth["watchdog"]) => {
+  let state: EngineHealth["watchdog"] = { state: "waiting", reason: "" };
+  events.on(["watchdog.armed", "watchdog.lost", "watchdog.tripped"], (event) => {
+    if (event.type === "watchdog.armed") state = { state: "armed", reason: "" };
+    else if (event.type === "watchdog.tripped") state = { state: "tripped", reason: event.reason };
+    // One that tripped stays so: no order leaves any more.
+    else if (state.state !== "tripped") state = { state: "lost", reason: event.reason };
+  });
+  return () => state;
 };

@@ -162,6 +162,7 @@ export const checkConfig = (config: unknown): CheckedConfig => {
     );
   }
   historySourceOf(parsed.history);
+  for (const plugin of parsed.plugins) plugin.check?.(parsed);
   checkBeats(parsed);
   checkStandby(parsed);
   const named = parsed.strategies.map(({ name }) => name);

@@ -14,6 +14,7 @@ import { SluiceError } from "../errors.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
 import { type Config, type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
+import type { EngineExtension, EngineFacts, ExtensionContext } from "./engine-extension.ts";
 import type { Isolation, Plugin, Strategy } from "./strategy.ts";
 
 /** The name of one of several instances; it appears in reports, events and quota shares. */
@@ -54,12 +55,20 @@ export interface StrategyDefinition<S, O> {
   run?(context: StrategyContext<NoInfer<O>>): Observable<unknown>;
 }
 
-/** What `definePlugin` takes: a name, the schema of the options, and what to do at the start. */
+/** What `definePlugin` takes: a name, the schema of the options, and `setup`, `extend` or both. */
 export interface PluginDefinition<S, O> {
   readonly name: string;
+  /** JSON Schema of an object. */
   readonly options: S;
-  /** Called once at the start; a function that it returns, or a promise of one, is called at the stop, last started first. */
-  setup(context: PluginContext<NoInfer<O>>): unknown;
+  /**
+   * Observes and steers. Called once when strategies start; a function that it returns, or a promise of one, is called at the stop, last
+   * started first.
+   */
+  setup?(context: PluginContext<NoInfer<O>>): unknown;
+  /** Contributes parts and steps. Called when the engine is made, before anything is opened; undefined where it adds none. */
+  extend?(engine: ExtensionContext<NoInfer<O>>): EngineExtension | undefined;
+  /** Throws CONFIG_INVALID where the options do not fit the config they stand in. */
+  check?(config: EngineFacts, options: NoInfer<O>): void;
 }
 
 /** Checked when the file is loaded, before the definition is used. */
@@ -142,10 +151,10 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   definition: PluginDefinition<S, O>,
 ): ((options: GivenOptions<S, O>, naming?: Naming) => Plugin) => {
   checkDefinition("plugin", definition);
-  if (typeof definition.setup !== "function") {
+  if (typeof definition.setup !== "function" && typeof definition.extend !== "function") {
     throw new SluiceError(
       "CONFIG_INVALID",
-      `definePlugin "${definition.name}": setup is missing. Write setup: ({ on, options }) => { … }.`,
+      `definePlugin "${definition.name}": neither setup nor extend is given; without one it does nothing. Write setup: ({ on, options }) => { … }.`,
     );
   }
   return (options, { as = definition.name } = {}) => {
@@ -153,8 +162,11 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
     return {
       kind: "plugin",
       name: as,
+      definition: definition.name,
       options: parsed,
-      start: (context) => definition.setup({ ...(context as object), options: parsed } as PluginContext<NoInfer<O>>),
+      ...(definition.extend && { extend: (engine) => definition.extend?.(engine as ExtensionContext<NoInfer<O>>) }),
+      ...(definition.check && { check: (config) => definition.check?.(config, parsed as NoInfer<O>) }),
+      start: (context) => definition.setup?.({ ...(context as object), options: parsed } as PluginContext<NoInfer<O>>),
     };
   };
 };

@@ -6,6 +6,7 @@
 import type { Observable } from "rxjs";
 import type { Wanted } from "../orders/wanted-order.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
+import type { EngineExtension, EngineFacts, ExtensionContext } from "./engine-extension.ts";
 
 /** Limits of a strategy that runs in its own thread. */
 export interface Isolation {
@@ -37,7 +38,14 @@ export interface Strategy {
 /** A plugin with its options, ready for a config's `plugins`: what calling a definition returns. */
 export interface Plugin {
   readonly kind: "plugin";
+  /** Name in the config: the definition's, unless `as` gave another. */
   readonly name: string;
+  /** Name of its definition. */
+  readonly definition?: string;
   readonly options: unknown;
+  /** Parts and steps that it adds to an engine. */
+  readonly extend?: (engine: ExtensionContext<never>) => EngineExtension | undefined;
+  /** Throws CONFIG_INVALID where its options do not fit the config. */
+  readonly check?: (config: EngineFacts) => void;
   start(context: PluginContext<never>): unknown;
 }

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ServiceUser } from "../../client/service-port.ts";
 import { SluiceError } from "../../errors.ts";
-import type { CheckedConfig } from "../../host/config.ts";
+import type { EngineFacts } from "../../host/engine-extension.ts";
 import { defaultFolder, ownFolder } from "../../journal/own-folder.ts";
 
 export interface IpcAddress {
@@ -20,8 +20,13 @@ export interface IpcAddress {
   readonly dir?: string | undefined;
 }
 
+/** The part of a config that both processes know. */
+interface MeetingConfig extends Pick<EngineFacts, "service" | "instance"> {
+  readonly watchdog?: { readonly dir?: string | undefined } | undefined;
+}
+
 export const ipcAddressOf = (
-  { service, instance, watchdog }: CheckedConfig,
+  { service, instance, watchdog }: MeetingConfig,
   users: readonly ServiceUser[],
 ): IpcAddress => ({
   service: service.baseUrl ?? service.kind,

@@ -98,7 +98,7 @@ describe("A definition", () => {
     [
       "of a plugin without setup",
       () => definePlugin({ name: "bell", options: closed } as never),
-      'definePlugin "bell": setup is missing',
+      'definePlugin "bell": neither setup nor extend is given',
     ],
   ])("%s is refused at once", (_, define, part) => {
     expect(messageOf(define)).toContain(part);

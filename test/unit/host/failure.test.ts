@@ -26,7 +26,7 @@ const starting = (begin: () => unknown): Strategy =>
       return NEVER;
     },
   });
-const plugin = (setup: Parameters<typeof definePlugin>[0]["setup"]): Plugin =>
+const plugin = (setup: NonNullable<Parameters<typeof definePlugin>[0]["setup"]>): Plugin =>
   definePlugin({ name: "page", options: closed, setup })({});
 
 describe("A failing strategy is told", () => {

@@ -1,0 +1,172 @@
+/**
+ * Extensions of an engine: calls what plugins add, step by step.
+ *
+ * Invariants: a step that no extension has costs no turn of the event loop; every extension is closed, also where another one throws;
+ * a reason to refuse that cannot be found out refuses, and is reported once.
+ * Not here: what an extension may be (host/engine-extension.ts), the steps of the engine itself (engine-lifecycle.ts).
+ */
+import type { Interceptor, WireRequest } from "../contract/transport.ts";
+import { messageOf, SluiceError } from "../errors.ts";
+import type { Acquired, EngineExtension, EngineGroup, ExtensionContext, StopHow } from "../host/engine-extension.ts";
+import type { Plugin } from "../host/strategy.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { ShareRead } from "../orders/state/read-sharing.ts";
+
+/** An extension and the plugin that adds it. */
+interface Named {
+  readonly name: string;
+  readonly definition: string;
+  readonly extension: EngineExtension;
+}
+
+type Extending = Pick<Plugin, "name" | "definition" | "options" | "extend">;
+
+export class Extensions {
+  /** Undefined where no extension may refuse: it is asked with every placement. */
+  readonly refuses: ((isExit: boolean) => string | undefined) | undefined;
+  /** Undefined where no extension may ask for the flag. */
+  readonly flagOnly: (() => string | undefined) | undefined;
+  /** Undefined where no extension lets another process go first. */
+  readonly yieldMs: (() => number) | undefined;
+  readonly #all: readonly Named[];
+  readonly #events: Pick<EventLog, "append">;
+  /** Plugins whose reason could not be found out, which was reported. */
+  readonly #reported = new Set<string>();
+
+  /** CONFIG_INVALID where two extensions keep the journal. */
+  constructor(plugins: readonly Extending[], context: Omit<ExtensionContext<never>, "name" | "options">) {
+    this.#events = context.events;
+    this.#all = plugins.flatMap(({ name, definition = name, options, extend }) => {
+      const extension = extend?.({ ...context, name, options: options as never });
+      return extension === undefined ? [] : [{ name, definition, extension }];
+    });
+    const disks = this.#all.filter(({ extension }) => extension.openDisk !== undefined).map(({ name }) => name);
+    if (disks.length > 1) {
+      const text = `config.plugins: ${disks.join(" and ")} both keep the journal. Leave one of them out.`;
+      throw new SluiceError("CONFIG_INVALID", text);
+    }
+    const { flagOnly, refuses, yieldMs } = this.#asked();
+    this.refuses = refuses;
+    this.flagOnly = flagOnly;
+    this.yieldMs = yieldMs;
+  }
+
+  #asked(): Pick<Extensions, "refuses" | "flagOnly" | "yieldMs"> {
+    const refusing = this.#all.filter(({ extension }) => extension.refuses !== undefined);
+    const flagging = this.#all.filter(({ extension }) => extension.flagOnly !== undefined);
+    const yielding = this.#all.flatMap(({ extension }) => extension.yieldMs ?? []);
+    return {
+      yieldMs: yielding.length === 0 ? undefined : () => Math.max(...yielding.map((ask) => ask())),
+      refuses:
+        refusing.length === 0
+          ? undefined
+          : (isExit) => this.#firstReason(refusing, (extension) => extension.refuses?.(isExit)),
+      flagOnly:
+        flagging.length === 0 ? undefined : () => this.#firstReason(flagging, (extension) => extension.flagOnly?.()),
+    };
+  }
+
+  get loads(): readonly (() => Promise<void>)[] {
+    return this.#all.flatMap(({ extension: { load } }) => load ?? []);
+  }
+
+  /** What the first extension that waits has found; undefined where none waits. */
+  acquire(): Promise<Acquired> | undefined {
+    const steps = this.#all.flatMap(({ extension: { acquire } }) => acquire ?? []);
+    if (steps.length === 0) return undefined;
+    return acquireInTurn(steps);
+  }
+
+  join(): Promise<void> | undefined {
+    return inTurn(this.#all.flatMap(({ extension: { join } }) => join ?? []));
+  }
+
+  synced(): Promise<void> | undefined {
+    return inTurn(this.#all.flatMap(({ extension: { synced } }) => synced ?? []));
+  }
+
+  started(): void {
+    for (const { extension } of this.#all) extension.started?.();
+  }
+
+  stopping(how: () => StopHow): Promise<void> | undefined {
+    const steps = this.#all.toReversed().flatMap(({ extension: { stopping } }) => stopping ?? []);
+    return inTurn(steps.map((step) => () => step(how())));
+  }
+
+  /** Rejects with the first failure, when every extension is closed. */
+  async closed(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const { extension } of this.#all.toReversed()) {
+      try {
+        await extension.closed?.();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  readonly interceptor: Interceptor = (transport) =>
+    this.#all.reduceRight((inner, { extension: { interceptor } }) => interceptor?.(inner) ?? inner, transport);
+
+  blocks(request: WireRequest): string | undefined {
+    return this.#firstReason(this.#all, (extension) => extension.blocks?.(request));
+  }
+
+  get openDisk(): EngineExtension["openDisk"] {
+    return this.#all.find(({ extension }) => extension.openDisk !== undefined)?.extension.openDisk;
+  }
+
+  readsOf(uid: string): ShareRead | undefined {
+    for (const { extension } of this.#all) {
+      const reads = extension.readsOf?.(uid);
+      if (reads !== undefined) return reads;
+    }
+    return undefined;
+  }
+
+  get group(): EngineGroup | undefined {
+    return this.#all.map(({ extension }) => extension.group?.()).find((group) => group !== undefined);
+  }
+
+  healthOf<T extends object>(definition: string): T | undefined {
+    return this.#all.find((one) => one.definition === definition)?.extension.health?.() as T | undefined;
+  }
+
+  #firstReason(all: readonly Named[], ask: (extension: EngineExtension) => string | undefined): string | undefined {
+    for (const { name, extension } of all) {
+      try {
+        const reason = ask(extension);
+        if (reason !== undefined) return reason;
+      } catch (error) {
+        return this.#unanswered(name, error);
+      }
+    }
+    return undefined;
+  }
+
+  #unanswered(name: string, error: unknown): string {
+    const detail = `plugin ${name} could not say whether this may be sent, and it is not: ${messageOf(error)}`;
+    if (!this.#reported.has(name)) this.#events.append({ type: "anomaly", what: "plugin.refusal", detail });
+    this.#reported.add(name);
+    return detail;
+  }
+}
+
+const acquireInTurn = async (steps: readonly (() => Promise<Acquired>)[]): Promise<Acquired> => {
+  let all: Acquired = { continues: false, inOrder: false };
+  for (const step of steps) {
+    const found = await step();
+    all = { continues: all.continues || found.continues, inOrder: all.inOrder || found.inOrder };
+  }
+  return all;
+};
+
+/** One step after the other; undefined where none takes time. */
+const inTurn = (steps: readonly (() => Promise<void> | undefined)[]): Promise<void> | undefined => {
+  const [step, ...rest] = steps;
+  if (step === undefined) return undefined;
+  const going = step();
+  return going === undefined ? inTurn(rest) : going.then(() => inTurn(rest));
+};
