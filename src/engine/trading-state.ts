@@ -171,7 +171,7 @@ export const checkStrategy = (known: readonly string[], strategy: string): void 
 
 /** Number of halts and resumes of all trading, from any source. */
 const decided = new WeakMap<UserAccounts, number>();
-export const decisionsOf = (accounts: UserAccounts): number => decided.get(accounts) ?? 0;
+const decisionsOf = (accounts: UserAccounts): number => decided.get(accounts) ?? 0;
 
 const noteDecision = (accounts: UserAccounts, strategy: string | undefined): void => {
   if (strategy === undefined) decided.set(accounts, decisionsOf(accounts) + 1);
