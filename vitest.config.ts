@@ -11,7 +11,7 @@ const slow = [
   "test/unit/backtest/sweep/sweep.test.ts",
   "test/acceptance/security/canary.test.ts",
   "test/unit/cli/package.test.ts",
-  "test/unit/engine/watchdog/processes.test.ts",
+  "test/plugins/watchdog/processes.test.ts",
   "test/unit/cli/shutdown-signals.test.ts",
   "test/acceptance/security/control-attacks.test.ts",
   "test/acceptance/workers.test.ts",

@@ -46,7 +46,7 @@ export {
 } from "./decimal.ts";
 export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts";
 export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } from "./errors.ts";
-export type { Config, ConfigInput, JournalConfig, QuotaConfig, WatchdogConfig } from "./host/config.ts";
+export type { Config, ConfigInput, JournalConfig, PluginEntry, QuotaConfig } from "./host/config.ts";
 export type { LeverageConfig } from "./host/config-schema.ts";
 export type {
   AboutEngine,

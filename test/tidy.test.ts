@@ -50,7 +50,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "orders/risk",
     "orders/state",
   ],
-  "engine/watchdog": ["clock", "contract", "journal", "scheduler", "scheduler/quota", "client", "orders", "host"],
   "engine/standby": ["clock", "contract", "journal", "scheduler/shared", "host"],
   engine: [
     "clock",
@@ -66,7 +65,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "orders/risk",
     "orders/state",
     "host",
-    "engine/watchdog",
     "engine/standby",
   ],
   "report/html": ["contract", "report"],
@@ -138,6 +136,7 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/client/live/live-service.ts liveSchema": reference,
   "src/host/restart-policy.ts backoffMs": computed,
   "src/journal/record-chain.ts markOf": "damaged journals are written with the marks of whole ones",
+  "src/host/starter.ts starterFrom": "the layout of a package is tried in a folder of its own",
   "src/orders/risk/loss-limits.ts profitOf": computed,
   "src/orders/risk/order-throttle.ts takeToken": computed,
   "src/orders/state/order-store.ts mergeRecords": "the algebra of merging is proved for the function itself",

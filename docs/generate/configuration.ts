@@ -5,9 +5,10 @@
  * Invariants: keys, bounds and choices are those of the schemas that check a config; meanings are the docstrings of the types; defaults
  * are the values in force, or stated in the docstring.
  */
+
+import { watchdogSchema } from "../../plugins/watchdog/options.ts";
 import { backtestSchema, feesSchema, paperSchema } from "../../src/backtest/backtest-service.ts";
 import { liveSchema } from "../../src/client/live/live-service.ts";
-import { watchdogDefaults } from "../../src/host/config.ts";
 import { configSchema } from "../../src/host/config-schema.ts";
 import { isolationDefaults } from "../../src/host/define.ts";
 import { rulesOf } from "../../src/orders/risk/pre-trade-checks.ts";
@@ -150,11 +151,10 @@ export const keyTables = (): readonly KeyTable[] => [
     schema: inConfig("supervision"),
   }),
   tableOf({
-    place: "watchdog",
-    doc: docOf(places, "WatchdogConfig"),
-    fields: fieldsOf(places, "WatchdogConfig"),
-    schema: inConfig("watchdog"),
-    defaults: { ...watchdogDefaults },
+    place: "plugin watchdog",
+    doc: "Options of `watchdog` from `sluice/plugins/watchdog`. Times are milliseconds.",
+    fields: optional(fieldsOf("plugins/watchdog/options.ts", "WatchdogOptions")),
+    schema: watchdogSchema as unknown as Schema,
   }),
   tableOfType("backtest and paper", "src/backtest/backtest-service.ts", "EmbeddedOptions", backtestSchema),
   tableOfType("backtest", "src/backtest/backtest-service.ts", "BacktestOptions", backtestSchema),
@@ -180,10 +180,9 @@ export const keyTables = (): readonly KeyTable[] => [
 export const keysWithoutRow = (): readonly string[] => {
   const schemas: readonly (readonly [place: string, schema: Schema])[] = [
     ["defineConfig", config],
-    ...["orders", "quota", "freshness", "journal", "supervision", "watchdog"].map(
-      (name) => [name, inConfig(name)] as const,
-    ),
+    ...["orders", "quota", "freshness", "journal", "supervision"].map((name) => [name, inConfig(name)] as const),
     ["quota.layers[]", layerSchema()],
+    ["plugin watchdog", watchdogSchema as unknown as Schema],
     ["live", liveSchema as unknown as Schema],
     ["fees", feesSchema as unknown as Schema],
   ];

@@ -41,6 +41,7 @@ export interface CloseParts {
   /** What makes the engine, for tests. */
   readonly createClosing?: (
     config: object,
+    options: { readonly purpose: "close" },
   ) => Pick<Engine, "start" | "stop" | "closePositions"> &
     Partial<Pick<Engine, "events$" | "balances$" | "instruments$">>;
 }
@@ -102,7 +103,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
   if (flags.mainnet === undefined) checkEnvironment(config.service, "testnet", mainnetMessage);
   const stopping = listenForStop(io);
   const { createClosing = (await import("../engine/engine.ts")).createEngine } = parts;
-  const engine = createClosing(closingOnly(config));
+  const engine = createClosing(closingOnly(config), { purpose: "close" });
   const waiting = engine.events$?.subscribe((event) => {
     if (event.type === "start.waiting") io.err(`${eventLine(event, inkOf(io))}\n`);
   });
@@ -186,9 +187,9 @@ const closingOnly = (config: object): object => {
     options: { type: "object", additionalProperties: false, properties: {} },
     run: () => EMPTY,
   });
-  const { leverage: _leverage, watchdog: _watchdog, quota, ...rest } = config as Readonly<Record<string, unknown>>;
+  const { leverage: _leverage, quota, ...rest } = config as Readonly<Record<string, unknown>>;
   const { shares: _shares, budgets: _budgets, ...limits } = (quota ?? {}) as Readonly<Record<string, unknown>>;
-  return { ...rest, quota: limits, strategies: [idle({})], plugins: [] };
+  return { ...rest, quota: limits, strategies: [idle({})] };
 };
 
 const lineOf = ({ kind, uid, instId, pos, left, reason }: PositionEnding): string => {

@@ -75,12 +75,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     summary: "show the use of a shared quota by engine",
     examples: ["quota redis://10.0.0.5:6379 --group desk"],
   },
-  watchdog: {
-    group: trading,
-    usage: "[options] <config>",
-    summary: "cancel an engine's orders when its heartbeat stops",
-    examples: ["watchdog config/testnet.ts"],
-  },
   ctl: {
     group: trading,
     usage: "[options]",

@@ -22,7 +22,6 @@ import { type CommandEntry, type Contributed, readContributions } from "./plugin
 import type { RunParts } from "./run.ts";
 import type { SweepParts } from "./sweep.ts";
 import type { VenueParts } from "./venue.ts";
-import type { WatchdogParts } from "./watchdog.ts";
 
 export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
@@ -32,8 +31,7 @@ export type CliParts = BacktestParts &
   InitParts &
   RunParts &
   SweepParts &
-  VenueParts &
-  WatchdogParts & { readonly [part: string]: unknown };
+  VenueParts & { readonly [part: string]: unknown };
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
@@ -62,7 +60,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["close", async () => (await import("./close.ts")).addCloseCommand],
   ["halt", async () => (await import("./halt.ts")).addHaltCommand],
   ["quota", async () => (await import("./quota.ts")).addQuotaCommand],
-  ["watchdog", async () => (await import("./watchdog.ts")).addWatchdogCommand],
   ["ctl", async () => (await import("./ctl.ts")).addCtlCommand],
   ["ui", async () => (await import("./ui.ts")).addUiCommand],
   ["sweep", async () => (await import("./sweep.ts")).addSweepCommand],
@@ -170,7 +167,7 @@ const isStarted = (script: string | undefined): boolean =>
 /** Commands that load no file of the user's. */
 const withoutFiles = ["init", "ctl", "generate", "venue"];
 /** Commands whose config may name a service over the network. */
-const overNetwork = ["run", "close", "watchdog"];
+const overNetwork = ["run", "close"];
 
 /** What a command loads of the user's: nothing, a config, or a config that may name a service over the network. */
 const userFilesOf = (name: string): "none" | "config" | "network" => {
@@ -191,13 +188,7 @@ const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
   const files = userFilesOf(first);
   if (needsLoader || files === "none") return;
   const late =
-    files === "network"
-      ? [
-          import("../client/live/live-connection.ts"),
-          import("../engine/placement-journal.ts"),
-          import("../engine/watchdog/ipc-socket.ts"),
-        ]
-      : [];
+    files === "network" ? [import("../client/live/live-connection.ts"), import("../engine/placement-journal.ts")] : [];
   await Promise.all([import("../index.ts"), import("../backtest.ts"), ...late]);
   const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
   commonJs.register();

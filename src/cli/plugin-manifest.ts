@@ -48,11 +48,21 @@ interface PlayableRunsEntry {
   readonly file: string;
 }
 
+/** An option of `sluice run` in a manifest. */
+export interface RunOptionEntry {
+  /** File whose default export `defineRunOption` made, relative to the manifest. */
+  readonly module: string;
+  /** As commander takes it: `--watchdog`, `--ui [port]`. */
+  readonly flags: string;
+  readonly description: string;
+}
+
 interface Manifest {
   readonly commands?: Readonly<Record<string, CommandEntry>>;
   readonly dialects?: Readonly<Record<string, DialectEntry>>;
   readonly servedDialects?: Readonly<Record<string, DialectEntry>>;
   readonly playableRuns?: Readonly<Record<string, PlayableRunsEntry>>;
+  readonly runOptions?: Readonly<Record<string, RunOptionEntry>>;
 }
 
 /** A row of a manifest, its place, and its code. */
@@ -71,6 +81,8 @@ interface Contributions {
   readonly servedDialects: ReadonlyMap<string, Contributed<DialectEntry>>;
   /** Readers of recorded runs. */
   readonly playableRuns: ReadonlyMap<string, Contributed<PlayableRunsEntry>>;
+  /** Options of `sluice run`, by the name that commander gives them. */
+  readonly runOptions: ReadonlyMap<string, Contributed<RunOptionEntry>>;
 }
 
 /** A manifest as it was read: its text is not trusted yet. */
@@ -89,14 +101,16 @@ export const readContributions = (folder: string): Contributions => {
   const dialects = new Map<string, Contributed<DialectEntry>>();
   const servedDialects = new Map<string, Contributed<DialectEntry>>();
   const playableRuns = new Map<string, Contributed<PlayableRunsEntry>>();
+  const runOptions = new Map<string, Contributed<RunOptionEntry>>();
   for (const source of [...ownSources(), ...packageSources(folder)]) {
     const manifest = checked(source);
     addRows(commands, source, manifest.commands);
     addRows(dialects, source, manifest.dialects);
     addRows(servedDialects, source, manifest.servedDialects);
     addRows(playableRuns, source, manifest.playableRuns);
+    addRows(runOptions, source, manifest.runOptions);
   }
-  return { commands, dialects, servedDialects, playableRuns };
+  return { commands, dialects, servedDialects, playableRuns, runOptions };
 };
 
 const addRows = <Entry extends { readonly module: string }>(
@@ -168,6 +182,7 @@ const textKeys = {
   dialects: ["module"],
   servedDialects: ["module"],
   playableRuns: ["module", "file"],
+  runOptions: ["module", "flags", "description"],
 } as const;
 
 const checked = ({ place, manifest }: Source): Manifest => {

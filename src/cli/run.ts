@@ -7,7 +7,6 @@
  * Not here: the engine (engine/engine.ts), the output (run-screen.ts), counts of orders (run-orders.ts).
  */
 import { type Command, Option } from "commander";
-import type { Subscription } from "rxjs";
 import { checkEnvironment, placeOf } from "../client/live/live-place.ts";
 import type { LiveSpec } from "../client/live/live-service.ts";
 import type { ServiceEnv } from "../client/service-port.ts";
@@ -21,17 +20,18 @@ import { profileIn } from "../host/config.ts";
 import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type DashboardFlags, portOf, withDashboard } from "./dashboard-plugin.ts";
+import type { RunOption } from "./define-run-option.ts";
 import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, groupResumeOf, haltAdvice, isSteered, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { namesOf, secondsOf } from "./option-values.ts";
+import { type Contributed, type RunOptionEntry, readContributions } from "./plugin-manifest.ts";
 import { Reachability } from "./reachability.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 import { closingText, createTally } from "./run-progress.ts";
 import { type Screen, screenOf } from "./run-screen.ts";
 import { hasStandby, type ShownEngine, standsBy, watchEvents, watchStandby, watchState } from "./run-watch.ts";
 import { listenForStop, type Stopping } from "./shutdown-signals.ts";
-import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
 interface RunningEngine extends Pick<Engine, "start">, ShownEngine {
@@ -44,8 +44,8 @@ type CreateEngine = (config: unknown, options: EngineOptions) => RunningEngine;
 export interface RunParts {
   readonly createEngine?: CreateEngine;
   readonly clock?: Clock;
-  /** What starts the watchdog's process, for tests. */
-  readonly startChild?: StartChild;
+  /** Parts that options of plugins take, for tests. */
+  readonly [part: string]: unknown;
 }
 
 interface Flags extends DashboardFlags {
@@ -54,7 +54,6 @@ interface Flags extends DashboardFlags {
   readonly iTestedThis?: true;
   readonly cancel?: true;
   readonly keep?: true;
-  readonly watchdog?: true;
   readonly resume?: true;
   readonly acceptLimits?: string;
   readonly resetRiskCounters?: true;
@@ -65,7 +64,8 @@ interface Flags extends DashboardFlags {
 }
 
 export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {}): void => {
-  program
+  const options = readContributions(process.cwd()).runOptions;
+  const command = program
     .command("run")
     .description(
       "Run the strategies of a config on real time, against the embedded service (paper) or a live one, until Ctrl-C.",
@@ -85,7 +85,6 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     )
     .addOption(new Option("--cancel", "cancel resting orders when stopping").conflicts("keep"))
     .option("--keep", "let resting orders stay when stopping (default)")
-    .option("--watchdog", "also start a watchdog process, which cancels all orders when this process stops responding")
     .option("--resume", "resume trading after a halt in a previous run of this journal")
     .option("--accept-limits <mark>", "accept risk limits wider than the previous run's; the refusal names the mark")
     .option(
@@ -103,25 +102,56 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
       "write the trades from flat to flat as CSV at the end, the last 20,000 of each strategy and instrument",
     )
     .option("--json", "print every event as a line of JSON; the report then goes to stderr")
-    .action((path: string, flags: Flags) => run(path, flags, io, parts));
+    .action(async (path: string, flags: Flags) => {
+      await run({ path, flags, io, parts, options: await givenOptions(options, flags) });
+    });
+  for (const { flags, description } of options.values()) command.option(flags, description);
 };
 
+/** Options of plugins that the command line gives, with their values. */
+const givenOptions = async (
+  options: ReadonlyMap<string, Contributed<RunOptionEntry>>,
+  flags: Flags,
+): Promise<readonly GivenOption[]> => {
+  const given = [...options].filter(([name]) => givenValue(flags, name) !== undefined);
+  return Promise.all(
+    given.map(async ([name, entry]): Promise<GivenOption> => {
+      const option = (await entry.load()) as Partial<RunOption> | undefined;
+      if (option?.kind === "run-option") return { option: option as RunOption, value: givenValue(flags, name) };
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        `${entry.place}: runOptions.${name}.module: ${entry.module} does not export an option. Write export default defineRunOption(…).`,
+      );
+    }),
+  );
+};
+
+const givenValue = (flags: object, name: string): unknown => (flags as Readonly<Record<string, unknown>>)[name];
+
+interface GivenOption {
+  readonly option: RunOption;
+  readonly value: unknown;
+}
+
 const settleMs = 10_000;
-/** Its process takes seconds to load on a slow machine. */
-const watchdogWithinMs = 60_000;
 /** Time to settle before the hand-over: unknown orders are in the journal, and the next leader resolves them. */
 const handOverMs = 500;
 
-const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Promise<void> => {
+interface Called {
+  readonly path: string;
+  readonly flags: Flags;
+  readonly io: CliIo;
+  readonly parts: RunParts;
+  readonly options: readonly GivenOption[];
+}
+
+const run = async ({ path, flags, io, parts, options }: Called): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const loaded = withDecisions(await loadConfigFile(path, { command: "run", clock }), flags);
-  const config = await withDashboard(
-    withWord(flags.watchdog === true ? { watchdog: {}, ...(loaded as object) } : (loaded as object), flags),
-    flags,
-  );
-  const { service } = config as { readonly service?: unknown };
+  const named = await withDashboard(withWord(loaded as object, flags), flags);
+  const { service } = named as { readonly service?: unknown };
   if (flags.mainnet === undefined) checkEnvironment(service, "testnet", mainnetMessage);
-  if (flags.watchdog === true && placeOf(service) === undefined) throw new SluiceError("USAGE", watchdogMessage);
+  const config = options.reduce<object>((before, { option, value }) => option.configure(before, value), named);
   const screen = screenOf(io, flags.json === true);
   for (const line of forgetful(config)) screen.note(line);
   const stopping = listenForStop(io);
@@ -131,6 +161,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
       flags,
       io,
       parts,
+      options,
       clock,
       config,
       screen,
@@ -144,11 +175,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   }
 };
 
-interface OneRun {
-  readonly path: string;
-  readonly flags: Flags;
-  readonly io: CliIo;
-  readonly parts: RunParts;
+interface OneRun extends Called {
   readonly clock: Clock;
   readonly config: object;
   readonly screen: Screen;
@@ -163,6 +190,7 @@ const runOnce = async ({
   flags,
   io,
   parts,
+  options,
   clock,
   config,
   screen,
@@ -173,7 +201,6 @@ const runOnce = async ({
   const createEngine = parts.createEngine ?? (await engineMaker());
   const engine = createEngine(config, {
     print: (line) => screen.note(printable(line)),
-    ...(flags.watchdog === true && { watchdogWithinMs }),
     onFailure: (failure) => screen.note(failureText(failure).split("\n").map(printable).join("\n")),
   });
   const tally = createTally(clock.now(), remedyOf(config));
@@ -187,7 +214,8 @@ const runOnce = async ({
     asShown(screen, createContract(profileIn(config)).profile, service, flags),
     (now) => haltAdvice(now, path, isSteered(config), groupResumeOf(config)),
   );
-  if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
+  const surroundings = { path, config, clock, note: (text: string) => screen.note(text), parts };
+  for (const { option } of options) watching.add(option.beside?.(engine, surroundings));
   const { reportOf } = await import("./run-report.ts");
   const reporter = reportOf(engine, config, placeOf(service)?.baseUrl, flags, clock);
   watching.add(watchStandby(engine, tally, screen, clock));
@@ -249,23 +277,6 @@ const withWord = (config: { readonly service?: unknown }, { iTestedThis, mainnet
   );
 };
 
-const watchdogBeside = (
-  engine: RunningEngine,
-  config: unknown,
-  path: string,
-  screen: Screen,
-  parts: RunParts,
-): Subscription => {
-  const { instance = "main" } = config as { readonly instance?: string };
-  const { clock = createSystemClock(), startChild: start } = parts;
-  const note = (text: string): void => {
-    screen.note(text);
-  };
-  return keepWatchdog(engine.events$, { path, instance, clock, note, start });
-};
-
-const watchdogMessage =
-  "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.";
 /** The command's flags that concern the journal of previous runs, laid over the config's. */
 const withDecisions = <T>(config: T, { resume, acceptLimits, resetRiskCounters, resetRiskCountersOf }: Flags): T => {
   const reset = resetRiskCounters ?? resetRiskCountersOf;

@@ -22,6 +22,7 @@ interface StoppingOptions {
   readonly unread?: boolean;
 }
 
+/** Requests to stop a command, from signals and from a reader that left, as streams. */
 export const listenForStop = (io: CliIo, { unread = true }: StoppingOptions = {}): Stopping => {
   io.neverWait();
   const first$ = new ReplaySubject<StopReason>(1);

@@ -21,6 +21,7 @@ import {
 } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 
+/** What `cancelAll` reports while it works. */
 export type CancelNews =
   | { readonly kind: "listed"; readonly open: number; readonly gone: number }
   /** The open orders could not be read. */

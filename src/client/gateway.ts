@@ -64,6 +64,7 @@ export interface User {
   readonly keys: readonly KeyGrant[];
 }
 
+/** Calls of one user, with types. */
 export interface Gateway {
   /** Queues a call. Throws QUEUE_FULL. The returned function withdraws it before it left, and stops listening in any case. */
   submit<E extends EndpointName>(call: Call<E>): () => void;
@@ -97,6 +98,7 @@ const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "rejected" }>
   msg,
 });
 
+/** Calls of one user, with types: each is queued, charged against the rate limits, sent, and its answer read. */
 export const createGateway = (options: GatewayOptions): Gateway => new ServiceGateway(options);
 
 class ServiceGateway implements Gateway {

@@ -45,13 +45,8 @@ export interface AssemblyOptions {
   readonly openDisk?: (dir: string) => Promise<Disk>;
   /** Where the engines of a group meet (`quota.shared`); in Redis by default. */
   readonly groupStores?: NonNullable<BuiltInParts["groupStores"]>;
-  /** How a watchdog is reached, where the config has one; a local socket by default. */
-  readonly dial?: NonNullable<BuiltInParts["dial"]>;
-  /**
-   * With `config.watchdog`: plugins and strategies start when a watchdog is connected, and the start is refused when none is within so many
-   * milliseconds. Left out, the engine goes on without one and reports that.
-   */
-  readonly watchdogWithinMs?: number;
+  /** `close`: it only closes positions. Plugins observe and steer nothing then; those that extend it may leave parts out. */
+  readonly purpose?: "trade" | "close";
 }
 
 const accountFace = ({ user: { uid }, orderManager }: UserAccount): ExtensionAccount => ({
@@ -67,7 +62,7 @@ export const assemble = (
   config: CheckedConfig,
   random: Random,
   stopped$: Observable<void>,
-  { limits = true, openDisk, groupStores, dial, watchdogWithinMs }: AssemblyOptions,
+  { limits = true, openDisk, groupStores, purpose = "trade" }: AssemblyOptions,
 ) => {
   const contract = createContract(config.profile);
   // User streams look after themselves; this is what a bystander's listener threw.
@@ -84,11 +79,12 @@ export const assemble = (
   const journal = new EventLog(clock.now, onError);
   const deskOf = (uid: string): OrderManager => accounts.of(uid, "a placement").orderManager;
   const takeover: Takeover = { isHandedOver: false, onDeposed: () => undefined };
-  const builtIn = builtInExtensions(config, { openDisk, groupStores, dial, startWithinMs: watchdogWithinMs });
+  const builtIn = builtInExtensions(config, { openDisk, groupStores });
   let faces: readonly ExtensionAccount[] | undefined;
   const extensions: Extensions = new Extensions([...builtIn, ...config.plugins], {
     config,
     contract,
+    purpose,
     service,
     events: journal,
     accounts: () => (faces ??= accounts.all.map(accountFace)),

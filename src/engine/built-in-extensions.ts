@@ -1,5 +1,5 @@
 /**
- * Extensions that keys of the config bring: standby, watchdog, shared quota.
+ * Extensions that keys of the config bring: standby, shared quota.
  *
  * Invariants: the code of each is loaded only where its key is given and real orders are traded over a network.
  */
@@ -9,9 +9,8 @@ import type { Plugin } from "../host/strategy.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { GroupStores } from "./group-stores.ts";
 import { standbyExtension } from "./standby-client.ts";
-import { type WatchdogParts, watchdogExtension } from "./watchdog-client.ts";
 
-export interface BuiltInParts extends WatchdogParts {
+export interface BuiltInParts {
   /** Where journals are kept; folders of the machine when left out. */
   readonly openDisk?: ((dir: string) => Promise<Disk>) | undefined;
   /** Where the engines of a group meet (`quota.shared`); in Redis when left out. */
@@ -26,12 +25,8 @@ const named = <O>(
   extend: (context: ExtensionContext<O>) => EngineExtension | undefined,
 ): readonly Extending[] => (options === undefined ? [] : [{ name, options, extend: extend as Plugin["extend"] & {} }]);
 
-export const builtInExtensions = (
-  { quota, standby, watchdog }: CheckedConfig,
-  parts: BuiltInParts,
-): readonly Extending[] => [
+export const builtInExtensions = ({ quota, standby }: CheckedConfig, parts: BuiltInParts): readonly Extending[] => [
   ...named("standby", standby, (context) => standbyExtension(context, parts.openDisk)),
-  ...named("watchdog", watchdog, (context) => watchdogExtension(context, parts)),
   ...named("shared-quota", quota.shared, (context) => sharedQuota(context, parts.groupStores, standby !== undefined)),
 ];
 

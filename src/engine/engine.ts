@@ -151,7 +151,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const begin = (): void => {
     inTime.begin(parts, stopped$);
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
-    for (const plugin of config.plugins) {
+    for (const plugin of options.purpose === "close" ? [] : config.plugins) {
       const print = (line: string): void => options.print?.(line, plugin.name);
       pluginHost.start(plugin, { ...face, market, now, print, about });
     }

@@ -16,13 +16,7 @@ import type { OrderManager } from "../orders/order-manager.ts";
 import type { JournalEnd } from "../orders/unrecorded-orders.ts";
 
 /** Events that it notes. */
-export type Noted =
-  | "strategy.reducing"
-  | "strategy.halted"
-  | "strategy.resumed"
-  | "watchdog.tripped"
-  | "journal.opened"
-  | "order.changed";
+export type Noted = "strategy.reducing" | "strategy.halted" | "strategy.resumed" | "journal.opened" | "order.changed";
 
 export interface PlacementJournal {
   /**

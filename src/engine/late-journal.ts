@@ -33,7 +33,6 @@ export class LateJournal implements PlacementJournal {
     "strategy.reducing",
     "strategy.halted",
     "strategy.resumed",
-    "watchdog.tripped",
     "journal.opened",
     "order.changed",
   ];

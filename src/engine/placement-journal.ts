@@ -156,7 +156,6 @@ class PlacementLog implements PlacementJournal {
   readonly note = (event: EventOf<Noted>): void => {
     if (event.type === "order.changed") this.#noteOrder(event);
     else if (event.type === "journal.opened") this.#isRecalled = true;
-    else if (event.type === "watchdog.tripped") this.decide("halted", `the watchdog tripped: ${event.reason}`);
     else {
       const { strategy, type, reason } = event;
       const isFull = event.type === "strategy.halted" && event.full === true;

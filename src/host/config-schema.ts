@@ -184,16 +184,6 @@ export const configSchema = {
         leaseMs: { type: "integer", minimum: 1_000, maximum: 600_000 },
       },
     },
-    watchdog: {
-      type: "object",
-      additionalProperties: false,
-      properties: {
-        beatMs: { type: "number", minimum: 50, maximum: 60_000 },
-        silenceMs: { type: "number", minimum: 500, maximum: 3_600_000 },
-        scope: { type: "string", enum: ["instance", "user"] },
-        dir: { type: "string", minLength: 1 },
-      },
-    },
     history: {},
     instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },
     seed: { type: ["string", "number"], default: 1 },

@@ -89,23 +89,8 @@ export interface StandbyConfig {
 /** Length of twenty heartbeats: a process or network that is blocked for less keeps the lease. */
 export const standbyDefaults = { leaseMs: 10_000 } as const;
 
-/** Dead-man's switch in a second process, `sluice watchdog`. Times are milliseconds. */
-export interface WatchdogConfig {
-  /** Interval of the heartbeat. Default 1 000. */
-  readonly beatMs?: number;
-  /** Silence after which the watchdog cancels; at least three beats. Default 15 000. */
-  readonly silenceMs?: number;
-  /** What it cancels: orders of this instance (default), or every order of the users. */
-  readonly scope?: "instance" | "user";
-  /** Folder in which the two processes meet, closed to other users of the machine; below the temporary folder by default. */
-  readonly dir?: string;
-}
-
-/**
- * Fifteen beats: a garbage collection, a slow disk or a supervisor's restart must not trip the watchdog, and quotes left alone for
- * longer cost more than placing them again. `instance`: orders of other clients are not canceled.
- */
-export const watchdogDefaults = { beatMs: 1_000, silenceMs: 15_000, scope: "instance" } as const;
+/** A plugin, a list of plugins, or nothing: `isLive && watchdog({})`. */
+export type PluginEntry = Plugin | readonly PluginEntry[] | false | null | undefined;
 
 /** Everything a run needs. */
 export interface Config {
@@ -113,8 +98,8 @@ export interface Config {
   readonly service: ServiceSpec;
   /** The strategies to run, at least one, each called with its options. */
   readonly strategies: readonly Strategy[];
-  /** Plugins, each called with its options. */
-  readonly plugins?: readonly Plugin[];
+  /** Plugins, each called with its options. Lists may be nested, and entries that are false or missing are left out. */
+  readonly plugins?: readonly PluginEntry[];
   /** What is known better than the default about a gap of the service description. */
   readonly profile?: ProfileOverrides;
   /** What may be sent: limits on money, on open orders, and on pace. */
@@ -131,8 +116,6 @@ export interface Config {
   readonly supervision?: RestartPolicy;
   /** Over a network: this process waits while another one of the same config trades, and goes on when that is gone. */
   readonly standby?: StandbyConfig;
-  /** Over a network: beats for a watchdog in another process, which acts when they stop. An empty object takes the defaults. */
-  readonly watchdog?: WatchdogConfig;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
   readonly instance?: string;
   /** What `{ history: n }` begins with over a network and on paper, and before a backtest's recording: `fromFolder(…)` or a function. */
@@ -144,14 +127,17 @@ export interface Config {
 /** What a config file may export: a config, or a function that returns one. It receives the name of the command, such as `backtest`. */
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 
-type Optional = "history" | "journal" | "standby" | "supervision" | "watchdog";
+type Optional = "history" | "journal" | "standby" | "supervision";
 /** A config with every default filled in. */
-export type CheckedConfig = Required<Omit<Config, Optional>> & Pick<Config, Optional>;
+export type CheckedConfig = Required<Omit<Config, Optional | "plugins">> &
+  Pick<Config, Optional> & { readonly plugins: readonly Plugin[] };
 
 /** Checks a config as loaded; lists every problem at once. */
 export const checkConfig = (config: unknown): CheckedConfig => {
-  checkCalled(config);
-  const parsed = withRemedies(() => parseHuman<CheckedConfig>(configSchema, config, "config"));
+  checkMoved(config);
+  const flat = withFlatPlugins(config);
+  checkCalled(flat);
+  const parsed = withRemedies(() => parseHuman<CheckedConfig>(configSchema, flat, "config"));
   for (const list of [parsed.strategies, parsed.plugins]) {
     const names = list.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -163,7 +149,6 @@ export const checkConfig = (config: unknown): CheckedConfig => {
   }
   historySourceOf(parsed.history);
   for (const plugin of parsed.plugins) plugin.check?.(parsed);
-  checkBeats(parsed);
   checkStandby(parsed);
   const named = parsed.strategies.map(({ name }) => name);
   for (const list of ["shares", "budgets"] as const) {
@@ -176,6 +161,30 @@ export const checkConfig = (config: unknown): CheckedConfig => {
     );
   }
   return withService(parsed);
+};
+
+/** Keys of configs before plugins could extend an engine, and what to write instead. */
+const movedKeys: Readonly<Record<string, string>> = {
+  watchdog: 'plugins: [watchdog({ … })] with watchdog from "sluice/plugins/watchdog"',
+};
+
+const checkMoved = (config: unknown): void => {
+  const given = Object.keys(Object(config) as object).filter((key) => key in movedKeys);
+  if (given.length === 0) return;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    given.map((key) => `config.${key}: this is a plugin now. Write ${movedKeys[key]}.`).join("\n"),
+  );
+};
+
+const withFlatPlugins = (config: unknown): unknown => {
+  const { plugins } = Object(config) as { readonly plugins?: unknown };
+  if (!Array.isArray(plugins)) return config;
+  const flat = plugins.flat(Number.POSITIVE_INFINITY) as readonly unknown[];
+  return {
+    ...(config as object),
+    plugins: flat.filter((plugin) => plugin !== false && plugin !== null && plugin !== undefined),
+  };
 };
 
 /** Completes the config with the defaults of its service; the config's own values take precedence. */
@@ -197,29 +206,14 @@ export const profileIn = ({ profile = {}, service }: WithProfiles): ProfileOverr
   return Object.fromEntries(groups.map((group) => [group, { ...brought[group], ...own[group] }]));
 };
 
-/** A single beat may be late or lost. */
-const checkBeats = ({ watchdog }: CheckedConfig): void => {
-  const { beatMs, silenceMs } = { ...watchdogDefaults, ...watchdog };
-  if (silenceMs >= 3 * beatMs) return;
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    `config.watchdog: silenceMs ${silenceMs} is less than three times beatMs ${beatMs}. Write silenceMs: ${3 * beatMs} or more, or a shorter beatMs.`,
-  );
-};
-
-/** What goes on needs to know what was; and one that cancels everything when a process falls silent works against one that goes on. */
-const checkStandby = ({ standby, journal, watchdog }: CheckedConfig): void => {
+/** What goes on needs to know what was. */
+const checkStandby = ({ standby, journal }: CheckedConfig): void => {
   if (standby === undefined) return;
   if (journal === undefined) {
     throw new SluiceError(
       "CONFIG_INVALID",
       'config.standby needs a journal to hand over. Add journal: { dir: "…" }, a folder for each process.',
     );
-  }
-  if (watchdog !== undefined) {
-    const text =
-      "config.standby and config.watchdog: a watchdog cancels the orders that the standby goes on with. Leave one of them out.";
-    throw new SluiceError("CONFIG_INVALID", text);
   }
 };
 

@@ -79,6 +79,7 @@ export interface EngineFacts {
   readonly instance: string;
   readonly service: Pick<ServiceSpec, "kind" | "baseUrl">;
   readonly journal?: { readonly dir: string } | undefined;
+  readonly standby?: object | undefined;
   readonly plugins: readonly { readonly name: string; readonly definition?: string; readonly options: unknown }[];
 }
 
@@ -103,6 +104,8 @@ export interface ExtensionContext<O> {
   readonly options: O;
   readonly config: EngineFacts;
   readonly contract: Contract;
+  /** `close`: the engine only closes positions, as `sluice close` does. */
+  readonly purpose: "trade" | "close";
   /** `watchful`: real orders over a network; `realTime`: on the machine's clock. A backtest is neither. */
   readonly service: Pick<OpenService, "clock" | "users" | "watchful" | "realTime">;
   /** Appends events, and calls back for events by type. */

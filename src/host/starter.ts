@@ -4,11 +4,11 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Beside `file` in a checkout; in a package `file` is built, and the script stands beside the sources. */
-export const starterBeside = (file: string): string => {
-  const beside = fileURLToPath(new URL("./sluice.mjs", file));
-  return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", file));
+/** From the address of the command line's folder: in it in a checkout; in a package that folder is built, and the script stands beside the sources. */
+export const starterFrom = (cli: string): string => {
+  const beside = fileURLToPath(new URL("./sluice.mjs", cli));
+  return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", cli));
 };
 
-/** The same, from this file. */
-export const starter = (): string => starterBeside(new URL("../cli/", import.meta.url).href);
+/** Path of the script that starts the command line, for `node`. */
+export const starter = (): string => starterFrom(new URL("../cli/", import.meta.url).href);

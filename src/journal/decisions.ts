@@ -16,6 +16,7 @@ export interface Verdict {
 /** Limits by name, as the config has them. */
 export type Limits = Readonly<Record<string, string | number | boolean>>;
 
+/** A halt, or its end, in the journal. */
 export type DecisionRecord =
   | ({ readonly type: "mode" } & Verdict)
   /** These limits are in force from here on. */
@@ -30,6 +31,7 @@ interface Decisions {
   snapshot(): readonly DecisionRecord[];
 }
 
+/** Halts and resumes that people and programs decided, as a kind of record of the journal. */
 export const createDecisions = (): Decisions => {
   const verdicts = new Map<string, Verdict>();
   let limits: Limits | undefined;

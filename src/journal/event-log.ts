@@ -17,6 +17,7 @@ interface Attached {
   readonly sink: Sink;
 }
 
+/** Events in order: appended once, numbered, and delivered to listeners by type. */
 export class EventLog {
   readonly events$: Observable<Event> = new Observable((subscriber) =>
     this.attach((event) => {

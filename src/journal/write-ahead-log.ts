@@ -161,6 +161,7 @@ const openLast = async (options: WriteAheadLogOptions): Promise<Opened> => {
   };
 };
 
+/** Opens the journal in a folder, repairs what a crash left half written, and gives what it holds. */
 export const openWriteAheadLog = async (options: WriteAheadLogOptions): Promise<WriteAheadLog> => {
   const opened = await openLast(options);
   return new SegmentedLog(options, opened, await options.disk.open(segmentName(opened.number)));

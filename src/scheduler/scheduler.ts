@@ -30,6 +30,7 @@ const instantMs = 0.2;
 const unreachableMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
 
+/** The priority queue in front of a transport: calls leave in order of rank when the rate limiter grants them. */
 export const createScheduler = (options: SchedulerOptions): Scheduler => new Scheduler(options);
 
 export class Scheduler {

@@ -11,6 +11,7 @@ import { limitHeaders } from "../../contract/limits.ts";
 
 export type { LayerSpec };
 
+/** The rate-limit layers of a service's description. */
 export const layersOf = (contract: Contract): readonly LayerSpec[] => {
   const { anchor, extraLayers } = contract.profile.limits;
   const { ip, key, uid } = contract.layers;

@@ -50,6 +50,7 @@ const config = (
     `import { defineConfig, fromEnv, live } from "sluice";
 import consolePanel from "../../plugins/console-panel/index.ts";
 import journalFile from "../../plugins/journal-file/index.ts";
+import watchdog from "../../plugins/watchdog/index.ts";
 import joinBest from "../../strategies/join-best.ts";
 const config = defineConfig({
   service: live({ environment: "testnet", baseUrl: ${JSON.stringify(process.env["CANARY_URL"])}, keys: [fromEnv("${prefix}")] ${service} }),
@@ -153,7 +154,7 @@ describe("No output of Sluice names a secret: it", () => {
     const trades = config("trades");
     const session = join(dir, "session");
     const watched = config("watched", {
-      rest: `Object.assign(config, { watchdog: { dir: ${JSON.stringify(join(dir, "meet"))} } });`,
+      rest: `config.plugins.push(watchdog({ dir: ${JSON.stringify(join(dir, "meet"))} }));`,
     });
     /** Until it has said what it is to say, however slow the machine. */
     const untilSaid = async (words: string, who: string, argv: readonly string[]): Promise<number> => {

@@ -22,7 +22,6 @@ const traded = {
   plugins: [{ name: "panel" }],
   leverage: { "BTC-USDT-SWAP": "5" },
   quota: { shares: { ladder: 2 }, budgets: { ladder: 100 }, exitRate: 3 },
-  watchdog: {},
   instance: "two",
 };
 const ending = (kind: PositionEnding["kind"], over: Partial<PositionEnding> = {}): PositionEnding => ({
@@ -43,8 +42,8 @@ const run = async (
 ) => {
   const made: Record<string, unknown>[] = [];
   const log: unknown[] = [];
-  const createClosing = (config: object) => {
-    made.push(config as Record<string, unknown>);
+  const createClosing = (config: object, options: object) => {
+    made.push({ ...config, ...options });
     return {
       start: async () => void log.push("start"),
       closePositions: (reason: string) => {
@@ -69,8 +68,8 @@ describe("sluice close", () => {
     expect(log).toEqual(["start", "positions closed by sluice close", ["stop", { cancel: true }]]);
     const [config = {}] = made;
     expect((config["strategies"] as { name: string }[]).map(({ name }) => name)).toEqual(["close"]);
-    expect(config).toMatchObject({ plugins: [], quota: { exitRate: 3 }, instance: "two", service });
-    expect(Object.keys(config).sort()).toEqual(["instance", "plugins", "quota", "service", "strategies"]);
+    expect(config).toMatchObject({ purpose: "close", quota: { exitRate: 3 }, instance: "two", service });
+    expect(Object.keys(config).sort()).toEqual(["instance", "plugins", "purpose", "quota", "service", "strategies"]);
     expect(config["quota"]).toEqual({ exitRate: 3 });
   });
 

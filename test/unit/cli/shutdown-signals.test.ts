@@ -47,6 +47,7 @@ beforeAll(async () => {
   writeFileSync(
     config,
     `import { defineConfig, defineStrategy, fromEnv, live } from "sluice";
+import watchdog from "sluice/plugins/watchdog";
 import { concat, NEVER, of } from "rxjs";
 const far = (slot: string, px: string) => ({ slot, instId: "BTC-USDT-SWAP", side: "buy" as const, px, notional: "50" });
 const rests = defineStrategy({
@@ -58,7 +59,7 @@ process.stderr.write("config loaded\\n");
 export default defineConfig({
   service: live({ environment: "testnet", baseUrl: process.env["SLUICE_BASE_URL"] ?? "", keys: [fromEnv("SLUICE")] }),
   strategies: [rests({})],
-  watchdog: { dir: ${JSON.stringify(join(folder, "meet"))} },
+  plugins: [watchdog({ dir: ${JSON.stringify(join(folder, "meet"))} })],
 });
 `,
   );

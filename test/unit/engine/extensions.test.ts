@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { runBacktest } from "../../../src/backtest/runner.ts";
 import { Extensions } from "../../../src/engine/extensions.ts";
 import type { EngineExtension, ExtensionContext } from "../../../src/host/engine-extension.ts";
-import { definePlugin, type Plugin } from "../../../src/index.ts";
+import { createEngine, definePlugin, type Plugin } from "../../../src/index.ts";
 import { closed } from "../../support/harness/backtest.ts";
 
 type Context = Omit<ExtensionContext<never>, "name" | "options">;
@@ -122,5 +122,24 @@ describe("A plugin that refuses entries", () => {
 
   it("leaves a backtest without fills, which has them otherwise", async () => {
     expect([await fills([quiet({})]), (await fills([])) > 0]).toEqual([0, true]);
+  });
+});
+
+describe("An engine that only closes positions", () => {
+  it("starts no plugin, and tells extensions its purpose", async () => {
+    const seen: string[] = [];
+    const both = definePlugin({
+      name: "both",
+      options: closed,
+      setup: () => void seen.push("set up"),
+      extend: ({ purpose }) => void seen.push(purpose),
+    });
+    const { default: config } = await import("../../../config/paper.ts");
+    for (const purpose of ["trade", "close"] as const) {
+      const engine = createEngine({ ...config, plugins: [both({})] }, { purpose });
+      await engine.start();
+      await engine.stop();
+    }
+    expect(seen).toEqual(["trade", "set up", "close"]);
   });
 });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NEVER } from "rxjs";
 import { describe, expect, it } from "vitest";
+import watchdog from "../../../../plugins/watchdog/index.ts";
 import { live } from "../../../../src/client/live/live-service.ts";
 import { createCredentials } from "../../../../src/client/transport/secrets.ts";
 import { VirtualClock } from "../../../../src/clock/virtual-clock.ts";
@@ -399,8 +400,8 @@ describe("A config with a standby", () => {
     ["no journal to hand over", {}, "config.standby needs a journal"],
     [
       "a watchdog, which would cancel what it goes on with",
-      { journal: { dir: "j" }, watchdog: {} },
-      "Leave one of them out",
+      { journal: { dir: "j" }, plugins: [watchdog({})] },
+      "Leave watchdog or standby out",
     ],
     [
       "a store that is none",

@@ -7,10 +7,10 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ServiceUser } from "../../client/service-port.ts";
-import { SluiceError } from "../../errors.ts";
-import type { EngineFacts } from "../../host/engine-extension.ts";
-import { defaultFolder, ownFolder } from "../../journal/own-folder.ts";
+import { SluiceError } from "sluice";
+import { defaultFolder, type EngineFacts, ownFolder, type ServiceUser } from "sluice/extension";
+
+import type { WatchdogOptions } from "./options.ts";
 
 export interface IpcAddress {
   readonly service: string;
@@ -20,19 +20,16 @@ export interface IpcAddress {
   readonly dir?: string | undefined;
 }
 
-/** The part of a config that both processes know. */
-interface MeetingConfig extends Pick<EngineFacts, "service" | "instance"> {
-  readonly watchdog?: { readonly dir?: string | undefined } | undefined;
-}
-
+/** From the config and the watchdog's options, which both processes read. */
 export const ipcAddressOf = (
-  { service, instance, watchdog }: MeetingConfig,
+  { service, instance }: Pick<EngineFacts, "service" | "instance">,
+  { dir }: Pick<WatchdogOptions, "dir">,
   users: readonly ServiceUser[],
 ): IpcAddress => ({
   service: service.baseUrl ?? service.kind,
   users: users.map(({ uid }) => uid),
   instance,
-  dir: watchdog?.dir,
+  dir,
 });
 
 /** Longer names of sockets are cut off or refused, depending on the system. */
@@ -45,7 +42,7 @@ export const ipcName = ({ service, users, instance }: IpcAddress): string =>
 const hashOf = (meeting: IpcAddress): string =>
   createHash("sha256").update(ipcName(meeting)).digest("hex").slice(0, 24);
 
-const remedy = 'Name another folder with watchdog: { dir: "…" }, the same for engine and watchdog.';
+const remedy = 'Name another folder with watchdog({ dir: "…" }), the same for engine and watchdog.';
 
 const folderOf = ({ dir = defaultFolder() }: IpcAddress): string => ownFolder(dir, remedy);
 

@@ -9,9 +9,10 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Observable, Subscription } from "rxjs";
-import type { Clock } from "../clock/clock.ts";
-import { starterBeside } from "../host/starter.ts";
-import type { Event } from "../journal/events.ts";
+import { type Event, SluiceError } from "sluice";
+import { type Clock, defineRunOption, placeOf, starter } from "sluice/extension";
+import watchdog from "./index.ts";
+import { watchdogIn } from "./options.ts";
 
 /** Gives the number of the process, where it could be started. */
 export type StartChild = (argv: readonly string[], logPath: string) => number | undefined;
@@ -33,7 +34,7 @@ const startChild: StartChild = (argv, logPath) => {
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   const log = openSync(logPath, "a", 0o600);
   try {
-    const child = spawn(process.execPath, [starterBeside(import.meta.url), ...argv], {
+    const child = spawn(process.execPath, [starter(), ...argv], {
       detached: true,
       stdio: ["ignore", log, log],
       windowsHide: true,
@@ -92,3 +93,30 @@ export const keepWatchdog = (
   again();
   return keeping;
 };
+
+/** Its process takes seconds to load on a slow machine. */
+const startWithinMs = 60_000;
+
+interface Parts {
+  /** What starts the process, for tests. */
+  readonly startChild?: StartChild;
+}
+
+export default defineRunOption({
+  configure: (config) => {
+    const { plugins = [], service } = config as { readonly plugins?: readonly unknown[]; readonly service?: unknown };
+    if (placeOf(service) === undefined) {
+      throw new SluiceError(
+        "USAGE",
+        "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.",
+      );
+    }
+    const others = plugins.filter((plugin) => (plugin as { readonly definition?: string }).definition !== "watchdog");
+    return { ...config, plugins: [...others, watchdog({ ...watchdogIn(config), startWithinMs })] };
+  },
+  beside: (engine, { clock, config, note, parts, path }) => {
+    const { instance = "main" } = config as { readonly instance?: string };
+    const { startChild: start } = parts as Parts;
+    return keepWatchdog(engine.events$, { path, instance, clock, note, start });
+  },
+});

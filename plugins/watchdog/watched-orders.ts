@@ -5,14 +5,18 @@
  * Not here: repetition of the cancels (client/cancel-all.ts), when to begin (heartbeat-monitor.ts), which order is ours (watchdog.ts).
  */
 import { map, type Observable } from "rxjs";
-import { type CancelNews, cancelAll, type Listed } from "../../client/cancel-all.ts";
-import type { Gateway } from "../../client/gateway.ts";
-import { isTurnedDown, type Outcome } from "../../client/outcome.ts";
-import { walkOrders } from "../../client/paging.ts";
-import type { Clock } from "../../clock/clock.ts";
-import type { Contract } from "../../contract/contract.ts";
-import { isCancelable } from "../../contract/profile.ts";
-import type { OrderRecord } from "../../contract/schemas.ts";
+import type { Contract, OrderRecord } from "sluice";
+import {
+  type CancelNews,
+  type Clock,
+  cancelAll,
+  type Gateway,
+  isCancelable,
+  isTurnedDown,
+  type Listed,
+  type Outcome,
+  walkOrders,
+} from "sluice/extension";
 
 export interface WatchedUser {
   readonly clock: Clock;

@@ -4,11 +4,11 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type IpcAddress, ipcPath, tripRecordPath } from "../../../../src/engine/watchdog/ipc-address.ts";
-import { socketDial, socketListen } from "../../../../src/engine/watchdog/ipc-socket.ts";
-import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
-import { fileTripRecord } from "../../../../src/engine/watchdog/trip-record.ts";
-import { temporaryFolder } from "../../../support/temporary-folder.ts";
+import { type IpcAddress, ipcPath, tripRecordPath } from "../../../plugins/watchdog/ipc-address.ts";
+import { socketDial, socketListen } from "../../../plugins/watchdog/ipc-socket.ts";
+import type { Report, Word } from "../../../plugins/watchdog/messages.ts";
+import { fileTripRecord } from "../../../plugins/watchdog/trip-record.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder("line");
 let count = 0;

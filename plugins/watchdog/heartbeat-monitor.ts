@@ -7,7 +7,7 @@
  * Not here: how silence is counted (silence.ts), what is done about it (watchdog.ts), how messages travel (ipc-socket.ts).
  */
 import type { Subscription } from "rxjs";
-import { type Clock, every } from "../../clock/clock.ts";
+import { type Clock, every } from "sluice/extension";
 import type { Connection, Receiver } from "./ipc.ts";
 import type { Report, Word } from "./messages.ts";
 import { beaten, noSilence, type Silence, tick, verdict } from "./silence.ts";

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClientOrderIds } from "../../../../src/orders/client-order-id.ts";
+import { createClientOrderIds } from "../../../src/orders/client-order-id.ts";
 
-const root = fileURLToPath(new URL("../../../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const bin = join(root, "src/cli/sluice.mjs");
 const folder = mkdtempSync(join(tmpdir(), "sluice-watchdog-"));
 // Inside the checkout, where its imports are found.
@@ -117,6 +117,7 @@ beforeAll(async () => {
   writeFileSync(
     config,
     `import { defineConfig, defineStrategy, fromEnv, live } from "sluice";
+import watchdog from "sluice/plugins/watchdog";
 import { concat, NEVER, of } from "rxjs";
 const far = (slot: string, px: string) => ({ slot, instId: "BTC-USDT-SWAP", side: "buy" as const, px, notional: "50" });
 const rests = defineStrategy({
@@ -129,7 +130,7 @@ export default defineConfig({
   strategies: [rests({})],
   instance: process.env["TEST_INSTANCE"] ?? "",
   ...(process.env["TEST_INSTANCE"]?.startsWith("anew") ? { journal: { dir: ${JSON.stringify(join(folder, "journal-"))} + process.env["TEST_INSTANCE"] } } : {}),
-  watchdog: { beatMs: 150, silenceMs: 5000, dir: ${JSON.stringify(join(folder, "meet"))} },
+  plugins: [watchdog({ beatMs: 150, silenceMs: 5000, dir: ${JSON.stringify(join(folder, "meet"))} })],
 });
 `,
   );

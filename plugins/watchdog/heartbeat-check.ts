@@ -5,11 +5,10 @@
  * not available here, only the watchdog's own side is checked.
  * Not here: whether an engine runs at all (heartbeat-monitor.ts).
  */
-import { createContract } from "../../contract/contract.ts";
-import { SluiceError } from "../../errors.ts";
-import { type CheckedConfig, checkConfig } from "../../host/config.ts";
-import { createRandom } from "../../random.ts";
+import { createContract, SluiceError } from "sluice";
+import { type CheckedConfig, checkConfig, createRandom } from "sluice/extension";
 import { type IpcAddress, ipcAddressOf } from "./ipc-address.ts";
+import { watchdogIn } from "./options.ts";
 
 interface HeartbeatCheck {
   /** The config file, as people type it. */
@@ -23,11 +22,11 @@ interface HeartbeatCheck {
 export const checkHeartbeat = ({ path, config: own, engine: theirs }: HeartbeatCheck): void => {
   const config = checkConfig(own);
   const engine = theirs === undefined ? config : checkConfig(theirs);
-  if (engine.watchdog === undefined) {
-    const which = config.watchdog === undefined ? "" : " as `sluice run` reads it";
+  if (watchdogIn(engine) === undefined) {
+    const which = watchdogIn(config) === undefined ? "" : " as `sluice run` reads it";
     throw new SluiceError(
       "CONFIG_INVALID",
-      `${path}${which} has no "watchdog", so its engine sends no heartbeat and nothing would be protected. Add \`watchdog: {}\` to it and restart the engine, or start the engine with \`sluice run ${path} --watchdog\`.`,
+      `${path}${which} has no plugin "watchdog", so its engine sends no heartbeat and nothing would be protected. Add watchdog({}) of sluice/plugins/watchdog to its plugins and restart the engine, or start the engine with \`sluice run ${path} --watchdog\`.`,
     );
   }
   if (engine === config) return;
@@ -44,7 +43,7 @@ const meetingIn = (config: CheckedConfig): IpcAddress => {
   const ignore = (): undefined => undefined;
   const contract = createContract(config.profile);
   const env = { contract, random: createRandom(config.seed), onError: ignore, onAnomaly: ignore, leave: ignore };
-  return ipcAddressOf(config, config.service.open(env).users);
+  return ipcAddressOf(config, watchdogIn(config) ?? {}, config.service.open(env).users);
 };
 
 const differencesOf = (engine: IpcAddress, watchdog: IpcAddress): readonly string[] =>
@@ -53,7 +52,7 @@ const differencesOf = (engine: IpcAddress, watchdog: IpcAddress): readonly strin
       ["service", engine.service, watchdog.service],
       ["the list of users", engine.users.join(", "), watchdog.users.join(", ")],
       ["instance", engine.instance, watchdog.instance],
-      ["watchdog.dir", engine.dir ?? "", watchdog.dir ?? ""],
+      ["dir of the watchdog", engine.dir ?? "", watchdog.dir ?? ""],
     ] as const
   )
     .filter(([, there, here]) => there !== here)

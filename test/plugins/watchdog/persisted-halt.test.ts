@@ -1,12 +1,12 @@
 /** A halt left in the journal of an engine that was taken for dead: what its next life does, and what the journal's owner never notices. */
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
-import { createPersistedHalt } from "../../../../src/engine/watchdog/persisted-halt.ts";
-import type { Disk } from "../../../../src/journal/disk.ts";
-import { readChain } from "../../../../src/journal/record-chain.ts";
-import { openWriteAheadLog } from "../../../../src/journal/write-ahead-log.ts";
-import { begun, crash, pass, resting, stop, until, type World, worldOf } from "../../../support/harness/engine.ts";
-import { memoryDisk } from "../../../support/harness/memory-disk.ts";
+import { createPersistedHalt } from "../../../plugins/watchdog/persisted-halt.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
+import type { Disk } from "../../../src/journal/disk.ts";
+import { readChain } from "../../../src/journal/record-chain.ts";
+import { openWriteAheadLog } from "../../../src/journal/write-ahead-log.ts";
+import { begun, crash, pass, resting, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
+import { memoryDisk } from "../../support/harness/memory-disk.ts";
 
 const reason = "the watchdog tripped: no beat for 15 s";
 const mine = { service: `standing halt ${process.pid}`, users: "main", instance: "main" };

@@ -4,7 +4,7 @@
  * Invariants: a line that is too long or no known message closes the connection; no message holds a key or an order.
  * Not here: the transport (ipc.ts), the reactions (heartbeat.ts, heartbeat-monitor.ts).
  */
-import { requestProblems } from "../../contract/validate.ts";
+import { requestProblems } from "sluice/extension";
 
 /** Sent by an engine. */
 export type Report =

@@ -1,24 +1,25 @@
 /** An engine whose config names a watchdog: when it beats, what it refuses, how it takes leave. */
 import { NEVER, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { inProcess } from "../../../../src/client/transport/in-process.ts";
-import type { Clock } from "../../../../src/clock/clock.ts";
-import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
-import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import type { Receiver } from "../../../../src/engine/watchdog/ipc.ts";
-import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
-import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../../../src/index.ts";
-import type { Disk } from "../../../../src/journal/disk.ts";
-import { far, strategy } from "../../../support/harness/backtest.ts";
-import { keys, venueOf } from "../../../support/harness/engine.ts";
-import { memoryDisk } from "../../../support/harness/memory-disk.ts";
+import type { Dial, Receiver } from "../../../plugins/watchdog/ipc.ts";
+import type { Report, Word } from "../../../plugins/watchdog/messages.ts";
+import { watchdogWith } from "../../../plugins/watchdog/plugin.ts";
+import { inProcess } from "../../../src/client/transport/in-process.ts";
+import type { Clock } from "../../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../../src/index.ts";
+import type { Disk } from "../../../src/journal/disk.ts";
+import { far, strategy } from "../../support/harness/backtest.ts";
+import { keys, venueOf } from "../../support/harness/engine.ts";
+import { memoryDisk } from "../../support/harness/memory-disk.ts";
 
 const setup = async ({
   realTime = true,
   watchful = true,
   watchdog = {} as object | null,
   disk = undefined as Disk | undefined,
-  watchdogWithinMs = undefined as number | undefined,
+  startWithinMs = undefined as number | undefined,
   awaitStart = true,
 } = {}) => {
   const inner = createVirtualClock(1_700_000_000_000);
@@ -61,29 +62,28 @@ const setup = async ({
   const said: Report[] = [];
   let ears: Receiver<Word> | undefined;
   let hungUp = 0;
+  const dial = (): Dial => (given) => {
+    ears = given;
+    return {
+      send: (report) => {
+        said.push(report);
+        if (report.kind === "goodbye") ears?.received({ kind: "farewell" });
+      },
+      close: () => {
+        hungUp++;
+      },
+    };
+  };
   const config = {
     service,
     // The lock of a journal is the machine's: another run of these tests must not hold it.
     instance: `w${process.pid}`,
     strategies: [strategy("s", { desired: () => wishes$ })],
-    ...(watchdog === null ? {} : { watchdog }),
+    plugins: [watchdog !== null && watchdogWith({ dial })({ ...watchdog, ...(startWithinMs && { startWithinMs }) })],
     ...(disk && { journal: { dir: "j" } }),
   };
   const engine = createEngine(config, {
     ...(disk && { openDisk: async () => disk }),
-    ...(watchdogWithinMs !== undefined && { watchdogWithinMs }),
-    dial: () => (given) => {
-      ears = given;
-      return {
-        send: (report) => {
-          said.push(report);
-          if (report.kind === "goodbye") ears?.received({ kind: "farewell" });
-        },
-        close: () => {
-          hungUp++;
-        },
-      };
-    },
   });
   await engine.load();
   const events: Event[] = [];
@@ -201,7 +201,7 @@ describe("An engine with a watchdog in its config", () => {
   });
 
   it("that must have one starts no strategy before it is connected, and tells what it waits for", async () => {
-    const { run, hear, settle, starting, types, events } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
+    const { run, hear, settle, starting, types, events } = await setup({ startWithinMs: 30_000, awaitStart: false });
     await run(25_000);
     expect(types()).not.toContain("engine.started");
     expect(events.filter(({ type }) => type === "start.waiting")).toMatchObject([
@@ -213,7 +213,7 @@ describe("An engine with a watchdog in its config", () => {
   });
 
   it("that must have one is refused its start where none connects in time", async () => {
-    const { settle, starting, types } = await setup({ watchdogWithinMs: 30_000, awaitStart: false });
+    const { settle, starting, types } = await setup({ startWithinMs: 30_000, awaitStart: false });
     await expect(settle(starting)).rejects.toThrow(
       "No watchdog has connected within 30 s, so the engine does not start: nothing was traded.",
     );
@@ -222,7 +222,7 @@ describe("An engine with a watchdog in its config", () => {
 
   it("that must have one ends its wait when it is stopped", async () => {
     const { engine, run, settle, starting, types, events } = await setup({
-      watchdogWithinMs: 30_000,
+      startWithinMs: 30_000,
       awaitStart: false,
     });
     await run(5_000);

@@ -4,25 +4,31 @@
  * Invariants: it places no orders; with --json stdout holds one line of JSON for each event and nothing else; a closed pipe does not end
  * it; a request to stop while it cancels takes effect afterwards, and a second one at once; exit code 0: no order of the engine was
  * left, 1: an order is, or may be.
- * Not here: when it acts (engine/watchdog/heartbeat-monitor.ts), what it does (client/cancel-all.ts).
+ * Not here: when it acts (heartbeat-monitor.ts), what it does (client/cancel-all.ts).
  */
 import { type Command, Option } from "commander";
 import { filter, firstValueFrom, map, merge, NEVER, type Observable, Subject, Subscription, take } from "rxjs";
-import { type Clock, every } from "../clock/clock.ts";
-import { createSystemClock } from "../clock/system-clock.ts";
-import { checkHeartbeat } from "../engine/watchdog/heartbeat-check.ts";
-import { createWatchdog, type Watchdog, type WatchdogNews, type WatchdogOptions } from "../engine/watchdog/watchdog.ts";
-import { SluiceError } from "../errors.ts";
-import { loadConfigFile } from "../host/load.ts";
-import { type CliIo, jsonText, printable } from "./io.ts";
-import { wholeFrom } from "./option-values.ts";
-import { listenForStop } from "./shutdown-signals.ts";
+import { SluiceError } from "sluice";
+import {
+  type CliIo,
+  type Clock,
+  createSystemClock,
+  defineCommand,
+  every,
+  jsonText,
+  listenForStop,
+  loadConfigFile,
+  printable,
+  wholeFrom,
+} from "sluice/extension";
+import { checkHeartbeat } from "./heartbeat-check.ts";
 import { isParentGone, unmet$ } from "./unmet-run.ts";
+import { createWatchdog, type Watchdog, type WatchdogNews, type WatchdogProcessOptions } from "./watchdog.ts";
 
-export interface WatchdogParts {
+interface WatchdogParts {
   readonly clock?: Clock;
   /** How an engine reaches it, for tests; a local socket otherwise. */
-  readonly listen?: WatchdogOptions["listen"];
+  readonly listen?: WatchdogProcessOptions["listen"];
   /** Whether the run that started it is gone, for tests; the operating system is asked otherwise. */
   readonly isGone?: () => boolean;
 }
@@ -36,7 +42,7 @@ interface Flags {
   readonly besideRun?: string | true;
 }
 
-export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogParts = {}): void => {
+const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogParts = {}): void => {
   program
     .command("watchdog")
     .description("Dead-man's switch: watch an engine's heartbeat and cancel its orders when it stops. Until Ctrl-C.")
@@ -193,3 +199,5 @@ const wordsOf = (news: WatchdogNews | Idle): string => {
         : `${many(news.gone)} gone, ${many(news.stuck)} cannot be canceled`;
   }
 };
+
+export default defineCommand("watchdog", addWatchdogCommand);

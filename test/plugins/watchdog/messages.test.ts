@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  lineSplitter,
-  type Report,
-  readReport,
-  readWord,
-  type Word,
-} from "../../../../src/engine/watchdog/messages.ts";
+import { lineSplitter, type Report, readReport, readWord, type Word } from "../../../plugins/watchdog/messages.ts";
 
 const reports: readonly Report[] = [
   { kind: "hello", version: 1, session: "ab12", beatMs: 1_000 },

@@ -3,30 +3,28 @@
  *
  * Invariants: only an engine that trades over a network on the machine's clock sends heartbeats; a backtest, a simulation and a recorded
  * session send none, and a recording notes that.
- * Not here: the heartbeat itself (engine/watchdog/heartbeat.ts).
+ * Not here: the heartbeat itself (heartbeat.ts).
  */
 import { randomBytes } from "node:crypto";
-import { SluiceError } from "../errors.ts";
-import { type WatchdogConfig, watchdogDefaults } from "../host/config.ts";
-import type { EngineExtension, ExtensionContext } from "../host/engine-extension.ts";
-import type { EngineHealth } from "../host/operator-view.ts";
-import type { EventLog } from "../journal/event-log.ts";
-import type { Heartbeat } from "./watchdog/heartbeat.ts";
-import type { Dial } from "./watchdog/ipc.ts";
-import type { IpcAddress } from "./watchdog/ipc-address.ts";
+import { type EngineHealth, SluiceError } from "sluice";
+import type { EngineExtension, EventLog, ExtensionContext } from "sluice/extension";
+import type { Heartbeat } from "./heartbeat.ts";
+import type { Dial } from "./ipc.ts";
+import type { IpcAddress } from "./ipc-address.ts";
+import type { WatchdogOptions } from "./options.ts";
 
-type Context = ExtensionContext<WatchdogConfig>;
+type Context = ExtensionContext<WatchdogOptions>;
 
 export interface WatchdogParts {
   /** How the watchdog is reached; a local socket when left out. */
   readonly dial?: ((meeting: IpcAddress) => Dial) | undefined;
-  /** The start is refused when no watchdog is connected within so many milliseconds; left out, it goes on without one and reports that. */
-  readonly startWithinMs?: number | undefined;
 }
 
 export const watchdogExtension = (context: Context, parts: WatchdogParts): EngineExtension | undefined => {
-  const { events, service } = context;
-  if (service.watchful !== true) return undefined;
+  const { decide, events, purpose, service } = context;
+  if (service.watchful !== true || purpose === "close") return undefined;
+  // A trip outlives the process: the next run starts halted.
+  events.on(["watchdog.tripped"], ({ reason }) => decide("halted", `the watchdog tripped: ${reason}`));
   const health = healthFrom(events);
   if (service.realTime === true) return beating(context, parts, health);
   return {
@@ -39,7 +37,7 @@ export const watchdogExtension = (context: Context, parts: WatchdogParts): Engin
 };
 
 const beating = (context: Context, parts: WatchdogParts, health: () => object): EngineExtension => {
-  const { events } = context;
+  const { events, options } = context;
   let heartbeat: Heartbeat | undefined;
   let isStopped = false;
   const met = async (ms: number): Promise<void> => {
@@ -63,7 +61,7 @@ const beating = (context: Context, parts: WatchdogParts, health: () => object): 
       heartbeat?.start();
       return undefined;
     },
-    synced: () => (parts.startWithinMs === undefined ? undefined : met(parts.startWithinMs)),
+    synced: () => (options.startWithinMs === undefined ? undefined : met(options.startWithinMs)),
     started: () => heartbeat?.ready(),
     refuses: (isExit) => (isExit ? undefined : heartbeat?.refused()),
     stopping: async ({ cancel, open }) => {
@@ -91,15 +89,15 @@ const openHeartbeat = async (
   { dial }: WatchdogParts,
 ): Promise<Heartbeat> => {
   const [beats, addresses, sockets] = await Promise.all([
-    import("./watchdog/heartbeat.ts"),
-    import("./watchdog/ipc-address.ts"),
-    import("./watchdog/ipc-socket.ts"),
+    import("./heartbeat.ts"),
+    import("./ipc-address.ts"),
+    import("./ipc-socket.ts"),
   ]);
   return new beats.Heartbeat({
     clock: service.clock,
     journal: events,
-    dial: (dial ?? sockets.socketDial)(addresses.ipcAddressOf({ ...config, watchdog: options }, service.users)),
-    beatMs: options.beatMs ?? watchdogDefaults.beatMs,
+    dial: (dial ?? sockets.socketDial)(addresses.ipcAddressOf(config, options, service.users)),
+    beatMs: options.beatMs,
     session: randomBytes(8).toString("hex"),
     open: () => accounts().reduce((count, { openOrders }) => count + openOrders(), 0),
     halt,

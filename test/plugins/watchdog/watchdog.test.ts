@@ -1,15 +1,15 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { Subject } from "rxjs";
 import { describe, expect, it, vi } from "vitest";
+import watchdog, { watchdogIn } from "../../../plugins/watchdog/index.ts";
+import type { Listen, Receiver } from "../../../plugins/watchdog/ipc.ts";
+import type { Report } from "../../../plugins/watchdog/messages.ts";
+import { keepWatchdog } from "../../../plugins/watchdog/run-option.ts";
 import { main } from "../../../src/cli/main.ts";
-import { keepWatchdog } from "../../../src/cli/watchdog-child.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import type { Listen, Receiver } from "../../../src/engine/watchdog/ipc.ts";
-import type { Report } from "../../../src/engine/watchdog/messages.ts";
 import { checkConfig } from "../../../src/host/config.ts";
-import { starterBeside } from "../../../src/host/starter.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -20,10 +20,13 @@ const file = (name: string, text: string): string => {
   writeFileSync(path, text);
   return path;
 };
+/** The plugin as data, as this file imports no package. */
+const beating = (dir = "undefined"): string =>
+  `plugins: [{ kind: "plugin", name: "watchdog", definition: "watchdog", start: () => {}, options: { beatMs: 1000, silenceMs: 15000, scope: "instance", dir: ${dir} } }],`;
 /** A service that lists nothing, and refuses everything where asked to. */
 const service = (
   over = "",
-  beats: string = "watchdog: {},",
+  beats: string = beating(),
 ) => `import { of, NEVER } from ${JSON.stringify(import.meta.resolve("rxjs"))};
 import { createSystemClock } from ${JSON.stringify(fileURLToPath(new URL("../../../src/clock/system-clock.ts", import.meta.url)))};
 const ok = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };
@@ -44,11 +47,8 @@ const refused = file(
   service('{ status: 401, headers: {}, body: { code: "50004", msg: "who?", data: [] } }'),
 );
 const unbeaten = file("unbeaten", service("", ""));
-const unbeatenRun = file("unbeaten-run", service("", '...(command === "watchdog" ? { watchdog: {} } : {}),'));
-const elsewhere = file(
-  "elsewhere",
-  service("", 'watchdog: { dir: command }, instance: command === "run" ? "one" : "main",'),
-);
+const unbeatenRun = file("unbeaten-run", service("", `...(command === "watchdog" ? { ${beating()} } : {}),`));
+const elsewhere = file("elsewhere", service("", `${beating("command")} instance: command === "run" ? "one" : "main",`));
 const keyless = file(
   "keyless",
   service()
@@ -110,14 +110,14 @@ describe("sluice watchdog", () => {
       "a config whose engine sends no heartbeat",
       [unbeaten],
       2,
-      /has no "watchdog".*Add `watchdog: \{\}` to it and restart the engine/,
+      /has no plugin "watchdog".*Add watchdog\(\{\}\) of sluice\/plugins\/watchdog to its plugins and restart the engine/,
     ],
-    ["a config whose engine alone has none", [unbeatenRun], 2, /as `sluice run` reads it has no "watchdog"/],
+    ["a config whose engine alone has none", [unbeatenRun], 2, /as `sluice run` reads it has no plugin "watchdog"/],
     [
       "an engine that sends its heartbeat elsewhere",
       [elsewhere],
       2,
-      /would not receive the heartbeat of its engine: instance is "one" for `sluice run` and "main" for `sluice watchdog`; watchdog\.dir is "run" for .* and "watchdog" for/,
+      /would not receive the heartbeat of its engine: instance is "one" for `sluice run` and "main" for `sluice watchdog`; dir of the watchdog is "run" for .* and "watchdog" for/,
     ],
     ["no config", [join(folder, "nowhere.mjs")], 2, /no such file/],
   ])("refuses %s", async (_, argv, code, message) => {
@@ -242,32 +242,27 @@ describe("sluice run --watchdog", () => {
   });
 });
 
-describe("config.watchdog", () => {
-  const configWith = (watchdog: object) =>
-    checkConfig({ service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }], watchdog });
-  it("takes the defaults from an empty object and leaves other configs alone", () => {
-    expect(configWith({}).watchdog).toEqual({});
-    expect(
-      checkConfig({ service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }] }),
-    ).not.toHaveProperty("watchdog");
+describe("The options of the watchdog", () => {
+  const configWith = (plugins: readonly unknown[]) =>
+    checkConfig({ service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }], plugins });
+  const made = (options: object) => configWith([watchdog(options as never)]);
+  it("have defaults, and are found in a config with nested lists", () => {
+    expect(watchdogIn(made({}))).toEqual({ beatMs: 1_000, silenceMs: 15_000, scope: "instance" });
+    expect(watchdogIn({ plugins: [false, [[watchdog({ beatMs: 500 })]]] })).toMatchObject({ beatMs: 500 });
+    expect(watchdogIn(configWith([]))).toBeUndefined();
   });
   it.each([
     [{ silenceMs: 2_000 }, /silenceMs 2000 is less than three times beatMs 1000\. Write silenceMs: 3000 or more/],
     [{ beatMs: 1 }, /beatMs/],
     [{ scope: "all" }, /scope/],
     [{ silence: 5 }, /"silence"/],
-  ])("%o is refused", (watchdog, message) => {
-    expect(() => configWith(watchdog)).toThrow(message);
+  ])("%o are refused", (options, message) => {
+    expect(() => made(options)).toThrow(message);
   });
-});
-
-it("The starter of its process is beside it in a checkout, and beside the sources in a package", () => {
-  const checkout = new URL("../../../src/cli/watchdog-child.ts", import.meta.url).href;
-  expect(starterBeside(checkout)).toBe(fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url)));
-  const starter = join(folder, "package", "src", "cli", "sluice.mjs");
-  mkdirSync(join(starter, ".."), { recursive: true });
-  writeFileSync(starter, "");
-  const built = pathToFileURL(join(folder, "package", "dist", "cli", "watchdog-child.js")).href;
-  expect(starterBeside(built)).toBe(starter);
-  expect(existsSync(starterBeside(built))).toBe(true);
+  it("stand in the plugins, and the key of earlier versions is refused with what to write", () => {
+    const old = { service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }], watchdog: {} };
+    expect(() => checkConfig(old)).toThrow(
+      'config.watchdog: this is a plugin now. Write plugins: [watchdog({ … })] with watchdog from "sluice/plugins/watchdog".',
+    );
+  });
 });

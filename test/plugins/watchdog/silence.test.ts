@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { beaten, noSilence, tick, verdict } from "../../../../src/engine/watchdog/silence.ts";
+import { beaten, noSilence, tick, verdict } from "../../../plugins/watchdog/silence.ts";
 
 const ticks = (count: number, ms: number, from = noSilence) =>
   Array.from({ length: count }).reduce((silence: typeof from) => tick(silence, ms), from);

@@ -8,23 +8,25 @@
  */
 import { resolve } from "node:path";
 import { firstValueFrom, map, merge, type Subscription, takeUntil } from "rxjs";
-import type { CancelNews } from "../../client/cancel-all.ts";
-import { createGateway } from "../../client/gateway.ts";
-import type { OpenService } from "../../client/service-port.ts";
-import { after } from "../../clock/clock.ts";
-import { createContract } from "../../contract/contract.ts";
-import { SluiceError } from "../../errors.ts";
-import { type CheckedConfig, checkConfig, watchdogDefaults } from "../../host/config.ts";
-import { EventLog } from "../../journal/event-log.ts";
-import { createClientOrderIds } from "../../orders/client-order-id.ts";
-import { createRandom } from "../../random.ts";
-import { layersOf } from "../../scheduler/quota/layers.ts";
-import { createLedger } from "../../scheduler/quota/ledger.ts";
-import { createScheduler } from "../../scheduler/scheduler.ts";
+import { createContract, type OpenService, SluiceError } from "sluice";
+import {
+  after,
+  type CancelNews,
+  type CheckedConfig,
+  checkConfig,
+  createClientOrderIds,
+  createGateway,
+  createLedger,
+  createRandom,
+  createScheduler,
+  EventLog,
+  layersOf,
+} from "sluice/extension";
 import { HeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
 import type { Listen } from "./ipc.ts";
 import { ipcAddressOf, tripRecordPath } from "./ipc-address.ts";
 import { socketListen } from "./ipc-socket.ts";
+import { watchdogDefaults, watchdogIn } from "./options.ts";
 import {
   createPersistedHalt,
   type HaltState,
@@ -48,7 +50,7 @@ export type WatchdogNews =
    */
   | { readonly kind: "over"; readonly gone: number; readonly stuck: number; readonly halt?: HaltState };
 
-export interface WatchdogOptions {
+export interface WatchdogProcessOptions {
   /** Instead of the config's. */
   readonly silenceMs?: number;
   /** Orders of the engine's instance, or every order of the users. Default `instance`. */
@@ -86,10 +88,10 @@ const proofMsMax = 20_000;
 const persistedHaltOf = (
   config: CheckedConfig,
   { clock, users }: OpenService,
-  { openDisk }: WatchdogOptions,
+  { openDisk }: WatchdogProcessOptions,
 ): PersistedHalt | undefined => {
   if (config.journal === undefined) return undefined;
-  const { service, users: uids, instance } = ipcAddressOf(config, users);
+  const { service, users: uids, instance } = ipcAddressOf(config, {}, users);
   const owner = { service, users: uids.join(", "), instance };
   return createPersistedHalt({ clock, dir: resolve(config.journal.dir), owner, openDisk });
 };
@@ -132,7 +134,10 @@ const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]):
 };
 
 /** Whether the keys suffice, as far as that can be checked without canceling anything. */
-const prove = async ({ uid, clock, gateway, ...door }: Door, report: WatchdogOptions["report"]): Promise<void> => {
+const prove = async (
+  { uid, clock, gateway, ...door }: Door,
+  report: WatchdogProcessOptions["report"],
+): Promise<void> => {
   if (gateway.keysFor("cancelBatch").length === 0) throw useless(uid, "no key has the permission to cancel");
   const listing$ = listOpen({ gateway, isOurs: door.isOurs }).pipe(takeUntil(after(clock, proofMsMax)));
   const listed = await firstValueFrom(listing$, {
@@ -143,7 +148,11 @@ const prove = async ({ uid, clock, gateway, ...door }: Door, report: WatchdogOpt
   else report({ kind: "unproved", user: uid, why: listed.why });
 };
 
-const proveAll = async (opened: Opened, isOurs: Door["isOurs"], report: WatchdogOptions["report"]): Promise<void> => {
+const proveAll = async (
+  opened: Opened,
+  isOurs: Door["isOurs"],
+  report: WatchdogProcessOptions["report"],
+): Promise<void> => {
   // Loaded now, and not when it has to act.
   await opened.service.load?.();
   await Promise.all(doorsOf(opened, isOurs).map((door) => prove(door, report)));
@@ -159,7 +168,7 @@ interface CancelingParts {
   readonly opened: Opened;
   readonly tripRecord: TripRecord;
   readonly halt: PersistedHalt | undefined;
-  readonly report: WatchdogOptions["report"];
+  readonly report: WatchdogProcessOptions["report"];
 }
 
 /** What is done after a trip: one canceling at a time, with its record for the next run. */
@@ -225,15 +234,16 @@ class Canceling {
   }
 }
 
-export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchdog => {
+export const createWatchdog = (input: unknown, options: WatchdogProcessOptions): Watchdog => {
   const { report } = options;
   const opened = openFor(input);
   const { config, service } = opened;
-  const { scope, silenceMs } = { ...watchdogDefaults, ...config.watchdog, ...options };
+  const own = watchdogIn(config) ?? watchdogDefaults;
+  const { scope, silenceMs } = { ...own, ...options };
   const ids = createClientOrderIds(config.instance);
   const isOfInstance: Door["isOurs"] = ({ clOrdId }): boolean => ids.read(clOrdId) !== undefined;
   const isOurs: Door["isOurs"] = scope === "user" ? () => true : isOfInstance;
-  const address = ipcAddressOf(config, service.users);
+  const address = ipcAddressOf(config, own, service.users);
   const tripRecord = options.tripRecord ?? fileTripRecord(tripRecordPath(address));
   const halt = persistedHaltOf(config, service, options);
   const canceling = new Canceling({ opened, tripRecord, halt, report });

@@ -6,7 +6,7 @@
  * Not here: what is done then (watchdog.ts), a run that ends in order (watchdog-child.ts).
  */
 import { filter, map, type Observable, scan, take } from "rxjs";
-import { type Clock, every } from "../clock/clock.ts";
+import { type Clock, every } from "sluice/extension";
 
 interface UnmetOptions {
   readonly clock: Clock;

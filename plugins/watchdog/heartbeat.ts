@@ -7,8 +7,7 @@
  * Not here: what the watchdog does (heartbeat-monitor.ts), detection of a dead process (only the watchdog can).
  */
 import { firstValueFrom, ReplaySubject, Subject, type Subscription, takeUntil } from "rxjs";
-import { after, type Clock, every } from "../../clock/clock.ts";
-import type { EventLog } from "../../journal/event-log.ts";
+import { after, type Clock, type EventLog, every } from "sluice/extension";
 import type { Connection, Dial } from "./ipc.ts";
 import type { Report, Word } from "./messages.ts";
 

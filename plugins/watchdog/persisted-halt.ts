@@ -11,12 +11,16 @@
  */
 import { existsSync } from "node:fs";
 import { defer, from, repeat, type Subscription, takeWhile } from "rxjs";
-import { after, type Clock } from "../../clock/clock.ts";
-import { isSluiceError } from "../../errors.ts";
-import { createDecisions, type DecisionRecord } from "../../journal/decisions.ts";
-import type { Disk } from "../../journal/disk.ts";
-import { fileDisk } from "../../journal/file-disk.ts";
-import { openWriteAheadLog } from "../../journal/write-ahead-log.ts";
+import { isSluiceError } from "sluice";
+import {
+  after,
+  type Clock,
+  createDecisions,
+  type DecisionRecord,
+  type Disk,
+  fileDisk,
+  openWriteAheadLog,
+} from "sluice/extension";
 
 export interface PersistedHaltOptions {
   readonly clock: Clock;

@@ -6,8 +6,8 @@
  */
 import { chmodSync, rmSync } from "node:fs";
 import net from "node:net";
-import { isSluiceError, SluiceError } from "../../errors.ts";
-import { holdLock } from "../../journal/process-lock.ts";
+import { isSluiceError, SluiceError } from "sluice";
+import { holdLock } from "sluice/extension";
 import type { Connection, Dial, Listen, Receiver } from "./ipc.ts";
 import { type IpcAddress, ipcName, ipcPath } from "./ipc-address.ts";
 import { lineSplitter, type Report, readReport, readWord, type Word } from "./messages.ts";

@@ -2,23 +2,23 @@
 import { resolve } from "node:path";
 import { NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { inProcess } from "../../../../src/client/transport/in-process.ts";
-import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
-import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import type { WireRequest, WireResponse } from "../../../../src/contract/transport.ts";
-import type { Listen, Receiver } from "../../../../src/engine/watchdog/ipc.ts";
-import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
-import type { TripRecord } from "../../../../src/engine/watchdog/trip-record.ts";
-import { createWatchdog, type WatchdogNews, type WatchdogOptions } from "../../../../src/engine/watchdog/watchdog.ts";
-import { SluiceError } from "../../../../src/errors.ts";
-import { createContract, type ProfileOverrides, type ServiceSpec } from "../../../../src/index.ts";
-import type { Disk } from "../../../../src/journal/disk.ts";
-import { readChain } from "../../../../src/journal/record-chain.ts";
-import { openWriteAheadLog } from "../../../../src/journal/write-ahead-log.ts";
-import { createClientOrderIds } from "../../../../src/orders/client-order-id.ts";
-import { createVenue } from "../../../../src/venue.ts";
-import { btc, strategy, swap } from "../../../support/harness/backtest.ts";
-import { memoryDisk } from "../../../support/harness/memory-disk.ts";
+import type { Listen, Receiver } from "../../../plugins/watchdog/ipc.ts";
+import type { Report, Word } from "../../../plugins/watchdog/messages.ts";
+import type { TripRecord } from "../../../plugins/watchdog/trip-record.ts";
+import { createWatchdog, type WatchdogNews, type WatchdogProcessOptions } from "../../../plugins/watchdog/watchdog.ts";
+import { inProcess } from "../../../src/client/transport/in-process.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { WireRequest, WireResponse } from "../../../src/contract/transport.ts";
+import { SluiceError } from "../../../src/errors.ts";
+import { createContract, type ProfileOverrides, type ServiceSpec } from "../../../src/index.ts";
+import type { Disk } from "../../../src/journal/disk.ts";
+import { readChain } from "../../../src/journal/record-chain.ts";
+import { openWriteAheadLog } from "../../../src/journal/write-ahead-log.ts";
+import { createClientOrderIds } from "../../../src/orders/client-order-id.ts";
+import { createVenue } from "../../../src/venue.ts";
+import { btc, strategy, swap } from "../../support/harness/backtest.ts";
+import { memoryDisk } from "../../support/harness/memory-disk.ts";
 
 type Spoil = (request: WireRequest, answer: () => WireResponse, at: number) => WireResponse | undefined;
 
@@ -27,7 +27,7 @@ interface Given {
   readonly permissions?: readonly string[];
   readonly profile?: ProfileOverrides;
   readonly spoil?: Spoil;
-  readonly options?: Partial<WatchdogOptions>;
+  readonly options?: Partial<WatchdogProcessOptions>;
   readonly watchful?: boolean;
   readonly journal?: { readonly dir: string };
 }

@@ -1,0 +1,13 @@
+/**
+ * Dead-man's switch: a second process, `sluice watchdog`, cancels an engine's orders when its heartbeat stops.
+ *
+ * Not here: the heartbeat (heartbeat.ts), what the other process does (watchdog.ts).
+ *
+ * @module sluice/plugins/watchdog
+ */
+import { watchdogWith } from "./plugin.ts";
+
+export type { WatchdogOptions } from "./options.ts";
+export { watchdogIn } from "./options.ts";
+
+export default watchdogWith();

@@ -1,0 +1,62 @@
+/**
+ * Options of the watchdog, as the engine and the watchdog's own process read them from one config.
+ */
+import { SluiceError } from "sluice";
+
+/** Times are milliseconds. */
+export interface WatchdogOptions {
+  /** Interval of the heartbeat. */
+  readonly beatMs: number;
+  /** Silence after which the watchdog cancels; at least three beats. */
+  readonly silenceMs: number;
+  /** What it cancels: orders of this instance, or every order of the users. */
+  readonly scope: "instance" | "user";
+  /** Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left out. */
+  readonly dir?: string;
+  /** The start is refused when no watchdog is connected within so long; left out, it goes on without one and reports that. */
+  readonly startWithinMs?: number;
+}
+
+/**
+ * Fifteen beats: a garbage collection, a slow disk or a supervisor's restart must not trip the watchdog, and quotes left alone for
+ * longer cost more than placing them again. `instance`: orders of other clients are not canceled.
+ */
+const defaults = { beatMs: 1_000, silenceMs: 15_000, scope: "instance" } as const;
+
+export const watchdogSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    /** Interval of the heartbeat, in milliseconds. */
+    beatMs: { type: "number", minimum: 50, maximum: 60_000, default: defaults.beatMs },
+    /** Silence after which the watchdog cancels, in milliseconds; at least three beats. */
+    silenceMs: { type: "number", minimum: 500, maximum: 3_600_000, default: defaults.silenceMs },
+    /** What it cancels: orders of this instance, or every order of the users. */
+    scope: { type: "string", enum: ["instance", "user"], default: defaults.scope },
+    /** Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left out. */
+    dir: { type: "string", minLength: 1 },
+    /** The start is refused when no watchdog is connected within so many milliseconds; left out, it goes on without one and reports that. */
+    startWithinMs: { type: "number", minimum: 1, maximum: 3_600_000 },
+  },
+} as const;
+
+/** A single beat may be late or lost. */
+export const checkBeats = ({ beatMs, silenceMs }: WatchdogOptions): void => {
+  if (silenceMs >= 3 * beatMs) return;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `watchdog: silenceMs ${silenceMs} is less than three times beatMs ${beatMs}. Write silenceMs: ${3 * beatMs} or more, or a shorter beatMs.`,
+  );
+};
+
+/** Options of the watchdog among the plugins of a config; undefined where it has none. */
+export const watchdogIn = (config: unknown): WatchdogOptions | undefined => {
+  const { plugins } = config as { readonly plugins?: readonly unknown[] };
+  const found = (plugins ?? [])
+    .flat(Number.POSITIVE_INFINITY)
+    .find((plugin) => (plugin as { readonly definition?: unknown } | undefined)?.definition === "watchdog");
+  return (found as { readonly options: WatchdogOptions } | undefined)?.options;
+};
+
+/** Of a config without the plugin, for a watchdog that a run started. */
+export const watchdogDefaults: WatchdogOptions = defaults;

@@ -1,0 +1,22 @@
+/**
+ * The watchdog as a plugin: checks its options against the config and adds the heartbeat to the engine.
+ */
+import { definePlugin, SluiceError } from "sluice";
+import { type WatchdogParts, watchdogExtension } from "./extension.ts";
+import { checkBeats, type WatchdogOptions, watchdogSchema } from "./options.ts";
+
+/** `parts` replaces parts of it, for tests. */
+export const watchdogWith = (parts: WatchdogParts = {}) =>
+  definePlugin({
+    name: "watchdog",
+    options: watchdogSchema,
+    check: ({ plugins, standby }, options) => {
+      checkBeats(options as WatchdogOptions);
+      if (standby === undefined && plugins.every(({ definition }) => definition !== "standby")) return;
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        "config.plugins: a watchdog cancels the orders that the standby goes on with. Leave watchdog or standby out.",
+      );
+    },
+    extend: (engine) => watchdogExtension({ ...engine, options: engine.options as WatchdogOptions }, parts),
+  });
