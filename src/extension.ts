@@ -9,7 +9,7 @@ export { delaysMin } from "./backtest/latency.ts";
 export { cutTape } from "./backtest/sweep/cut.ts";
 export { type PushedFixture, pushFixtures } from "./backtest/sweep/workers/fixture-source.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";
-export { defineRunOption } from "./cli/define-run-option.ts";
+export { defineRunOption, type RunOption, type RunSurroundings } from "./cli/define-run-option.ts";
 export { fixtureSummary } from "./cli/fixture-summary.ts";
 export { type CliIo, colourOf, inkOf, jsonText, printable, transientLine } from "./cli/io.ts";
 export { durationOf, namesOf, secondsOf, seedOf, wholeFrom, wholeIn } from "./cli/option-values.ts";
