@@ -20,8 +20,15 @@ interface Ended {
   readonly err: string;
 }
 
-/** The real program in the folder of a stranger. `closeOut` reads nothing, as `| head -0` would. */
-const sluice = (argv: readonly string[], closeOut = false): Promise<Ended> =>
+interface Watched {
+  /** Reads nothing, as `| head -0` would. */
+  readonly closeOut?: boolean;
+  /** Sends Ctrl-C when stdout has this text. */
+  readonly stopAt?: string;
+}
+
+/** The real program in the folder of a stranger. */
+const sluice = (argv: readonly string[], { closeOut = false, stopAt }: Watched = {}): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...argv], {
       cwd: folder,
@@ -31,6 +38,7 @@ const sluice = (argv: readonly string[], closeOut = false): Promise<Ended> =>
     if (closeOut) child.stdout.destroy();
     child.stdout.on("data", (chunk: Buffer) => {
       ended.out += chunk.toString();
+      if (stopAt !== undefined && ended.out.includes(stopAt)) child.kill("SIGINT");
     });
     child.stderr.on("data", (chunk: Buffer) => {
       ended.err += chunk.toString();
@@ -51,7 +59,18 @@ describe("The program itself", () => {
   });
 
   it("ends quietly when nobody reads", async () => {
-    expect(await sluice(["--help"], true)).toEqual({ code: 0, out: "", err: "" });
+    expect(await sluice(["--help"], { closeOut: true })).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  it("closes the page of a recorded run at Ctrl-C, and ends as done", async () => {
+    const events = file(
+      "events.ndjson",
+      '{"seq":0,"at":0,"type":"engine.ready"}\n{"seq":1,"at":1000,"type":"engine.stopped"}\n',
+    );
+    const { code, out, err } = await sluice(["ui", events], { stopAt: "Press Ctrl-C" });
+    expect(out).toMatch(/^Open http:/);
+    expect(err).not.toContain("unsettled");
+    expect(code).toBe(0);
   });
 
   it.each([

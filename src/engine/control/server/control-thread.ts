@@ -98,6 +98,8 @@ export class ControlThread {
   async close(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
+    // The process stays alive until the thread has ended, because the caller waits for that.
+    this.#worker.ref();
     const closed = new Promise<void>((resolve) => this.#worker.once("exit", () => resolve()));
     this.#worker.postMessage({ kind: "close" } satisfies ToPort);
     await closed;
