@@ -74,3 +74,16 @@ export type { MonthReturn, Returns, RollingFigures, SingleReturns } from "./repo
 export type { TradeLists, TradeRecord } from "./report/trade-list.ts";
 export type { TradeReport } from "./report/trades.ts";
 export type { FillVolume, Queue } from "./venue/queue-model.ts";
+export {
+  createVenue,
+  type Fees,
+  type FeeTier,
+  type Fill,
+  type Funding,
+  type Liquidation,
+  type Venue,
+  type VenueInstrument,
+  type VenueOptions,
+  type VenueRequest,
+  type VenueResponse,
+} from "./venue/venue.ts";

@@ -6,6 +6,8 @@
  * @module sluice/extension
  */
 export { delaysMin } from "./backtest/latency.ts";
+export type { MarketBoard } from "./backtest/serve/market-board.ts";
+export { type MarketReplayOptions, replayMarket } from "./backtest/serve/market-replay.ts";
 export { cutTape } from "./backtest/sweep/cut.ts";
 export { type PushedFixture, pushFixtures } from "./backtest/sweep/workers/fixture-source.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";

@@ -6,9 +6,9 @@
  * Not here: prices and quantities of the day (matching-engine.ts).
  */
 
-import { shortFields } from "../contract/documents/published.ts";
 import { type InstType, parseInstId } from "../contract/inst-id.ts";
 import type { FeeCurrency, Profile } from "../contract/profile.ts";
+import { shortFields } from "../contract/short-fields.ts";
 import { SluiceError } from "../errors.ts";
 import { type Amount, one, readAmount, type Step, spell, stepOf } from "./money.ts";
 

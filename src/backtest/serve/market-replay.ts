@@ -7,19 +7,20 @@
  * after `stop` nothing is played and no timer is left; when a tape that is not looped has ended, what it showed last stays.
  * Bars shown begin with the clock's minutes. Recorded ones of a minute are shown as such where nothing finer was recorded and the
  * speed is 1; the first row then waits for the minute that lets its bar end with one. All others are made of the trades shown.
- * Not here: deliveries to strategies (backtest/paper-player.ts), sockets (venue/server/).
+ * Not here: deliveries to strategies (backtest/paper-player.ts), sockets (the served venue).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import { SluiceError } from "../../errors.ts";
 import { type CandleSeries, type Tape, timeAt } from "../../market/tape/tape.ts";
-import type { PublicChannels } from "../../venue/server/public-channels.ts";
 import type { Venue } from "../../venue/venue.ts";
 import { isPlayed } from "../candle-prints.ts";
 import { type RowTaker, rowTakers } from "../row-dispatch.ts";
+import type { MarketBoard } from "./market-board.ts";
 import { minuteMs, ReplayBars } from "./replay-bars.ts";
 import { createReplayFeed, type ReplayFeed } from "./replay-feed.ts";
 import { createScaledClock, type ScaledClock } from "./scaled-clock.ts";
 
+/** Pace of a replayed market. */
 export interface MarketReplayOptions {
   /** How many times faster than recorded. Default 1. */
   readonly speed?: number;
@@ -27,11 +28,16 @@ export interface MarketReplayOptions {
   readonly loop?: boolean;
 }
 
-/** `clock` is the one the venue runs on; the venue lists the tape's instruments with the tape's steps. */
+/**
+ * Plays a tape to a venue and shows it on a board, in real time, until it is stopped.
+ *
+ * @param venue - lists the tape's instruments with the tape's steps
+ * @param clock - the one that the venue runs on
+ */
 export const replayMarket = (
   tape: Tape,
   venue: Venue,
-  board: PublicChannels,
+  board: MarketBoard,
   clock: Clock,
   { speed = 1, loop = false }: MarketReplayOptions = {},
 ): { stop(): void } => {
@@ -57,7 +63,7 @@ class MarketReplay {
   #round = 0;
   #stopped = false;
 
-  constructor(tape: Tape, venue: Venue, board: PublicChannels, clock: Clock, speed: number, loop: boolean) {
+  constructor(tape: Tape, venue: Venue, board: MarketBoard, clock: Clock, speed: number, loop: boolean) {
     this.#tape = tape;
     this.#venue = venue;
     this.#clock = clock;

@@ -12,8 +12,8 @@ import type { Side } from "../../contract/profile.ts";
 import { BookSide } from "../../market/book-side.ts";
 import type { Series, Tape, TapeInstrument } from "../../market/tape/tape.ts";
 import { type Scale, scaleOf } from "../../market/views.ts";
-import type { PublicChannels } from "../../venue/server/public-channels.ts";
 import type { Venue } from "../../venue/venue.ts";
+import type { MarketBoard } from "./market-board.ts";
 import type { ReplayBars } from "./replay-bars.ts";
 
 export interface ReplayFeed {
@@ -53,7 +53,7 @@ const openingOf = (series: readonly Series[]): Shown["opening"] => {
 
 /** Shows a level on its channel, and keeps it in the book from which later levels are taken away. */
 const showLevel = (
-  board: PublicChannels,
+  board: MarketBoard,
   { scale, book }: Shown,
   side: Side,
   px: number,
@@ -65,14 +65,14 @@ const showLevel = (
 };
 
 /** The one level of a side that a quote shows. */
-const showBest = (board: PublicChannels, one: Shown, side: Side, px: number, qty: number, at: number): void => {
+const showBest = (board: MarketBoard, one: Shown, side: Side, px: number, qty: number, at: number): void => {
   const { best } = one.book[side];
   if (best !== undefined && (best[0] !== px || qty === 0)) showLevel(board, one, side, best[0], 0, at);
   if (qty > 0 && (best?.[0] !== px || best[1] !== qty)) showLevel(board, one, side, px, qty, at);
 };
 
 const tell = (
-  board: PublicChannels,
+  board: MarketBoard,
   { scale, last }: Shown,
   [bidPx, bidQty]: Level,
   [askPx, askQty]: Level,
@@ -87,7 +87,7 @@ const tell = (
 const noLevel: Level = [0, 0];
 
 /** Publishes the top of a book without quotes, when it has moved. */
-const tellTop = (board: PublicChannels, one: Shown, at: number): void => {
+const tellTop = (board: MarketBoard, one: Shown, at: number): void => {
   const { buy, sell } = one.book;
   const [bid, ask] = [buy.best ?? noLevel, sell.best ?? noLevel];
   const top = [...bid, ...ask].join(" ");
@@ -99,7 +99,7 @@ const tellTop = (board: PublicChannels, one: Shown, at: number): void => {
 export const createReplayFeed = (
   tape: Tape,
   venue: Venue,
-  board: PublicChannels,
+  board: MarketBoard,
   clock: Clock,
   barsOf: (scale: Scale, instrument: number) => ReplayBars,
 ): ReplayFeed => {

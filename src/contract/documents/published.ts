@@ -9,6 +9,7 @@ import type { Contract } from "../contract.ts";
 import { pagePatterns } from "../limits.ts";
 import type { Profile } from "../profile.ts";
 import * as schemas from "../schemas.ts";
+import { shortFields } from "../short-fields.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -19,17 +20,6 @@ const formatNotes = {
   "inst-id": "BASE-QUOTE for spot, BASE-QUOTE-SWAP for perpetual swaps.",
 } as const;
 
-/** How instrument fields are spelled where the profile says `short`. */
-export const shortFields: Readonly<Record<string, string>> = {
-  baseCurrency: "baseCcy",
-  quoteCurrency: "quoteCcy",
-  settleCurrency: "settleCcy",
-  tickSize: "tickSz",
-  lotSize: "lotSz",
-  minSize: "minSz",
-  contractValue: "ctVal",
-  maxLeverage: "lever",
-};
 const plainResult: Readonly<Record<string, string>> = { sCode: "code", sMsg: "msg" };
 
 /** A copy in which everything that has a format says what it means. */

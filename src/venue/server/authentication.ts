@@ -10,11 +10,11 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { tooLargeStatus } from "../../contract/documents/failures.ts";
 import { limitedStatus } from "../../contract/limits.ts";
+import type { Listings } from "../late-listings.ts";
 import { badRequest, isRefusal, type Refusal, unauthenticated } from "../responses.ts";
 import type { Venue, VenueRequest, VenueResponse } from "../venue.ts";
 import type { Faults } from "./faults.ts";
 import type { Keyring } from "./keyring.ts";
-import type { Listings } from "./late-listings.ts";
 import { type Body, bodyBytesMax, isUnreadable, jsonOf, queryOf, type Target } from "./parse-request.ts";
 import type { Call, KeyProblem, Question, Speech } from "./served-dialect.ts";
 

@@ -6,6 +6,7 @@
  * Not here: what may be written (fault-plan.ts), what a fault does (http-faults.ts, the sockets).
  */
 import type { Clock } from "../../clock/clock.ts";
+import { createServiceClock } from "../../clock/service-clock.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import { createRandom, type Random } from "../../random.ts";
 import {
@@ -16,7 +17,6 @@ import {
   type SocketFaultKind,
   type SocketFaultRule,
 } from "./fault-plan.ts";
-import { createServiceClock } from "./service-clock.ts";
 
 export type { FaultPlan } from "./fault-plan.ts";
 

@@ -1,11 +1,11 @@
 /** What may be written in a fault plan, and the calendar it moves. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createServiceClock } from "../../../src/clock/service-clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createRandom } from "../../../src/random.ts";
 import { httpFaults, parseFaultPlan, socketFaults } from "../../../src/venue/server/fault-plan.ts";
 import { createFaults, type FaultPlan } from "../../../src/venue/server/faults.ts";
-import { createServiceClock } from "../../../src/venue/server/service-clock.ts";
 import { type Call, keys, serverSetting, startAt } from "../../support/harness/server.ts";
 
 describe("A fault plan", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import { lateListings } from "../../../src/venue/server/late-listings.ts";
+import { lateListings } from "../../../src/venue/late-listings.ts";
 import { setting, swap } from "../../support/harness/venue.ts";
 
 const cancelPath = "trade/cancel-batch-orders";

@@ -6,16 +6,16 @@
  * service would have shown it.
  * Not here: getOrder, which is always up to date, as where listings come from a copy of the books.
  */
-import type { Clock } from "../../clock/clock.ts";
-import type { Contract } from "../../contract/contract.ts";
-import type { EndpointName } from "../../contract/endpoints.ts";
-import { instTypeOf } from "../../contract/inst-id.ts";
-import { paging } from "../../contract/limits.ts";
-import type { Profile } from "../../contract/profile.ts";
-import type { OrderRecord } from "../../contract/schemas.ts";
-import { isActive } from "../../contract/schemas.ts";
-import { isZero } from "../../decimal.ts";
-import type { Venue, VenueResponse } from "../venue.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { EndpointName } from "../contract/endpoints.ts";
+import { instTypeOf } from "../contract/inst-id.ts";
+import { paging } from "../contract/limits.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import { isActive } from "../contract/schemas.ts";
+import { isZero } from "../decimal.ts";
+import type { Venue, VenueResponse } from "./venue.ts";
 
 export interface Listings {
   /** `answer` with the records of a while ago, if it is a listing of orders. */
