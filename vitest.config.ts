@@ -52,7 +52,7 @@ const leftOut =
         "test/bench/**",
         "test/soak/**",
         "test/unit/{contract,orders,report,scheduler/quota}/**",
-        "test/unit/venue/!(serve|socket)*.test.ts",
+        "test/unit/venue/**",
         "test/unit/backtest/!(determinism|runner)*.test.ts",
         "test/unit/backtest/testkit/**",
         "test/unit/backtest/sweep/{command,sweep,sweep-parts}.test.ts",

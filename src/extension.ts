@@ -16,7 +16,7 @@ export { fixtureSummary } from "./cli/fixture-summary.ts";
 export { type CliIo, colourOf, inkOf, jsonText, printable, transientLine } from "./cli/io.ts";
 export { durationOf, namesOf, secondsOf, seedOf, wholeFrom, wholeIn } from "./cli/option-values.ts";
 export { readContributions } from "./cli/plugin-manifest.ts";
-export { readOverrides } from "./cli/profile-file.ts";
+export { readJson, readOverrides } from "./cli/profile-file.ts";
 export { type EngineRunOptions, type RunCounts, runEngine } from "./cli/run-engine.ts";
 export { listenForStop } from "./cli/shutdown-signals.ts";
 export { stepsText } from "./cli/time-left.ts";
@@ -31,6 +31,7 @@ export type { ServiceEnv, ServiceUser } from "./client/service-port.ts";
 export { credentialsFromEnv } from "./client/transport/secrets.ts";
 export { after, type Clock, every, type Timer } from "./clock/clock.ts";
 export { letPromisesSettle } from "./clock/microtasks.ts";
+export { createServiceClock } from "./clock/service-clock.ts";
 export { createSystemClock } from "./clock/system-clock.ts";
 export { instTypeOf, readInstId } from "./contract/inst-id.ts";
 export { limitHeaders } from "./contract/limits.ts";
@@ -77,6 +78,7 @@ export {
   type FixtureWriterOptions,
   openFixtureWriter,
 } from "./market/tape/fixture-writer.ts";
+export { generateTape, instrumentFor } from "./market/tape/generate.ts";
 export type { FixtureFeed } from "./market/tape/manifest-schema.ts";
 export { type SeriesBuilder, seriesBuilder } from "./market/tape/series-builder.ts";
 export {
@@ -98,7 +100,7 @@ export { optionalPackage } from "./optional-package.ts";
 export { createClientOrderIds } from "./orders/client-order-id.ts";
 export { createRandom } from "./random.ts";
 export { cut, type Ink, ink, padEnd, padStart, widthOf, wrapped } from "./report/ansi.ts";
-export { duration, grouped, percent } from "./report/number-format.ts";
+export { counted, duration, grouped, percent } from "./report/number-format.ts";
 export { type RecordedFill, type RecordedReportOptions, type RunRecords, reportOf } from "./report/recorded-report.ts";
 export { returnsCsv } from "./report/return-series.ts";
 export { tradeCsv } from "./report/trade-csv.ts";
@@ -114,5 +116,7 @@ export {
   type ScopeHolding,
 } from "./scheduler/shared/claim.ts";
 export { shownAddress } from "./scheduler/shared/store-address.ts";
+export { lateListings } from "./venue/late-listings.ts";
+export * as venueAnswers from "./venue/responses.ts";
 export { doctorGroup, type GroupReport } from "./verify/doctor/doctor-group.ts";
 export { definePlayableRuns, type PlayableRun, type PlayableRuns } from "./verify/playback/playable-run.ts";

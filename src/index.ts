@@ -1,7 +1,7 @@
 /**
  * API for strategies, plugins, configs and programs that embed an engine.
  *
- * Not here: simulated trading (`sluice/backtest`), the embedded exchange (`sluice/venue`), recorded runs (`sluice/plugins/session`).
+ * Not here: simulated trading (`sluice/backtest`), recorded runs (`sluice/plugins/session`).
  *
  * @module sluice
  */

@@ -8,11 +8,14 @@ export { type Outcome, type Unlisted, unlistedIn, unlistedText } from "./client/
 export { parseResponse } from "./client/parse-response.ts";
 export { joinedRecords } from "./client/split-read.ts";
 export { faultyName, type KeyFault, keyFaults } from "./client/transport/sign.ts";
-export type { BookMessage, CandleMessage, TickerMessage, TradeMessage } from "./contract/channels.ts";
+export * as channels from "./contract/channels.ts";
+export { endpointNames } from "./contract/contract.ts";
 export type { Endpoint } from "./contract/endpoints.ts";
-export { type Layer, type LayerName, limitHeaders, versionPrefix } from "./contract/limits.ts";
+export { type Layer, type LayerName, limitHeaders, pagePatterns, versionPrefix } from "./contract/limits.ts";
 export type { Anchor, SzUnit } from "./contract/profile.ts";
 export { elementVerdict } from "./contract/rejections.ts";
-export { orderStates, readState } from "./contract/schemas.ts";
-export { queryText, type SignedParts } from "./contract/signing.ts";
+export * as schemas from "./contract/schemas.ts";
+export { shortFields } from "./contract/short-fields.ts";
+export * as signing from "./contract/signing.ts";
 export type { Transport } from "./contract/transport.ts";
+export { requestProblems } from "./contract/validate.ts";

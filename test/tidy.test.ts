@@ -22,12 +22,10 @@ const fileLinesMax = 500;
 const rooms: Readonly<Record<string, readonly string[]>> = {
   clock: [],
   contract: [],
-  "contract/documents": ["contract"],
   journal: ["clock", "contract"],
   "market/tape": ["contract"],
   market: ["clock", "contract", "market/tape"],
   venue: ["clock", "contract"],
-  "venue/server": ["clock", "contract", "contract/documents", "venue"],
   "scheduler/quota": ["contract"],
   "scheduler/shared": ["clock", "scheduler/quota"],
   scheduler: ["clock", "contract", "journal", "scheduler/quota"],
@@ -143,8 +141,6 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/scheduler/quota/retry-at.ts earliestFit": computed,
   "src/engine/standby/memory-lease-store.ts MemoryLeaseStore": "the second opinion on what the scripts in Redis do",
   "src/scheduler/shared/memory-claim-store.ts MemoryClaimStore": "the second opinion on what the script in Redis does",
-  "src/venue/server/fault-plan.ts httpFaults": "every fault of the table is tried",
-  "src/venue/server/fault-plan.ts socketFaults": "every fault of the table is tried",
 };
 
 const roomOf = (file: string): string => {

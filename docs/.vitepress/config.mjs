@@ -79,7 +79,6 @@ const sidebar = [
       ["sluice/testing", "sluice/testing"],
       ["sluice/dialect", "sluice/dialect"],
       ["sluice/verify", "sluice/verify"],
-      ["sluice/venue", "sluice/venue"],
       ["sluice/control", "sluice/control"],
     ],
     true,

@@ -87,12 +87,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     summary: "make a synthetic market",
     examples: ["generate --out out/market --instrument BTC-USDT-SWAP --minutes 1440 --seed 7"],
   },
-  venue: {
-    group: services,
-    usage: "[options]",
-    summary: "serve the embedded exchange on this machine",
-    examples: ["venue"],
-  },
   simulate: {
     group: services,
     usage: "[options] <config>",

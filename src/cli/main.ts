@@ -21,7 +21,6 @@ import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import { type CommandEntry, type Contributed, readContributions } from "./plugin-manifest.ts";
 import type { RunParts } from "./run.ts";
 import type { SweepParts } from "./sweep.ts";
-import type { VenueParts } from "./venue.ts";
 
 export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
@@ -30,8 +29,7 @@ export type CliParts = BacktestParts &
   CloseParts &
   InitParts &
   RunParts &
-  SweepParts &
-  VenueParts & { readonly [part: string]: unknown };
+  SweepParts & { readonly [part: string]: unknown };
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
@@ -65,7 +63,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["sweep", async () => (await import("./sweep.ts")).addSweepCommand],
   ["worker", async () => (await import("./worker.ts")).addWorkerCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
-  ["venue", async () => (await import("./venue.ts")).addVenueCommand],
   ["simulate", async () => (await import("./simulate.ts")).addSimulateCommand],
 ]);
 
@@ -165,7 +162,7 @@ const isStarted = (script: string | undefined): boolean =>
   script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "ctl", "generate", "venue"];
+const withoutFiles = ["init", "ctl", "generate"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close"];
 

@@ -20,6 +20,7 @@ const phaseMs = 60_000;
 /** A fall as small as this is a clock being regulated: time stands still over it instead. */
 const regulatedMs = 1_000;
 
+/** A clock whose calendar has these faults. Its `now` never goes back. */
 export const createServiceClock = (clock: Clock, { offsetMs = 0, steps = [] }: ClockFaults = {}): Clock => {
   const startAt = clock.now();
   let lift = 0;

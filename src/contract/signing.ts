@@ -2,7 +2,7 @@
  * What a signature covers and where it travels, as the profile says; the same for the side that signs and the side that checks.
  *
  * Invariants: pure text; the body and the query enter exactly as they are on the wire, byte for byte; the secret never comes here.
- * Not here: the digest itself (client/transport/sign.ts for our side, venue/server/ for the other: two opinions).
+ * Not here: the digest itself (client/transport/sign.ts for our side, the plugin venue-server for the other: two opinions).
  */
 import type { Profile } from "./profile.ts";
 

@@ -17,7 +17,7 @@ import { isActive } from "../contract/schemas.ts";
 import { isZero } from "../decimal.ts";
 import type { Venue, VenueResponse } from "./venue.ts";
 
-export interface Listings {
+interface Listings {
   /** `answer` with the records of a while ago, if it is a listing of orders. */
   asOf(endpoint: EndpointName | undefined, uid: string, query: Query, answer: VenueResponse): VenueResponse;
   stop(): void;
@@ -30,6 +30,9 @@ interface Version {
   readonly record: OrderRecord;
 }
 
+/**
+ * Keeps versions of the venue's orders, so that listings can show how they were `lagMs` ago.
+ */
 export const lateListings = (venue: Venue, { profile }: Contract, clock: Clock, lagMs: number): Listings => {
   /** By user and order id, oldest version first. */
   const users = new Map<string, Map<string, readonly Version[]>>();

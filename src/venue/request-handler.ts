@@ -34,7 +34,7 @@ import {
 } from "./responses.ts";
 
 /** What other exchanges' requests may say beside the described one. */
-export interface Beyond {
+interface Beyond {
   /** Unit of this order's `sz` instead of the profile's. */
   readonly szUnit?: SzUnit;
   /** Completed orders of one instrument only. */
@@ -111,15 +111,6 @@ const fitsQuery = (
   { instType, instId }: InputOf<"instruments">,
 ): boolean =>
   (instType === undefined || product.instType === instType) && (instId === undefined || product.instId === instId);
-
-/** Endpoints by method and path. */
-export const routesOf = (contract: Exchange["contract"]): ReadonlyMap<string, EndpointName> =>
-  new Map(
-    endpointNames(contract).map((name) => [
-      `${contract.endpoints[name].method} ${contract.endpoints[name].path}`,
-      name,
-    ]),
-  );
 
 /** An endpoint as it is called, and what a call of it weighs. */
 interface Route {

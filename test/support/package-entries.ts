@@ -6,7 +6,6 @@ export const packageEntries = [
   // The namespace of `sluice/dialect`.
   "wire",
   "backtest",
-  "venue",
   "testing",
   "verify",
   "control",

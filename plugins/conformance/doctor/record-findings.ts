@@ -96,8 +96,10 @@ const idFinding = (records: readonly Raw[]): Finding => {
 const stateFinding = (profile: Profile, open: Reply | string, past: Reply | string): Finding => {
   const statesOf = (reply: Reply | string): readonly string[] =>
     typeof reply === "string" ? [] : wordsOf(reply.records, "state");
-  const isOpen = (word: string): boolean => ["live", "partially_filled"].includes(wire.readState(word, profile) ?? "");
-  const isPast = (word: string): boolean => ["filled", "canceled"].includes(wire.readState(word, profile) ?? "");
+  const isOpen = (word: string): boolean =>
+    ["live", "partially_filled"].includes(wire.schemas.readState(word, profile) ?? "");
+  const isPast = (word: string): boolean =>
+    ["filled", "canceled"].includes(wire.schemas.readState(word, profile) ?? "");
   const astray = [...statesOf(open).filter((word) => !isOpen(word)), ...statesOf(past).filter((word) => !isPast(word))];
   return remark("G4", "states", astray.length === 0 ? "holds" : "differs", {
     assumed: "live and partially_filled pending, filled and canceled in history",

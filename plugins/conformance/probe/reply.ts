@@ -69,7 +69,7 @@ const short = (value: unknown): string => {
 };
 
 const askedOf = ({ method, path, query, body, key }: WireRequest): string => {
-  const tail = wire.queryText(query);
+  const tail = wire.signing.queryText(query);
   const address = tail === "" ? path : `${path}?${tail}`;
   return `${method} ${address}${body === undefined ? "" : ` ${short(body)}`} (${key === undefined ? "no key" : `key ${key}`})`;
 };

@@ -6,7 +6,7 @@ import { fieldOf, ordIdsOf, type Reply } from "../probe/reply.ts";
 import { all, expectThat, open, type Rule, skipped, type Verdict } from "./rule.ts";
 import { tradeRule } from "./trade-scenario.ts";
 
-const known: readonly string[] = wire.orderStates;
+const known: readonly string[] = wire.schemas.orderStates;
 
 /** The reply tells exactly this order. */
 const tells = (reply: Reply, ordId: string, expected: string): Verdict =>

@@ -7,7 +7,10 @@
  * Source of paths, parameters and codes: BloFin's public API documentation.
  * Not here: who may call (served-blofin.ts), the records (served-blofin-records.ts).
  */
-import type { Call, Question, Refusal, Service, Speech, VenueResponse } from "sluice/venue";
+
+import type { VenueResponse } from "sluice/backtest";
+import type { venueAnswers } from "sluice/extension";
+import type { Call, Question, Service, Speech } from "sluice/plugins/venue-server";
 import {
   accountOf,
   type BlofinRecord,
@@ -51,17 +54,17 @@ const table: readonly RouteRow[] = [
 
 export const blofinRoutes = routesAt(root, table);
 
-type Questions = readonly [Question, ...Question[]] | Refusal;
+type Questions = readonly [Question, ...Question[]] | venueAnswers.Refusal;
 
-const empty = (name: string): Refusal => ({ code: "152001", msg: `Parameter ${name} cannot be empty.` });
-const wrong = (name: string): Refusal => ({ code: "152002", msg: `Parameter ${name} error.` });
-const noIds: Refusal = { code: "152003", msg: "Either parameter orderId or clientOrderId is required." };
-const badForm: Refusal = {
+const empty = (name: string): venueAnswers.Refusal => ({ code: "152001", msg: `Parameter ${name} cannot be empty.` });
+const wrong = (name: string): venueAnswers.Refusal => ({ code: "152002", msg: `Parameter ${name} error.` });
+const noIds: venueAnswers.Refusal = { code: "152003", msg: "Either parameter orderId or clientOrderId is required." };
+const badForm: venueAnswers.Refusal = {
   code: "152004",
   msg: "JSON syntax error, Please check if the parameter should be an array or an object.",
 };
-const tooMany: Refusal = { code: "152006", msg: "Batch orders can be placed for up to 20 at once." };
-const mixedIds: Refusal = {
+const tooMany: venueAnswers.Refusal = { code: "152006", msg: "Batch orders can be placed for up to 20 at once." };
+const mixedIds: venueAnswers.Refusal = {
   code: "152008",
   msg: "Only the same field is allowed for bulk cancellation of orders, orderId is preferred.",
 };
@@ -81,12 +84,12 @@ const fields: FieldsByEndpoint = {
   setLeverage: any("instId", "leverage", "marginMode", "positionSide"),
 };
 
-const notModelled = (endpoint: keyof typeof fields, given: unknown): Refusal | undefined => {
+const notModelled = (endpoint: keyof typeof fields, given: unknown): venueAnswers.Refusal | undefined => {
   const name = unmodelled(fields[endpoint], given);
   return name === undefined ? undefined : { code: "152002", msg: unmodelledText(name) };
 };
 
-const placement = (given: Texts): Question | Refusal => {
+const placement = (given: Texts): Question | venueAnswers.Refusal => {
   const market = given["orderType"] === "market";
   const lacks = missing(given, ["instId", "marginMode", "side", "orderType", "size", ...(market ? [] : ["price"])]);
   if (lacks !== undefined) return empty(lacks);

@@ -8,7 +8,7 @@
 
 import { compare, mul, parseInstId } from "sluice";
 import { instTypeOf } from "sluice/dialect";
-import type { Service } from "sluice/venue";
+import type { Service } from "sluice/plugins/venue-server";
 import { quoteOf, sizeOf } from "./wire-fields.ts";
 
 type OurRecord = Readonly<Record<string, string>>;

@@ -7,7 +7,8 @@
  * Not here: the records (served-blofin-records.ts), logins (served-blofin.ts).
  */
 import type { wire } from "sluice/dialect";
-import type { Refusal, Service, Speech, Wanted } from "sluice/venue";
+import type { venueAnswers } from "sluice/extension";
+import type { Service, Speech, Wanted } from "sluice/plugins/venue-server";
 import { accountOf, type BlofinRecord, orderOf, ourId, positionOf, theirId } from "./served-blofin-records.ts";
 import { sizeOf, type Texts, textsOf } from "./wire-fields.ts";
 
@@ -20,7 +21,7 @@ const atPath: Readonly<Record<string, readonly string[]>> = {
 
 const lengthMax = 48;
 
-export const subscribeBlofin = (given: unknown, path: string): Wanted | Refusal => {
+export const subscribeBlofin = (given: unknown, path: string): Wanted | venueAnswers.Refusal => {
   const { channel = "", instId } = textsOf(given);
   const echo = {
     channel: channel.slice(0, lengthMax),
@@ -45,7 +46,10 @@ export const sayBlofin: Speech["say"] = (reply) => {
   });
 };
 
-const tradeOf = (service: Service, { instId, tradeId, px, sz, side, ts }: wire.TradeMessage): BlofinRecord => ({
+const tradeOf = (
+  service: Service,
+  { instId, tradeId, px, sz, side, ts }: wire.channels.TradeMessage,
+): BlofinRecord => ({
   instId: theirId(instId),
   tradeId,
   price: px,
@@ -56,7 +60,7 @@ const tradeOf = (service: Service, { instId, tradeId, px, sz, side, ts }: wire.T
 
 const tickerOf = (
   service: Service,
-  { instId, last, bidPx, bidSz, askPx, askSz, ts }: wire.TickerMessage,
+  { instId, last, bidPx, bidSz, askPx, askSz, ts }: wire.channels.TickerMessage,
 ): BlofinRecord => ({
   instId: theirId(instId),
   last,
@@ -75,17 +79,17 @@ const tickerOf = (
 
 const candleOf = (
   service: Service,
-  { instId, ts, open, high, low, close, volume, confirm }: wire.CandleMessage,
+  { instId, ts, open, high, low, close, volume, confirm }: wire.channels.CandleMessage,
 ): readonly string[] => [ts, open, high, low, close, sizeOf(service, instId, volume), volume, "", confirm];
 
 /** Decimal text is a number of JSON as it stands. */
 const bookText = (
   service: Service,
-  { instId, bids, asks, ts }: wire.BookMessage,
+  { instId, bids, asks, ts }: wire.channels.BookMessage,
   seqId: number,
   prevSeqId: number,
 ): string => {
-  const rows = (levels: wire.BookMessage["bids"]): string =>
+  const rows = (levels: wire.channels.BookMessage["bids"]): string =>
     levels.map(([px, sz]) => `[${px},${sizeOf(service, instId, sz)}]`).join(",");
   return `{"asks":[${rows(asks)}],"bids":[${rows(bids)}],"ts":"${ts}","prevSeqId":"${prevSeqId + 1}","seqId":"${seqId + 1}"}`;
 };
@@ -107,11 +111,11 @@ type OurRecords = readonly Readonly<Record<string, string>>[];
 const records = (service: Service, channel: string, data: readonly unknown[]): readonly unknown[] => {
   switch (channel) {
     case "trades":
-      return (data as readonly wire.TradeMessage[]).map((one) => tradeOf(service, one));
+      return (data as readonly wire.channels.TradeMessage[]).map((one) => tradeOf(service, one));
     case "tickers":
-      return (data as readonly wire.TickerMessage[]).map((one) => tickerOf(service, one));
+      return (data as readonly wire.channels.TickerMessage[]).map((one) => tickerOf(service, one));
     case "candle1m":
-      return (data as readonly wire.CandleMessage[]).map((one) => candleOf(service, one));
+      return (data as readonly wire.channels.CandleMessage[]).map((one) => candleOf(service, one));
     case "orders":
       return (data as OurRecords).map((one) => pushedOrder(service, one));
     default:
@@ -138,7 +142,7 @@ export const writeBlofin =
         const named = channel === "orders" ? ',"action":"snapshot"' : "";
         return `${opening}${named},"data":${JSON.stringify(records(service, channel, list))}}`;
       }
-      const [book] = list as unknown as readonly [wire.BookMessage];
+      const [book] = list as unknown as readonly [wire.channels.BookMessage];
       return `${opening},"action":"${action ?? ""}","data":${bookText(service, book, seqId, prevSeqId)}}`;
     };
   };

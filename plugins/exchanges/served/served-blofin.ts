@@ -8,7 +8,7 @@
  * Not here: calls (served-blofin-calls.ts), sockets (served-blofin-sockets.ts).
  */
 import type { ExtraLayer, ProfileOverrides } from "sluice/dialect";
-import { type Claim, type KeyProblem, readRequest, type ServedDialect, type Speech } from "sluice/venue";
+import { type Claim, type KeyProblem, readRequest, type ServedDialect, type Speech } from "sluice/plugins/venue-server";
 import { answerBlofin, askBlofin, blofinRoutes } from "./served-blofin-calls.ts";
 import { blofinSocketPaths, sayBlofin, subscribeBlofin, writeBlofin } from "./served-blofin-sockets.ts";
 import { loginOf } from "./wire-fields.ts";

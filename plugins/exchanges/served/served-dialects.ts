@@ -1,5 +1,5 @@
 /** The exchanges that the embedded service can speak as, by name. */
-import type { ServedDialect } from "sluice/venue";
+import type { ServedDialect } from "sluice/plugins/venue-server";
 import { servedBlofin } from "./served-blofin.ts";
 import { servedOkx } from "./served-okx.ts";
 

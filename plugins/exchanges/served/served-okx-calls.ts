@@ -6,8 +6,11 @@
  * Source of paths, parameters and codes: OKX v5 as its public clients send and read it (served-okx.ts).
  * Not here: who may call (served-okx.ts), the records (served-okx-records.ts).
  */
+
+import type { VenueResponse } from "sluice/backtest";
 import { instTypeOf, readInstId } from "sluice/dialect";
-import type { Call, Question, Refusal, Service, Speech, VenueResponse } from "sluice/venue";
+import type { venueAnswers } from "sluice/extension";
+import type { Call, Question, Service, Speech } from "sluice/plugins/venue-server";
 import { accountOf, instrumentOf, type OkxRecord, orderOf, positionOf } from "./served-okx-records.ts";
 import { any, type FieldsByEndpoint, flag, unmodelled, unmodelledText } from "./venue-fields.ts";
 import {
@@ -44,10 +47,10 @@ const table: readonly RouteRow[] = [
 
 export const okxRoutes = routesAt(root, table);
 
-const empty = (name: string): Refusal => ({ code: "50014", msg: `Parameter ${name} can not be empty.` });
-const wrong = (name: string): Refusal => ({ code: "51000", msg: `Parameter ${name} error` });
-const noInstrument: Refusal = { code: "51001", msg: "Instrument ID or Spread ID doesn't exist." };
-const noOrder: Refusal = { code: "51603", msg: "Order does not exist" };
+const empty = (name: string): venueAnswers.Refusal => ({ code: "50014", msg: `Parameter ${name} can not be empty.` });
+const wrong = (name: string): venueAnswers.Refusal => ({ code: "51000", msg: `Parameter ${name} error` });
+const noInstrument: venueAnswers.Refusal = { code: "51001", msg: "Instrument ID or Spread ID doesn't exist." };
+const noOrder: venueAnswers.Refusal = { code: "51603", msg: "Order does not exist" };
 
 /** What a call may say. `tag` and `reqId` are the client's own words; `ccy` chooses a margin currency of products that are not here. */
 const fields: FieldsByEndpoint = {
@@ -69,7 +72,7 @@ const fields: FieldsByEndpoint = {
   setLeverage: any("instId", "lever", "mgnMode", "posSide", "ccy"),
 };
 
-const notModelled = (endpoint: keyof typeof fields, given: unknown): Refusal | undefined => {
+const notModelled = (endpoint: keyof typeof fields, given: unknown): venueAnswers.Refusal | undefined => {
   const name = unmodelled(fields[endpoint], given);
   return name === undefined ? undefined : { code: "51000", msg: unmodelledText(name) };
 };
@@ -77,16 +80,19 @@ const notModelled = (endpoint: keyof typeof fields, given: unknown): Refusal | u
 /** A call with a deadline is not carried out after it: the venue would place what the exchange does not. */
 const deadlineHeader = "exptime";
 const hasDeadline = ({ headers }: Call): boolean => (headers[deadlineHeader] ?? "") !== "";
-const noDeadline: Refusal = { code: "51000", msg: unmodelledText("expTime") };
+const noDeadline: venueAnswers.Refusal = { code: "51000", msg: unmodelledText("expTime") };
 
 /** One that is answered as an order is, after limits and permission. */
-const refusing = ({ instId }: Texts, refusal: Refusal): Question => ({ body: known({ instId }), beyond: { refusal } });
+const refusing = ({ instId }: Texts, refusal: venueAnswers.Refusal): Question => ({
+  body: known({ instId }),
+  beyond: { refusal },
+});
 
 /** A question for each order: of a batch what is wrong with one concerns that one alone. */
 const each = (
   { path, endpoint }: Call,
   orders: readonly unknown[],
-  read: (given: Texts) => Question | Refusal,
+  read: (given: Texts) => Question | venueAnswers.Refusal,
 ): Questions => {
   const isBatch = path.endsWith("batch-orders");
   const questions: Question[] = [];
@@ -101,10 +107,10 @@ const each = (
   return questions as unknown as Questions;
 };
 
-type Questions = readonly [Question, ...Question[]] | Refusal;
+type Questions = readonly [Question, ...Question[]] | venueAnswers.Refusal;
 
 /** Sizes of spot market orders are money when buying and coins when selling, unless the order says otherwise. */
-const placement = (given: Texts): Question | Refusal => {
+const placement = (given: Texts): Question | venueAnswers.Refusal => {
   const lacks = missing(given, ["instId", "tdMode", "side", "ordType", "sz"]);
   if (lacks !== undefined) return empty(lacks);
   const { instId = "", tdMode = "", side, ordType, sz, px, clOrdId, reduceOnly, posSide = "net", tgtCcy } = given;
@@ -152,7 +158,7 @@ const cancels = ({ path, body }: Call): Questions => {
 const idLengthMax = 64;
 
 /** Why one cancel of a call cannot be asked for. */
-const cancelProblem = (element: unknown): Refusal | undefined => {
+const cancelProblem = (element: unknown): venueAnswers.Refusal | undefined => {
   const { instId, ordId = "", clOrdId = "" } = textsOf(element);
   if (instId === undefined) return empty("instId");
   if (readInstId(instId) === undefined) return noInstrument;
@@ -176,7 +182,7 @@ const canceled = ({ body }: Call, data: readonly OkxRecord[]): object => {
   );
 };
 
-const amendment = ({ instId, ordId, clOrdId, newPx, newSz }: Texts): Question | Refusal => {
+const amendment = ({ instId, ordId, clOrdId, newPx, newSz }: Texts): Question | venueAnswers.Refusal => {
   if (instId === undefined) return empty("instId");
   if (ordId === undefined && clOrdId === undefined)
     return { code: "50015", msg: "Either parameter ordId or clOrdId is required" };

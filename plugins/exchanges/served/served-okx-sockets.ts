@@ -7,7 +7,8 @@
  * Not here: the records (served-okx-records.ts), logins (served-okx.ts).
  */
 import { instTypeOf, type wire } from "sluice/dialect";
-import type { Refusal, Service, Speech, Wanted } from "sluice/venue";
+import type { venueAnswers } from "sluice/extension";
+import type { Service, Speech, Wanted } from "sluice/plugins/venue-server";
 import { accountOf, type OkxRecord, orderOf, positionOf } from "./served-okx-records.ts";
 import { known, sizeOf, type Texts, textsOf } from "./wire-fields.ts";
 
@@ -36,7 +37,7 @@ const instTypes = ["SPOT", "MARGIN", "SWAP", "FUTURES", "OPTION", "ANY"];
 const named = ["channel", "instType", "instFamily", "instId", "ccy"];
 const lengthMax = 48;
 
-export const subscribeOkx = (given: unknown, path: string): Wanted | Refusal => {
+export const subscribeOkx = (given: unknown, path: string): Wanted | venueAnswers.Refusal => {
   const told = textsOf(given);
   const echo = known(Object.fromEntries(named.map((name) => [name, told[name]?.slice(0, lengthMax)]))) as Texts;
   const { channel = "", instId, instType = "" } = echo;
@@ -87,7 +88,7 @@ interface Book {
   readonly ts: string;
 }
 
-const tickerOf = (service: Service, { instId, bidSz, askSz, ...prices }: wire.TickerMessage): OkxRecord => ({
+const tickerOf = (service: Service, { instId, bidSz, askSz, ...prices }: wire.channels.TickerMessage): OkxRecord => ({
   instType: instTypeOf(instId),
   instId,
   ...prices,
@@ -103,7 +104,7 @@ const tickerOf = (service: Service, { instId, bidSz, askSz, ...prices }: wire.Ti
 
 const candleOf = (
   service: Service,
-  { instId, ts, open, high, low, close, volume, confirm }: wire.CandleMessage,
+  { instId, ts, open, high, low, close, volume, confirm }: wire.channels.CandleMessage,
 ): readonly string[] => {
   const base = instTypeOf(instId) === "SWAP" ? volume : "";
   return [ts, open, high, low, close, sizeOf(service, instId, volume), base, "", confirm];
@@ -125,7 +126,7 @@ const bookOf = (service: Service, { instId, bids, asks, ts }: Book, numbers: Num
 /** The best level of each side, whole every time. */
 const bestOf = (
   service: Service,
-  { instId, bidPx, bidSz, askPx, askSz, ts }: wire.TickerMessage,
+  { instId, bidPx, bidSz, askPx, askSz, ts }: wire.channels.TickerMessage,
   seqId: number,
 ): OkxRecord => bookOf(service, { instId, bids: [[bidPx, bidSz]], asks: [[askPx, askSz]], ts }, { seqId });
 
@@ -138,19 +139,19 @@ const records = (
 ): readonly unknown[] => {
   switch (channel) {
     case "trades":
-      return (data as readonly wire.TradeMessage[]).map((one) => ({
+      return (data as readonly wire.channels.TradeMessage[]).map((one) => ({
         ...one,
         sz: sizeOf(service, one.instId, one.sz),
         count: "1",
       }));
     case "tickers":
-      return (data as readonly wire.TickerMessage[]).map((one) => tickerOf(service, one));
+      return (data as readonly wire.channels.TickerMessage[]).map((one) => tickerOf(service, one));
     case "bbo-tbt":
-      return (data as readonly wire.TickerMessage[]).map((one) => bestOf(service, one, numbers.seqId));
+      return (data as readonly wire.channels.TickerMessage[]).map((one) => bestOf(service, one, numbers.seqId));
     case "books":
       return (data as readonly Book[]).map((one) => ({ ...bookOf(service, one, numbers), checksum: 0 }));
     case "candle1m":
-      return (data as readonly wire.CandleMessage[]).map((one) => candleOf(service, one));
+      return (data as readonly wire.channels.CandleMessage[]).map((one) => candleOf(service, one));
     case "orders":
       return (data as readonly Readonly<Record<string, string>>[]).map(orderOf);
     case "positions":

@@ -17,7 +17,7 @@ import {
   type ServedDialect,
   type Service,
   type Speech,
-} from "sluice/venue";
+} from "sluice/plugins/venue-server";
 import { answerOkx, askOkx, okxRoutes } from "./served-okx-calls.ts";
 import { okxSocketPaths, sayOkx, subscribeOkx, writeOkx } from "./served-okx-sockets.ts";
 import { loginOf } from "./wire-fields.ts";
@@ -92,7 +92,7 @@ const demoHeader = "x-simulated-trading";
 const claimOf = (
   demo: boolean | undefined,
   headers: Headers,
-  { method, path, query, body }: Omit<wire.SignedParts, "timestamp">,
+  { method, path, query, body }: Omit<wire.signing.SignedParts, "timestamp">,
 ) => {
   const of = (name: string): string | undefined => headers[`ok-access-${name}`];
   const given = [of("key"), of("passphrase"), of("timestamp"), of("sign")];

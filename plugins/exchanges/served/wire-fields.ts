@@ -6,8 +6,9 @@
  */
 
 import { div, parseInstId } from "sluice";
+import type { VenueRequest, VenueResponse } from "sluice/backtest";
 import type { EndpointName } from "sluice/dialect";
-import type { Service, VenueRequest, VenueResponse } from "sluice/venue";
+import type { Service } from "sluice/plugins/venue-server";
 
 /** Method, path behind the root, and the endpoint that answers it. */
 export type RouteRow = readonly ["GET" | "POST", string, EndpointName];

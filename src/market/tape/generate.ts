@@ -50,6 +50,7 @@ const minutesAStep = 1_440;
 const minutesMax = 60 * 24 * 366;
 const perMinuteMax = 6_000;
 
+/** Makes a market by chance: trades, quotes, books and bars of the instruments, the same for the same seed. */
 export const generateTape = ({
   seed,
   instruments,

@@ -1,7 +1,7 @@
 /** Accounts that are set up for what a dialect does not trade: told at the start, and no order leaves. */
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { FaultPlan } from "../../../plugins/venue-server/server/fault-plan.ts";
 import type { OpenLive } from "../../../src/client/live/live-service.ts";
-import type { FaultPlan } from "../../../src/venue/server/fault-plan.ts";
 import { instId, traded } from "../../support/harness/dialect-trading.ts";
 
 const patience = { timeout: 20_000, interval: 5 };

@@ -12,9 +12,9 @@ import {
 import { concatWith, first, map, NEVER, Observable } from "rxjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import opentelemetry from "../../../plugins/opentelemetry/index.ts";
+import type { ServerKey } from "../../../plugins/venue-server/server/keyring.ts";
 import { main } from "../../../src/cli/main.ts";
 import { createEngine, defineStrategy, type Engine, fromEnv, live } from "../../../src/index.ts";
-import type { ServerKey } from "../../../src/venue/server/keyring.ts";
 import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
 
 /** What the SDK's context manager for Node does. */

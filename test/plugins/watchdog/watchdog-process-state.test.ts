@@ -16,7 +16,7 @@ import type { Disk } from "../../../src/journal/disk.ts";
 import { readChain } from "../../../src/journal/record-chain.ts";
 import { openWriteAheadLog } from "../../../src/journal/write-ahead-log.ts";
 import { createClientOrderIds } from "../../../src/orders/client-order-id.ts";
-import { createVenue } from "../../../src/venue.ts";
+import { createVenue } from "../../../src/venue/venue.ts";
 import { btc, strategy, swap } from "../../support/harness/backtest.ts";
 import { memoryDisk } from "../../support/harness/memory-disk.ts";
 

@@ -6,10 +6,11 @@
  *
  *   npx tsx test/soak/shared/venue.ts [keys=5] [one|each: users] [requests of the address a minute=1200]
  */
+
+import { startVenueServer } from "../../../plugins/venue-server/server/server.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { createRandom } from "../../../src/random.ts";
-import { startVenueServer } from "../../../src/venue/server/server.ts";
 import { createVenue, type Venue } from "../../../src/venue/venue.ts";
 
 const [count = "5", users = "one", requests = "1200"] = process.argv.slice(2);

@@ -7,11 +7,15 @@ import type { TestContext } from "vitest";
 import { blofinExchange } from "../../../plugins/exchanges/blofin-exchange.ts";
 import { okxExchange } from "../../../plugins/exchanges/okx-exchange.ts";
 import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
+import type { FaultPlan } from "../../../plugins/venue-server/server/fault-plan.ts";
+import {
+  describedService,
+  type ServedDialect,
+  servedContract,
+} from "../../../plugins/venue-server/server/served-dialect.ts";
+import { startVenueServer } from "../../../plugins/venue-server/server/server.ts";
 import type { Dialect } from "../../../src/client/transport/dialect.ts";
 import { createRandom } from "../../../src/random.ts";
-import type { FaultPlan } from "../../../src/venue/server/fault-plan.ts";
-import { describedService, type ServedDialect, servedContract } from "../../../src/venue/server/served-dialect.ts";
-import { startVenueServer } from "../../../src/venue/server/server.ts";
 import { createVenue } from "../../../src/venue/venue.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { hastyClock } from "./hasty-clock.ts";

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
-import type { ServerKey } from "../../../src/venue/server/keyring.ts";
+import type { ServerKey } from "../../../plugins/venue-server/server/keyring.ts";
 import { type Call, keys, type SettingOptions, type Style, serverSetting, startAt } from "./server.ts";
 import { clientOf } from "./sockets.ts";
 

@@ -6,13 +6,13 @@ import { createHmac } from "node:crypto";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import type { FaultPlan } from "../../../plugins/venue-server/server/faults.ts";
+import type { ServerKey } from "../../../plugins/venue-server/server/keyring.ts";
+import { describedService, servedContract } from "../../../plugins/venue-server/server/served-dialect.ts";
+import { startVenueServer, type VenueServerOptions } from "../../../plugins/venue-server/server/server.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createRandom } from "../../../src/random.ts";
-import type { FaultPlan } from "../../../src/venue/server/faults.ts";
-import type { ServerKey } from "../../../src/venue/server/keyring.ts";
-import { describedService, servedContract } from "../../../src/venue/server/served-dialect.ts";
-import { startVenueServer, type VenueServerOptions } from "../../../src/venue/server/server.ts";
 import { createVenue, type VenueInstrument } from "../../../src/venue/venue.ts";
 import { everything, instruments } from "./venue.ts";
 

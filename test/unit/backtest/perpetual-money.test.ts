@@ -1,6 +1,7 @@
 /** Funding and liquidation in a run: charged by the service, shared out among strategies, told in the report, survived by the engine. */
 import { map, mergeMap, NEVER, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { PublicChannels } from "../../../plugins/venue-server/server/public-channels.ts";
 import { isPlayed } from "../../../src/backtest/candle-prints.ts";
 import { scheduleFunding } from "../../../src/backtest/funding-schedule.ts";
 import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
@@ -20,8 +21,7 @@ import { createContract } from "../../../src/index.ts";
 import { type CandleSeries, seriesOf } from "../../../src/market/tape/tape.ts";
 import { newOrder } from "../../../src/orders/tracked-order.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../../src/report/attribution.ts";
-import { PublicChannels } from "../../../src/venue/server/public-channels.ts";
-import { createVenue } from "../../../src/venue.ts";
+import { createVenue } from "../../../src/venue/venue.ts";
 import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const hourMs = 3_600_000;

@@ -22,10 +22,6 @@ vi.mock(import("../../../src/cli/generate.ts"), async (original) => {
   const file = await original();
   return { ...file, addGenerateCommand: noted("generate", file.addGenerateCommand) };
 });
-vi.mock(import("../../../src/cli/venue.ts"), async (original) => {
-  const file = await original();
-  return { ...file, addVenueCommand: noted("venue", file.addVenueCommand) };
-});
 
 const sluice = async (...argv: readonly string[]) => {
   const io = capturedIo();

@@ -76,7 +76,7 @@ import { guard, type LookAheadReport } from "sluice/plugins/compare";
 import { recordEngine } from "sluice/plugins/session";
 import ladder from "sluice/strategies/ladder";
 import { type StrategyTest, testStrategy } from "sluice/testing";
-import { startVenueServer } from "sluice/venue";
+import { startVenueServer } from "sluice/plugins/venue-server";
 import { simulate } from "sluice/verify";
 
 export const once = defineStrategy({

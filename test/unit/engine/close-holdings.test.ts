@@ -11,7 +11,7 @@ import {
 } from "../../../src/index.ts";
 import type { Quote } from "../../../src/market/market-data.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { createVenue } from "../../../src/venue.ts";
+import { createVenue } from "../../../src/venue/venue.ts";
 import { begun, keys, pass, resting, stop, type World, worldOf } from "../../support/harness/engine.ts";
 
 const swap = "BTC-USDT-SWAP";

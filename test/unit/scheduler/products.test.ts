@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { okxLayers } from "../../../plugins/exchanges/okx-limits.ts";
 import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
+import { servedContract } from "../../../plugins/venue-server/server/served-dialect.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { LayerSpec } from "../../../src/contract/layer-spec.ts";
 import type { Transport } from "../../../src/contract/transport.ts";
@@ -12,7 +13,6 @@ import { countsByProduct } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 import { RateLimiter } from "../../../src/venue/rate-limiter.ts";
-import { servedContract } from "../../../src/venue/server/served-dialect.ts";
 import { noon } from "../../support/harness/ledger.ts";
 
 const account = { uid: "u", ip: "home", keys: ["k"] };

@@ -3,7 +3,7 @@
  *
  * Invariants: pure; bodies are described by the schemas that check them, sections by the table that bounds them; what the guard refuses
  * is among the answers.
- * Not here: serving them (control-app.ts), the API of the trading service (contract/documents).
+ * Not here: serving them (control-app.ts), the API of the trading service (the plugin venue-server).
  */
 import { rowsMax } from "../control-document.ts";
 import type { SectionName } from "../control-rows.ts";

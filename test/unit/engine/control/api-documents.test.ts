@@ -47,7 +47,7 @@ describe("The documents of the control port", () => {
       "lint",
       "--format=json",
       "--config",
-      path("../../contract/redocly.yaml"),
+      path("../../../support/redocly.yaml"),
       ...files,
     ];
     const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };

@@ -1,0 +1,67 @@
+/**
+ * What a client said, read strictly: a request, or why it is none.
+ *
+ * Invariants: no message makes it throw; what is wrong with a login is named without repeating what was in it; the
+ * arguments of a subscription are left to be judged one by one.
+ * Not here: what is done about it (connection.ts).
+ */
+
+import { wire } from "sluice/dialect";
+import type { RawData } from "ws";
+
+export type ReadRequest =
+  | { readonly op: "subscribe" | "unsubscribe"; readonly args: readonly unknown[] }
+  | { readonly op: "login"; readonly arg: Readonly<Record<string, string>> }
+  | { readonly op: "pong" | "ping" }
+  | { readonly op: "nonsense"; readonly msg: string };
+
+/** `login` is the schema of a login, whose one argument has texts only. */
+export const readRequest = (text: string, login: LoginSchema): ReadRequest => {
+  if (text === "ping") return { op: "ping" };
+  const request = parse(text);
+  return request === undefined ? nonsense("The message is not a JSON object.") : sort(request, login);
+};
+
+interface LoginSchema {
+  readonly properties: { readonly args: { readonly items: { readonly required: readonly string[] } } };
+}
+
+export const nonsense = (msg: string): { readonly op: "nonsense"; readonly msg: string } => ({ op: "nonsense", msg });
+
+const sort = (request: object, login: LoginSchema): ReadRequest => {
+  const { op, args } = request as { op?: unknown; args?: unknown };
+  switch (op) {
+    case "subscribe":
+    case "unsubscribe":
+      return Array.isArray(args) && args.length > 0
+        ? { op, args }
+        : nonsense("args is a list of at least one channel.");
+    case "login":
+      return wire.requestProblems(login, request).length === 0
+        ? { op, arg: (args as [Readonly<Record<string, string>>])[0] }
+        : nonsense(`A login has one arg with ${listed(login.properties.args.items.required)}.`);
+    case "pong":
+      return wire.requestProblems(wire.channels.pongRequest, request).length === 0
+        ? { op }
+        : nonsense("A pong has no args.");
+    default:
+      return nonsense("op is one of subscribe, unsubscribe, login, pong.");
+  }
+};
+
+const parse = (text: string): object | undefined => {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const listed = (names: readonly string[]): string => `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+
+/** What a frame of text holds. */
+export const textOf = (data: RawData): string => {
+  if (Array.isArray(data)) return Buffer.concat(data).toString();
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString();
+};

@@ -1,0 +1,56 @@
+/**
+ * Who may listen to what: the checks of one argument of a subscription.
+ *
+ * Invariants: checks run in a fixed order (channel, instrument or login, permission), and the first that fails gives the
+ * code; an answer repeats only what a subscription could have been.
+ * Not here: how many there may be (subscriptions.ts).
+ */
+
+import type { Venue } from "sluice/backtest";
+import type { ChannelArg, Contract } from "sluice/dialect";
+import type { venueAnswers } from "sluice/extension";
+import type { ServerKey } from "./keyring.ts";
+import type { PrivateChannel } from "./private-channels.ts";
+
+const echoLengthMax = 48;
+
+/** What was asked, when it names a channel at all. */
+export const echoOf = (arg: unknown): ChannelArg | undefined => {
+  if (arg === null || typeof arg !== "object" || !("channel" in arg) || typeof arg.channel !== "string")
+    return undefined;
+  const named = "instId" in arg && typeof arg.instId === "string" ? { instId: arg.instId.slice(0, echoLengthMax) } : {};
+  return { channel: arg.channel.slice(0, echoLengthMax), ...named };
+};
+
+/** Each private channel tells what an endpoint lists, and needs its permission. */
+const permissionOf = ({ endpoints }: Contract, channel: PrivateChannel): string =>
+  ({ orders: endpoints.pendingOrders, positions: endpoints.positions, account: endpoints.spotBalance })[channel]
+    .permission;
+
+const isPrivate = (channel: string): channel is PrivateChannel => ["orders", "positions", "account"].includes(channel);
+
+/** Why the channel cannot be listened to with this key. */
+export const channelProblem = (
+  contract: Contract,
+  venue: Venue,
+  arg: ChannelArg,
+  key: ServerKey | undefined,
+): venueAnswers.Refusal | undefined => {
+  const { answers, websocket } = contract.profile;
+  const { channel, instId } = arg;
+  const bad = (msg: string): venueAnswers.Refusal => ({ code: answers.badRequestCode, msg });
+  if (websocket.publicChannels.includes(channel)) {
+    if (instId === undefined) return bad("This channel needs an instId.");
+    return venue.lists(instId) ? undefined : { code: answers.instrumentCode, msg: `${instId} is not tradable.` };
+  }
+  if (!websocket.privateChannels.includes(channel) || !isPrivate(channel)) {
+    return bad(
+      `There is no such channel; there are ${[...websocket.publicChannels, ...websocket.privateChannels].join(", ")}.`,
+    );
+  }
+  if (instId !== undefined) return bad("This channel takes no instId: it tells of all.");
+  if (key === undefined) return { code: answers.authCode, msg: "This channel needs a login first." };
+  const permission = permissionOf(contract, channel);
+  if (key.permissions.includes(permission)) return undefined;
+  return { code: answers.permissionCode, msg: `Permission denied: the key needs "${permission}".` };
+};
