@@ -98,6 +98,7 @@ export type { TextRow, TextSeries, TextSeriesOf } from "./market/tape/text-serie
 export { hideAfter, playedAt } from "./market/tape/visible-fixture.ts";
 export { optionalPackage } from "./optional-package.ts";
 export { createClientOrderIds } from "./orders/client-order-id.ts";
+export type { WatchdogStanding } from "./orders/watchdog-cancels.ts";
 export { createRandom } from "./random.ts";
 export { cut, type Ink, ink, padEnd, padStart, widthOf, wrapped } from "./report/ansi.ts";
 export { counted, duration, grouped, percent } from "./report/number-format.ts";

@@ -93,7 +93,7 @@ const openHeartbeat = async (
     import("./ipc-address.ts"),
     import("./ipc-socket.ts"),
   ]);
-  return new beats.Heartbeat({
+  const heartbeat = new beats.Heartbeat({
     clock: service.clock,
     journal: events,
     dial: (dial ?? sockets.socketDial)(addresses.ipcAddressOf(config, options, service.users)),
@@ -105,6 +105,8 @@ const openHeartbeat = async (
       for (const { reconsider } of accounts()) reconsider();
     },
   });
+  for (const { watchedBy } of accounts()) watchedBy(() => heartbeat.standing);
+  return heartbeat;
 };
 
 /** The state that events report. */

@@ -29,6 +29,8 @@ interface MonitorOptions {
   readonly report: (news: WatchNews) => void;
   /** Cancels everything; called at each trip, and again when a tripped engine reconnects. */
   readonly act: (reason: string) => void;
+  /** Whether it still cancels after a trip; left out, the engine takes it for finished. */
+  readonly isCanceling?: () => boolean;
   /** Stops canceling: a running engine looks after its orders itself. */
   readonly desist: () => void;
   /** What the last trip did, for the next engine. */
@@ -110,7 +112,7 @@ export class HeartbeatMonitor {
     this.#tripped.set(session, reason);
     const [oldest] = this.#tripped.keys();
     if (this.#tripped.size > trippedMax && oldest !== undefined) this.#tripped.delete(oldest);
-    this.#connection?.send({ kind: "tripped", reason });
+    this.#connection?.send({ kind: "tripped", reason, canceling: true });
     this.#release();
     this.#options.report({ kind: "tripped", reason });
     this.#options.act(reason);
@@ -131,10 +133,12 @@ export class HeartbeatMonitor {
   }
 
   #notifyTripped(reason: string, connection: Connection<Word>, notified: boolean): void {
-    connection.send({ kind: "tripped", reason });
     // It may have placed something before it was notified. Where another engine runs, that one looks after it.
-    if (notified || this.#session !== undefined) return;
-    this.#options.report({ kind: "reconnected" });
-    this.#options.act(reason);
+    if (!notified && this.#session === undefined) {
+      this.#options.report({ kind: "reconnected" });
+      this.#options.act(reason);
+    }
+    const isCanceling = this.#options.isCanceling?.() === true;
+    connection.send({ kind: "tripped", reason, ...(isCanceling && { canceling: true }) });
   }
 }

@@ -7,7 +7,7 @@
  * Not here: what the watchdog does (heartbeat-monitor.ts), detection of a dead process (only the watchdog can).
  */
 import { firstValueFrom, ReplaySubject, Subject, type Subscription, takeUntil } from "rxjs";
-import { after, type Clock, type EventLog, every } from "sluice/extension";
+import { after, type Clock, type EventLog, every, type WatchdogStanding } from "sluice/extension";
 import type { Connection, Dial } from "./ipc.ts";
 import type { Report, Word } from "./messages.ts";
 
@@ -22,7 +22,7 @@ interface HeartbeatOptions {
   readonly open: () => number;
   /** Called once, when the watchdog tripped. */
   readonly halt: (reason: string) => void;
-  /** What was refused while the watchdog's answer was awaited may pass now. */
+  /** What was refused or kept back while the watchdog's answer was awaited may pass now: `standing` has changed. */
   readonly cleared: () => void;
 }
 
@@ -47,6 +47,8 @@ export class Heartbeat {
   /** Length of a pause that the watchdog has not answered yet. */
   #doubtMs = 0;
   #tripped: string | undefined;
+  /** What the watchdog has done since it tripped. */
+  #afterTrip: WatchdogStanding | undefined;
   #isLossReported = false;
   /** Beats in a row without a confirmation. */
   #unconfirmed = 0;
@@ -88,6 +90,12 @@ export class Heartbeat {
       return `the watchdog tripped (${this.#tripped}); look at the service, then restart`;
     if (this.#doubtMs === 0 && !this.#isDoubtful()) return undefined;
     return "this process was blocked, and the watchdog has not answered yet whether it tripped";
+  }
+
+  /** What the watchdog has done to orders of this engine. */
+  get standing(): WatchdogStanding {
+    const isQuiet = this.#doubtMs === 0 && !this.#isDoubtful();
+    return this.#afterTrip ?? { state: isQuiet ? "quiet" : "doubtful" };
   }
 
   /** Stops in order: the watchdog leaves open orders alone. False when it did not confirm. */
@@ -163,6 +171,7 @@ export class Heartbeat {
         return;
       case "tripped":
         this.#trip(word.reason);
+        this.#noteCanceling(word.canceling === true);
         return;
     }
     if (this.#doubtMs === 0 && !this.#isDoubtful()) return;
@@ -178,6 +187,15 @@ export class Heartbeat {
     this.#options.halt(`the watchdog tripped: ${reason}`);
   }
 
+  /** What the watchdog, which tripped, does now. */
+  #noteCanceling(isCanceling: boolean): void {
+    const { clock, cleared } = this.#options;
+    const state = isCanceling ? "canceling" : "finished";
+    if (this.#afterTrip?.state === state) return;
+    this.#afterTrip = state === "canceling" ? { state } : { state, at: clock.now() };
+    cleared();
+  }
+
   #lose(why: string): void {
     const { clock, journal } = this.#options;
     this.#connection = undefined;
@@ -186,6 +204,7 @@ export class Heartbeat {
     // The watchdog may have tripped and ended, and cannot answer any more.
     if (this.#silenceMs !== undefined && pausedMs >= this.#silenceMs / 2)
       this.#trip(`this process was blocked for ${Math.round(pausedMs)} ms, and the watchdog is gone`);
+    if (this.#tripped !== undefined) this.#noteCanceling(false);
     this.#silenceMs = undefined;
     this.#doubtMs = 0;
     if (this.#isLossReported) return;

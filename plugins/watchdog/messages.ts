@@ -21,7 +21,8 @@ export type Word =
   | { readonly kind: "armed"; readonly silenceMs: number; readonly before?: string }
   | { readonly kind: "heard" }
   | { readonly kind: "farewell" }
-  | { readonly kind: "tripped"; readonly reason: string };
+  /** `canceling`: it still cancels; left out when it has finished. */
+  | { readonly kind: "tripped"; readonly reason: string; readonly canceling?: true };
 
 const text = { type: "string", maxLength: 500 } as const;
 const count = { type: "number", minimum: 0 } as const;
@@ -44,7 +45,7 @@ const wordSchema = {
     one("armed", { silenceMs: count, before: text }, ["before"]),
     one("heard"),
     one("farewell"),
-    one("tripped", { reason: text }),
+    one("tripped", { reason: text, canceling: { const: true } }, ["canceling"]),
   ],
 };
 

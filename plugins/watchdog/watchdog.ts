@@ -256,6 +256,7 @@ export const createWatchdog = (input: unknown, options: WatchdogProcessOptions):
     act: (reason) => {
       canceling.begin(reason, isOurs, "at once");
     },
+    isCanceling: () => canceling.state === "canceling",
     desist: () => {
       wasMet = true;
       canceling.desist();

@@ -55,6 +55,7 @@ const accountFace = ({ user: { uid }, orderManager }: UserAccount): ExtensionAcc
   isExit: (clOrdId) => orderManager.isExit(clOrdId),
   isUnflaggedExit: (clOrdId) => orderManager.isUnflaggedExit(clOrdId),
   reconsider: () => orderManager.reconsider(),
+  watchedBy: (standing) => orderManager.watchedBy(standing),
 });
 
 /** Builds everything that calls the service and handles its answers; no strategies yet. */

@@ -11,6 +11,7 @@ import type { Interceptor, WireRequest } from "../contract/transport.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
+import type { WatchdogStanding } from "../orders/watchdog-cancels.ts";
 import type { Division } from "../scheduler/quota/division.ts";
 
 /** How an engine stops. */
@@ -92,8 +93,10 @@ export interface ExtensionAccount {
   readonly isExit: (clOrdId: string) => boolean;
   /** True for an exit that is sent without the service's reduce-only flag. */
   readonly isUnflaggedExit: (clOrdId: string) => boolean;
-  /** What was refused may be sent now. */
+  /** What was refused or kept back may be sent now. */
   readonly reconsider: () => void;
+  /** A watchdog cancels orders of this user when the engine is silent. Call `reconsider` when the result of `standing` has changed. */
+  readonly watchedBy: (standing: () => WatchdogStanding) => void;
 }
 
 /** What an extension is made from. Nothing is open yet. */

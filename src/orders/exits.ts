@@ -4,12 +4,14 @@
  * A service counts what resting reduce-only orders may still reduce, so that a stop sent while the take-profit of the same side is
  * still being canceled is rejected, or cut to what the other leaves. A reduce-only order therefore waits for cancels of its own side,
  * and one that was rejected, cut or canceled by the service is placed again, later each time, until the strategy holds nothing more
- * to reduce or wants something else. Meanwhile `position.unprotected` says so, once, and `position.protected` when it is over.
+ * to reduce or wants something else. Meanwhile `position.unprotected` says so, once, and `position.protected` when it is over. One that
+ * rested and was canceled by the watchdog is placed again when the watchdog has finished; one that another client canceled is not.
  *
  * Invariants: a wait ends by itself after `waitMsMax`, whatever becomes of the cancel; an order of unknown outcome is not waited
  * for; one slot still holds one order at a time; an exit that the service forgot is placed again only where the account's position
  * shows that it was not executed.
- * Not here: how much is left (remainder.ts), sending (placement.ts), what a position shows (forgotten-exits.ts).
+ * Not here: how much is left (remainder.ts), sending (placement.ts), what a position shows (forgotten-exits.ts), who
+ * canceled an order (watchdog-cancels.ts).
  */
 import type { Gateway } from "../client/gateway.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -30,6 +32,7 @@ import type { ContractValues } from "./state/account-positions.ts";
 import { restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
 import { canRest, sameWish, type WantedOrder } from "./wanted-order.ts";
+import { canceledByWatchdog, WatchdogCancels } from "./watchdog-cancels.ts";
 
 interface ExitsOptions {
   readonly clock: Clock;
@@ -56,6 +59,8 @@ const dueRetries = 60;
 const lastingRetryMsMax = 15_000;
 /** Exits that are tried again share the quota: together they send one request in this time. */
 const sharedRetryMs = 2_000;
+/** A watchdog that cancels for longer than this cannot keep an exit from being tried. */
+const watchdogMsMax = 60_000;
 
 interface Wait {
   readonly wish: WantedOrder;
@@ -85,6 +90,7 @@ export class Exits {
   readonly #retries = new Set<Slot>();
   readonly retried: { readonly size: number } = this.#retries;
   readonly unprotected: UnprotectedPositions;
+  readonly watchdog: WatchdogCancels;
   /** Left out where nothing says how the account's positions are counted. */
   readonly #forgotten: ForgottenExits | undefined;
 
@@ -100,6 +106,7 @@ export class Exits {
     this.#instruments = instruments;
     this.#yieldMs = yieldMs ?? (() => 0);
     this.unprotected = new UnprotectedPositions(journal, limits);
+    this.watchdog = new WatchdogCancels(clock);
     this.#slots = slots;
     this.#limits = limits;
     this.#owner = owner;
@@ -118,15 +125,8 @@ export class Exits {
     if (!isOver || !isEnded(order)) return;
     const isWhole = order.qty === executed.filled && !order.spec.reduceOnly;
     const left: Remainder = isWhole ? { kind: "none" } : this.#remainder(order, executed);
-    const isCanceled = order.phase === "canceled" && canRest(order.spec.ordType) && !this.#mayLackCover(order);
-    if (left.kind === "exit" && (isForgotten(order) || isCanceled)) {
-      this.#drop(slot);
-      const reason = isForgotten(order) ? forgottenWords : canceledElsewhere;
-      this.unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
-      if (!isCanceled) this.#lookForPosition(slot, order, left.qty);
-      return;
-    }
-    if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && (!slot.byHand || slot.reserved))) {
+    if (left.kind === "exit" && this.#hasVanished(slot, order, left)) return;
+    if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && isFollowed(slot))) {
       this.#follow(slot, order, left, executed);
       return;
     }
@@ -143,6 +143,25 @@ export class Exits {
       reason: left.reason,
     };
     this.#journal.append({ type: "order.inexact", ...told });
+  }
+
+  /** Handles an exit that was canceled from outside or forgotten by the service. Returns false for one that is placed again anyway. */
+  #hasVanished(slot: Slot, order: TrackedOrder, left: Extract<Remainder, { kind: "exit" }>): boolean {
+    const isResting = canRest(order.spec.ordType);
+    const isCanceled = order.phase === "canceled" && isResting;
+    if (!isCanceled && !isForgotten(order)) return false;
+    const cause = isResting && isFollowed(slot) ? this.watchdog.causeOf(order) : "others";
+    if (isCanceled && cause !== "others") {
+      this.#placeAfterWatchdog(slot, order, left.qty, cause);
+      return true;
+    }
+    if (isCanceled && this.#mayLackCover(order)) return false;
+    this.#drop(slot);
+    const reason = isForgotten(order) ? forgottenWords : canceledElsewhere;
+    this.unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
+    // Another client canceled one that rested, unless the watchdog did.
+    if (!isCanceled && (!isResting || cause === "watchdog")) this.#lookForPosition(slot, order, left.qty);
+    return true;
   }
 
   /** The slot may not place this yet; it is considered again as soon as it may. */
@@ -193,7 +212,7 @@ export class Exits {
     const hasChanged = !isVain(order, filledOf(order, this.#rules));
     for (const slot of this.#retries) {
       const { rest } = slot;
-      if (!hasChanged && rest?.lacksRoom !== true) continue;
+      if ((!hasChanged && rest?.lacksRoom !== true) || rest?.awaits === "watchdog") continue;
       // What lacked room knows at once whether there is some now; what the service rejected has to ask.
       const soon = this.#clock.now() + (rest?.lacksRoom === true ? 0 : retryMs);
       const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || soon >= rest.at;
@@ -203,9 +222,10 @@ export class Exits {
     }
   }
 
-  /** What kept exits without the service's flag back may be over: those that lacked room look again now. */
+  /** What kept exits back may be over: those that lacked room look again now, and those that wait for the watchdog. */
   hasten(): void {
     for (const slot of this.#retries) {
+      if (slot.rest?.awaits === "watchdog" && slot.order === undefined) this.#askWatchdog(slot, slot.rest);
       if (slot.rest?.lacksRoom !== true) continue;
       slot.rest.at = this.#clock.now();
       this.#wakeAt(slot, slot.rest.at);
@@ -290,9 +310,8 @@ export class Exits {
 
   /** Places an exit that the service forgot again, once the account's position shows that it executed nothing. */
   #lookForPosition(slot: Slot, order: TrackedOrder, qty: string): void {
-    const { instId, ordType } = order.spec;
-    // Another client canceled one that rested, and an account has no position of a spot product.
-    if (canRest(ordType) || instTypeOf(instId) === "SPOT" || (slot.byHand && !slot.reserved)) return;
+    // An account has no position of a spot product.
+    if (instTypeOf(order.spec.instId) === "SPOT" || !isFollowed(slot)) return;
     if (this.#forgotten === undefined) return;
     const at = Number.POSITIVE_INFINITY;
     const rest: Rest = {
@@ -301,17 +320,38 @@ export class Exits {
       qty,
       at,
       vain: 0,
-      isForgotten: true,
+      awaits: "position",
       reason: forgottenWords,
     };
     slot.rest = rest;
     order.goesOn = true;
     this.#retries.add(slot);
     const onHeld = (): void => {
-      slot.rest = { ...rest, at: this.#clock.now(), isForgotten: false };
+      slot.rest = { ...rest, at: this.#clock.now(), awaits: undefined };
       this.#wakeAt(slot, slot.rest.at);
     };
     this.#forgotten.watch(order.spec, () => slot.rest === rest, onHeld);
+  }
+
+  /** Places a resting exit that was canceled from outside again, once the watchdog has finished, unless others canceled it. */
+  #placeAfterWatchdog(slot: Slot, order: TrackedOrder, qty: string, cause: "watchdog" | "not known"): void {
+    const isAwaited = this.watchdog.state !== "finished";
+    const at = this.#clock.now() + (isAwaited ? watchdogMsMax : firstRetryMs);
+    const awaits = isAwaited ? "watchdog" : undefined;
+    slot.rest = { wish: order.serves, kind: "exit", qty, at, vain: 0, awaits, reason: canceledByWatchdog };
+    order.goesOn = true;
+    this.#retries.add(slot);
+    this.#wakeAt(slot, at);
+    if (cause === "watchdog") this.refused(slot, order.wish as WantedOrder, canceledByWatchdog);
+  }
+
+  #askWatchdog(slot: Slot, rest: Rest): void {
+    const { state } = this.watchdog;
+    if (state === "doubtful") return;
+    if (state !== "quiet" && slot.wish !== undefined) this.refused(slot, slot.wish, canceledByWatchdog);
+    if (state === "canceling") return;
+    slot.rest = { ...rest, at: this.#clock.now(), awaits: undefined, isDoubtful: state === "quiet" };
+    this.#wakeAt(slot, slot.rest.at);
   }
 
   /** What holds an exit back, for all that is known here: to ask the service would cost a request. */
@@ -356,7 +396,7 @@ export class Exits {
   grew(strategy: string, instId: string): void {
     for (const slot of this.#retries) {
       const { rest, wish } = slot;
-      if (rest?.at !== Number.POSITIVE_INFINITY || rest.isForgotten === true || wish?.instId !== instId) continue;
+      if (rest?.at !== Number.POSITIVE_INFINITY || rest.awaits === "position" || wish?.instId !== instId) continue;
       const isDue =
         rest.qty === ""
           ? this.#lackOf(slot, wish) === undefined
@@ -416,6 +456,9 @@ export class Exits {
 }
 
 const forgottenWords = "the service forgot it";
+
+/** Returns false for an order that was placed by hand: it is placed once. */
+const isFollowed = ({ byHand, reserved }: Slot): boolean => !byHand || reserved;
 
 /** It was accepted and is in no list any more: whether it was executed is not known. */
 const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";

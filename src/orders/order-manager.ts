@@ -34,6 +34,7 @@ import type { Slot } from "./slot.ts";
 import { isResting, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
 import type { JournalEnd } from "./unrecorded-orders.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
+import type { WatchdogStanding } from "./watchdog-cancels.ts";
 
 interface OrderManagerOptions extends OrderFlowOptions {
   /** All strategies together have lost more than they may. By default trading of this user halts. */
@@ -295,7 +296,12 @@ export class OrderManager {
     return tradedBy(record, { profile: contract.profile, instruments });
   }
 
-  /** Instruments changed: what was refused for them may pass now. */
+  /** A watchdog cancels orders of this engine when it is silent. Call `reconsider` when what `standing` returns has changed. */
+  watchedBy(standing: () => WatchdogStanding): void {
+    this.#flow.exits.watchdog.watchedBy(standing);
+  }
+
+  /** Instruments, or what the watchdog has done, changed: what was refused for them may pass now. */
   reconsider(): void {
     this.#flow.exits.hasten();
     for (const slot of this.#flow.slots.all()) this.#flow.refusals.retry(slot);

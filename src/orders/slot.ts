@@ -24,8 +24,11 @@ export interface Rest {
   readonly isDoubtful?: boolean;
   /** Other exits of the strategy are about to reduce all it holds. */
   readonly lacksRoom?: boolean;
-  /** The service accepted it and does not know it any more: it waits for a reading of the account's positions. */
-  readonly isForgotten?: boolean;
+  /**
+   * `position`: the service accepted it and does not know it any more, and a reading of the account's positions is awaited. `watchdog`: it
+   * was canceled from outside, and the watchdog is still canceling or has not answered whether it did.
+   */
+  readonly awaits?: "position" | "watchdog" | undefined;
   reason: string;
 }
 

@@ -52,8 +52,8 @@ export interface WantedOrder {
    *
    * An exit waits until cancels of other exits of its side have taken effect, and is placed again, later each time, while it was
    * rejected, cut or canceled by the service and the strategy still holds what it should reduce; `position.unprotected` tells that. One
-   * that rests and is canceled by another client is told and not placed again. One that rests and has become larger than what is held
-   * is replaced.
+   * that rests and is canceled by another client is told and not placed again; one that the engine's own watchdog canceled is. One that
+   * rests and has become larger than what is held is replaced.
    */
   readonly reduceOnly?: boolean;
   /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */

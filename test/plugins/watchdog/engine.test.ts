@@ -10,7 +10,7 @@ import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../../src/index.ts";
 import type { Disk } from "../../../src/journal/disk.ts";
-import { far, strategy } from "../../support/harness/backtest.ts";
+import { far, strategy, swap } from "../../support/harness/backtest.ts";
 import { keys, venueOf } from "../../support/harness/engine.ts";
 import { memoryDisk } from "../../support/harness/memory-disk.ts";
 
@@ -108,6 +108,8 @@ const setup = async ({
   if (awaitStart) await settle(starting);
   return {
     engine,
+    venue,
+    now: () => clock.now(),
     starting,
     said,
     events,
@@ -122,6 +124,21 @@ const setup = async ({
     types: () => events.map(({ type }) => type),
     phases: () => events.flatMap((event) => (event.type === "order.changed" ? [`${event.slot} ${event.phase}`] : [])),
   };
+};
+
+const long: WantedOrder = { slot: "a", instId: swap, side: "buy", px: "60001", qty: "0.01" };
+const target: WantedOrder = { slot: "out", instId: swap, side: "sell", px: "61000", qty: "0.01", reduceOnly: true };
+type World = Awaited<ReturnType<typeof setup>>;
+const resting = ({ venue }: World): readonly string[] =>
+  venue.truth("main").orders.flatMap(({ state, px }) => (state === "live" ? [px] : []));
+
+/** The watchdog's process, or another client, cancels what rests. */
+const cancelOutside = (world: World): void => {
+  const orders = world.venue.truth("main").orders.filter(({ state }) => state === "live");
+  const body = orders.map(({ instId, ordId }) => ({ instId, ordId }));
+  const path = "/api/v1/trade/cancel-batch-orders";
+  world.venue.handle({ method: "POST", path, query: {}, body, key: "k1", ip: "other" }, world.now());
+  expect(resting(world)).toEqual([]);
 };
 
 describe("An engine with a watchdog in its config", () => {
@@ -171,6 +188,53 @@ describe("An engine with a watchdog in its config", () => {
       mode: "halted",
       reason: "the watchdog tripped: no beat for 15 s",
     });
+  });
+
+  it.each([
+    ["before its watchdog says that it tripped", 3_000],
+    ["after its watchdog has said that it tripped", 0],
+  ])("that wakes places its resting exit again, whether it learns of the cancel %s", async (_, answerMs) => {
+    const world = await setup();
+    const { want, run, hear, stand, events, types } = world;
+    hear({ kind: "armed", silenceMs: 15_000 });
+    want(long, target);
+    await run(9_000);
+    hear({ kind: "heard" });
+    expect(resting(world)).toEqual(["61000"]);
+    stand(25_000);
+    cancelOutside(world);
+    await run(answerMs);
+    hear({ kind: "tripped", reason: "no beat for 15 s", canceling: true });
+    await run(8_000);
+    expect(resting(world)).toEqual([]);
+    hear({ kind: "tripped", reason: "no beat for 15 s" });
+    await run(8_000);
+    expect(resting(world)).toEqual(["61000"]);
+    expect(events.filter(({ type }) => type === "position.unprotected")).toMatchObject([
+      { slot: "out", reason: "canceled by the watchdog" },
+    ]);
+    expect(types()).toContain("position.protected");
+    cancelOutside(world);
+    await run(30_000);
+    expect(resting(world)).toEqual([]);
+  });
+
+  it("that wakes and was not taken for dead leaves an exit alone that another client canceled", async () => {
+    const world = await setup();
+    const { want, run, hear, stand, events } = world;
+    hear({ kind: "armed", silenceMs: 15_000 });
+    want(long, target);
+    await run(9_000);
+    hear({ kind: "heard" });
+    stand(9_000);
+    cancelOutside(world);
+    await run(3_000);
+    hear({ kind: "heard" });
+    await run(30_000);
+    expect(resting(world)).toEqual([]);
+    expect(events.filter(({ type }) => type === "position.unprotected")).toMatchObject([
+      { reason: "canceled by another client or by the service" },
+    ]);
   });
 
   it("that was taken for dead and knows it starts halted the next time", async () => {

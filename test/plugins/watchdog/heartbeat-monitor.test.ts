@@ -159,6 +159,34 @@ describe("An engine whose watchdog tripped", () => {
     expect(dog.acts).toEqual(["no beat for 15 s", "no beat for 15 s"]);
   });
 
+  it("learns whether orders are still being canceled, and when that is over", () => {
+    const { here, dog, engine } = pair();
+    const state = (): string => engine.heart.standing.state;
+    expect(state()).toBe("quiet");
+    engine.process.freeze();
+    here.run(20_000);
+    dog.isFlat();
+    expect(state()).toBe("doubtful");
+    engine.process.thaw();
+    here.run(5_000);
+    // It has begun once more, as the engine has spoken again.
+    expect(state()).toBe("canceling");
+    const before = engine.cleared();
+    dog.isFlat();
+    here.run(2_000);
+    expect([state(), engine.cleared()]).toEqual(["finished", before + 1]);
+  });
+
+  it("takes the work of a watchdog for finished that is gone", () => {
+    const { here, dog, engine } = pair();
+    engine.process.freeze();
+    here.run(20_000);
+    dog.process.kill();
+    engine.process.thaw();
+    here.run(10);
+    expect(engine.heart.standing.state).toBe("finished");
+  });
+
   it("halts too when the watchdog has done its work and gone", () => {
     const { here, dog, engine } = pair();
     engine.process.freeze();

@@ -12,6 +12,7 @@ const words: readonly Word[] = [
   { kind: "heard" },
   { kind: "farewell" },
   { kind: "tripped", reason: "no beat for 15 s" },
+  { kind: "tripped", reason: "no beat for 15 s", canceling: true },
 ];
 
 describe("A watchdog message", () => {

@@ -78,11 +78,16 @@ export const watchdogOn = ({ makeProcess }: World, silenceMs = 15_000) => {
   let desisted = 0;
   let before: string | undefined;
   let listens = true;
+  let cancels = false;
   const watch = new HeartbeatMonitor({
     clock: process.clock,
     silenceMs,
     report: (one) => news.push(one),
-    act: (reason) => acts.push(reason),
+    act: (reason) => {
+      acts.push(reason);
+      cancels = true;
+    },
+    isCanceling: () => cancels,
     desist: () => {
       desisted++;
     },
@@ -137,6 +142,10 @@ export const watchdogOn = ({ makeProcess }: World, silenceMs = 15_000) => {
     dialFrom,
     kinds: () => news.map(({ kind }) => kind),
     desisted: () => desisted,
+    /** Two listings in a row have shown no order. */
+    isFlat: () => {
+      cancels = false;
+    },
     did: (what: string) => {
       before = what;
     },
