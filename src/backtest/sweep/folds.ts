@@ -6,16 +6,11 @@
  * Not here: which rows belong to a window (cut.ts).
  */
 import { assert } from "../../errors.ts";
-
-/** From `fromAt` on, up to but without `toAt`; milliseconds since the epoch. */
-export interface Window {
-  readonly fromAt: number;
-  readonly toAt: number;
-}
+import type { TimeWindow } from "../../market/cut-tape.ts";
 
 export interface Fold {
-  readonly train: Window;
-  readonly test: Window;
+  readonly train: TimeWindow;
+  readonly test: TimeWindow;
 }
 
 /**

@@ -5,18 +5,18 @@
  * Not here: how scores are spelled (table.ts, html-page.ts).
  */
 import { approximate, div, mul } from "../../decimal.ts";
+import type { TimeWindow } from "../../market/cut-tape.ts";
 import { perDay } from "../../report/returns.ts";
-import type { Window } from "./folds.ts";
 import type { Figures, Score } from "./scores.ts";
 import type { FoldReport } from "./sweep-report.ts";
 
 const hourMs = 3_600_000;
 
-export const pnlAnHour = (figures: Pick<Figures, "pnl">, { fromAt, toAt }: Window): string =>
+export const pnlAnHour = (figures: Pick<Figures, "pnl">, { fromAt, toAt }: TimeWindow): string =>
   div(mul(figures.pnl, String(hourMs)), String(toAt - fromAt), 8);
 
 /** Undefined where the run has no such score. */
-export const scoreIn = (figures: Figures, by: Score, window: Window): number | undefined => {
+export const scoreIn = (figures: Figures, by: Score, window: TimeWindow): number | undefined => {
   if (by === "pnl") return approximate(pnlAnHour(figures, window));
   const value = figures[by];
   if (value === undefined || by !== "sharpe") return value === undefined ? undefined : approximate(String(value));

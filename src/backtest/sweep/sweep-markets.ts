@@ -7,10 +7,10 @@
  */
 import { resolve } from "node:path";
 import { SluiceError } from "../../errors.ts";
+import type { TimeWindow } from "../../market/cut-tape.ts";
+import { cutTape, rowsBeforeWindow } from "../../market/cut-tape.ts";
 import { hashOfRows, readFixture } from "../../market/tape/fixture.ts";
 import type { ReadMarket } from "../backtest-service.ts";
-import { cutTape, rowsBeforeWindow } from "./cut.ts";
-import type { Window } from "./folds.ts";
 import type { SweepPlan } from "./sweep-plan.ts";
 
 type Tape = ReadMarket["tape"];
@@ -39,7 +39,7 @@ export const readMarkets = ({ fixture, windows, warmUpMs = 0 }: Planned, dir = f
   );
 };
 
-const emptyWindow = (fold: number, part: string, { fromAt, toAt }: Window): SluiceError => {
+const emptyWindow = (fold: number, part: string, { fromAt, toAt }: TimeWindow): SluiceError => {
   const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString());
   return new SluiceError(
     "USAGE",

@@ -6,7 +6,7 @@
  * Not here: how it looks (table.ts, csv.ts, html-page.ts).
  */
 import { approximate } from "../../decimal.ts";
-import type { Window } from "./folds.ts";
+import type { TimeWindow } from "../../market/cut-tape.ts";
 import type { Answer } from "./job.ts";
 import { frontsOf } from "./pareto.ts";
 import type { Choice } from "./sampling.ts";
@@ -45,8 +45,8 @@ export interface PointScore {
 
 export interface FoldReport {
   readonly fold: number;
-  readonly train: Window;
-  readonly test: Window;
+  readonly train: TimeWindow;
+  readonly test: TimeWindow;
   /** The point that was best in training; left out while that is not known. */
   readonly chosen?: { readonly point: number; readonly options: Readonly<Record<string, unknown>> };
   readonly inSample?: Figures;
@@ -177,7 +177,7 @@ export const chosenIn = (results: Iterable<Result>, fold: number, trials: number
 };
 
 const foldReport = ({ windows, trials, by }: SweepPlan, results: readonly Result[], fold: number): FoldReport => {
-  const { train, test } = windows[fold] as { train: Window; test: Window };
+  const { train, test } = windows[fold] as { train: TimeWindow; test: TimeWindow };
   const best = chosenIn(results, fold, trials, by);
   if (best === undefined) return { fold, train, test };
   const tested = results.find((result) => result.part === "test" && result.fold === fold);

@@ -8,9 +8,9 @@
  */
 
 import { isPositive } from "../../decimal.ts";
+import type { TimeWindow } from "../../market/cut-tape.ts";
 import { cut, type Ink, ink, padStart, printable, widthOf, wrapped } from "../../report/ansi.ts";
 import { amount, counted, duration, grouped, signed } from "../../report/number-format.ts";
-import type { Window } from "./folds.ts";
 import { chanceIn, pnlAnHour, scoreIn } from "./part-scores.ts";
 import type { Figures, Score } from "./scores.ts";
 import { spelled } from "./space.ts";
@@ -156,7 +156,7 @@ const optionColumns = ({ space }: SweepReport, rows: readonly Pick<PointScore, "
 const optionMax = 28;
 
 const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: number, paint: Ink): readonly string[] => {
-  const score = (figures: Figures | undefined, window: Window): string =>
+  const score = (figures: Figures | undefined, window: TimeWindow): string =>
     figures === undefined ? "-" : scoreText(scoreIn(figures, report.by, window));
   const columns: readonly Column[] = [
     { name: "fold", cells: folds.map(({ fold }) => String(fold + 1)) },
@@ -204,7 +204,7 @@ const chosenLines = (fold: FoldReport | undefined, width: number, paint: Ink): r
 
 const scoreText = (value: number | undefined): string => (value === undefined ? "-" : amount(value.toFixed(8), 2));
 
-const hourly = (figures: Figures | undefined, window: Window): string =>
+const hourly = (figures: Figures | undefined, window: TimeWindow): string =>
   figures === undefined ? "-" : signed(pnlAnHour(figures, window), 2);
 
 const gap = "  ";

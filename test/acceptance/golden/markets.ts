@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { hashOfRows, readFixture } from "../../../src/market/tape/fixture.ts";
 import { readRecording } from "../../../plugins/import/read-recording.ts";
 import type { ReadMarket } from "../../../src/backtest.ts";
-import { cutTape } from "../../../src/backtest/sweep/cut.ts";
+import { cutTape } from "../../../src/market/cut-tape.ts";
 
 export interface GoldenMarket {
   readonly name: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type RecordingOptions, readRecording } from "../../../plugins/import/read-recording.ts";
 import { lastPrices } from "../../../src/backtest/last-prices.ts";
-import { cutTape } from "../../../src/backtest/sweep/cut.ts";
+import { cutTape } from "../../../src/market/cut-tape.ts";
 import { readFixture, writeFixture } from "../../../src/market/tape/fixture.ts";
 import { columnsOf, createTape, type Series, seriesOf, type Tape } from "../../../src/market/tape/tape.ts";
 import { coverageOf } from "../../../src/report/coverage.ts";

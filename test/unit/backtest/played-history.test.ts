@@ -2,9 +2,9 @@
 import { concatMap, map, mergeMap, NEVER, type Observable, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { fromFolder } from "../../../plugins/session/folder-history.ts";
-import { cutTape, rowsBeforeWindow } from "../../../src/backtest/sweep/cut.ts";
 import { createTape, runBacktest, type Tape } from "../../../src/backtest.ts";
 import type { Candle, HistorySource, Strategy, StrategyContext } from "../../../src/index.ts";
+import { cutTape, rowsBeforeWindow } from "../../../src/market/cut-tape.ts";
 import { type Series, seriesOf } from "../../../src/market/tape/tape.ts";
 import {
   btc,

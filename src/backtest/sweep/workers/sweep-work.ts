@@ -7,8 +7,8 @@
  */
 import { parseHuman } from "../../../contract/validate.ts";
 import { checkConfig } from "../../../host/config.ts";
+import type { TimeWindow } from "../../../market/cut-tape.ts";
 import { withOptions } from "../../given-options.ts";
-import type { Window } from "../folds.ts";
 import type { Job, JobSettings } from "../job.ts";
 import { readMarkets } from "../sweep-markets.ts";
 import { openThread } from "../thread.ts";
@@ -21,7 +21,7 @@ import { WorkThreads } from "./work-threads.ts";
 
 interface SweepSettings {
   readonly job: JobSettings;
-  readonly windows: readonly { readonly train: Window; readonly test: Window }[];
+  readonly windows: readonly { readonly train: TimeWindow; readonly test: TimeWindow }[];
   readonly warmUpMs: number;
 }
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
 import { foldsOf } from "../../../../src/backtest/sweep/folds.ts";
 import { readMarkets } from "../../../../src/backtest/sweep/sweep-markets.ts";
+import { cutTape } from "../../../../src/market/cut-tape.ts";
 import { readFixture, readManifest, writeFixture } from "../../../../src/market/tape/fixture.ts";
 import { folder, marketOf } from "../../../support/harness/sweep.ts";
 

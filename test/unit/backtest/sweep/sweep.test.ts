@@ -2,7 +2,6 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
 import { runJob } from "../../../../src/backtest/sweep/job.ts";
 import { openResults } from "../../../../src/backtest/sweep/results-file.ts";
 import { runSweep } from "../../../../src/backtest/sweep/sweep.ts";
@@ -13,6 +12,7 @@ import { type ReadMarket, runBacktest } from "../../../../src/backtest.ts";
 import { add, sub } from "../../../../src/decimal.ts";
 import { loadConfigFile } from "../../../../src/host/load.ts";
 import type { Config } from "../../../../src/index.ts";
+import { cutTape } from "../../../../src/market/cut-tape.ts";
 import { readFixture, writeFixture } from "../../../../src/market/tape/fixture.ts";
 import { createTape } from "../../../../src/market/tape/tape.ts";
 import { folder, marketOf, planOf, stand } from "../../../support/harness/sweep.ts";

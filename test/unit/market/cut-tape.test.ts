@@ -1,17 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
-import {
-  type Column,
-  columnsOf,
-  createTape,
-  type Series,
-  seriesOf,
-  type Tape,
-} from "../../../../src/market/tape/tape.ts";
-import { createBook, level, quote } from "../../../../src/venue/matching-engine.ts";
-import { leftOf } from "../../../../src/venue/order.ts";
-import { displayedAt } from "../../../../src/venue/order-book-side.ts";
+import { cutTape } from "../../../src/market/cut-tape.ts";
+import { type Column, columnsOf, createTape, type Series, seriesOf, type Tape } from "../../../src/market/tape/tape.ts";
+import { createBook, level, quote } from "../../../src/venue/matching-engine.ts";
+import { leftOf } from "../../../src/venue/order.ts";
+import { displayedAt } from "../../../src/venue/order-book-side.ts";
 
 const btc = { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" };
 const eth = { instId: "ETH-USDT-SWAP", tickSize: "0.01", lotSize: "0.01" };

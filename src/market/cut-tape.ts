@@ -4,13 +4,18 @@
  * Invariants: no row at or after the window's end is in it, so that nothing run on it can look ahead; what is known at its start
  * (the last quote, the book as quotes and book changes had left it) comes first, at that instant; a bar is in it only if all of its time is, so that no bar
  * is in a training and in its test; rows keep their order.
- * Not here: where windows lie (folds.ts), files (market/tape/fixture.ts).
+ * Not here: files (tape/fixture.ts).
  */
 
-import { BookSide } from "../../market/book-side.ts";
-import { rowsBefore } from "../../market/recorded-history.ts";
-import type { Fixture } from "../../market/tape/fixture.ts";
-import type { Window } from "./folds.ts";
+import { BookSide } from "./book-side.ts";
+import { rowsBefore } from "./recorded-history.ts";
+import type { Fixture } from "./tape/fixture.ts";
+
+/** From `fromAt` on, up to but without `toAt`; milliseconds since the epoch. */
+export interface TimeWindow {
+  readonly fromAt: number;
+  readonly toAt: number;
+}
 
 type Tape = Fixture["tape"];
 type Series = Tape["series"][number];
@@ -27,7 +32,7 @@ interface Part {
 }
 
 /** The rows of a tape from `fromAt` on and before `toAt`, as one tape. Bars that end later are left out. */
-export const cutTape = (tape: Tape, window: Window): Tape => {
+export const cutTape = (tape: Tape, window: TimeWindow): Tape => {
   const parts = tape.series.map((series) => partOf(series, tape, window));
   const series = tape.series.map((one, index) => seriesOf(one, parts[index] as Part));
   const order = orderOf(tape, parts);
@@ -44,7 +49,7 @@ export const cutTape = (tape: Tape, window: Window): Tape => {
 };
 
 /** What of each series lies before the window: the rows that `cutTape` leaves out there. */
-export const rowsBeforeWindow = (tape: Tape, { fromAt }: Window): Tape["series"] =>
+export const rowsBeforeWindow = (tape: Tape, { fromAt }: TimeWindow): Tape["series"] =>
   tape.series.map((series) => {
     const { at } = series;
     const shorter = series.kind === "candle" ? series.barMs : 0;
@@ -54,7 +59,7 @@ export const rowsBeforeWindow = (tape: Tape, { fromAt }: Window): Tape["series"]
 
 const none = { head: {}, heads: 0 };
 
-const partOf = (series: Series, tape: Tape, { fromAt, toAt }: Window): Part => {
+const partOf = (series: Series, tape: Tape, { fromAt, toAt }: TimeWindow): Part => {
   const { at, instrument } = series;
   if (series.kind === "candle") {
     // A bar that ends with the window holds nothing from beyond it.
