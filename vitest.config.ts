@@ -8,7 +8,7 @@ const slow = [
   "test/acceptance/control-page.test.ts",
   "test/soak/growth.test.ts",
   "test/plugins/compare/guard.test.ts",
-  "test/unit/backtest/sweep/sweep.test.ts",
+  "test/plugins/sweep/sweep.test.ts",
   "test/acceptance/security/canary.test.ts",
   "test/unit/cli/package.test.ts",
   "test/plugins/watchdog/processes.test.ts",
@@ -17,8 +17,8 @@ const slow = [
   "test/acceptance/workers.test.ts",
   "test/acceptance/standby.test.ts",
   "test/acceptance/from-code.test.ts",
-  "test/unit/verify/simulation/canaries.test.ts",
-  "test/unit/verify/simulation/simulate.test.ts",
+  "test/plugins/simulate/canaries.test.ts",
+  "test/plugins/simulate/simulate.test.ts",
   "test/acceptance/golden/golden.test.ts",
 ];
 
@@ -29,8 +29,8 @@ const slow = [
 const isolated = [
   ...slow,
   "test/bench/**/*.test.ts",
-  "test/unit/backtest/sweep/{command,pool,results-file,sweep-markets,sweep-output,sweep-parts}.test.ts",
-  "test/unit/backtest/sweep/workers/*.test.ts",
+  "test/plugins/fixtures/fixture-*.test.ts",
+  "test/plugins/sweep/{command,pool,queue-worker,results-file,sheet-config,sweep-markets,sweep-output,sweep-parts}.test.ts",
   "test/plugins/import/import-killed.test.ts",
   "test/unit/host/{execution-context,isolation,virtual-globals}.test.ts",
 ];
@@ -55,10 +55,9 @@ const leftOut =
         "test/unit/venue/**",
         "test/unit/backtest/!(determinism|runner)*.test.ts",
         "test/unit/backtest/testkit/**",
-        "test/unit/backtest/sweep/{command,sweep,sweep-parts}.test.ts",
-        "test/unit/backtest/sweep/workers/queue-worker.test.ts",
-        "test/plugins/compare/**",
-        "test/unit/verify/{doctor,playback,simulation}/**",
+        "test/plugins/sweep/{command,queue-worker,sweep,sweep-parts}.test.ts",
+        "test/plugins/{compare,playback,simulate}/**",
+        "test/unit/verify/doctor/**",
       ]
     : [];
 const never = ["**/node_modules/**", ...leftOut];

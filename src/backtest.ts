@@ -1,8 +1,9 @@
 /**
- * Simulated trading: backtests of recordings, sweeps, paper trading, fill and latency models, fixtures and reports.
+ * Simulated trading: backtests of recordings, paper trading, fill and latency models, fixtures and reports.
  *
  * @module sluice/backtest
  */
+
 export {
   type BacktestOptions,
   type BacktestSpec,
@@ -35,13 +36,6 @@ export {
 } from "./backtest/latency.ts";
 export { type FromFixtureOptions, fromFixture } from "./backtest/recorded-feed.ts";
 export { type RunOptions, runBacktest } from "./backtest/runner.ts";
-export { csvOf as sweepCsv } from "./backtest/sweep/csv.ts";
-export { sweepPage } from "./backtest/sweep/html-page.ts";
-export type { SweepProgress } from "./backtest/sweep/sweep.ts";
-export { type SweepOptions, type SweepStart, sweep } from "./backtest/sweep/sweep-config.ts";
-export type { SweepPart } from "./backtest/sweep/sweep-parts.ts";
-export type { SweepReport } from "./backtest/sweep/sweep-report.ts";
-export { sweepText, type TableLook as SweepTextLook } from "./backtest/sweep/table.ts";
 export { withDetails } from "./backtest/with-details.ts";
 export type { LivePrices, OpenPrices } from "./market/live-prices.ts";
 export { type WrittenFixture, writeFixture } from "./market/tape/fixture.ts";

@@ -141,6 +141,8 @@ export const compare = (a: string, b: string): -1 | 0 | 1 => {
   const left = (pair[0] as number) - (pair[1] as number);
   return left < 0 ? -1 : left > 0 ? 1 : 0;
 };
+
+/** Whether a decimal is zero. */
 export const isZero = (a: string): boolean => {
   const x = digitsOf(a);
   return x === 0 || (Number.isNaN(x) && big(a).eq(0));

@@ -5,86 +5,146 @@
  *
  * @module sluice/extension
  */
+export { type GivenOptions, withOptions } from "./backtest/given-options.ts";
 export { delaysMin } from "./backtest/latency.ts";
-export { type MarketBoard } from "./backtest/serve/market-board.ts";
+export { rowTakers } from "./backtest/row-dispatch.ts";
+export type { MarketBoard } from "./backtest/serve/market-board.ts";
 export { type MarketReplayOptions, replayMarket } from "./backtest/serve/market-replay.ts";
-export { type PushedFixture, pushFixtures } from "./backtest/sweep/workers/fixture-source.ts";
+export { type SimulatedUser, userOf } from "./backtest/simulated-service.ts";
+export { addressIn } from "./cli/address-option.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";
-export { type RunOption, type RunSurroundings, defineRunOption } from "./cli/define-run-option.ts";
+export { defineRunOption, type RunOption, type RunSurroundings } from "./cli/define-run-option.ts";
 export { fixtureSummary } from "./cli/fixture-summary.ts";
 export { type CliIo, colourOf, inkOf, jsonText, printable, transientLine } from "./cli/io.ts";
 export { durationOf, namesOf, secondsOf, seedOf, wholeFrom, wholeIn } from "./cli/option-values.ts";
 export { readContributions } from "./cli/plugin-manifest.ts";
 export { readJson, readOverrides } from "./cli/profile-file.ts";
 export { type EngineRunOptions, type RunCounts, runEngine } from "./cli/run-engine.ts";
+export { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./cli/service-options.ts";
 export { listenForStop } from "./cli/shutdown-signals.ts";
-export { stepsText } from "./cli/time-left.ts";
-export { type CancelNews, type Listed, cancelAll } from "./client/cancel-all.ts";
-export { type Gateway, type User, createGateway } from "./client/gateway.ts";
+export { leftText, stepsText } from "./cli/time-left.ts";
+export { checkPlace } from "./cli/written-files.ts";
+export { type CancelNews, cancelAll, type Listed } from "./client/cancel-all.ts";
+export { createGateway, type Gateway, type User } from "./client/gateway.ts";
 export { placeOf } from "./client/live/live-place.ts";
 export { writeConfirmation } from "./client/live/size-unit-confirmation.ts";
-export { type Outcome, isTurnedDown } from "./client/outcome.ts";
+export { isTurnedDown, type Outcome } from "./client/outcome.ts";
 export { walkOrders } from "./client/paging.ts";
 export { parseResponse } from "./client/parse-response.ts";
-export { type ServiceEnv, type ServiceUser } from "./client/service-port.ts";
+export type { ServiceEnv, ServiceUser } from "./client/service-port.ts";
+export type { Latency } from "./client/transport/in-process.ts";
 export { credentialsFromEnv } from "./client/transport/secrets.ts";
-export { type Clock, type Timer, after, every } from "./clock/clock.ts";
-export { letPromisesSettle } from "./clock/microtasks.ts";
+export { after, type Clock, every, type Timer } from "./clock/clock.ts";
+export { letPromisesSettle, type PromiseWatch, watchPromises } from "./clock/microtasks.ts";
 export { createServiceClock } from "./clock/service-clock.ts";
 export { createSystemClock } from "./clock/system-clock.ts";
+export { createVirtualClock, type VirtualClock } from "./clock/virtual-clock.ts";
 export { instTypeOf, readInstId } from "./contract/inst-id.ts";
-export { limitHeaders } from "./contract/limits.ts";
-export { type OptionRules, checkOptions, seedBounds } from "./contract/option-check.ts";
+export { type LayerName, limitHeaders } from "./contract/limits.ts";
+export { checkOptions, type OptionRules, seedBounds, type Whole } from "./contract/option-check.ts";
 export { type FeeSign, isCancelable } from "./contract/profile.ts";
-export { type ResponseSink, type Transport } from "./contract/transport.ts";
+export { isActive } from "./contract/schemas.ts";
+export type { ResponseSink, Transport } from "./contract/transport.ts";
 export { parseHuman, requestProblems } from "./contract/validate.ts";
-export { type Grid, decimal, grid, plain } from "./decimal.ts";
+export { decimal, type Grid, grid, isZero, plain } from "./decimal.ts";
+export { runningPorts } from "./engine/control/port-file.ts";
+export { EngineRelay } from "./engine/control/relay/engine-relay.ts";
+export { type PortLink, readLink } from "./engine/control/relay/upstream-port.ts";
 export { type GroupStores, redisStores } from "./engine/group-stores.ts";
-export { type AnswerReply, type AnswerStore } from "./engine/shared-reads.ts";
+export { loadJournalCode } from "./engine/late-journal.ts";
+export type { AnswerReply, AnswerStore } from "./engine/shared-reads.ts";
 export { didYouMean, excerpt, messageOf } from "./errors.ts";
 export { type CheckedConfig, checkConfig } from "./host/config.ts";
-export { type EngineExtension, type EngineFacts, type ExtensionContext } from "./host/engine-extension.ts";
+export type { EngineExtension, EngineFacts, ExtensionContext } from "./host/engine-extension.ts";
 export { outside } from "./host/execution-context.ts";
 export { isSecret } from "./host/hidden-values.ts";
 export { historySourceOf } from "./host/history-reader.ts";
-export { loadConfigFile } from "./host/load.ts";
+export { exportsOf, loadConfigFile } from "./host/load.ts";
+export { packageVersion } from "./host/package-version.ts";
+export { hashOfConfig, hashOfSources } from "./host/source-hash.ts";
 export { starter } from "./host/starter.ts";
 export { startThread } from "./host/worker-start.ts";
-export { type DecisionRecord, createDecisions } from "./journal/decisions.ts";
-export { type Disk, type DiskFile } from "./journal/disk.ts";
+export { createDecisions, type DecisionRecord } from "./journal/decisions.ts";
+export type { Disk, DiskFile } from "./journal/disk.ts";
 export { EventLog } from "./journal/event-log.ts";
-export { type EventOf } from "./journal/events.ts";
+export type { ActionClass, EventOf } from "./journal/events.ts";
 export { fileDisk } from "./journal/file-disk.ts";
 export { defaultFolder, ownFolder } from "./journal/own-folder.ts";
 export { holdLock } from "./journal/process-lock.ts";
 export { openWriteAheadLog } from "./journal/write-ahead-log.ts";
-export { cutTape } from "./market/cut-tape.ts";
+export { cutTape, rowsBeforeWindow, type TimeWindow } from "./market/cut-tape.ts";
+export { createFeed, type Feed } from "./market/feed.ts";
 export { HotStream } from "./market/hot-stream.ts";
-export { type RecordedHistory, historyOfTape } from "./market/recorded-history.ts";
-export { type FixtureSources, type FixtureWriter, type FixtureWriterOptions, openFixtureWriter } from "./market/tape/fixture-writer.ts";
-export { type Fixture, type FixtureFinding, type FixtureManifest, type FixtureMeta, type FixtureNote, type ImportedFile, type WriteOptions, readFixture as openFixture, readManifest } from "./market/tape/fixture.ts";
+export { historyOfTape, type RecordedHistory } from "./market/recorded-history.ts";
+export {
+  type Fixture,
+  type FixtureFinding,
+  type FixtureManifest,
+  type FixtureMeta,
+  type FixtureNote,
+  hashOfRows,
+  type ImportedFile,
+  readFixture as openFixture,
+  readManifest,
+  type WriteOptions,
+} from "./market/tape/fixture.ts";
+export { contentHashOf, parseManifest } from "./market/tape/fixture-manifest.ts";
+export {
+  type FixtureSources,
+  type FixtureWriter,
+  type FixtureWriterOptions,
+  openFixtureWriter,
+} from "./market/tape/fixture-writer.ts";
 export { generateTape, instrumentFor } from "./market/tape/generate.ts";
-export { type FixtureFeed } from "./market/tape/manifest-schema.ts";
+export type { FixtureFeed } from "./market/tape/manifest-schema.ts";
 export { type SeriesBuilder, seriesBuilder } from "./market/tape/series-builder.ts";
-export { type Column, type Series, type SeriesKind, type TapeInstrument, columnNames, columnsOf, emptyColumns, markParts, rateStep, seriesName, seriesOf } from "./market/tape/tape.ts";
-export { type TextRow, type TextSeries, type TextSeriesOf } from "./market/tape/text-series.ts";
+export {
+  type Column,
+  columnNames,
+  columnsOf,
+  emptyColumns,
+  markParts,
+  rateStep,
+  type Series,
+  type SeriesKind,
+  seriesName,
+  seriesOf,
+  type TapeInstrument,
+  timeAt,
+} from "./market/tape/tape.ts";
+export type { TextRow, TextSeries, TextSeriesOf } from "./market/tape/text-series.ts";
 export { hideAfter, playedAt } from "./market/tape/visible-fixture.ts";
 export { optionalPackage } from "./optional-package.ts";
-export { createClientOrderIds } from "./orders/client-order-id.ts";
-export { type WatchdogStanding } from "./orders/watchdog-cancels.ts";
+export { addToHolding, averagePxOf, createHolding, type Holding, unrealisedOf } from "./orders/average-cost.ts";
+export { type ClientOrderIds, createClientOrderIds, generations } from "./orders/client-order-id.ts";
+export { wishMark } from "./orders/wanted-order.ts";
+export type { WatchdogStanding } from "./orders/watchdog-cancels.ts";
 export { createRandom } from "./random.ts";
-export { type Ink, cut, ink, padEnd, padStart, widthOf, wrapped } from "./report/ansi.ts";
-export { counted, duration, grouped, percent } from "./report/number-format.ts";
+export { cut, type Ink, ink, padEnd, padStart, widthOf, wrapped } from "./report/ansi.ts";
+export { csvLines } from "./report/csv-lines.ts";
+export { html, type Markup, nothing, raw, signedCell, tableOf } from "./report/html/markup.ts";
+export { style } from "./report/html/style.ts";
+export { amount, counted, duration, grouped, percent, signed } from "./report/number-format.ts";
 export { type RecordedFill, type RecordedReportOptions, type RunRecords, reportOf } from "./report/recorded-report.ts";
+export type { Progress } from "./report/report.ts";
 export { returnsCsv } from "./report/return-series.ts";
+export { perDay } from "./report/returns.ts";
+export { valueTicks } from "./report/ticks.ts";
 export { tradeCsv } from "./report/trade-csv.ts";
+export { unsentIn } from "./report/warnings.ts";
 export { layersOf } from "./scheduler/quota/layers.ts";
-export { createLedger } from "./scheduler/quota/ledger.ts";
+export { createLedger, type LayerState } from "./scheduler/quota/ledger.ts";
+export { defaultReserve } from "./scheduler/quota/reserve.ts";
 export { RollingWindow } from "./scheduler/quota/rolling-window.ts";
 export { createScheduler } from "./scheduler/scheduler.ts";
-export { type ClaimReply, type ClaimStore, type Enrolled, NotSent, type ScopeHolding } from "./scheduler/shared/claim.ts";
+export {
+  type ClaimReply,
+  type ClaimStore,
+  type Enrolled,
+  NotSent,
+  type ScopeHolding,
+} from "./scheduler/shared/claim.ts";
 export { shownAddress } from "./scheduler/shared/store-address.ts";
 export { lateListings } from "./venue/late-listings.ts";
-export { type GroupReport, doctorGroup } from "./verify/doctor/doctor-group.ts";
-export { type PlayableRun, type PlayableRuns, definePlayableRuns } from "./verify/playback/playable-run.ts";
 export * as venueAnswers from "./venue/responses.ts";
+export { doctorGroup, type GroupReport } from "./verify/doctor/doctor-group.ts";

@@ -78,7 +78,6 @@ const sidebar = [
       ["sluice/backtest", "sluice/backtest"],
       ["sluice/testing", "sluice/testing"],
       ["sluice/dialect", "sluice/dialect"],
-      ["sluice/verify", "sluice/verify"],
       ["sluice/control", "sluice/control"],
     ],
     true,

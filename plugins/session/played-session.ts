@@ -7,7 +7,8 @@
  */
 
 import type { BookView, Event, Quote, Trade } from "sluice";
-import { definePlayableRuns, type EventOf, type PlayableRun } from "sluice/extension";
+import type { EventOf } from "sluice/extension";
+import { definePlayableRuns, type PlayableRun } from "sluice/plugins/playback";
 import { codecOf, readName } from "./market-rows.ts";
 import { readSession } from "./session-file.ts";
 import { isEntry, isOutput, isTape, type SessionRecord } from "./session-records.ts";

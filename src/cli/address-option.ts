@@ -27,11 +27,3 @@ export const addressIn = (address: string, { what, fits, forms }: Addresses): st
   const shown = variable === undefined ? `"${shownAddress(address)}"` : `The value of ${variable}`;
   throw new SluiceError("USAGE", `${shown} is not the address of ${what}. Write ${forms}, or env:NAME.`);
 };
-
-/** The queue of workers, in Redis or PostgreSQL. */
-export const queueAddress = (address: string): string =>
-  addressIn(address, {
-    what: "a queue",
-    fits: (text) => /^(rediss?|postgres(ql)?):\/\/\S+$/.test(text),
-    forms: "redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE",
-  });

@@ -7,7 +7,7 @@
 import { type Command, Help } from "commander";
 import type { CommandRow } from "./plugin-manifest.ts";
 
-const [research, trading, data, services] = ["Research:", "Trading:", "Market data:", "Services and tests:"] as const;
+const [research, trading, data] = ["Research:", "Trading:", "Market data:"] as const;
 
 export const coreRows: Readonly<Record<string, CommandRow>> = {
   init: { group: research, usage: "[options] [dir]", summary: "write a new project", examples: ["init ../demo"] },
@@ -19,31 +19,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
       "backtest config/backtest.ts",
       "backtest config/backtest.ts --fixture out/market --html out/report.html",
     ],
-  },
-  sweep: {
-    group: research,
-    usage: "[options] <config>",
-    summary: "run with varied options, and compare",
-    examples: [
-      'sweep config/backtest.ts --vary "ladder.levels=1..5" --vary "ladder.step=0.0005,0.001" --folds 3',
-      'sweep config/backtest.ts --vary "ladder.levels=1..20" --out out/sweep --html out/sweep.html',
-      'sweep config/backtest.ts --vary "ladder.levels=1..20" --workers redis://10.0.0.5:6379 --out out/sweep',
-    ],
-  },
-  worker: {
-    group: research,
-    usage: "[options] [configs...]",
-    summary: "run jobs of sweeps and simulations from a queue",
-    examples: [
-      "worker --queue redis://10.0.0.5:6379 --fixtures https://fixtures.example.com/markets",
-      "worker --queue env:SLUICE_QUEUE --jobs 8",
-    ],
-  },
-  ui: {
-    group: research,
-    usage: "[options] [what...]",
-    summary: "play a recorded run in a browser",
-    examples: ["ui config/backtest.ts", "ui out/session", "ui config/backtest.ts --seed 17"],
   },
   run: {
     group: trading,
@@ -86,12 +61,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     usage: "[options]",
     summary: "make a synthetic market",
     examples: ["generate --out out/market --instrument BTC-USDT-SWAP --minutes 1440 --seed 7"],
-  },
-  simulate: {
-    group: services,
-    usage: "[options] <config>",
-    summary: "run with faults of service, network and disk",
-    examples: ["simulate config/backtest.ts --seeds 50", "simulate config/backtest.ts --seed 17 --trace"],
   },
 };
 

@@ -20,16 +20,11 @@ import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import { type CommandEntry, type Contributed, readContributions } from "./plugin-manifest.ts";
 import type { RunParts } from "./run.ts";
-import type { SweepParts } from "./sweep.ts";
 
 export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
 /** What the commands stand on; tests hand in their own. */
-export type CliParts = BacktestParts &
-  CloseParts &
-  InitParts &
-  RunParts &
-  SweepParts & { readonly [part: string]: unknown };
+export type CliParts = BacktestParts & CloseParts & InitParts & RunParts & { readonly [part: string]: unknown };
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
@@ -59,11 +54,7 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["halt", async () => (await import("./halt.ts")).addHaltCommand],
   ["quota", async () => (await import("./quota.ts")).addQuotaCommand],
   ["ctl", async () => (await import("./ctl.ts")).addCtlCommand],
-  ["ui", async () => (await import("./ui.ts")).addUiCommand],
-  ["sweep", async () => (await import("./sweep.ts")).addSweepCommand],
-  ["worker", async () => (await import("./worker.ts")).addWorkerCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
-  ["simulate", async () => (await import("./simulate.ts")).addSimulateCommand],
 ]);
 
 type PluginCommand = Contributed<CommandEntry>;

@@ -1,12 +1,10 @@
 /**
- * Values of command-line options: numbers within bounds, and parts.
+ * Values of command-line options: numbers within bounds, lengths of time, and names.
  *
  * Invariants: a text that is no such number is wrong usage, and the message says what to write.
  */
 import { InvalidArgumentError } from "commander";
-import { readPart, type SweepPart } from "../backtest/sweep/sweep-parts.ts";
 import { seedBounds, type Whole, wholeRemedy } from "../contract/option-check.ts";
-import { messageOf } from "../errors.ts";
 
 type Read = (text: string) => number;
 
@@ -25,15 +23,6 @@ export const wholeFrom = (least: number, most: number, what?: string): Read =>
 
 /** Reads the value of an option as a seed. */
 export const seedOf = wholeIn(seedBounds);
-
-/** `3/8`: the third of eight parts. */
-export const partOf = (text: string): SweepPart => {
-  try {
-    return readPart(text);
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error).replace("--part: ", ""));
-  }
-};
 
 const secondsMax = 366 * 86_400;
 

@@ -57,12 +57,19 @@ export interface RunOptionEntry {
   readonly description: string;
 }
 
+/** A kind of work of `sluice worker` in a manifest. */
+interface WorkEntry {
+  /** File whose default export `defineWork` of `sluice/plugins/sweep` made, relative to the manifest. */
+  readonly module: string;
+}
+
 interface Manifest {
   readonly commands?: Readonly<Record<string, CommandEntry>>;
   readonly dialects?: Readonly<Record<string, DialectEntry>>;
   readonly servedDialects?: Readonly<Record<string, DialectEntry>>;
   readonly playableRuns?: Readonly<Record<string, PlayableRunsEntry>>;
   readonly runOptions?: Readonly<Record<string, RunOptionEntry>>;
+  readonly work?: Readonly<Record<string, WorkEntry>>;
 }
 
 /** A row of a manifest, its place, and its code. */
@@ -83,6 +90,8 @@ interface Contributions {
   readonly playableRuns: ReadonlyMap<string, Contributed<PlayableRunsEntry>>;
   /** Options of `sluice run`, by the name that commander gives them. */
   readonly runOptions: ReadonlyMap<string, Contributed<RunOptionEntry>>;
+  /** Kinds of work of `sluice worker`, by the kind that a sheet names. */
+  readonly work: ReadonlyMap<string, Contributed<WorkEntry>>;
 }
 
 /** A manifest as it was read: its text is not trusted yet. */
@@ -102,6 +111,7 @@ export const readContributions = (folder: string): Contributions => {
   const servedDialects = new Map<string, Contributed<DialectEntry>>();
   const playableRuns = new Map<string, Contributed<PlayableRunsEntry>>();
   const runOptions = new Map<string, Contributed<RunOptionEntry>>();
+  const work = new Map<string, Contributed<WorkEntry>>();
   for (const source of [...ownSources(), ...packageSources(folder)]) {
     const manifest = checked(source);
     addRows(commands, source, manifest.commands);
@@ -109,8 +119,9 @@ export const readContributions = (folder: string): Contributions => {
     addRows(servedDialects, source, manifest.servedDialects);
     addRows(playableRuns, source, manifest.playableRuns);
     addRows(runOptions, source, manifest.runOptions);
+    addRows(work, source, manifest.work);
   }
-  return { commands, dialects, servedDialects, playableRuns, runOptions };
+  return { commands, dialects, servedDialects, playableRuns, runOptions, work };
 };
 
 const addRows = <Entry extends { readonly module: string }>(
@@ -183,6 +194,7 @@ const textKeys = {
   servedDialects: ["module"],
   playableRuns: ["module", "file"],
   runOptions: ["module", "flags", "description"],
+  work: ["module"],
 } as const;
 
 const checked = ({ place, manifest }: Source): Manifest => {

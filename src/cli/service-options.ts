@@ -8,6 +8,7 @@ import { InvalidArgumentError, Option } from "commander";
 import type { FillSource } from "../backtest/fill-models.ts";
 import type { GivenOptions } from "../backtest/given-options.ts";
 
+/** Values of `--fills` and `--warm-up`. */
 export interface GivenFlags {
   readonly fills?: FillSource;
   /** Milliseconds. */
@@ -17,9 +18,11 @@ export interface GivenFlags {
 const sources: readonly FillSource[] = ["book", "quotes", "trades", "candles"];
 const minuteMs = 60_000;
 
+/** The option `--fills`, for commands that run backtests. */
 export const fillsOption = (): Option =>
   new Option("--fills <from>", "how orders are filled, instead of the config's model").choices(sources);
 
+/** The option `--warm-up`, for commands that run backtests. */
 export const warmUpOption = (): Option =>
   new Option(
     "--warm-up <minutes>",
@@ -32,6 +35,7 @@ const minutesOf = (text: string): number => {
   throw new InvalidArgumentError("Write minutes from 0 up, such as 60 or 0.5.");
 };
 
+/** Options of the backtest that these flags stand for. */
 export const givenBy = ({ fills, warmUp }: GivenFlags): GivenOptions => ({
   ...(fills !== undefined && { fills }),
   ...(warmUp !== undefined && { warmUpMs: warmUp }),

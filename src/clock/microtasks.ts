@@ -12,6 +12,7 @@ export const letPromisesSettle = async (): Promise<void> => {
   await turn();
 };
 
+/** Notices that promises are made or settled, until it is stopped. */
 export interface PromiseWatch {
   /** Whether a promise was made or settled since this was set to false, so that somebody may be waiting for their turn. */
   asked: boolean;

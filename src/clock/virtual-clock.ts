@@ -7,8 +7,10 @@
 import { assert } from "../errors.ts";
 import type { Clock, Timer } from "./clock.ts";
 
+/** A clock that moves when it is told to. `startAt`: milliseconds since the epoch. */
 export const createVirtualClock = (startAt = 0): VirtualClock => new VirtualClock(startAt);
 
+/** A clock that moves when it is told to: timers run in the order of their time, and nothing waits. */
 export class VirtualClock implements Clock {
   /** Timers that are set. */
   pending = 0;

@@ -300,6 +300,8 @@ export const activeIn: Readonly<Record<OrderState, boolean>> = {
   filled: false,
   canceled: false,
 };
+
+/** Whether an order in this state can still be executed. */
 export const isActive = (state: OrderState): boolean => activeIn[state];
 
 /** Later states win over earlier ones when two records of one order disagree. */

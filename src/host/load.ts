@@ -143,7 +143,7 @@ const essence = (message: string): string =>
 const entries =
   "Strategies, plugins, configs and engines are written with sluice; backtest, paper, latency, fills and reports come from " +
   "sluice/backtest, the embedded exchange from sluice/plugins/venue-server, recorded runs from sluice/plugins/session, tests from sluice/testing, " +
-  "the guard from sluice/plugins/compare, simulation from sluice/verify.";
+  "the guard from sluice/plugins/compare, simulation from sluice/plugins/simulate.";
 
 /** Where the user's own file stands in the stack, if it does. */
 const lineOf = (error: Error, file: string): string | undefined => {

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 
+/** The version of Sluice, as its package.json has it. */
 export const packageVersion = (): string => {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return String((manifest as { version: unknown }).version);

@@ -9,6 +9,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { CheckedConfig } from "./config.ts";
 
+/** Hash of a config: of its file and those that it imports, and of the values they came to. */
 export const hashOfConfig = (configPath: string, config: CheckedConfig): string =>
   withSources(configPath).update(valuesOf(config)).digest("hex");
 

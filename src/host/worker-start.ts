@@ -3,7 +3,7 @@
  *
  * Invariants: strategies and configs written in TypeScript load in it as they do here, and `import "sluice"` inside them is the
  * module that runs them; flags of this process, such as those of a test runner or a debugger, are not handed on.
- * Not here: the messages exchanged with it (isolation.ts, backtest/sweep/thread.ts).
+ * Not here: the messages exchanged with it (isolation.ts).
  */
 import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
@@ -30,7 +30,7 @@ const bootstrap = `const { workerData: { resolvers, compiled, loaders, entry } }
 interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resourceLimits"> {
   /** What the thread finds as its environment; that of the process when left out. */
   readonly env?: NodeJS.Dict<string>;
-  /** Entries of the package, besides the main one, that the files it loads import: `../backtest`. */
+  /** Public entries, besides the main one, that the files it loads import: `backtest` for `sluice/backtest`. */
   readonly entries?: readonly string[];
   /** False for a thread that loads no file of the user's: in a build it needs no loader. */
   readonly loadsFiles?: boolean;
@@ -53,7 +53,7 @@ export const startThread = (
       compiled:
         needsLoader || !loadsFiles
           ? []
-          : ["../index", ...entries].map((path) => new URL(`${path}${ending}`, import.meta.url).href),
+          : ["index", ...entries].map((name) => new URL(`../${name}${ending}`, import.meta.url).href),
       loaders: needsLoader || loadsFiles ? ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)) : [],
       entry: `${entry.href}${ending}`,
     },

@@ -10,6 +10,7 @@ import type { OrderEventBody } from "./order-events.ts";
 
 export type { OrderPhase } from "./order-events.ts";
 
+/** What a request is for. The scheduler sends in the order of these classes. */
 export type ActionClass = "emergency" | "cancel" | "close" | "resolve" | "place" | "read" | "backfill";
 
 type OutcomeKind = "done" | "rejected" | "limited" | "unknown" | "dropped";

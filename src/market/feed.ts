@@ -27,6 +27,7 @@ interface FeedOptions {
   readonly bookDepth?: number;
 }
 
+/** A market to which rows of a tape are delivered one by one. */
 export interface Feed extends PrintedMarket {
   /** Delivers the event at `index` of the tape's order; `at` is the instant of delivery on the engine's clock. */
   deliver(tape: Tape, index: number, at: number): void;
@@ -39,6 +40,7 @@ export interface Feed extends PrintedMarket {
   complete(): void;
 }
 
+/** Makes a market of which a caller delivers the rows. */
 export const createFeed = (instruments: readonly TapeInstrument[], options: FeedOptions = {}): Feed => {
   const { shiftMs = 0 } = options;
   const channels = new Map(

@@ -11,6 +11,7 @@
 import type { Side } from "../contract/profile.ts";
 import { decimal, digitsOf, div, formatCount, mul, readPlaces, safeMax, spellLong, sub } from "../decimal.ts";
 
+/** What is held of one instrument, and what it cost. */
 export interface Holding {
   /** Positive when long. */
   readonly qty: string;
@@ -80,6 +81,7 @@ class CountedHolding implements Holding {
   }
 }
 
+/** A holding of nothing. */
 export const createHolding = (): Holding => new CountedHolding();
 
 // By value: a number or a long integer.
@@ -111,6 +113,7 @@ const readInto = (last: LastRead, text: string): void => {
   last.text = text;
 };
 
+/** Adds a fill: quantity, cost and realised profit of the holding change. */
 export const addToHolding = (holding: Holding, { side, px, qty }: HeldFill): void => {
   const { units } = holding;
   if (units.isLong) addLong(units, side, px, qty);
@@ -223,6 +226,7 @@ const shareOf = (money: bigint, part: bigint, whole: bigint, { moneyPlaces }: Lo
   return ((money * part) / (whole * beyond)) * beyond;
 };
 
+/** Profit of a holding that a sale at `markPx` would realise, before fees. */
 export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string => sub(mul(qty, markPx), entry);
 
 /** A holding as an earlier one was. */

@@ -12,6 +12,7 @@ interface OwnId {
   readonly generation: number;
 }
 
+/** Ids of the orders of one instance: made for a slot and a generation, and read again. */
 export interface ClientOrderIds {
   of(slotHash: string, generation: number): string;
   slotHash(strategy: string, slot: string): string;

@@ -2,11 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { generateMarket, type SweepStart, sweep, sweepCsv, sweepPage, sweepText } from "sluice/backtest";
+import { generateMarket } from "sluice/backtest";
 import { compareRuns, guard } from "sluice/plugins/compare";
 import { check, doctor } from "sluice/plugins/conformance";
 import { importMarket } from "sluice/plugins/import";
-import { simulate, traceScenario } from "sluice/verify";
+import { simulate, traceScenario } from "sluice/plugins/simulate";
+import { type SweepStart, sweep, sweepCsv, sweepPage, sweepText } from "sluice/plugins/sweep";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startVenueServer } from "../../plugins/venue-server/server/server.ts";
 import { main } from "../../src/cli/main.ts";

@@ -1,6 +1,6 @@
 /** A sweep on worker processes that die and submitters that are stopped gives the bytes of one process. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { SweepReport } from "../../src/backtest/sweep/sweep-report.ts";
+import type { SweepReport } from "../../plugins/sweep/sweep-report.ts";
 import { main } from "../../src/cli/main.ts";
 import { type CapturedIo, capturedIo } from "../support/captured-io.ts";
 import { queueServers, until, type WatchedQueue } from "../support/harness/queues.ts";

@@ -7,6 +7,5 @@ export const packageEntries = [
   "wire",
   "backtest",
   "testing",
-  "verify",
   "control",
 ].map((name) => `src/${name}.ts`);

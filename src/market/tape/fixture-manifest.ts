@@ -42,6 +42,7 @@ const remedyFor = (format: unknown): string =>
     ? "It was written by another version; import the recording again with this one."
     : "This folder is not a fixture; make one with `sluice import` or `sluice generate`.";
 
+/** Hash of a fixture: of its instruments and of the content of its series. */
 export const contentHashOf = (
   instruments: readonly TapeInstrument[],
   series: readonly Pick<FixtureSeries, "kind" | "instId" | "barMs" | "rows" | "content">[],

@@ -5,6 +5,7 @@
  */
 import { printable } from "../ansi.ts";
 
+/** Text that is markup. */
 export interface Markup {
   readonly markup: string;
 }
@@ -21,6 +22,7 @@ const entities: Readonly<Record<string, string>> = {
 
 const escapeText = (text: string): string => printable(text).replace(/[&<>"']/g, (char) => entities[char] ?? char);
 
+/** Markup from a template. What is interpolated is escaped, except markup. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Content[]): Markup => ({
   markup: parts.reduce((text, part, index) => `${text}${spell(values[index - 1])}${part}`),
 });
@@ -31,6 +33,7 @@ const spell = (value: Content): string => {
   return "markup" in value ? value.markup : value.map(({ markup }) => markup).join("");
 };
 
+/** Markup without content. */
 export const nothing: Markup = { markup: "" };
 
 /** Text that is markup already: style and script of this project. */

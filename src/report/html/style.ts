@@ -10,6 +10,7 @@ const light =
 const dark =
   "color-scheme:dark;--bg:#121518;--card:#1b2025;--fg:#e7eaed;--soft:#a7b0ba;--rule:#272d33;--accent:#79b0ff;--accent-fill:#79b0ff24;--gain:#57cc93;--loss:#ff938a;--loss-fill:#ff938a2b;--warn:#ffcf70;--warnbg:#33270b;--buy:#79b0ff;--sell:#ffa968;--buy-fill:#79b0ff22;--sell-fill:#ffa96822;--price:#98a4b0;--rose:#84bfa0;--fell:#c98f89;--c1:#79b0ff;--c2:#f2c14e;--c3:#b79cf7;--c4:#5fc9c9;--c4-fill:#5fc9c92b;--c5:#ff9bc8;--c6:#b4bdc7;--up1:#17301f;--up2:#1c4029;--up3:#205133;--up4:#24633d;--down1:#3a1e1b;--down2:#4e2521;--down3:#632c27;--down4:#78332d";
 
+/** Style of the pages of reports. */
 export const style = `
 :root{${light}}
 @media (prefers-color-scheme:dark){:root:not([data-theme=light]){${dark}}}

@@ -32,6 +32,7 @@ export interface ReservePolicy {
   readonly spending: "burst" | "paced";
 }
 
+/** The reserve for exits of a config without `quota`. */
 export const defaultReserve: ReservePolicy = {
   exitWeight: 15,
   ordersPerExit: 20,

@@ -139,7 +139,7 @@ describe("The production dependency tree", () => {
       "/src/engine/control/server/": ["hono", "@hono/node-server"],
       "/src/scheduler/shared/": ["ioredis"],
       "/src/engine/": ["ioredis"],
-      "/src/backtest/sweep/workers/": ["ioredis", "bullmq", "pg", "aws4fetch"],
+      "/plugins/sweep/workers/": ["ioredis", "bullmq", "pg"],
     };
     const inThread = (file: string): readonly string[] =>
       Object.entries(optional).flatMap(([folder, names]) => (file.includes(folder) ? names : []));

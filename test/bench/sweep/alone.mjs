@@ -11,8 +11,8 @@ import { register } from "tsx/esm/api";
 
 const of = (name) => import(pathToFileURL(`${process.argv[2]}/${name}.js`).href);
 const { loadConfigFile } = await of("host/load");
-const { runJob } = await of("backtest/sweep/job");
-const { readMarkets } = await of("backtest/sweep/sweep-markets");
+const { runJob } = await of("plugins/sweep/job");
+const { readMarkets } = await of("plugins/sweep/sweep-markets");
 registerCommonJs();
 register();
 

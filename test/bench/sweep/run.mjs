@@ -30,12 +30,12 @@ process.chdir(root);
 const of = (name) => import(pathToFileURL(`${dist}/${name}.js`).href);
 const sluice = await loadPackage(dist);
 const { loadConfigFile } = await of("host/load");
-const { planSweep } = await of("backtest/sweep/sweep-plan");
-const { createPool } = await of("backtest/sweep/pool");
-const { readMarkets } = await of("backtest/sweep/sweep-markets");
-const { overridesOf, readVariation } = await of("backtest/sweep/space");
-const { runSweep } = await of("backtest/sweep/sweep");
-const { openThread } = await of("backtest/sweep/thread");
+const { planSweep } = await of("plugins/sweep/sweep-plan");
+const { createPool } = await of("plugins/sweep/pool");
+const { readMarkets } = await of("plugins/sweep/sweep-markets");
+const { overridesOf, readVariation } = await of("plugins/sweep/space");
+const { runSweep } = await of("plugins/sweep/sweep");
+const { openThread } = await of("plugins/sweep/thread");
 registerCommonJs();
 register();
 

@@ -1,21 +1,20 @@
 /** A worker of the bench: its runs are nothing, so that what is left is the queue. Ends with its parent. */
-import { QueueWorker } from "../../../src/backtest/sweep/workers/queue-worker.ts";
+import { type OpenWork, QueueWorker } from "../../../plugins/sweep/workers/queue-worker.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 
 const [url = "", jobs = "4"] = process.argv.slice(2);
+const nothing: OpenWork = () =>
+  Promise.resolve({
+    title: "nothing",
+    run: (data) =>
+      Promise.resolve({ kind: "answer" as const, answer: { status: "done", of: data, figures: "x".repeat(400) } }),
+    close: () => Promise.resolve(),
+  });
 const worker = await QueueWorker.open({
   url,
   jobs: Number(jobs),
   clock: createSystemClock(),
-  kinds: {
-    sweep: () =>
-      Promise.resolve({
-        title: "nothing",
-        run: (data) =>
-          Promise.resolve({ kind: "answer" as const, answer: { status: "done", of: data, figures: "x".repeat(400) } }),
-        close: () => Promise.resolve(),
-      }),
-  },
+  kinds: new Map([["sweep", nothing]]),
   say: () => undefined,
 });
 process.on("message", () => {

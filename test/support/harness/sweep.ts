@@ -1,8 +1,8 @@
 /** Small markets and sweeps over the stand's config, for tests that run real threads. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readVariation } from "../../../src/backtest/sweep/space.ts";
-import { planSweep, type SweepOptions, type SweepPlan } from "../../../src/backtest/sweep/sweep-plan.ts";
+import { readVariation } from "../../../plugins/sweep/space.ts";
+import { planSweep, type SweepOptions, type SweepPlan } from "../../../plugins/sweep/sweep-plan.ts";
 import { loadConfigFile } from "../../../src/host/load.ts";
 import { writeFixture } from "../../../src/market/tape/fixture.ts";
 import { temporaryFolder } from "../temporary-folder.ts";

@@ -202,25 +202,38 @@ describe("The command line's process", () => {
   });
 
   it("is the one place that listens to signals, and commands that run an engine ask for it in one way", () => {
-    const cli = new URL("../../../src/cli/", import.meta.url);
-    const texts = readdirSync(cli).map((name) => [name, readFileSync(new URL(name, cli), "utf8")] as const);
+    const root = new URL("../../../", import.meta.url);
+    const texts = ["src/cli", "plugins"].flatMap((folder) =>
+      readdirSync(new URL(folder, root), { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".ts"))
+        .map((name) => [`${folder}/${name}`, readFileSync(new URL(`${folder}/${name}`, root), "utf8")] as const),
+    );
     const using = (words: RegExp): readonly string[] =>
-      texts.filter(([, text]) => words.test(text)).map(([name]) => name);
-    expect(using(/\.(on|once|addListener)\(\s*("SIG|signal)/)).toEqual(["io.ts"]);
-    expect(using(/listenForStop\(io/)).toEqual(["close.ts", "record.ts", "recorder.ts", "run.ts", "watchdog.ts"]);
+      texts
+        .filter(([, text]) => words.test(text))
+        .map(([name]) => name)
+        .sort();
+    // The plugin that rotates files of logs opens them again on a signal; it stops nothing.
+    expect(using(/\.(on|once|addListener)\(\s*("SIG|signal)/)).toEqual(["plugins/log/index.ts", "src/cli/io.ts"]);
+    expect(using(/listenForStop\(io/)).toEqual([
+      "plugins/watchdog/command.ts",
+      "src/cli/close.ts",
+      "src/cli/run-engine.ts",
+      "src/cli/run.ts",
+    ]);
     expect(using(/onStop\(/)).toEqual([
-      "check.ts",
-      "doctor.ts",
-      "fetch.ts",
-      "import.ts",
-      "io.ts",
-      "shutdown-signals.ts",
-      "simulate.ts",
-      "sweep.ts",
-      "ui-engines.ts",
-      "ui.ts",
-      "venue.ts",
-      "worker.ts",
+      "plugins/ccxt/command.ts",
+      "plugins/conformance/check-command.ts",
+      "plugins/conformance/doctor-command.ts",
+      "plugins/import/command.ts",
+      "plugins/playback/command.ts",
+      "plugins/playback/ui-engines.ts",
+      "plugins/simulate/command.ts",
+      "plugins/sweep/sweep-command.ts",
+      "plugins/sweep/worker-command.ts",
+      "plugins/venue-server/command.ts",
+      "src/cli/io.ts",
+      "src/cli/shutdown-signals.ts",
     ]);
   });
 

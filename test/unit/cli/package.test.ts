@@ -77,7 +77,7 @@ import { recordEngine } from "sluice/plugins/session";
 import ladder from "sluice/strategies/ladder";
 import { type StrategyTest, testStrategy } from "sluice/testing";
 import { startVenueServer } from "sluice/plugins/venue-server";
-import { simulate } from "sluice/verify";
+import { simulate } from "sluice/plugins/simulate";
 
 export const once = defineStrategy({
   name: "once",

@@ -145,12 +145,24 @@ describe("Recorded runs of packages", () => {
   });
 });
 
+describe("Kinds of work of packages", () => {
+  it("must be exported by the module that the manifest names", () => {
+    const place = project("work", {
+      broken: { sluice: { work: { mine: { module: "./work.js" } } }, files: { "work.js": "export default {};" } },
+    });
+    expect(run(place, "worker", "--queue", "redis://127.0.0.1:1")).toMatch(
+      /node_modules\/broken\/package\.json: work\.mine\.module: \.\/work\.js exports no work\. Write export default defineWork/,
+    );
+  });
+});
+
 describe("A manifest that is wrong", () => {
   it.each([
     ["a list", [], "the manifest is not an object"],
     ["commands as a text", { commands: "greet" }, "commands: is not an object"],
     ["a command as a text", { commands: { greet: "./greet.js" } }, "commands.greet: is not an object"],
     ["no module", { commands: { greet: { ...greet, module: undefined } } }, "commands.greet.module: write a text"],
+    ["work without a module", { work: { mine: {} } }, "work.mine.module: write a text"],
     ["runs without a file", { playableRuns: { mine: { module: "./a.js" } } }, "playableRuns.mine.file: write a text"],
     [
       "examples as a text",

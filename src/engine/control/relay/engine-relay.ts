@@ -3,7 +3,7 @@
  *
  * Invariants: a port that does not answer keeps nothing from the others and is asked again; each engine has one name here, with the
  * address of its port where two have the same; tokens stay in this process.
- * Not here: one engine (relay-source.ts), the page's own port (server/control-room.ts), which ports there are (cli/ui-engines.ts).
+ * Not here: one engine (relay-source.ts), the page's own port (server/control-room.ts), which ports there are (`sluice ui`).
  */
 import type { Subscription } from "rxjs";
 import { type Clock, every } from "../../../clock/clock.ts";
@@ -34,6 +34,7 @@ const lookMs = 2_000;
 const enginesMax = 64;
 const nameMax = 90;
 
+/** Shows engines of other processes in one page: follows their control ports, and passes on what is asked of them. */
 export class EngineRelay {
   readonly #parts: RelayParts;
   readonly #links = new Map<string, PortLink>();

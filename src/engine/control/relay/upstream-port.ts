@@ -159,7 +159,7 @@ export const actAt = async (link: PortLink, id: string, action: ControlAction): 
 };
 
 /** What a stream of updates tells. */
-export interface Followed {
+interface Followed {
   /** `isWhole`: everything anew. */
   update(update: ControlUpdate, isWhole: boolean): void;
   /** The port lives; its engine's thread was heard so long ago. */

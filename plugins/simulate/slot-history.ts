@@ -1,0 +1,92 @@
+/**
+ * History of slots by the engine's events: a wanted order that was filled, refused or canceled is settled, also by an order of a previous
+ * run that ended before this one began.
+ *
+ * Invariants: wanted orders are told apart by their mark; an order that was cut short by the engine or proved never to have been
+ * there settles nothing.
+ */
+import type { Event, WantedOrder } from "sluice";
+import { type ClientOrderIds, wishMark } from "sluice/extension";
+
+/** Phases of an order that the service has taken and is not canceled. */
+const taken: readonly string[] = ["acked", "live", "partially_filled"];
+const settling: readonly string[] = ["filled", "rejected", "canceled"];
+
+export class SlotHistory {
+  readonly #wanted: ReadonlyMap<string, readonly WantedOrder[]>;
+  readonly #lasts = new Map<string, string>();
+  readonly #marks = new Map<string, Set<string>>();
+  /** Of orders that are not over: the mark they were sent for, and their phase. */
+  readonly #open = new Map<string, { readonly mark: string | undefined; readonly phase: string }>();
+
+  /** Slots, by their part of the client's ids, whose orders of a previous run ended: what is wanted there first is settled. */
+  readonly #ended = new Set<string>();
+  readonly #ids: Pick<ClientOrderIds, "read" | "slotHash">;
+  #compared: readonly (readonly WantedOrder[])[] = [];
+
+  constructor(wanted: ReadonlyMap<string, readonly WantedOrder[]>, ids: Pick<ClientOrderIds, "read" | "slotHash">) {
+    this.#wanted = wanted;
+    this.#ids = ids;
+  }
+
+  note(event: Event): void {
+    if (this.#ended.size > 0) this.#settleEnded();
+    if (event.type === "order.refused") {
+      const name = `${event.strategy} ${event.slot}`;
+      this.#lasts.set(name, "refused");
+      this.#settle(name, this.#markNow(event.strategy, event.slot));
+    }
+    // What an entry has not executed is withdrawn with it.
+    if (event.type === "protection.triggered")
+      this.#settle(`${event.strategy} ${event.name}`, this.#markNow(event.strategy, event.name));
+    if (event.type !== "order.changed") return;
+    const { strategy, slot, clOrdId, phase } = event;
+    if (slot === "") {
+      if (settling.includes(phase)) this.#ended.add(this.#ids.read(clOrdId)?.slotHash ?? "");
+      return;
+    }
+    const name = `${strategy} ${slot}`;
+    const before = this.#open.get(clOrdId);
+    const mark = phase === "sent" ? this.#markNow(strategy, slot) : before?.mark;
+    this.#lasts.set(name, phase);
+    this.#open.set(clOrdId, { mark, phase });
+    const forgotten = phase === "absent" && before !== undefined && taken.includes(before.phase);
+    if (!settling.includes(phase) && !forgotten) return;
+    this.#open.delete(clOrdId);
+    if (phase === "canceled" && before?.phase === "canceling") return;
+    // As it was worded when the order left, or last: either may be what was settled.
+    this.#settle(name, mark);
+    this.#settle(name, this.#markNow(strategy, slot));
+  }
+
+  settled(slot: string, wanted: WantedOrder): boolean {
+    return this.#marks.get(slot)?.has(wishMark(wanted)) === true;
+  }
+
+  /** The last phase of an order in a slot. */
+  last(slot: string): string {
+    return this.#lasts.get(slot) ?? "none";
+  }
+
+  /** Each set of wanted orders is looked at once. */
+  #settleEnded(): void {
+    const sets = [...this.#wanted.values()];
+    if (sets.length === this.#compared.length && sets.every((set, index) => set === this.#compared[index])) return;
+    this.#compared = sets;
+    for (const [strategy, set] of this.#wanted) {
+      for (const wanted of set) {
+        if (this.#ended.delete(this.#ids.slotHash(strategy, wanted.slot)))
+          this.#settle(`${strategy} ${wanted.slot}`, wishMark(wanted));
+      }
+    }
+  }
+
+  #markNow(strategy: string, slot: string): string | undefined {
+    const wanted = this.#wanted.get(strategy)?.find((candidate) => candidate.slot === slot);
+    return wanted === undefined ? undefined : wishMark(wanted);
+  }
+
+  #settle(name: string, mark: string | undefined): void {
+    if (mark !== undefined) this.#marks.set(name, (this.#marks.get(name) ?? new Set()).add(mark));
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Runs that are given up early: at a share of the recording, behind most runs that came so far.
+ *
+ * Invariants: what a run has to reach depends on finished batches alone, so that it is the same for any number of threads; nothing
+ * is given up before enough runs have come so far; what was given up keeps what it showed.
+ * Not here: what batches are (sampling.ts), what becomes of a run that was given up (trial-order.ts, sweep-report.ts).
+ */
+import { compare } from "sluice";
+import type { Progress } from "sluice/extension";
+
+/** Shares of the traded time at which runs are compared. */
+const rungs = [0.25, 0.5, 0.75] as const;
+
+/** Fewer runs at a rung say nothing about the next one. */
+const runsLeast = 8;
+
+/** What a run has to reach at each rung; null where nothing is asked yet. */
+export type Bars = readonly (string | null)[];
+
+/** The median profit of those that came to each rung, given up there or not. `runs` is what each had made at its rungs. */
+export const barsOf = (runs: readonly (readonly string[])[]): Bars =>
+  rungs.map((_, rung) => {
+    const reached = runs.flatMap((run) => run[rung] ?? []).sort(compare);
+    return reached.length < runsLeast ? null : (reached[Math.floor((reached.length - 1) / 2)] ?? null);
+  });
+
+/** Thrown out of a run that fell behind. */
+export class FellBehind extends Error {
+  /** Share of the traded time. */
+  readonly at: number;
+  readonly bar: string;
+
+  constructor(at: number, bar: string) {
+    super("fell behind the other runs");
+    this.at = at;
+    this.bar = bar;
+  }
+}
+
+/** Follows a run: what it had made at each rung it came to. Throws `FellBehind` at a rung that it does not clear. */
+export const watchRungs = (bars: Bars) => {
+  const reached: string[] = [];
+  return {
+    reached,
+    onProgress: ({ at, tradesAt, endAt, pnl }: Progress): void => {
+      const share = rungs[reached.length];
+      // The steps of a run fall on the rungs, but for a rounding.
+      if (share === undefined || at < tradesAt + share * (endAt - tradesAt) - 1e-3) return;
+      const bar = bars[reached.length] ?? null;
+      reached.push(pnl);
+      if (bar !== null && compare(pnl, bar) < 0) throw new FellBehind(share, bar);
+    },
+  };
+};

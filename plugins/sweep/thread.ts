@@ -1,0 +1,107 @@
+/**
+ * One worker thread as a function from job to answer.
+ *
+ * Invariants: a thread that dies answers its job with how it died; what runs in it cannot write to our output; config files written
+ * in TypeScript load in it as they do here, and `import "sluice"` inside them is the module that runs them.
+ * Not here: how many threads there are and what they do next (pool.ts).
+ */
+import type { Worker } from "node:worker_threads";
+import { SluiceError } from "sluice";
+import type { ReadMarket } from "sluice/backtest";
+import { startThread } from "sluice/extension";
+import type { Answer, Job, JobSettings } from "./job.ts";
+
+export interface WorkerFacts {
+  readonly configPath: string;
+  /** Their columns are shared, so that handing them over costs the same whatever their size. */
+  readonly markets: readonly ReadMarket[];
+  readonly settings: JobSettings;
+}
+
+export type FromWorker<A = Answer> =
+  | { readonly kind: "ready" }
+  | { readonly kind: "useless"; readonly reason: string }
+  | { readonly kind: "answer"; readonly answer: A };
+
+export type Ended<A = Answer> =
+  | { readonly kind: "answer"; readonly answer: A }
+  | { readonly kind: "died"; readonly reason: string };
+
+export interface Thread<J = Job, A = Answer> {
+  /** One at a time; never rejects. */
+  run(job: J): Promise<Ended<A>>;
+  /** Ends it, whatever it is doing. */
+  close(): Promise<void>;
+}
+
+/** Resolves when the thread has loaded the config; rejects when it cannot. */
+export const openThread = (facts: WorkerFacts): Promise<Thread> =>
+  openThreadOn(new URL("./worker", import.meta.url), facts);
+
+/** The same for another file that says `FromWorker` and is sent jobs; `entry` is its address without the ending. */
+export const openThreadOn = async <J, A>(entry: URL, facts: object): Promise<Thread<J, A>> => {
+  const thread = new WorkerThread<J, A>(startWorker(entry, facts));
+  const first = await thread.next();
+  if (first.kind === "ready") return thread;
+  await thread.close();
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    "reason" in first ? first.reason : "The worker answered before it was asked.",
+  );
+};
+
+type Message<A> = FromWorker<A> | Extract<Ended, { readonly kind: "died" }>;
+
+class WorkerThread<J, A> implements Thread<J, A> {
+  readonly #worker: Worker;
+  #settle: ((message: Message<A>) => void) | undefined;
+  /** How it ended. */
+  #ended: Message<A> | undefined;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on("message", (message: FromWorker<A>) => this.#settle?.(message));
+    worker.on("error", (error) => this.#end(error instanceof Error ? error.message : String(error)));
+    worker.on("exit", (code) => this.#end(`it ended with code ${code}`));
+  }
+
+  /** The next thing the worker says, or how it ended before it said anything. */
+  next(): Promise<Message<A>> {
+    return new Promise((resolve) => {
+      if (this.#ended === undefined) this.#settle = resolve;
+      else resolve(this.#ended);
+    });
+  }
+
+  async run(job: J): Promise<Ended<A>> {
+    const next = this.next();
+    if (this.#ended === undefined) this.#worker.postMessage(job);
+    const message = await next;
+    if (message.kind === "answer" || message.kind === "died") return message;
+    return { kind: "died", reason: "it answered something else" };
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #end(reason: string): void {
+    this.#ended ??= { kind: "died", reason };
+    this.#settle?.(this.#ended);
+  }
+}
+
+const startWorker = (entry: URL, facts: object): Worker => {
+  // What a run makes it mostly drops at once; threads that collect it often get in each other's way.
+  const resourceLimits = { maxYoungGenerationSizeMb: 64 };
+  const worker = startThread(entry, facts, {
+    stdout: true,
+    stderr: true,
+    resourceLimits,
+    entries: ["backtest"],
+  });
+  // Read and dropped: a hundred runs at once have nothing to say that a person could follow.
+  worker.stdout.resume();
+  worker.stderr.resume();
+  return worker;
+};

@@ -1,0 +1,94 @@
+/**
+ * Port to the store where submitters and workers meet: queues of BullMQ, and beside them sheets, results and refusals.
+ *
+ * Invariants: the first result of a job stays; a later one that differs is noted, and one that is the same changes nothing; one
+ * submitter at a time holds a sheet; what nobody asks for is gone after seven days.
+ * Not here: the stores (redis-queue.ts, postgres-queue.ts), which of them an address names (queue-address.ts).
+ */
+import { createHash } from "node:crypto";
+import type * as BullMq from "bullmq";
+import type { Job, Queue } from "bullmq";
+import { optionalPackage } from "sluice/extension";
+import type { WorkSheet } from "./work-sheet.ts";
+
+export const keptMs = 7 * 86_400_000;
+export const submitterMs = 15_000;
+
+export const needs = "--workers and sluice worker: a queue";
+
+/** BullMQ, loaded when a queue is asked for. */
+export const bullPackage = () => optionalPackage<typeof BullMq>("bullmq", "6", `${needs} is used`);
+
+/** What is used of a queue of BullMQ, in whichever store. */
+export interface JobQueue
+  extends Pick<
+    Queue,
+    "addBulk" | "clean" | "getJobCounts" | "getWorkersCount" | "drain" | "obliterate" | "remove" | "close"
+  > {
+  getFailed(start: number, end: number): Promise<readonly Pick<Job, "id" | "failedReason">[]>;
+}
+
+export interface JobWorker {
+  /** Takes no more jobs; resolves when those that run are done. */
+  close(): Promise<void>;
+  /** Drops its connections: what waits for the queue fails. */
+  readonly disconnect: () => void;
+}
+
+export interface WorkerSettings
+  extends Pick<
+    BullMq.WorkerOptions,
+    "concurrency" | "lockDuration" | "stalledInterval" | "maxStalledCount" | "runRetryDelay" | "name"
+  > {}
+
+export interface QueueConnection {
+  readonly store: QueueStore;
+  /** Resolves when the store has answered and holds what is needed; until then, and whenever it is away, it is tried again. */
+  ready(): Promise<void>;
+  queue(name: string): JobQueue;
+  worker(
+    name: string,
+    process: (job: Pick<Job, "data" | "moveToWait">, token?: string) => Promise<void>,
+    settings: WorkerSettings,
+  ): JobWorker;
+  /** What a job throws that was given back to its queue. */
+  waiting(): Error;
+  /** What a queue answers; asked again where the connection was lost, so it must be harmless to ask twice. */
+  patiently<T>(ask: () => Promise<T>): Promise<T>;
+  /** At once; what is under way fails. */
+  disconnect(): void;
+}
+
+export interface QueueStore {
+  /** Puts a sheet up for workers, after those that are there. */
+  open(sheet: WorkSheet): Promise<void>;
+  /** Workers leave it; results stay. */
+  withdraw(name: string): Promise<void>;
+  /** What was said of an earlier submission says nothing of this one. */
+  clearSaid(name: string): Promise<void>;
+  /** Names of the sheets that are up, the oldest first. */
+  sheets(): Promise<readonly string[]>;
+  /** The text of a sheet; undefined where it is gone, and then it is no longer up. */
+  sheetText(name: string): Promise<string | undefined>;
+  /** Undefined once it is held; else who holds it. */
+  hold(name: string, holder: string): Promise<string | undefined>;
+  release(name: string, holder: string): Promise<void>;
+  addResult(name: string, index: number, answer: string): Promise<"new" | "same" | "differs">;
+  /** Texts of the results of these jobs; undefined where there is none, or no more than its digest. */
+  results(name: string, indexes: readonly number[]): Promise<readonly (string | undefined)[]>;
+  /** Keeps no more of these results than what tells another one from them: whoever asked has them. */
+  digest(name: string, answers: ReadonlyMap<number, string>): Promise<void>;
+  forget(name: string, indexes: readonly number[]): Promise<void>;
+  /** Jobs that have come to results since the last call, each at least once. */
+  finished(name: string, most: number): Promise<readonly number[]>;
+  /** Jobs of which a second run gave another result than the first. */
+  differing(name: string): Promise<readonly number[]>;
+  refuse(name: string, worker: string, reason: string): Promise<void>;
+  refusals(name: string): Promise<Readonly<Record<string, string>>>;
+}
+
+export const digestMark = "#";
+
+/** Short text that differs where answers do; no answer begins like it. */
+export const digestOf = (answer: string): string =>
+  digestMark + createHash("sha256").update(answer).digest("base64url").slice(0, 16);

@@ -1,7 +1,0 @@
-/** Runs scenarios in a process of their own and prints what identifies them. */
-import config from "../../../../config/backtest.ts";
-import { simulate } from "../../../../src/verify/simulation/simulate.ts";
-
-const hashes: string[] = [];
-await simulate(config, { seeds: 4, minutes: 3, onSeed: (_seed, { hash }) => hashes.push(hash) });
-process.stdout.write(JSON.stringify(hashes), () => process.exit());
