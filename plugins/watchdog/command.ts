@@ -2,14 +2,26 @@
  * `sluice watchdog <config>`: a dead-man's switch in its own process: cancels an engine's orders when its heartbeat stops.
  *
  * Invariants: it places no orders; with --json stdout holds one line of JSON for each event and nothing else; a closed pipe does not end
- * it; a request to stop while it cancels takes effect afterwards, and a second one at once; exit code 0: no order of the engine was
+ * it; a request to stop while it cancels takes effect afterwards or when a new engine takes over, and a second one at once; exit code 0: no order of the engine was
  * left, 1: an order is, or may be.
  * Not here: when it acts (heartbeat-monitor.ts), what it does (client/cancel-all.ts).
  */
 import { type Command, Option } from "commander";
-import { filter, firstValueFrom, map, merge, NEVER, type Observable, Subject, Subscription, take } from "rxjs";
+import {
+  filter,
+  firstValueFrom,
+  from,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  Subject,
+  Subscription,
+  switchMap,
+} from "rxjs";
 import { SluiceError } from "sluice";
 import {
+  after,
   type CliIo,
   type Clock,
   createSystemClock,
@@ -72,10 +84,15 @@ const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogParts = 
     .action((path: string, flags: Flags) => watchdog(path, flags, io, parts));
 };
 
-/** Also reported: no engine sends a heartbeat, so that nothing is protected. `connectedBefore`: one did before. */
-type Idle = { readonly kind: "waiting"; readonly connectedBefore: boolean };
+type Status =
+  /** No engine sends a heartbeat, so that nothing is protected. `connectedBefore`: one did before. */
+  | { readonly kind: "waiting"; readonly connectedBefore: boolean }
+  /** Orders are being canceled, and the service has not answered for so long. */
+  | { readonly kind: "unanswered"; readonly forMs: number };
 
 const statusMs = 30_000;
+/** A request to stop waits so long for a start that is under way. */
+const startGraceMs = 1_000;
 
 const watchdog = async (path: string, flags: Flags, io: CliIo, parts: WatchdogParts): Promise<void> => {
   const { clock = createSystemClock(), listen } = parts;
@@ -83,10 +100,12 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, parts: WatchdogPa
   if (flags.besideRun === undefined) checkHeartbeat({ path, config, engine: await engineConfig(path, clock) });
   const news$ = new Subject<WatchdogNews>();
   let connected = false;
+  const reads = new ReadProgress(clock);
   const { silenceMs, scope } = flags;
   const keeper = createWatchdog(config, {
     report: (news) => {
       connected ||= news.kind === "armed";
+      reads.take(news);
       say(news, flags.json === true, clock, io);
       news$.next(news);
     },
@@ -97,14 +116,26 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, parts: WatchdogPa
   // A closed output does not end it: it is needed most when everything else has ended.
   const stopping = listenForStop(io, { unread: false });
   const done$ = news$.pipe(filter(({ kind }) => kind === "goodbye" || kind === "over"));
-  const sayIdle = (): void => {
-    if (keeper.state !== "armed" && keeper.state !== "canceling")
-      say({ kind: "waiting", connectedBefore: connected }, flags.json === true, clock, io);
+  const sayStatus = (): void => {
+    const { state } = keeper;
+    const status: Status | undefined =
+      state === "canceling"
+        ? reads.status()
+        : state === "armed"
+          ? undefined
+          : { kind: "waiting", connectedBefore: connected };
+    if (status !== undefined) say(status, flags.json === true, clock, io);
   };
   const status = new Subscription();
   try {
     const ended = firstValueFrom(merge(stopping.first$, flags.once === true ? done$ : NEVER));
-    await keeper.start();
+    const starting = keeper.start();
+    starting.catch(() => undefined);
+    // A service that does not answer keeps a start waiting for long, but no stop.
+    const abandoned$ = stopping.first$.pipe(switchMap(() => merge(after(clock, startGraceMs), stopping.abandoned$)));
+    const isStarted = await firstValueFrom(
+      merge(from(starting).pipe(map(() => true)), abandoned$.pipe(map(() => false))),
+    );
     status.add(
       unmetOf(flags, parts, clock, keeper.silenceMs).subscribe((why) => {
         if (connected) return;
@@ -112,13 +143,16 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, parts: WatchdogPa
         keeper.giveUp(why);
       }),
     );
-    sayIdle();
-    status.add(every(clock, statusMs).subscribe(sayIdle));
+    if (isStarted) sayStatus();
+    status.add(every(clock, statusMs).subscribe(sayStatus));
     await ended;
     if (keeper.state === "canceling") {
-      io.err("Canceling orders; it ends when they are gone. Press Ctrl-C again to end it now.\n");
-      await firstValueFrom(merge(done$.pipe(take(1)), stopping.abandoned$).pipe(map(() => undefined)));
-    } else if (keeper.state === "armed") io.err("The engine is not protected any more.\n");
+      io.err(`Canceling orders; it ends when they are gone.${reads.problem} Press Ctrl-C again to end it now.\n`);
+      // A new engine that takes over looks after the orders itself.
+      const over$ = merge(done$, news$.pipe(filter(({ kind }) => kind === "taken-over")));
+      await firstValueFrom(merge(over$, stopping.abandoned$));
+    }
+    if (keeper.state === "armed") io.err("The engine is not protected any more.\n");
   } finally {
     stopping.end();
     status.unsubscribe();
@@ -128,6 +162,45 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, parts: WatchdogPa
   }
   failIfLeft(keeper);
 };
+
+/** How the listings go while orders are canceled. */
+class ReadProgress {
+  readonly #clock: Clock;
+  #readAt = 0;
+  #why = "";
+  #hasNews = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  take({ kind, ...news }: WatchdogNews): void {
+    this.#hasNews = true;
+    if (kind === "unread") this.#why = "why" in news ? news.why : "";
+    else {
+      this.#readAt = this.#clock.now();
+      this.#why = "";
+    }
+  }
+
+  /** What to report when nothing was reported since the last call; else undefined. */
+  status(): Status | undefined {
+    const hadNews = this.#hasNews;
+    this.#hasNews = false;
+    return hadNews ? undefined : { kind: "unanswered", forMs: this.#unreadMs };
+  }
+
+  /** A sentence, with a space before it; empty while orders can be read. */
+  get problem(): string {
+    return this.#why === "" ? "" : ` Open orders could not be read for ${secondsIn(this.#unreadMs)} s: ${this.#why}`;
+  }
+
+  get #unreadMs(): number {
+    return Math.round(this.#clock.now() - this.#readAt);
+  }
+}
+
+const secondsIn = (ms: number): number => Math.round(ms / 1_000);
 
 const unmetOf = (
   { besideRun }: Flags,
@@ -154,14 +227,14 @@ const failIfLeft = ({ state }: Watchdog): void => {
     throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be canceled: look at the service.");
 };
 
-const say = (news: WatchdogNews | Idle, json: boolean, clock: Clock, io: CliIo): void => {
+const say = (news: WatchdogNews | Status, json: boolean, clock: Clock, io: CliIo): void => {
   if (json) io.out(`${jsonText({ at: Math.round(clock.now()), ...news })}\n`);
   else io.out(`${new Date(clock.wallNow()).toISOString().slice(11, 19)}  ${printable(wordsOf(news))}\n`);
 };
 
 const many = (count: number): string => `${count} ${count === 1 ? "order" : "orders"}`;
 
-const wordsOf = (news: WatchdogNews | Idle): string => {
+const wordsOf = (news: WatchdogNews | Status): string => {
   switch (news.kind) {
     case "proved":
       return `the keys of ${news.user} can read; ${many(news.open)} open`;
@@ -171,6 +244,8 @@ const wordsOf = (news: WatchdogNews | Idle): string => {
       return news.connectedBefore
         ? "no engine is running: nothing is protected now"
         : "no engine has connected: nothing is protected yet";
+    case "unanswered":
+      return `orders are still being canceled; the service has not answered for ${secondsIn(news.forMs)} s`;
     case "armed":
       return `${news.again ? "a new engine took over" : "an engine is connected"}; after ${news.silenceMs / 1_000} s of silence its orders are canceled`;
     case "unmet":

@@ -248,7 +248,7 @@ export const createWatchdog = (input: unknown, options: WatchdogProcessOptions):
   const halt = persistedHaltOf(config, service, options);
   const canceling = new Canceling({ opened, tripRecord, halt, report });
   let wasMet = false;
-  let stopListening: (() => Promise<void>) | undefined;
+  let listening: Promise<() => Promise<void>> | undefined;
   const monitor = new HeartbeatMonitor({
     clock: service.clock,
     silenceMs,
@@ -271,7 +271,8 @@ export const createWatchdog = (input: unknown, options: WatchdogProcessOptions):
       return monitor.armed ? "armed" : (canceling.state ?? "waiting");
     },
     start: async () => {
-      stopListening = await (options.listen ?? socketListen(address))((connection) => monitor.accept(connection));
+      listening = (options.listen ?? socketListen(address))((connection) => monitor.accept(connection));
+      await listening;
       await proveAll(opened, isOurs, report);
     },
     giveUp: (reason) => {
@@ -282,6 +283,8 @@ export const createWatchdog = (input: unknown, options: WatchdogProcessOptions):
     stop: async () => {
       monitor.stop();
       canceling.stop();
+      // A start that is under way may be about to listen; one that could not listen has thrown already.
+      const stopListening = await listening?.catch(() => undefined);
       await stopListening?.();
       await halt?.end();
       await service.stop();

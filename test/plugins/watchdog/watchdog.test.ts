@@ -8,6 +8,7 @@ import type { Listen, Receiver } from "../../../plugins/watchdog/ipc.ts";
 import type { Report } from "../../../plugins/watchdog/messages.ts";
 import { keepWatchdog } from "../../../plugins/watchdog/run-option.ts";
 import { main } from "../../../src/cli/main.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import type { Event } from "../../../src/journal/events.ts";
@@ -45,6 +46,13 @@ const config = file("plain", service());
 const refused = file(
   "refused",
   service('{ status: 401, headers: {}, body: { code: "50004", msg: "who?", data: [] } }'),
+);
+/** On the clock of the test; nothing is ever answered. */
+const silent = file(
+  "silent",
+  service()
+    .replace("clock: createSystemClock()", "clock: globalThis.clockOfWatchdogTest")
+    .replace(/transport: .*/, "transport: () => {},"),
 );
 const unbeaten = file("unbeaten", service("", ""));
 const unbeatenRun = file("unbeaten-run", service("", `...(command === "watchdog" ? { ${beating()} } : {}),`));
@@ -124,6 +132,71 @@ describe("sluice watchdog", () => {
     const ended = await watch(argv, () => undefined);
     expect([ended.code, ended.out]).toEqual([code, ""]);
     expect(ended.err).toMatch(message);
+  });
+});
+
+describe("sluice watchdog whose service does not answer", () => {
+  const watchSilent = async () => {
+    const clock = createVirtualClock(0);
+    vi.stubGlobal("clockOfWatchdogTest", clock);
+    const io = capturedIo();
+    let accept: Parameters<Listen>[0] | undefined;
+    const listen: Listen = (accepted) => {
+      accept = accepted;
+      return Promise.resolve(() => Promise.resolve());
+    };
+    const ended = main(["watchdog", silent, "--once"], io, { listen, clock });
+    await vi.waitFor(() => expect(accept).toBeDefined(), 20_000);
+    const meet = (session: string): void => {
+      const line = { send: () => undefined, close: () => undefined };
+      accept?.(line).received({ ...hello, session });
+    };
+    const run = async (ms: number): Promise<void> => {
+      for (const end = clock.now() + ms; clock.now() < end; await letPromisesSettle())
+        clock.advanceTo(Math.min(end, clock.now() + 500));
+    };
+    /** It has tripped, and tries to read what is open. */
+    const trip = async (): Promise<void> => {
+      meet("a");
+      await run(40_000);
+      expect(io.outText).toContain("tripped: no beat for 15 s");
+    };
+    return { io, ended, meet, run, trip };
+  };
+
+  it("ends a second after the request to stop while it checks its keys", async () => {
+    const { io, ended, run } = await watchSilent();
+    io.stop();
+    await run(1_000);
+    expect(await ended).toBe(0);
+    expect(io.outText).toBe("");
+  });
+
+  it("reports at least once a minute that orders are still being canceled, and ends at the second request to stop", async () => {
+    const { io, ended, run, trip } = await watchSilent();
+    await trip();
+    await run(300_000);
+    const reports = io.outText.split("\n").filter((line) => /still being canceled|could not be read/.test(line));
+    expect(reports.length).toBeGreaterThanOrEqual(9);
+    expect(reports.at(-1)).toMatch(/orders are still being canceled; the service has not answered for 3\d\d s/);
+    io.stop();
+    await run(60_000);
+    expect(io.errText).toMatch(
+      /^Canceling orders; it ends when they are gone\..* Press Ctrl-C again to end it now\.\n$/,
+    );
+    io.stop();
+    expect(await ended).toBe(1);
+    expect(io.errText).toContain("orders may still be open at the service");
+  });
+
+  it("that was asked to stop ends when a new engine takes over", async () => {
+    const { io, ended, meet, trip } = await watchSilent();
+    await trip();
+    io.stop();
+    await letPromisesSettle();
+    meet("b");
+    expect(await ended).toBe(0);
+    expect(io.errText).toContain("The engine is not protected any more.");
   });
 });
 
