@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 
 /** Everything the entries of a compiled package export, whichever of them has it; older ones have but the first. */
 export const loadPackage = async (compiled) => {
@@ -29,13 +30,16 @@ export const packageInto = (dir) => {
   for (const file of ["package.json", "src/cli/sluice.mjs"]) copyFileSync(join(root, file), join(dir, file));
   for (const folder of ["strategies", "plugins", "config", "test/fixtures"])
     cpSync(join(root, folder), join(dir, folder), { recursive: true });
-  return compiled(dir, "dist");
+  const modules = compiled(dir, "dist");
+  // They import the package by its name, so they come after it.
+  for (const file of ["tsconfig.json", "tsconfig.shipped.json"]) copyFileSync(join(root, file), join(dir, file));
+  execFileSync(process.execPath, [tsc, "-p", "tsconfig.shipped.json"], { cwd: dir, stdio: ["ignore", 2, 2] });
+  return modules;
 };
 
 const compiled = (dir, name) => {
   symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
   process.stderr.write("compiling\n");
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   try {
     execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(dir, name)], {
       cwd: root,
