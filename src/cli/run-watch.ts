@@ -38,8 +38,10 @@ export const watchEvents = (
     // Before the start the engine itself reports what it waits for.
     const news = reach.take(event);
     if (news !== undefined && tally.started) screen.note(news);
-    const halt = adviceOn(tally) ?? "";
-    if (halt !== shown && halt !== "") screen.note(halt);
+    // A start arms protections after it has halted: the advice counts them, and comes once, when the engine has started.
+    if (!tally.started) return;
+    const halt = tally.halted.size === 0 ? "" : (adviceOn({ ...tally, armed: 0 }) ?? "");
+    if (halt !== shown && halt !== "") screen.note(adviceOn(tally) ?? "");
     shown = halt;
   });
 };

@@ -235,6 +235,29 @@ describe("A halted run", () => {
     expect(act.io.errText).toMatch(/error: HALTED: sluice close \(previous run\); restart to resume\n$/);
   });
 
+  it("that arms what an earlier run protected gives its advice once, and again after another halt", async () => {
+    const act = stage([], { env: { NO_COLOR: "1" } });
+    const long = { strategy: "s", instId: "BTC-USDT-SWAP", side: "sell", qty: "1", avgPx: "60000" } as const;
+    const levels = { stopPx: "59000", takeProfitPx: "", trigger: "best" } as const;
+    const armed = (name: string): EventBody => ({ type: "protection.armed", name, ...long, ...levels });
+    act.engine.starting = async () => {
+      act.say(halt);
+      act.say(armed("a"));
+      act.say(armed("b"));
+      act.say(begin);
+      act.say(armed("c"));
+    };
+    await act.begun;
+    await new Promise((resolve) => setImmediate(resolve));
+    const advice = (): readonly string[] => act.io.errText.match(/No entry is placed while halted; .*force.*/g) ?? [];
+    expect(advice()).toEqual([expect.stringContaining("stay in force (2 protections armed).")]);
+    act.say({ type: "mode.changed", mode: "active", reason: "resumed" });
+    act.say(halt);
+    expect(advice()).toHaveLength(2);
+    act.io.stop();
+    await act.ended;
+  });
+
   it.each<[string, EventBody, string]>([
     ["everything", halt, "error: HALTED: sluice close; resume with --resume\n"],
     [
