@@ -46,11 +46,15 @@ const identityOf = ({ pid, instance, service }: EngineRow, url: string): string 
     ...(instance === undefined ? [] : [`instance ${instance}${service === undefined ? "" : ` of ${service}`}`]),
   ].join(", ");
 
+/** A full stop is a halt that ends exits too. */
+const modeText = ({ mode, full }: Pick<EngineRow, "mode" | "full">): string =>
+  full === true ? "stopped (full)" : mode;
+
 /** `url`: address of the control port. */
 export const statusText = (snapshot: ControlUpdate, width: number, url: string): string => {
   const [engine] = rowsOf(snapshot, "engine");
   if (engine === undefined) return "Nothing is known of the engine yet.\n";
-  const { name, kind, environment, state, mode, reason, run, unansweredSince: since } = engine;
+  const { name, kind, environment, state, reason, run, unansweredSince: since } = engine;
   const money = rowsOf(snapshot, "money").map(
     ({ currency, profit, realised, unrealised, fees }) =>
       `profit ${profit} ${currency} (realised ${realised}, unrealised ${unrealised}, fees ${fees})`,
@@ -69,7 +73,7 @@ export const statusText = (snapshot: ControlUpdate, width: number, url: string):
       state,
       ...(run === undefined ? [] : [`run ${run}`]),
     ].join("  "),
-    `trading ${mode}${reason === "" ? "" : `: ${reason}`}`,
+    `trading ${modeText(engine)}${reason === "" ? "" : `: ${reason}`}`,
     identityOf(engine, url),
     ...(since === undefined
       ? []
@@ -85,7 +89,7 @@ export const statusText = (snapshot: ControlUpdate, width: number, url: string):
       rowsOf(snapshot, "strategies").map((row) => [
         row.name,
         row.state,
-        row.mode,
+        modeText(row),
         `${row.openOrders}`,
         `${row.fills}`,
         `${row.weight}`,

@@ -43,6 +43,8 @@ export interface EngineRow {
   readonly version: string;
   readonly startedAt: number;
   readonly mode: "active" | "reducing" | "halted";
+  /** Present in a full stop. */
+  readonly full?: true;
   /** Why it is not active; empty when it is. */
   readonly reason: string;
   /** Number of the run on its journal; absent without one. */

@@ -161,10 +161,15 @@ export class EngineView {
     this.#orders.takeEvent(event);
     if (this.#outage.take(event)) this.#putOutage(this.#outage.since);
     if (event.type === "fill") this.#takeFill(event);
-    else if (event.type === "mode.changed")
-      this.changeEngine({ mode: event.mode, reason: event.mode === "active" ? "" : event.reason });
+    else if (event.type === "mode.changed") this.#changeMode(event);
     else if (event.type === "engine.stopped") this.changeEngine({ state: "stopped" });
     if ("instId" in event && event.instId !== "" && "strategy" in event) this.#markets?.watch(event.instId);
+  }
+
+  #changeMode({ mode, reason, full }: Pick<StrategyView, "mode" | "reason" | "full">): void {
+    const { full: _before, ...engine } = this.#engine;
+    this.#engine = { ...engine, mode, reason: mode === "active" ? "" : reason, ...(full && { full }) };
+    this.#document.putChanged("engine", "", this.#engine);
   }
 
   #putOutage(since: number | undefined): void {
@@ -243,9 +248,9 @@ export class EngineView {
   #sampleMode(strategies: readonly StrategyView[]): void {
     const [first] = strategies;
     if (first === undefined || this.#engine.mode !== "active" || first.mode === "active") return;
-    if (strategies.every(({ mode, reason }) => mode === first.mode && reason === first.reason) && this.#ticks === 0) {
-      this.changeEngine({ mode: first.mode, reason: first.reason });
-    }
+    const isLikeFirst = ({ mode, reason, full }: StrategyView): boolean =>
+      mode === first.mode && reason === first.reason && full === first.full;
+    if (strategies.every(isLikeFirst) && this.#ticks === 0) this.#changeMode(first);
   }
 
   #sampleQuota(): QuotaState | undefined {
@@ -275,11 +280,12 @@ export class EngineView {
   }
 
   #strategyRow(view: StrategyView, profit: ByCurrency, openOrders: number, weight: number): StrategyRow {
-    const { name, user, state, error, mode, reason, schema } = view;
+    const { name, user, state, error, mode, full, reason, schema } = view;
     const options = withoutSecrets(view.options);
     const fills = this.#fills.get(name) ?? 0;
     return {
       ...{ name, user, state, mode, reason, options, openOrders, fills, weight, profit },
+      ...(full && { full }),
       ...(error !== undefined && { error }),
       ...(schema !== undefined && { schema }),
     };

@@ -128,6 +128,21 @@ describe("sluice ctl", () => {
     expect(await ctl("story", "nothing")).toMatchObject({ code: 1, err: expect.stringContaining("ORDER_UNKNOWN") });
   });
 
+  it("shows a full stop of one strategy, and of all, apart from a halt", async () => {
+    const status = async (): Promise<string> => (await ctl("status")).out;
+    await ctl("halt", "--strategy", "priced");
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/^priced +running +halted /m);
+    await ctl("halt", "--strategy", "priced", "--full");
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/^priced +running +stopped \(full\) /m);
+    expect(await status()).toMatch(/^trading active/m);
+    await ctl("resume", "--strategy", "priced");
+    await ctl("halt", "--full", "--reason", "tea");
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/^trading stopped \(full\): tea/m);
+    await ctl("resume");
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/^trading active$/m);
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/^priced +running +active /m);
+  });
+
   it("halts and resumes, and the journal has who asked and why", async () => {
     const acts: unknown[] = [];
     const off = room.engine.on("operator.acted", (event) => acts.push(event));

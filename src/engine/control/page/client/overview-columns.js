@@ -19,7 +19,7 @@ const amountsText = (amounts) => {
 const firstProfit = ({ profit }) => Object.values(profit)[0];
 
 /** @param {StrategyRow} row */
-const stateText = ({ state, mode }) => (state === "running" ? modeText({ mode }) : state);
+const stateText = ({ state, mode, full }) => (state === "running" ? modeText({ mode, full }) : state);
 
 /** @type {readonly import("./virtual-table.js").TableColumn<StrategyRow>[]} */
 export const strategyColumns = [

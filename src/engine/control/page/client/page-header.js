@@ -156,7 +156,7 @@ export class PageHeader {
     const mode =
       engine === undefined || engine.mode === "active"
         ? ""
-        : `${engine.name} is ${modeText({ mode: engine.mode })}: ${engine.reason}`;
+        : `${engine.name} is ${modeText({ mode: engine.mode, full: engine.full })}: ${engine.reason}`;
     const stopped =
       engine?.state === "stopped" && engine.playback === undefined
         ? `${engine.name} has stopped. What is shown is how it ended.`

@@ -82,12 +82,12 @@ export const placeOfTrading = ({ kind, environment }) => {
 /** @type {Readonly<Record<string, string>>} */
 const modes = { active: "trading", reducing: "reducing: exits only", halted: "halted" };
 
-/** @param {{ mode: string, state?: string }} engine */
-export const modeText = ({ mode, state = "running" }) => {
+/** @param {{ mode: string, full?: boolean, state?: string }} engine */
+export const modeText = ({ mode, full = false, state = "running" }) => {
   if (state === "starting") return "starting";
   if (state === "stopped") return "stopped";
   if (state === "gone") return "gone";
-  return modes[mode] ?? mode;
+  return full ? "stopped (full)" : (modes[mode] ?? mode);
 };
 
 /** @param {string} phase */
