@@ -82,7 +82,7 @@ export const placeOfTrading = ({ kind, environment }) => {
 /** @type {Readonly<Record<string, string>>} */
 const modes = { active: "trading", reducing: "reducing: exits only", halted: "halted" };
 
-/** @param {{ mode: string, full?: boolean, state?: string }} engine */
+/** @param {{ mode: string, full?: boolean | undefined, state?: string }} engine */
 export const modeText = ({ mode, full = false, state = "running" }) => {
   if (state === "starting") return "starting";
   if (state === "stopped") return "stopped";
