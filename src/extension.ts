@@ -54,7 +54,7 @@ export { type GroupStores, redisStores } from "./engine/group-stores.ts";
 export { loadJournalCode } from "./engine/late-journal.ts";
 export type { AnswerReply, AnswerStore } from "./engine/shared-reads.ts";
 export { didYouMean, excerpt, messageOf } from "./errors.ts";
-export { type CheckedConfig, checkConfig } from "./host/config.ts";
+export { type CheckedConfig, checkConfig, pluginsIn } from "./host/config.ts";
 export type { EngineExtension, EngineFacts, ExtensionContext } from "./host/engine-extension.ts";
 export { outside } from "./host/execution-context.ts";
 export { isSecret } from "./host/hidden-values.ts";

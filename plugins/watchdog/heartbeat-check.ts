@@ -7,8 +7,8 @@
  */
 import { createContract, SluiceError } from "sluice";
 import { type CheckedConfig, checkConfig, createRandom } from "sluice/extension";
+import { watchdogIn } from "./configured.ts";
 import { type IpcAddress, ipcAddressOf } from "./ipc-address.ts";
-import { watchdogIn } from "./options.ts";
 
 interface HeartbeatCheck {
   /** The config file, as people type it. */

@@ -8,6 +8,5 @@
 import { watchdogWith } from "./plugin.ts";
 
 export type { WatchdogOptions } from "./options.ts";
-export { watchdogIn } from "./options.ts";
 
 export default watchdogWith();

@@ -49,14 +49,5 @@ export const checkBeats = ({ beatMs, silenceMs }: WatchdogOptions): void => {
   );
 };
 
-/** Options of the watchdog among the plugins of a config; undefined where it has none. */
-export const watchdogIn = (config: unknown): WatchdogOptions | undefined => {
-  const { plugins } = config as { readonly plugins?: readonly unknown[] };
-  const found = (plugins ?? [])
-    .flat(Number.POSITIVE_INFINITY)
-    .find((plugin) => (plugin as { readonly definition?: unknown } | undefined)?.definition === "watchdog");
-  return (found as { readonly options: WatchdogOptions } | undefined)?.options;
-};
-
 /** Of a config without the plugin, for a watchdog that a run started. */
 export const watchdogDefaults: WatchdogOptions = defaults;

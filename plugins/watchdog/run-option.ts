@@ -10,9 +10,9 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Observable, Subscription } from "rxjs";
 import { type Event, SluiceError } from "sluice";
-import { type Clock, defineRunOption, placeOf, starter } from "sluice/extension";
+import { type Clock, defineRunOption, placeOf, pluginsIn, starter } from "sluice/extension";
+import { watchdogIn } from "./configured.ts";
 import watchdog from "./index.ts";
-import { watchdogIn } from "./options.ts";
 
 /** Gives the number of the process, where it could be started. */
 export type StartChild = (argv: readonly string[], logPath: string) => number | undefined;
@@ -104,14 +104,14 @@ interface Parts {
 
 export default defineRunOption({
   configure: (config) => {
-    const { plugins = [], service } = config as { readonly plugins?: readonly unknown[]; readonly service?: unknown };
+    const { service } = config as { readonly service?: unknown };
     if (placeOf(service) === undefined) {
       throw new SluiceError(
         "USAGE",
         "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.",
       );
     }
-    const others = plugins.filter((plugin) => (plugin as { readonly definition?: string }).definition !== "watchdog");
+    const others = pluginsIn(config).filter(({ definition }) => definition !== "watchdog");
     return { ...config, plugins: [...others, watchdog({ ...watchdogIn(config), startWithinMs })] };
   },
   beside: (engine, { clock, config, note, parts, path }) => {

@@ -22,11 +22,12 @@ import {
   EventLog,
   layersOf,
 } from "sluice/extension";
+import { watchdogIn } from "./configured.ts";
 import { HeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
 import type { Listen } from "./ipc.ts";
 import { ipcAddressOf, tripRecordPath } from "./ipc-address.ts";
 import { socketListen } from "./ipc-socket.ts";
-import { watchdogDefaults, watchdogIn } from "./options.ts";
+import { watchdogDefaults } from "./options.ts";
 import {
   createPersistedHalt,
   type HaltState,

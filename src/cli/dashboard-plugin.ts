@@ -5,6 +5,7 @@
  */
 import { InvalidArgumentError } from "commander";
 import { SluiceError } from "../errors.ts";
+import { pluginsIn } from "../host/config.ts";
 
 export interface DashboardFlags {
   /** A port, or true for a free one. */
@@ -24,7 +25,7 @@ export const portOf = (text: string): number => {
 export const withDashboard = async <T extends object>(config: T, { ui, uiReadOnly }: DashboardFlags): Promise<T> => {
   if (ui === undefined && uiReadOnly === undefined) return config;
   if (ui === undefined) throw new SluiceError("USAGE", "--ui-read-only goes with --ui.");
-  const { plugins = [] } = config as { readonly plugins?: readonly { readonly name: string }[] };
+  const plugins = pluginsIn(config);
   if (plugins.some(({ name }) => name === "dashboard")) {
     throw new SluiceError("USAGE", "--ui: the config has the plugin dashboard already. Leave --ui out.");
   }

@@ -5,7 +5,7 @@
  * Not here: which events halt what, and the status line (run-progress.ts).
  */
 import { SluiceError } from "../errors.ts";
-import type { QuotaConfig } from "../host/config.ts";
+import { pluginsIn, type QuotaConfig } from "../host/config.ts";
 import { counted } from "../report/number-format.ts";
 import { shownAddress } from "../scheduler/shared/store-address.ts";
 import { printable } from "./io.ts";
@@ -16,15 +16,11 @@ export const remedyOf = (config: unknown): string =>
   (config as { readonly journal?: unknown }).journal === undefined ? "restart to resume" : "resume with --resume";
 
 /** Whether a run can be resumed from outside: it has a control port that is not read-only. */
-export const isSteered = (config: unknown): boolean => {
-  const { plugins = [] } = config as {
-    readonly plugins?: readonly { readonly name: string; readonly options?: unknown }[];
-  };
-  return plugins.some(
+export const isSteered = (config: unknown): boolean =>
+  pluginsIn(config).some(
     ({ name, options }) =>
       name === "dashboard" && (options as { readonly readOnly?: unknown } | undefined)?.readOnly !== true,
   );
-};
 
 /** The command by which a group of engines that a config joins is resumed; undefined where it joins none. */
 export const groupResumeOf = (config: unknown): string | undefined => {

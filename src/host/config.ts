@@ -177,15 +177,20 @@ const checkMoved = (config: unknown): void => {
   );
 };
 
-const withFlatPlugins = (config: unknown): unknown => {
+/** Plugins of a config as it was written, out of nested lists, without entries that are false or missing. Not checked. */
+export const pluginsIn = (config: unknown): readonly Partial<Plugin>[] => {
   const { plugins } = Object(config) as { readonly plugins?: unknown };
-  if (!Array.isArray(plugins)) return config;
+  if (!Array.isArray(plugins)) return [];
   const flat = plugins.flat(Number.POSITIVE_INFINITY) as readonly unknown[];
-  return {
-    ...(config as object),
-    plugins: flat.filter((plugin) => plugin !== false && plugin !== null && plugin !== undefined),
-  };
+  return flat.filter(
+    (plugin): plugin is Partial<Plugin> => plugin !== false && plugin !== null && plugin !== undefined,
+  );
 };
+
+const withFlatPlugins = (config: unknown): unknown =>
+  Array.isArray((Object(config) as { readonly plugins?: unknown }).plugins)
+    ? { ...(config as object), plugins: pluginsIn(config) }
+    : config;
 
 /** Completes the config with the defaults of its service; the config's own values take precedence. */
 const withService = (config: CheckedConfig): CheckedConfig => {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Subject } from "rxjs";
 import { describe, expect, it, vi } from "vitest";
-import watchdog, { watchdogIn } from "../../../plugins/watchdog/index.ts";
+import { watchdogIn } from "../../../plugins/watchdog/configured.ts";
+import watchdog from "../../../plugins/watchdog/index.ts";
 import type { Listen, Receiver } from "../../../plugins/watchdog/ipc.ts";
 import type { Report } from "../../../plugins/watchdog/messages.ts";
 import { keepWatchdog } from "../../../plugins/watchdog/run-option.ts";
@@ -11,6 +12,7 @@ import { main } from "../../../src/cli/main.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../../src/host/config.ts";
+import type { Plugin } from "../../../src/host/strategy.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -331,6 +333,15 @@ describe("The options of the watchdog", () => {
     [{ silence: 5 }, /"silence"/],
   ])("%o are refused", (options, message) => {
     expect(() => made(options)).toThrow(message);
+  });
+  it("are taken over by `run --watchdog`, wherever the plugin stands in the config", async () => {
+    const { default: option } = await import("../../../plugins/watchdog/run-option.ts");
+    const service = { kind: "live", baseUrl: "https://x", environment: "testnet" };
+    const plugins = [null, false, [[watchdog({ beatMs: 500 })]]];
+    const { plugins: run } = option.configure({ service, plugins }, true) as { readonly plugins: readonly Plugin[] };
+    expect(run.map(({ name, options }) => [name, options])).toEqual([
+      ["watchdog", { beatMs: 500, silenceMs: 15_000, scope: "instance", startWithinMs: 60_000 }],
+    ]);
   });
   it("stand in the plugins, and the key of earlier versions is refused with what to write", () => {
     const old = { service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }], watchdog: {} };

@@ -21,6 +21,11 @@ describe("sluice run --ui", () => {
   it.each([
     [config, { uiReadOnly: true as const }, "--ui-read-only goes with --ui"],
     [{ plugins: [{ name: "dashboard" }] }, { ui: true as const }, "the config has the plugin dashboard already"],
+    [
+      { plugins: [null, [{ name: "dashboard" }]] },
+      { ui: true as const },
+      "the config has the plugin dashboard already",
+    ],
   ])("refuses flags that do not go together: %j", async (given, flags, text) => {
     await expect(withDashboard(given, flags)).rejects.toThrow(text);
   });

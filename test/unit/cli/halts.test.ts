@@ -13,6 +13,14 @@ const started: EventBody = { type: "engine.started" } as EventBody;
 const all: EventBody = { type: "mode.changed", mode: "halted", reason: "enough" };
 const one = (strategy: string): EventBody => ({ type: "strategy.halted", strategy, reason: "enough" });
 
+describe("A run that can be steered", () => {
+  const port = { name: "dashboard", options: { readOnly: false } };
+  it("is found with its control port in a nested list", () => {
+    expect(isSteered({ plugins: [null, false, [[port]]] })).toBe(true);
+    expect(isSteered({ plugins: [[{ ...port, options: { readOnly: true } }]] })).toBe(false);
+  });
+});
+
 describe("The advice at a halt", () => {
   it("names the command that lets the run go on, where it has a control port", () => {
     expect(haltAdvice(tallied(all), "config/a.ts", true)).toBe(
