@@ -16,7 +16,6 @@ import { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { LastQuotes } from "../market/last-quotes.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
-import { isOver } from "../orders/tracked-order.ts";
 import type { Random } from "../random.ts";
 import { type Charge, countsByProduct, headersRead, layersOf } from "../scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
@@ -27,7 +26,7 @@ import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
 import { createStartWatch } from "./start-watch.ts";
 import { haltForLoss, haltOfExtension, haltWith } from "./trading-state.ts";
-import { createUserAccounts, type UserAccount } from "./user-account.ts";
+import { createUserAccounts, openOrdersOf, type UserAccount } from "./user-account.ts";
 
 /** What is known of other processes that trade for this engine. */
 interface Takeover {
@@ -50,7 +49,7 @@ export interface AssemblyOptions {
 
 const accountFace = ({ user: { uid }, orderManager }: UserAccount): ExtensionAccount => ({
   uid,
-  openOrders: () => orderManager.orders().filter((order) => !isOver(order)).length,
+  openOrders: () => openOrdersOf({ orderManager }),
   isExit: (clOrdId) => orderManager.isExit(clOrdId),
   isUnflaggedExit: (clOrdId) => orderManager.isUnflaggedExit(clOrdId),
   reconsider: () => orderManager.reconsider(),

@@ -26,14 +26,14 @@ import type { PositionDifference } from "../host/operator-view.ts";
 import type { PluginHost } from "../host/plugin-host.ts";
 import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
-import { isOver, type TrackedOrder } from "../orders/tracked-order.ts";
+import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import type { HealthWatch } from "./health-watch.ts";
 import { initialSync } from "./initial-sync.ts";
 import type { Recovered } from "./journal-port.ts";
 import { setMode } from "./trading-state.ts";
-import type { UserAccount } from "./user-account.ts";
+import { openOrdersOf, type UserAccount } from "./user-account.ts";
 
 const stopMsMax = 70_000;
 
@@ -328,10 +328,7 @@ const canceledText = (accounts: readonly UserAccount[]): string => {
 };
 
 const openIn = (accounts: readonly UserAccount[]): number =>
-  accounts.reduce(
-    (count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length,
-    0,
-  );
+  accounts.reduce((count, account) => count + openOrdersOf(account), 0);
 
 const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";
 

@@ -8,13 +8,14 @@
  */
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
 import { messageOf, SluiceError } from "../errors.ts";
-import type { CheckedConfig } from "../host/config.ts";
+import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
 import type { Acquired, EngineExtension, EngineGroup, ExtensionContext, StopHow } from "../host/engine-extension.ts";
 import type { Plugin } from "../host/strategy.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
 import type { GroupStores } from "./group-stores.ts";
+import type { QuotaGroup } from "./quota-group.ts";
 import { standbyExtension } from "./standby-client.ts";
 
 /** An extension and the plugin that adds it. */
@@ -45,30 +46,22 @@ export class Extensions {
       const extension = extend?.({ ...context, name, options: options as never });
       return extension === undefined ? [] : [{ name, definition, extension }];
     });
-    const disks = this.#all.filter(({ extension }) => extension.openDisk !== undefined).map(({ name }) => name);
+    const disks = this.#having("openDisk").map(({ name }) => name);
     if (disks.length > 1) {
       const text = `config.plugins: ${disks.join(" and ")} both keep the journal. Leave one of them out.`;
       throw new SluiceError("CONFIG_INVALID", text);
     }
-    const { flagOnly, refuses, yieldMs } = this.#asked();
-    this.refuses = refuses;
-    this.flagOnly = flagOnly;
-    this.yieldMs = yieldMs;
+    const refusing = this.#having("refuses");
+    if (refusing.length > 0)
+      this.refuses = (isExit) => this.#firstReason(refusing, (extension) => extension.refuses?.(isExit));
+    const flagging = this.#having("flagOnly");
+    if (flagging.length > 0) this.flagOnly = () => this.#firstReason(flagging, (extension) => extension.flagOnly?.());
+    const yielding = this.#all.flatMap(({ extension }) => extension.yieldMs ?? []);
+    if (yielding.length > 0) this.yieldMs = () => Math.max(...yielding.map((ask) => ask()));
   }
 
-  #asked(): Pick<Extensions, "refuses" | "flagOnly" | "yieldMs"> {
-    const refusing = this.#all.filter(({ extension }) => extension.refuses !== undefined);
-    const flagging = this.#all.filter(({ extension }) => extension.flagOnly !== undefined);
-    const yielding = this.#all.flatMap(({ extension }) => extension.yieldMs ?? []);
-    return {
-      yieldMs: yielding.length === 0 ? undefined : () => Math.max(...yielding.map((ask) => ask())),
-      refuses:
-        refusing.length === 0
-          ? undefined
-          : (isExit) => this.#firstReason(refusing, (extension) => extension.refuses?.(isExit)),
-      flagOnly:
-        flagging.length === 0 ? undefined : () => this.#firstReason(flagging, (extension) => extension.flagOnly?.()),
-    };
+  #having(part: keyof EngineExtension): readonly Named[] {
+    return this.#all.filter(({ extension }) => extension[part] !== undefined);
   }
 
   get loads(): readonly (() => Promise<void>)[] {
@@ -120,7 +113,7 @@ export class Extensions {
   }
 
   get openDisk(): EngineExtension["openDisk"] {
-    return this.#all.find(({ extension }) => extension.openDisk !== undefined)?.extension.openDisk;
+    return this.#having("openDisk")[0]?.extension.openDisk;
   }
 
   readsOf(uid: string): ShareRead | undefined {
@@ -194,25 +187,28 @@ export const builtInExtensions = ({ quota, standby }: CheckedConfig, parts: Buil
   ...named("shared-quota", quota.shared, (context) => sharedQuota(context, parts.groupStores, standby !== undefined)),
 ];
 
-/** Its code is loaded only where engines share a quota. */
+/** Its code is loaded only where engines share a quota; an embedded service shares its quota with no other engine. */
 const sharedQuota = (
-  context: ExtensionContext<NonNullable<CheckedConfig["quota"]["shared"]>>,
+  context: ExtensionContext<SharedQuotaConfig>,
   stores: GroupStores | undefined,
   hasStandby: boolean,
 ): EngineExtension | undefined => {
   if (context.service.watchful !== true) return undefined;
-  let extension: EngineExtension | undefined;
+  let code: (typeof import("./quota-group.ts") & typeof import("./group-stores.ts")) | undefined;
+  let group: QuotaGroup | undefined;
   return {
     load: async () => {
-      const [{ sharedQuotaExtension }, { redisStores }] = await Promise.all([
-        import("./quota-group.ts"),
-        import("./group-stores.ts"),
-      ]);
-      extension = sharedQuotaExtension(context, stores ?? redisStores, hasStandby);
+      const [groups, stored] = await Promise.all([import("./quota-group.ts"), import("./group-stores.ts")]);
+      code = { ...groups, ...stored };
     },
-    join: () => extension?.join?.(),
-    readsOf: (uid) => extension?.readsOf?.(uid),
-    group: () => extension?.group?.(),
-    closed: () => extension?.closed?.(),
+    join: async () => {
+      group = await code?.QuotaGroup.join(context, stores ?? code.redisStores, hasStandby);
+    },
+    readsOf: (uid) => group?.readsOf(uid),
+    group: () => group,
+    closed: () => {
+      group?.leave();
+      return undefined;
+    },
   };
 };

@@ -9,7 +9,7 @@ import { firstValueFrom } from "rxjs";
 import { after } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { SharedQuotaConfig } from "../host/config.ts";
-import type { EngineExtension, EngineFacts, ExtensionContext } from "../host/engine-extension.ts";
+import type { EngineFacts, ExtensionContext } from "../host/engine-extension.ts";
 import { groupHaltPrefix } from "../host/operator-view.ts";
 import { packageVersion } from "../host/package-version.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
@@ -22,28 +22,6 @@ import { type AnswerStore, SharedReads } from "./shared-reads.ts";
 const firstAnswerMs = 1_500;
 
 type Context = ExtensionContext<SharedQuotaConfig>;
-
-/** `hasStandby`: another process of this engine may wait for it to end. */
-export const sharedQuotaExtension = (
-  context: Context,
-  stores: GroupStores,
-  hasStandby: boolean,
-): EngineExtension | undefined => {
-  // An embedded service shares its quota with no other engine.
-  if (context.service.watchful !== true) return undefined;
-  let group: QuotaGroup | undefined;
-  return {
-    join: async () => {
-      group = await QuotaGroup.join(context, stores, hasStandby);
-    },
-    readsOf: (uid) => group?.readsOf(uid),
-    group: () => group,
-    closed: () => {
-      group?.leave();
-      return undefined;
-    },
-  };
-};
 
 export class QuotaGroup {
   readonly #shared: SharedQuota;
@@ -58,7 +36,10 @@ export class QuotaGroup {
     this.#events = events;
   }
 
-  /** CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that cannot be reached is waited for while the engine starts. */
+  /**
+   * CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that cannot be reached is
+   * waited for while the engine starts. `hasStandby`: another process of this engine may wait for it to end.
+   */
   static async join(context: Context, stores: GroupStores, hasStandby: boolean): Promise<QuotaGroup> {
     const { accounts, config, events, halt, options, quota, service } = context;
     const { group, name = config.instance, share = 1, of, address = "local", reads = true } = options;

@@ -21,7 +21,7 @@ import type { PlannedProtection } from "../orders/protection/earlier-order.ts";
 import { rulesOf } from "../orders/risk/pre-trade-checks.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
 import { createResources, defaultFreshness, type Freshness, type Resources } from "../orders/state/resources.ts";
-import type { TrackedOrder } from "../orders/tracked-order.ts";
+import { isOver, type TrackedOrder } from "../orders/tracked-order.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
@@ -194,6 +194,10 @@ const intentOf = (
   ageMs: Math.max(0, now - sentAt),
   ...(planned !== undefined && { planned }),
 });
+
+/** Number of orders of this engine that are not over. */
+export const openOrdersOf = ({ orderManager }: Pick<UserAccount, "orderManager">): number =>
+  orderManager.orders().filter((order) => !isOver(order)).length;
 
 /** The user's state as streams that end with the engine. */
 export const streamsOf = (
