@@ -17,7 +17,7 @@ export { defineRunOption, type RunOption, type RunSurroundings } from "./cli/def
 export { fixtureSummary } from "./cli/fixture-summary.ts";
 export { type CliIo, colourOf, inkOf, jsonText, printable, transientLine } from "./cli/io.ts";
 export { durationOf, namesOf, secondsOf, seedOf, wholeFrom, wholeIn } from "./cli/option-values.ts";
-export { readContributions } from "./cli/plugin-manifest.ts";
+export { loadRow, readContributions } from "./cli/plugin-manifest.ts";
 export { readJson, readOverrides } from "./cli/profile-file.ts";
 export { type EngineRunOptions, type RunCounts, runEngine } from "./cli/run-engine.ts";
 export { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./cli/service-options.ts";

@@ -61,7 +61,7 @@ const section = (command: Command, above = ""): string => {
 };
 
 export const commandsPage = async (): Promise<string> => {
-  const program = await programOf(["help"], io, {}, true);
+  const program = await programOf(["help"], io, {}, { all: true });
   const overview = program.commands.map((command) => [
     `[${code(command.name())}](#sluice-${command.name()})`,
     prose(command.description()),

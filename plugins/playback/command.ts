@@ -21,6 +21,7 @@ import {
   every,
   jsonText,
   loadConfigFile,
+  loadRow,
   openFixture,
   packageVersion,
   printable,
@@ -166,12 +167,12 @@ const readRun = async (path: string): Promise<PlayableRun> => {
       "USAGE",
       `${path} holds no session: name the folder that \`sluice record\` has written, or the config of a backtest.`,
     );
-  const reader = (await entry.load()) as Partial<PlayableRuns> | undefined;
-  if (reader?.kind === "playable-runs" && reader.read !== undefined) return reader.read(path);
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    `${entry.place}: ${entry.module} exports no reader of runs. Write export default definePlayableRuns(…).`,
+  const reader = await loadRow<PlayableRuns>(
+    entry,
+    ({ kind, read }) => kind === "playable-runs" && read !== undefined,
+    `${entry.module} exports no reader of runs. Write export default definePlayableRuns(…).`,
   );
+  return reader.read(path);
 };
 
 const recordedTimeline = async (path: string, facts: Facts): Promise<Timeline> => {

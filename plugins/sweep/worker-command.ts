@@ -9,12 +9,12 @@
 
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
-import { SluiceError } from "sluice";
 import {
   type CliIo,
   counted,
   createSystemClock,
   defineCommand,
+  loadRow,
   namesOf,
   printable,
   readContributions,
@@ -76,14 +76,12 @@ const loadWorks = async (): Promise<ReadonlyMap<string, WorkKind>> => {
   return new Map(await Promise.all(entries.map(async ([name, entry]) => [name, await loadWork(name, entry)] as const)));
 };
 
-const loadWork = async (name: string, { place, module, load }: WorkEntry): Promise<WorkKind> => {
-  const work = (await load()) as Partial<WorkKind> | undefined;
-  if (work?.kind === "work" && work.open !== undefined) return work as WorkKind;
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    `${place}: work.${name}.module: ${module} exports no work. Write export default defineWork(…).`,
+const loadWork = (name: string, entry: WorkEntry): Promise<WorkKind> =>
+  loadRow<WorkKind>(
+    entry,
+    ({ kind, open }) => kind === "work" && open !== undefined,
+    `work.${name}.module: ${entry.module} exports no work. Write export default defineWork(…).`,
   );
-};
 
 const work = async (
   configs: readonly string[],

@@ -22,6 +22,7 @@ import {
   generateTape,
   inkOf,
   instrumentFor,
+  loadRow,
   openFixture,
   readContributions,
   readJson,
@@ -55,7 +56,10 @@ interface Flags {
   readonly json?: true;
 }
 
+type ServedDialects = ReturnType<typeof readContributions>["servedDialects"];
+
 const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts = {}): void => {
+  const dialects = readContributions(process.cwd()).servedDialects;
   program
     .command("venue")
     .description(
@@ -76,12 +80,12 @@ const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts = {}): v
       new Option(
         "--dialect <name>",
         "speak as another exchange: its paths, signatures, codes, limits and sockets",
-      ).choices([...readContributions(process.cwd()).servedDialects.keys()]),
+      ).choices([...dialects.keys()]),
     )
     .option("--no-limits", "count requests and refuse none")
     .option("--keys <file>", "write the keys to a file that only its owner may read")
     .option("--json", "print one line of JSON when ready, and nothing else")
-    .action((flags: Flags) => serve(flags, io, parts));
+    .action((flags: Flags) => serve(flags, io, parts, dialects));
 };
 
 const speedMax = 10_000;
@@ -94,9 +98,14 @@ const speedOf = (text: string): number => {
 
 const listOf = (text: string): readonly string[] => [...new Set(text.split(",").map((name) => name.trim()))];
 
-const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: VenueParts): Promise<void> => {
+const serve = async (
+  flags: Flags,
+  io: CliIo,
+  { clock = createSystemClock() }: VenueParts,
+  dialects: ServedDialects,
+): Promise<void> => {
   const seed = flags.seed ?? randomBytes(8).toString("hex");
-  const dialect = flags.dialect === undefined ? describedService : await servedDialectOf(flags.dialect);
+  const dialect = flags.dialect === undefined ? describedService : await servedDialectOf(flags.dialect, dialects);
   const contract = servedContract(dialect, flags.profile === undefined ? {} : readOverrides(flags.profile));
   const faults = flags.faults === undefined ? {} : parseFaultPlan(readJson(flags.faults), flags.faults);
   const tape = marketOf(flags, seed);
@@ -125,13 +134,12 @@ const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: V
 };
 
 /** The other side of an exchange, as a plugin's manifest names it. */
-const servedDialectOf = async (name: string): Promise<ServedDialect> => {
-  const entry = readContributions(process.cwd()).servedDialects.get(name);
-  const dialect = (await entry?.load()) as Partial<ServedDialect> | undefined;
-  if (typeof dialect?.name === "string" && typeof dialect.speak === "function") return dialect as ServedDialect;
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    `${entry?.place}: servedDialects.${name}.module: the default export of ${entry?.module} is no served dialect. Write export default { name: "${name}", speak: … }.`,
+const servedDialectOf = async (name: string, dialects: ServedDialects): Promise<ServedDialect> => {
+  const entry = dialects.get(name) as NonNullable<ReturnType<ServedDialects["get"]>>;
+  return loadRow<ServedDialect>(
+    entry,
+    (value) => typeof value.name === "string" && typeof value.speak === "function",
+    `servedDialects.${name}.module: the default export of ${entry.module} is no served dialect. Write export default { name: "${name}", speak: … }.`,
   );
 };
 

@@ -9,7 +9,7 @@
 import { closeSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { Command, CommanderError } from "commander";
-import { didYouMean, errorCodes, isSluiceError, SluiceError } from "../errors.ts";
+import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
 import { packageVersion } from "../host/package-version.ts";
 import { needsLoader } from "../host/worker-start.ts";
 import type { BacktestParts } from "./backtest.ts";
@@ -18,7 +18,13 @@ import { coreRows, presentCommands } from "./command-help.ts";
 import type { CliCommand } from "./define-command.ts";
 import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
-import { type CommandEntry, type Contributed, readContributions } from "./plugin-manifest.ts";
+import {
+  type CommandEntry,
+  type Contributed,
+  type Contributions,
+  loadRow,
+  readContributions,
+} from "./plugin-manifest.ts";
 import type { RunParts } from "./run.ts";
 
 export type ExitCode = 0 | 1 | 2 | 3 | 130;
@@ -27,10 +33,15 @@ export type ExitCode = 0 | 1 | 2 | 3 | 130;
 export type CliParts = BacktestParts & CloseParts & InitParts & RunParts & { readonly [part: string]: unknown };
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
-export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
+export const main = async (
+  argv: readonly string[],
+  io: CliIo,
+  parts: CliParts = {},
+  contributions = contributionsOf(process.cwd()),
+): Promise<ExitCode> => {
   let program: Command;
   try {
-    program = await programOf(argv, io, parts);
+    program = await programOf(argv, io, parts, { contributions });
   } catch (error) {
     return explain(error, io);
   }
@@ -40,6 +51,12 @@ export const main = async (argv: readonly string[], io: CliIo, parts: CliParts =
   } catch (error) {
     return error instanceof CommanderError ? explainUsage(error, argv, program, io) : explain(error, io);
   }
+};
+
+/** Reads the manifests of plugins when they are first needed, and once. */
+const contributionsOf = (folder: string): (() => Contributions) => {
+  let read: Contributions | undefined;
+  return () => (read ??= readContributions(folder));
 };
 
 type AddCommand = (program: Command, io: CliIo, parts: CliParts) => void;
@@ -62,23 +79,34 @@ type PluginCommand = Contributed<CommandEntry>;
 const loadCommand = async (name: string, plugins: ReadonlyMap<string, PluginCommand>): Promise<AddCommand> => {
   const core = commands.get(name);
   if (core !== undefined) return core();
-  const entry = plugins.get(name);
-  const command = (await entry?.load()) as Partial<CliCommand> | undefined;
-  if (command?.kind === "command" && command.name === name && command.add !== undefined) return command.add;
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    `${entry?.place}: commands.${name}.module: ${entry?.module} does not export this command. Write export default defineCommand("${name}", …).`,
+  const entry = plugins.get(name) as PluginCommand;
+  const command = await loadRow<CliCommand>(
+    entry,
+    (value) => value.kind === "command" && value.name === name && value.add !== undefined,
+    `commands.${name}.module: ${entry.module} does not export this command. Write export default defineCommand("${name}", …).`,
   );
+  return command.add;
 };
 
 /** The word of `argv` that names a command, also in `help <command>`. */
 const commandWord = ([first = "", second = ""]: readonly string[]): string => (first === "help" ? second : first);
 
+interface ProgramOptions {
+  /** Loads every command. */
+  readonly all?: boolean;
+  readonly contributions?: () => Contributions;
+}
+
 /**
  * The command line before anything is parsed. The command that `argv` names is loaded, or all of them with `all`; the others are listed
  * from their rows alone.
  */
-export const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts, all = false): Promise<Command> => {
+export const programOf = async (
+  argv: readonly string[],
+  io: CliIo,
+  parts: CliParts,
+  { all = false, contributions = contributionsOf(process.cwd()) }: ProgramOptions = {},
+): Promise<Command> => {
   const program = new Command("sluice")
     .description(
       "Automated trading in which the API quota is a safety resource: run strategies, or replay them against recorded markets.",
@@ -100,8 +128,7 @@ export const programOf = async (argv: readonly string[], io: CliIo, parts: CliPa
       getErrHasColors: () => colourOf(io),
     });
   const word = commandWord(argv);
-  const plugins =
-    commands.has(word) && !all ? new Map<string, PluginCommand>() : readContributions(process.cwd()).commands;
+  const plugins = commands.has(word) && !all ? new Map<string, PluginCommand>() : contributions().commands;
   const known = [...new Set([...commands.keys(), ...plugins.keys()])];
   for (const name of known.includes(word) && !all ? [word] : known) {
     if (name === word || all) (await loadCommand(name, plugins))(program, io, parts);
@@ -158,11 +185,11 @@ const withoutFiles = ["init", "ctl", "generate"];
 const overNetwork = ["run", "close"];
 
 /** What a command loads of the user's: nothing, a config, or a config that may name a service over the network. */
-const userFilesOf = (name: string): "none" | "config" | "network" => {
+const userFilesOf = (name: string, contributions: () => Contributions): "none" | "config" | "network" => {
   if (withoutFiles.includes(name)) return "none";
   if (commands.has(name)) return overNetwork.includes(name) ? "network" : "config";
   try {
-    const entry = readContributions(process.cwd()).commands.get(name);
+    const entry = contributions().commands.get(name);
     if (entry === undefined || entry.loadsFiles === false) return "none";
     return entry.network === true ? "network" : "config";
   } catch {
@@ -172,9 +199,10 @@ const userFilesOf = (name: string): "none" | "config" | "network" => {
 };
 
 /** What a config imports is loaded before the loader for the user's files, under which every file takes several times as long. */
-const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
-  const files = userFilesOf(first);
-  if (needsLoader || files === "none") return;
+const prepare = async ([first = ""]: readonly string[], contributions: () => Contributions): Promise<void> => {
+  if (needsLoader) return;
+  const files = userFilesOf(first, contributions);
+  if (files === "none") return;
   const late =
     files === "network" ? [import("../client/live/live-connection.ts"), import("../engine/placement-journal.ts")] : [];
   await Promise.all([import("../index.ts"), import("../backtest.ts"), ...late]);
@@ -196,9 +224,10 @@ const closeStreams = (): void => {
 
 if (isStarted(process.argv[1])) {
   const argv = process.argv.slice(2);
-  await prepare(argv);
+  const contributions = contributionsOf(process.cwd());
+  await prepare(argv, contributions);
   const io = processIo();
-  process.exitCode = await main(argv, io);
+  process.exitCode = await main(argv, io, {}, contributions);
   await io.drained();
   if (io.hungUp) closeStreams();
   // A timer that a loaded file left behind must not keep the process alive.

@@ -80,7 +80,7 @@ export type Contributed<Entry> = Entry & {
   readonly load: () => Promise<unknown>;
 };
 
-interface Contributions {
+export interface Contributions {
   readonly commands: ReadonlyMap<string, Contributed<CommandEntry>>;
   /** Dialects of the client, by the name that `--dialect` takes. */
   readonly dialects: ReadonlyMap<string, Contributed<DialectEntry>>;
@@ -122,6 +122,24 @@ export const readContributions = (folder: string): Contributions => {
     addRows(work, source, manifest.work);
   }
   return { commands, dialects, servedDialects, playableRuns, runOptions, work };
+};
+
+/**
+ * The default export of a row's module.
+ *
+ * @param entry - the row
+ * @param isRight - whether the export is what the row is for; its parts are not trusted yet
+ * @param problem - what to say of one that is not: the row, its module, and what to write
+ * @throws CONFIG_INVALID with the manifest's place and the problem
+ */
+export const loadRow = async <T extends object>(
+  { place, load }: Pick<Contributed<object>, "place" | "load">,
+  isRight: (value: Partial<T>) => boolean,
+  problem: string,
+): Promise<T> => {
+  const value = (await load()) as Partial<T> | null | undefined;
+  if (value !== undefined && value !== null && isRight(value)) return value as T;
+  throw invalid(place, problem);
 };
 
 const addRows = <Entry extends { readonly module: string }>(

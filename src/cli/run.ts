@@ -25,7 +25,7 @@ import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, groupResumeOf, haltAdvice, isSteered, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { namesOf, secondsOf } from "./option-values.ts";
-import { type Contributed, type RunOptionEntry, readContributions } from "./plugin-manifest.ts";
+import { type Contributed, loadRow, type RunOptionEntry, readContributions } from "./plugin-manifest.ts";
 import { Reachability } from "./reachability.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 import { closingText, createTally } from "./run-progress.ts";
@@ -115,14 +115,16 @@ const givenOptions = async (
 ): Promise<readonly GivenOption[]> => {
   const given = [...options].filter(([name]) => givenValue(flags, name) !== undefined);
   return Promise.all(
-    given.map(async ([name, entry]): Promise<GivenOption> => {
-      const option = (await entry.load()) as Partial<RunOption> | undefined;
-      if (option?.kind === "run-option") return { option: option as RunOption, value: givenValue(flags, name) };
-      throw new SluiceError(
-        "CONFIG_INVALID",
-        `${entry.place}: runOptions.${name}.module: ${entry.module} does not export an option. Write export default defineRunOption(…).`,
-      );
-    }),
+    given.map(
+      async ([name, entry]): Promise<GivenOption> => ({
+        option: await loadRow<RunOption>(
+          entry,
+          ({ kind }) => kind === "run-option",
+          `runOptions.${name}.module: ${entry.module} does not export an option. Write export default defineRunOption(…).`,
+        ),
+        value: givenValue(flags, name),
+      }),
+    ),
   );
 };
 

@@ -56,7 +56,7 @@ describe("The reference of configuration", () => {
 describe("The reference of commands", () => {
   it("has every command with each of its options, and what it means", async () => {
     const page = await commandsPage();
-    const program = await programOf(["help"], capturedIo(), {}, true);
+    const program = await programOf(["help"], capturedIo(), {}, { all: true });
     expect(program.commands.length).toBeGreaterThan(12);
     for (const command of program.commands) {
       expect(page).toContain(`## sluice ${command.name()}`);

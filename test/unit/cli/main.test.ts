@@ -104,7 +104,7 @@ describe("Help and version", () => {
     expect(
       headings.map((heading) => out.indexOf(`\n${heading}\n`)).every((at, index, all) => at > (all[index - 1] ?? 0)),
     ).toBe(true);
-    const loaded = await programOf([], capturedIo(), {}, true);
+    const loaded = await programOf([], capturedIo(), {}, { all: true });
     const usages = loaded.commands.map((command) => new Help().subcommandTerm(command));
     for (const usage of usages) expect(out).toContain(`  ${usage} `);
     const names = loaded.commands.map((command) => command.name());
