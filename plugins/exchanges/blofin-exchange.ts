@@ -4,6 +4,7 @@
  * Source of the addresses: public documentation of BloFin v1, "General Info" and "Demo Trading".
  * Not here: the dialect (blofin-dialect.ts).
  */
+import type { Dialect } from "sluice/dialect";
 import { blofinDialect } from "./blofin-dialect.ts";
 import type { Exchange } from "./exchange-service.ts";
 
@@ -39,4 +40,5 @@ export const blofinExchange: Exchange = {
 };
 
 /** BloFin, by the name that `--dialect` takes. */
-export default blofinExchange.dialect("mainnet");
+const dialect: Dialect = blofinExchange.dialect("mainnet");
+export default dialect;

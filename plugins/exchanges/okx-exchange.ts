@@ -4,6 +4,7 @@
  * Source of the addresses: public documentation of OKX v5, "Production Trading Services" and "Demo Trading Services".
  * Not here: the dialect (okx-dialect.ts).
  */
+import type { Dialect } from "sluice/dialect";
 import type { Exchange } from "./exchange-service.ts";
 import { okxDialect } from "./okx-dialect.ts";
 
@@ -40,4 +41,5 @@ export const okxExchange: Exchange = {
 };
 
 /** OKX itself, by the name that `--dialect` takes. */
-export default okxExchange.dialect("mainnet");
+const dialect: Dialect = okxExchange.dialect("mainnet");
+export default dialect;

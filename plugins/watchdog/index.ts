@@ -5,8 +5,5 @@
  *
  * @module sluice/plugins/watchdog
  */
-import { watchdogWith } from "./plugin.ts";
-
 export type { WatchdogOptions } from "./options.ts";
-
-export default watchdogWith();
+export { default } from "./plugin.ts";

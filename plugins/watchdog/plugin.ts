@@ -20,3 +20,5 @@ export const watchdogWith = (parts: WatchdogParts = {}) =>
     },
     extend: (engine) => watchdogExtension({ ...engine, options: engine.options as WatchdogOptions }, parts),
   });
+
+export default watchdogWith();

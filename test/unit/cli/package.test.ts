@@ -72,6 +72,7 @@ const consumer = `import { map, type Observable } from "rxjs";
 import { createEngine, defineConfig, defineStrategy, type EventMap, type Quote } from "sluice";
 import { backtest, constant, paper, type RunReport, runBacktest } from "sluice/backtest";
 import killSwitch from "sluice/plugins/kill-switch";
+import watchdog from "sluice/plugins/watchdog";
 import { guard, type LookAheadReport } from "sluice/plugins/compare";
 import { recordEngine } from "sluice/plugins/session";
 import ladder from "sluice/strategies/ladder";
@@ -87,7 +88,9 @@ export const once = defineStrategy({
     return quotes.pipe(map(({ bidPx }) => [{ slot: "bid", instId: options.instId, side: "buy" as const, px: bidPx, notional: "100" }]));
   },
 });
-export const config = defineConfig({ service: backtest({ latency: constant(25) }), strategies: [once({}), ladder({})], plugins: [killSwitch({})] });
+export const config = defineConfig({ service: backtest({ latency: constant(25) }), strategies: [once({}), ladder({})], plugins: [killSwitch({}), watchdog({}, { as: "dog" })] });
+// @ts-expect-error: a name is text
+watchdog({}, { as: 7 });
 export const report: Promise<RunReport> = runBacktest(config);
 export const engine = createEngine({ service: paper(), strategies: [once({})] });
 export const fills: EventMap["fill"][] = [];
