@@ -16,7 +16,7 @@ import type { WatchdogOptions } from "./options.ts";
 type Context = ExtensionContext<WatchdogOptions>;
 
 export interface WatchdogParts {
-  /** How the watchdog is reached; a local socket when left out. */
+  /** Opens the connection to the watchdog. Default: a local socket. */
   readonly dial?: ((meeting: IpcAddress) => Dial) | undefined;
 }
 

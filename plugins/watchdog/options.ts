@@ -13,7 +13,7 @@ export interface WatchdogOptions {
   readonly scope: "instance" | "user";
   /** Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left out. */
   readonly dir?: string;
-  /** The start is refused when no watchdog is connected within so long; left out, it goes on without one and reports that. */
+  /** The start is refused when no watchdog is connected within so long. Left out, the engine starts without one and reports that. */
   readonly startWithinMs?: number;
 }
 
@@ -35,7 +35,7 @@ export const watchdogSchema = {
     scope: { type: "string", enum: ["instance", "user"], default: defaults.scope },
     /** Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left out. */
     dir: { type: "string", minLength: 1 },
-    /** The start is refused when no watchdog is connected within so many milliseconds; left out, it goes on without one and reports that. */
+    /** The start is refused when no watchdog is connected within so many milliseconds. Left out, the engine starts without one and reports that. */
     startWithinMs: { type: "number", minimum: 1, maximum: 3_600_000 },
   },
 } as const;

@@ -1,7 +1,7 @@
 /**
  * Imports of the package by its name, in a checkout on a platform that strips types itself: they mean the sources.
  *
- * Invariants: `sluice` and its entries resolve as the paths of tsconfig.json say, which the loader of other platforms reads.
+ * Invariants: `sluice` and its entries resolve by the same paths as in tsconfig.json, which the loader of other platforms reads.
  */
 import { registerHooks } from "node:module";
 

@@ -7,7 +7,7 @@ import type { Subscription } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 
-/** What a run gives an option. */
+/** The parts of a run that an option may use. */
 export interface RunSurroundings {
   /** The config file, as it was typed. */
   readonly path: string;
@@ -25,7 +25,7 @@ export interface RunOption {
   readonly kind: "run-option";
   /** Returns the config as it is run, such as with a plugin more. Throws USAGE where the option does not fit. */
   readonly configure: (config: object, value: unknown) => object;
-  /** Starts what goes on beside each engine of the run, such as a second process. Unsubscribed when the engine has stopped. */
+  /** Starts work that runs in addition to each engine, such as a second process. Unsubscribed when the engine has stopped. */
   readonly beside?: (engine: Pick<Engine, "events$">, run: RunSurroundings) => Subscription;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What plugins add to the command line, read from manifests: nothing of a plugin's code is loaded for a list of commands.
+ * Manifests of plugins: their additions to the command line, read without loading a plugin's code.
  *
  * Invariants: a plugin of Sluice has its manifest in `plugins/<name>/manifest.json`; another package has it under the key `sluice` of its
  * package.json, and counts where the project's package.json names the package: `"sluice": { "plugins": ["my-plugin"] }`. Of two rows of
@@ -129,7 +129,7 @@ export const readContributions = (folder: string): Contributions => {
  *
  * @param entry - the row
  * @param isRight - whether the export is what the row is for; its parts are not trusted yet
- * @param problem - what to say of one that is not: the row, its module, and what to write
+ * @param problem - text for one that is not: the row, its module, and the export to write
  * @throws CONFIG_INVALID with the manifest's place and the problem
  */
 export const loadRow = async <T extends object>(

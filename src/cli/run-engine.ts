@@ -19,7 +19,7 @@ import { listenForStop } from "./shutdown-signals.ts";
 /** Numbers of orders since the run began, at `startedAt` on the run's clock. */
 export type RunCounts = Readonly<Pick<Tally, "startedAt" | "placed" | "filled" | "canceled">>;
 
-/** What `runEngine` needs from a command. */
+/** Options of `runEngine`. */
 export interface EngineRunOptions {
   readonly io: CliIo;
   readonly clock: Clock;

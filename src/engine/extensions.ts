@@ -68,7 +68,7 @@ export class Extensions {
     return this.#all.flatMap(({ extension: { load } }) => load ?? []);
   }
 
-  /** What the first extension that waits has found; undefined where none waits. */
+  /** The findings of all extensions that wait, taken together; undefined where none waits. */
   acquire(): Promise<Acquired> | undefined {
     const steps = this.#all.flatMap(({ extension: { acquire } }) => acquire ?? []);
     if (steps.length === 0) return undefined;
@@ -170,9 +170,9 @@ const inTurn = (steps: readonly (() => Promise<void> | undefined)[]): Promise<vo
 };
 
 export interface BuiltInParts {
-  /** Where journals are kept; folders of the machine when left out. */
+  /** Opens the folders of journals. Default: folders of the machine. */
   readonly openDisk?: ((dir: string) => Promise<Disk>) | undefined;
-  /** Where the engines of a group meet (`quota.shared`); in Redis when left out. */
+  /** Stores in which the engines of a group meet (`quota.shared`). Default: Redis. */
   readonly groupStores?: GroupStores | undefined;
 }
 

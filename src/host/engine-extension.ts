@@ -14,7 +14,7 @@ import type { ShareRead } from "../orders/state/read-sharing.ts";
 import type { WatchdogStanding } from "../orders/watchdog-cancels.ts";
 import type { Division } from "../scheduler/quota/division.ts";
 
-/** How an engine stops. */
+/** The manner in which an engine stops. */
 export interface StopHow {
   /** Resting orders were canceled; otherwise they stay. */
   readonly cancel: boolean;
@@ -30,7 +30,7 @@ export interface EngineGroup {
   haltAll(reason: string | undefined): void;
 }
 
-/** What a plugin finds when it may trade at last. */
+/** Findings of a plugin that waited until it may trade. */
 export interface Acquired {
   /** Another process was seen to trade before: what it left is continued. */
   readonly continues: boolean;
@@ -93,13 +93,13 @@ export interface ExtensionAccount {
   readonly isExit: (clOrdId: string) => boolean;
   /** True for an exit that is sent without the service's reduce-only flag. */
   readonly isUnflaggedExit: (clOrdId: string) => boolean;
-  /** What was refused or kept back may be sent now. */
+  /** Considers again every order that was refused or kept back. */
   readonly reconsider: () => void;
   /** A watchdog cancels orders of this user when the engine is silent. Call `reconsider` when the result of `standing` has changed. */
   readonly watchedBy: (standing: () => WatchdogStanding) => void;
 }
 
-/** What an extension is made from. Nothing is open yet. */
+/** The parts of an engine that an extension may use. Nothing is open yet. */
 export interface ExtensionContext<O> {
   /** Name of the plugin in the config. */
   readonly name: string;
@@ -128,7 +128,7 @@ export interface ExtensionContext<O> {
   readonly resume: (reason: string) => boolean;
   /** Records a halt or its end for the next run, where the config has a journal. */
   readonly decide: (mode: "active" | "halted", reason: string) => void;
-  /** What `acquire` found: another process traded before this one and gave up in order. */
+  /** True where `acquire` found that another process traded before this one and gave up in order. */
   readonly isHandedOver: () => boolean;
   /** Stops the engine, because another process has taken over. */
   readonly depose: () => void;

@@ -12,7 +12,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
 
 /**
- * What the watchdog has done. `quiet`: it canceled nothing. `doubtful`: this process was blocked, and the watchdog has not answered yet.
+ * State of the watchdog's cancels. `quiet`: it canceled nothing. `doubtful`: this process was blocked, and the watchdog has not answered yet.
  * `finished`: it canceled what was open, and cancels nothing that is sent from `at` on.
  */
 export type WatchdogStanding =
@@ -41,7 +41,7 @@ export class WatchdogCancels {
     return this.#standing().state;
   }
 
-  /** Who canceled an order that this process did not cancel. */
+  /** Returns the party that canceled an order, where this process did not. */
   causeOf({ sentAt }: Pick<TrackedOrder, "sentAt">): "watchdog" | "others" | "not known" {
     const standing = this.#standing();
     switch (standing.state) {

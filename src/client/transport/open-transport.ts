@@ -14,7 +14,7 @@ import { createServiceTime } from "./service-time.ts";
 import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "./sign.ts";
 import type { OpenSocket } from "./socket.ts";
 
-/** Where requests go, and how they are written and signed. */
+/** Address of a service, and the terms by which requests to it are written and signed. */
 export interface TransportOptions {
   /** Scheme and host of the service, such as "http://127.0.0.1:8080". */
   readonly url: string;

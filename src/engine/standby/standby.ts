@@ -3,7 +3,8 @@
  *
  * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and exits only once its
  * lease has run out or its journal's copy lacks something, and once the lease has run out no exit without the service's reduce-only
- * flag, nor one that the next leader may be sending; before it leads its folder holds the journal of the one before; one that was deposed never leads again, its engine ends.
+ * flag, nor one that the next leader may be sending; before it leads its folder holds the journal of the one before; one that was deposed
+ * never leads again, its engine ends.
  * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start (engine/recovery.ts).
  */
 import { firstValueFrom } from "rxjs";

@@ -31,11 +31,11 @@ export interface FixtureWriterOptions extends WriteOptions {
   readonly isNew?: boolean;
 }
 
-/** Where the rows of a fixture come from. */
+/** Sources of the rows of a fixture. */
 export interface FixtureSources extends Pick<FixtureMeta, "feed"> {
   /** One sentence each. The manifest names the first six. */
   readonly sources: readonly string[];
-  /** What the rows are, for messages: "the import". */
+  /** Name of the rows in messages: "the import". */
   readonly name: string;
   /** Permits bars that the fixture holds already with the same values. Default false. */
   readonly sameBars?: boolean;
@@ -43,7 +43,7 @@ export interface FixtureSources extends Pick<FixtureMeta, "feed"> {
 
 /** Collects rows and writes them as a fixture. */
 export interface FixtureWriter {
-  /** What the folder held when the writer was opened. Undefined for a new folder, and for a damaged fixture that is to be replaced. */
+  /** The fixture in the folder when the writer was opened. Undefined for a new folder, and for a damaged fixture that is to be replaced. */
   readonly before: Fixture | undefined;
   /** Adds a series. Its rows are pushed in order of time, as decimal text. */
   series<K extends keyof TextRow>(of: TextSeriesOf<K>): TextSeries<K>;
@@ -107,7 +107,7 @@ export const openFixtureWriter = (dir: string, options: FixtureWriterOptions = {
 const listOf = (notes: ReadonlyMap<string, number>): readonly FixtureNote[] =>
   [...notes].map(([what, count]) => ({ what, count }));
 
-/** What the folder holds; undefined where it is damaged and may be replaced. */
+/** The fixture in the folder; undefined where it is damaged and may be replaced. */
 const readBefore = (dir: string, force: boolean): Fixture | undefined => {
   try {
     return readFixture(dir);

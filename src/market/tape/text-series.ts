@@ -25,7 +25,7 @@ export interface TextSeries<K extends keyof TextRow> {
   push(at: number, ...values: TextRow[K]): void;
 }
 
-/** What a series of decimal text is of. */
+/** Instrument and kind of a series of decimal text. */
 export interface TextSeriesOf<K extends keyof TextRow> {
   readonly kind: K;
   readonly instId: string;
@@ -35,7 +35,7 @@ export interface TextSeriesOf<K extends keyof TextRow> {
   readonly tickSize?: string | undefined;
   /** The same for quantities. */
   readonly lotSize?: string | undefined;
-  /** Where the rows come from, for messages. */
+  /** Name of the rows' source, for messages. */
   readonly place: string;
 }
 
