@@ -10,6 +10,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { Subject } from "rxjs";
 import { SluiceError } from "sluice";
 import type { SourceKind } from "sluice/control";
 import {
@@ -30,7 +31,6 @@ import {
   wholeIn,
 } from "sluice/extension";
 import { playScenario, simulateBounds, simulateDefaults } from "sluice/plugins/simulate";
-import { endingOf, portOptions } from "./open-port.ts";
 import type { PlayableRun, PlayableRuns } from "./playable-run.ts";
 import type { Timeline } from "./timeline.ts";
 import { isLink, showEngines } from "./ui-engines.ts";
@@ -87,8 +87,23 @@ const show = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
   ]);
   const clock = createSystemClock();
   const source = new PlaybackSource(timeline, clock);
-  const { asked, failed, leave } = endingOf(io);
-  const place = await takePlace(source, portOptions(flags.port), failed).catch((error: unknown) => {
+  const ending = new Subject<never>();
+  let leave = (): void => undefined;
+  const asked = new Promise<void>((done, fail) => {
+    leave = io.onStop(() => done());
+    ending.subscribe({ error: fail });
+  });
+  const failed = (why: string): void =>
+    ending.error(new SluiceError("ENGINE_STATE", `The control port has failed: ${why}`));
+  const options = {
+    port: flags.port,
+    host: "127.0.0.1",
+    names: [],
+    behindProxy: false,
+    readOnly: false,
+    account: false,
+  };
+  const place = await takePlace(source, options, failed).catch((error: unknown) => {
     leave();
     source.end();
     throw error;

@@ -7,6 +7,7 @@
  */
 
 import { readFileSync, statSync } from "node:fs";
+import { Subject } from "rxjs";
 import { SluiceError } from "sluice";
 import {
   type CliIo,
@@ -20,7 +21,6 @@ import {
   readLink,
   runningPorts,
 } from "sluice/extension";
-import { endingOf, portOptions } from "./open-port.ts";
 
 interface Flags {
   readonly port: number;
@@ -37,12 +37,28 @@ export const showEngines = async (words: readonly string[], flags: Flags, io: Cl
   const given = [...words, ...(flags.links === undefined ? [] : linksIn(flags.links))].map(readLink);
   const isFinding = given.length === 0;
   const clock = createSystemClock();
-  const { asked, failed, leave } = endingOf(io);
+  const ending = new Subject<never>();
+  let leave = (): void => undefined;
+  const asked = new Promise<void>((done, fail) => {
+    leave = io.onStop(() => done());
+    ending.subscribe({ error: fail });
+  });
+  asked.catch(() => undefined);
+  const failed = (why: string): void =>
+    ending.error(new SluiceError("ENGINE_STATE", `The control port has failed: ${why}`));
+  const options = {
+    port: flags.port,
+    host: "127.0.0.1",
+    names: [],
+    behindProxy: false,
+    readOnly: false,
+    account: false,
+  };
   let link = "";
   const relay = new EngineRelay({
     clock,
     show: async (source) => {
-      const place = await takePlace(source, portOptions(flags.port), failed, true);
+      const place = await takePlace(source, options, failed, true);
       ({ link } = place);
       return place;
     },
