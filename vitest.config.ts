@@ -3,76 +3,44 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that take long, the longest first: begun at the end, they would leave the other workers idle. */
-const slow = [
-  "test/acceptance/control-page.test.ts",
-  "test/soak/growth.test.ts",
-  "test/plugins/compare/guard.test.ts",
-  "test/plugins/sweep/sweep.test.ts",
-  "test/acceptance/security/canary.test.ts",
-  "test/unit/cli/package.test.ts",
-  "test/plugins/watchdog/processes.test.ts",
-  "test/unit/cli/shutdown-signals.test.ts",
-  "test/acceptance/security/control-attacks.test.ts",
-  "test/acceptance/workers.test.ts",
-  "test/acceptance/standby.test.ts",
-  "test/acceptance/from-code.test.ts",
-  "test/plugins/simulate/canaries.test.ts",
-  "test/plugins/simulate/simulate.test.ts",
-  "test/acceptance/golden/golden.test.ts",
-];
+/** The name of a file says where it belongs: these kinds, and `*.test.ts` for everything else. */
+const kinds = {
+  /** Starts processes, threads, a browser, Redis or PostgreSQL. */
+  processes: "test/**/*.processes.test.ts",
+  /** Takes long: oracles, mutants, benches, whole sweeps. */
+  soak: "test/**/*.soak.test.ts",
+  /** Changes what belongs to the whole process. */
+  isolated: "test/**/*.isolated.test.ts",
+};
 
 /**
- * Tests that change what belongs to the whole process, or would be changed by others in it: each file has a process of its own, which
- * takes a second of processor time to load.
+ * Left out where only the platform differs (`PLATFORM_TESTS=1`): arithmetic of our own, texts, the browser and attacks. The golden results
+ * stay, and tell that both platforms reckon alike.
  */
-const isolated = [
-  ...slow,
-  "test/bench/**/*.test.ts",
-  "test/plugins/fixtures/fixture-*.test.ts",
-  "test/plugins/sweep/{command,pool,queue-worker,results-file,sheet-config,sweep-markets,sweep-output,sweep-parts}.test.ts",
-  "test/plugins/import/import-killed.test.ts",
-  "test/unit/host/{execution-context,isolation,virtual-globals}.test.ts",
+const samePlatform = [
+  "test/property/**",
+  "test/acceptance/{docs,types}/**",
+  "test/acceptance/security/**",
+  "test/acceptance/{control-page-engine,control-relay,recorder,report-page,shared-quota,standby,workers}*.test.ts",
+  "test/acceptance/{control-page,from-code}*.test.ts",
+  "test/bench/**",
+  "test/soak/**",
+  "test/unit/{contract,orders,report,scheduler/quota,venue}/**",
+  "test/unit/backtest/!(determinism|runner)*.test.ts",
+  "test/unit/backtest/testkit/**",
+  "test/plugins/{compare,conformance,exchanges,playback,simulate}/**",
+  "test/plugins/sweep/{command,queue-worker,sweep,sweep-parts}.*.test.ts",
+  "test/unit/verify/doctor/**",
 ];
+const never = ["**/node_modules/**", ...(process.env["PLATFORM_TESTS"] === "1" ? samePlatform : [])];
+const inOneProcess = [...never, ...Object.values(kinds)];
 
-/**
- * Left out where only the platform is another one (`PLATFORM_TESTS=1`): rooms that only reckon, long searches of our own arithmetic, texts,
- * the browser, attacks, and groups of processes. That both platforms reckon alike is told by the golden results, which stay.
- */
-const leftOut =
-  process.env["PLATFORM_TESTS"] === "1"
-    ? [
-        "test/property/**",
-        "test/plugins/{conformance,exchanges}/**",
-        "test/acceptance/control-page.test.ts",
-        "test/acceptance/{control-page-engine,control-relay,recorder,report-page,shared-quota,standby,workers}.test.ts",
-        "test/acceptance/security/**",
-        "test/acceptance/{docs,types}/**",
-        "test/acceptance/from-code.test.ts",
-        "test/bench/**",
-        "test/soak/**",
-        "test/unit/{contract,orders,report,scheduler/quota}/**",
-        "test/unit/venue/**",
-        "test/unit/backtest/!(determinism|runner)*.test.ts",
-        "test/unit/backtest/testkit/**",
-        "test/plugins/sweep/{command,queue-worker,sweep,sweep-parts}.test.ts",
-        "test/plugins/{compare,playback,simulate}/**",
-        "test/unit/verify/doctor/**",
-      ]
-    : [];
-const never = ["**/node_modules/**", ...leftOut];
+/** What waits for processes of its own comes first, so that no worker idles at the end. */
+const order = ["processes", "soak", "isolated", "plugins", "core"];
 
-/** Waits for processes of its own, and takes longer than what only reckons. */
-const waiting = /test\/(acceptance|unit\/(cli|engine))\//;
-
-/** Isolated files first, the slow ones before all; then what shares a process, so that no worker ends between two of these. */
 class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project, moduleId }: TestSpecification): number => {
-      const place = slow.findIndex((name) => moduleId.endsWith(name));
-      if (place !== -1) return place;
-      return project.name === "isolated" ? slow.length : waiting.test(moduleId) ? slow.length + 1 : slow.length + 2;
-    };
+    const rank = ({ project }: TestSpecification): number => order.indexOf(project.name);
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
@@ -114,16 +82,26 @@ export default defineConfig({
     maxWorkers: Math.max(4, availableParallelism() - 1),
     // What was compiled once is kept for the next run, on the other platform, too.
     experimental: { fsModuleCache: true },
-    // What a busy machine made late is tried once more, and reported as such ("retry x1").
-    retry: 1,
     sequence: { sequencer: Sequencer },
     projects: [
-      { extends: true, test: { name: "isolated", include: isolated, exclude: never } },
       // Loading the sources takes most files longer than their tests.
       {
         extends: true,
-        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...never, ...isolated], isolate: false },
+        test: {
+          name: "core",
+          include: ["test/**/*.test.ts"],
+          exclude: [...inOneProcess, "test/plugins/**"],
+          isolate: false,
+        },
       },
+      {
+        extends: true,
+        test: { name: "plugins", include: ["test/plugins/**/*.test.ts"], exclude: inOneProcess, isolate: false },
+      },
+      { extends: true, test: { name: "isolated", include: [kinds.isolated], exclude: never } },
+      // What a busy machine made late is tried once more, and reported as such ("retry x1").
+      { extends: true, test: { name: "processes", include: [kinds.processes], exclude: never, retry: 1 } },
+      { extends: true, test: { name: "soak", include: [kinds.soak], exclude: never, retry: 1 } },
     ],
   },
 });

@@ -18,7 +18,7 @@ void [ladder, joinBest, defineStrategy];
 `,
   );
 
-/** The command as a function: how a process ends is the matter of test/unit/cli/process.test.ts. */
+/** The command as a function: how a process ends is the matter of test/unit/cli/command-line.processes.test.ts. */
 const commanded = async (argv: readonly string[]) => {
   const io = capturedIo();
   const code = await main(argv, io);
