@@ -117,7 +117,7 @@ export { hideAfter, playedAt } from "./market/tape/visible-fixture.ts";
 export { optionalPackage } from "./optional-package.ts";
 export { addToHolding, averagePxOf, createHolding, type Holding, unrealisedOf } from "./orders/average-cost.ts";
 export { type ClientOrderIds, createClientOrderIds, generations } from "./orders/client-order-id.ts";
-export { wishMark } from "./orders/wanted-order.ts";
+export { wantedMark } from "./orders/wanted-order.ts";
 export type { WatchdogStanding } from "./orders/watchdog-cancels.ts";
 export { createRandom } from "./random.ts";
 export { cut, type Ink, ink, padEnd, padStart, widthOf, wrapped } from "./report/ansi.ts";

@@ -1,5 +1,5 @@
 /**
- * Traces for OpenTelemetry: a span for each request from wish to answer, and one for each order from plan to end, linked.
+ * Traces for OpenTelemetry: a span for each request from wanted order to answer, and one for each order from plan to end, linked.
  *
  * Invariants: spans carry the engine's times; at most `openMax` requests and orders are followed at once, the oldest is given up
  * first; no exporter of its own: spans go to the tracer provider that the program has registered, or nowhere.

@@ -6,7 +6,7 @@
  * there settles nothing.
  */
 import type { Event, WantedOrder } from "sluice";
-import { type ClientOrderIds, wishMark } from "sluice/extension";
+import { type ClientOrderIds, wantedMark } from "sluice/extension";
 
 /** Phases of an order that the service has taken and is not canceled. */
 const taken: readonly string[] = ["acked", "live", "partially_filled"];
@@ -60,7 +60,7 @@ export class SlotHistory {
   }
 
   settled(slot: string, wanted: WantedOrder): boolean {
-    return this.#marks.get(slot)?.has(wishMark(wanted)) === true;
+    return this.#marks.get(slot)?.has(wantedMark(wanted)) === true;
   }
 
   /** The last phase of an order in a slot. */
@@ -76,14 +76,14 @@ export class SlotHistory {
     for (const [strategy, set] of this.#wanted) {
       for (const wanted of set) {
         if (this.#ended.delete(this.#ids.slotHash(strategy, wanted.slot)))
-          this.#settle(`${strategy} ${wanted.slot}`, wishMark(wanted));
+          this.#settle(`${strategy} ${wanted.slot}`, wantedMark(wanted));
       }
     }
   }
 
   #markNow(strategy: string, slot: string): string | undefined {
     const wanted = this.#wanted.get(strategy)?.find((candidate) => candidate.slot === slot);
-    return wanted === undefined ? undefined : wishMark(wanted);
+    return wanted === undefined ? undefined : wantedMark(wanted);
   }
 
   #settle(name: string, mark: string | undefined): void {

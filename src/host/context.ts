@@ -232,7 +232,7 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   /** Ends a halt. @throws TRADING_HALTED while positions of the account are being closed, or all engines of its group are halted. */
   readonly resume: (reason: string, whom?: Whom) => void;
   /**
-   * Follows actions from wish to answer, and may give each request the headers of a trace (`traceparent`, `tracestate`, no other; they
+   * Follows actions from wanted order to answer, and may give each request the headers of a trace (`traceparent`, `tracestate`, no other; they
    * are never signed). One plugin at a time. The returned function ends it.
    */
   readonly traceRequests: (tracer: RequestTracer) => () => void;

@@ -22,11 +22,11 @@ import type { UnknownOrders } from "./unknown-orders.ts";
 import { canRest, type Specified, type WantedOrder } from "./wanted-order.ts";
 
 interface AmendmentOwner {
-  readonly specified: (wish: WantedOrder) => Specified;
-  rule(slot: Slot, wish: WantedOrder): Ruling;
-  mayPlace(slot: Slot, wish: WantedOrder): boolean;
+  readonly specified: (wanted: WantedOrder) => Specified;
+  rule(slot: Slot, wanted: WantedOrder): Ruling;
+  mayPlace(slot: Slot, wanted: WantedOrder): boolean;
   /** What the slot wants as far as it counts now. */
-  wishOf(slot: Slot): WantedOrder | undefined;
+  countedOf(slot: Slot): WantedOrder | undefined;
   /** The order counts for more or less than before. */
   count(order: TrackedOrder): void;
   consider(slot: Slot): void;
@@ -59,9 +59,9 @@ export class Amendments {
    * Whether the order may be changed into this wanted order: both of one product, side and type, neither an exit nor protected, and nothing
    * executed yet, as a size would count that as well.
    */
-  mayChange(order: TrackedOrder, wish: WantedOrder | undefined): boolean {
-    if (!this.#options.contract.profile.capabilities.amend || wish === undefined || order.isFixed) return false;
-    const { spec, record, wish: was } = order;
+  mayChange(order: TrackedOrder, wanted: WantedOrder | undefined): boolean {
+    if (!this.#options.contract.profile.capabilities.amend || wanted === undefined || order.isFixed) return false;
+    const { spec, record, wanted: was } = order;
     if (
       was === undefined ||
       record?.state !== "live" ||
@@ -69,23 +69,23 @@ export class Amendments {
       order.cancelClass !== undefined
     )
       return false;
-    if (spec.reduceOnly || wish.reduceOnly === true || was.protect !== undefined || wish.protect !== undefined)
+    if (spec.reduceOnly || wanted.reduceOnly === true || was.protect !== undefined || wanted.protect !== undefined)
       return false;
-    const { ordType = "limit" } = wish;
+    const { ordType = "limit" } = wanted;
     return (
-      spec.instId === wish.instId &&
-      spec.side === wish.side &&
+      spec.instId === wanted.instId &&
+      spec.side === wanted.side &&
       spec.ordType === ordType &&
       canRest(ordType) &&
-      wish.cross === undefined
+      wanted.cross === undefined
     );
   }
 
   /** Queues the change. */
   request(slot: Slot, order: TrackedOrder): void {
     const { spec } = order;
-    const wish = slot.wish as WantedOrder;
-    const waiting: Amendment = { spec, qty: order.qty, wish, sent: false };
+    const wanted = slot.wanted as WantedOrder;
+    const waiting: Amendment = { spec, qty: order.qty, wanted, sent: false };
     order.amendment = waiting;
     try {
       this.#options.gateway.submit(this.#callOf(slot, order));
@@ -108,18 +108,18 @@ export class Amendments {
 
   /** What to send now that the change may leave; nothing where there is nothing to change any more. */
   #decide(slot: Slot, order: TrackedOrder): AmendBody | undefined {
-    const wish = this.#owner.wishOf(slot);
-    if (slot.order !== order || !isResting(order) || !this.mayChange(order, wish) || wish === undefined)
+    const wanted = this.#owner.countedOf(slot);
+    if (slot.order !== order || !isResting(order) || !this.mayChange(order, wanted) || wanted === undefined)
       return undefined;
-    if (suits(wish, order, this.#owner.specified)) return undefined;
-    const ruling = this.#owner.mayPlace(slot, wish) ? this.#owner.rule(slot, wish) : undefined;
+    if (suits(wanted, order, this.#owner.specified)) return undefined;
+    const ruling = this.#owner.mayPlace(slot, wanted) ? this.#owner.rule(slot, wanted) : undefined;
     if (ruling?.approved !== true) {
       // Counted beside what it is now, it may find no room: it is placed when that is gone, if it may be then.
       order.isFixed = true;
       return undefined;
     }
     const { spec, baseQty: qty } = ruling;
-    order.amendment = { spec, qty, wish, sent: true };
+    order.amendment = { spec, qty, wanted, sent: true };
     order.revision++;
     this.#owner.count(order);
     const { instId, px, sz } = spec;

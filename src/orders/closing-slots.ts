@@ -183,8 +183,8 @@ export class ClosingSlots {
     const isUnderWay =
       slot.queued !== undefined || (slot.order !== undefined && !isOver(slot.order)) || slot.rest !== undefined;
     // One that was refused is ruled on again by itself.
-    if (isUnderWay || (slot.wish !== undefined && slot.refused)) return;
-    slot.wish = {
+    if (isUnderWay || (slot.wanted !== undefined && slot.refused)) return;
+    slot.wanted = {
       slot: slot.name,
       instId,
       side: isPositive(qty) ? "sell" : "buy",
@@ -201,7 +201,7 @@ export class ClosingSlots {
   withdraw(strategy: string, instId: string): void {
     const slot = this.#owner.slots.find(strategy, nameOf(instId));
     if (slot?.closing !== true) return;
-    slot.wish = undefined;
+    slot.wanted = undefined;
     this.#owner.consider(slot);
   }
 

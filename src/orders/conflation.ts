@@ -13,17 +13,17 @@
 import { suits } from "./plan.ts";
 import type { Slot } from "./slot.ts";
 import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
-import { type Specified, sameWish, type WantedOrder } from "./wanted-order.ts";
+import { type Specified, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
-/** Whether `wish` may take the place of the slot's own without anything being done now. */
-export const mayWait = ({ wish: before, order, queued }: Slot, wish: WantedOrder): boolean => {
+/** Whether `wanted order` may take the place of the slot's own without anything being done now. */
+export const mayWait = ({ wanted: before, order, queued }: Slot, wanted: WantedOrder): boolean => {
   if (before === undefined) return false;
-  if (sameWish(before, wish)) return true;
-  if (order === undefined) return queued !== undefined && isAlike(before, wish);
+  if (sameWanted(before, wanted)) return true;
+  if (order === undefined) return queued !== undefined && isAlike(before, wanted);
   if (queued !== undefined) return false;
   if (!restsIn[order.phase]) return !overIn[order.phase];
   // What an exit waits for goes before other replacements.
-  return order.cancelClass !== undefined && (order.cancelClass !== "place" || wish.reduceOnly !== true);
+  return order.cancelClass !== undefined && (order.cancelClass !== "place" || wanted.reduceOnly !== true);
 };
 
 /** Both would wait in the same queue. */
@@ -31,21 +31,21 @@ const isAlike = (a: WantedOrder, b: WantedOrder): boolean =>
   a.instId === b.instId && (a.reduceOnly === true) === (b.reduceOnly === true);
 
 /** The slot wants this now; its order is weighed when it matters. */
-export const takeNote = (slot: Slot, wish: WantedOrder): void => {
-  const { wish: before, order } = slot;
-  slot.wish = Object.freeze(wish);
-  if (slot.settled !== undefined && before !== undefined && !sameWish(before, wish)) slot.settled = undefined;
+export const takeNote = (slot: Slot, wanted: WantedOrder): void => {
+  const { wanted: before, order } = slot;
+  slot.wanted = Object.freeze(wanted);
+  if (slot.settled !== undefined && before !== undefined && !sameWanted(before, wanted)) slot.settled = undefined;
   if (order !== undefined && order.cancelClass !== undefined && restsIn[order.phase]) order.unweighed = true;
 };
 
 /** Compares an order with the latest wanted order of its slot, if it was not yet: one that suits it after all may stay. */
 export const weigh = (
   order: TrackedOrder,
-  wish: WantedOrder | undefined,
-  specify: (wish: WantedOrder) => Specified,
+  wanted: WantedOrder | undefined,
+  specify: (wanted: WantedOrder) => Specified,
 ): void => {
   order.unweighed = false;
-  if (wish === undefined || !suits(wish, order, specify)) return;
-  order.serves = wish;
+  if (wanted === undefined || !suits(wanted, order, specify)) return;
+  order.serves = wanted;
   order.cancelClass = undefined;
 };

@@ -73,10 +73,10 @@ export class ExitLimits {
         continue;
       }
       const left = this.#leftOf(order);
-      const isExit = order.spec.reduceOnly || order.wish === undefined;
+      const isExit = order.spec.reduceOnly || order.wanted === undefined;
       if (!isResting(order) || (isExit && !order.nets)) covered = sub(covered, left);
       if (isOwn && this.#mayReduce(order)) promised = add(promised, left);
-      if (isOwn && isExit && (order.nets || order.wish === undefined)) isAlone = false;
+      if (isOwn && isExit && (order.nets || order.wanted === undefined)) isAlone = false;
     }
     const isKnown = this.#positions.has(strategy, instId);
     const flagOnly = this.#flagOnly(instId);
@@ -146,9 +146,9 @@ export class ExitLimits {
   isLeaving(instId: string, side: Side, strategy?: string): boolean {
     return this.#slots.orders().some((order) => {
       if (strategy !== undefined && order.strategy !== strategy) return false;
-      const { spec, slot, wish } = order;
+      const { spec, slot, wanted } = order;
       // A record does not say whether an order found at the service only reduces: it may.
-      const mayReduce = spec.reduceOnly || wish === undefined;
+      const mayReduce = spec.reduceOnly || wanted === undefined;
       return mayReduce && spec.instId === instId && spec.side === side && slot !== "" && this.#leaves(order);
     });
   }
@@ -156,7 +156,7 @@ export class ExitLimits {
   #leaves(order: TrackedOrder): boolean {
     if (isOver(order) || order.phase === "unknown" || order.denials > 0) return false;
     const slot = this.#slots.of(order);
-    if (slot?.wish === undefined || slot.order !== order) return true;
+    if (slot?.wanted === undefined || slot.order !== order) return true;
     // The order that replaces it leaves before whatever waits for its cancel.
     return order.cancelClass === "emergency" || (order.cancelClass === "cancel" && !isReplaced(order));
   }
@@ -176,7 +176,7 @@ export class ExitLimits {
     const { spec, cancelClass } = order;
     if (spec.reduceOnly || cancelClass === "cancel" || cancelClass === "emergency") return true;
     const slot = this.#slots.of(order);
-    return slot?.order !== order || slot.wish === undefined || slot.wish.reduceOnly === true;
+    return slot?.order !== order || slot.wanted === undefined || slot.wanted.reduceOnly === true;
   }
 }
 

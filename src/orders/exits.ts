@@ -31,7 +31,7 @@ import type { Slots } from "./slots.ts";
 import type { ContractValues } from "./state/account-positions.ts";
 import { restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
-import { canRest, sameWish, type WantedOrder } from "./wanted-order.ts";
+import { canRest, sameWanted, type WantedOrder } from "./wanted-order.ts";
 import { canceledByWatchdog, WatchdogCancels } from "./watchdog-cancels.ts";
 
 interface ExitsOptions {
@@ -63,12 +63,12 @@ const sharedRetryMs = 2_000;
 const watchdogMsMax = 60_000;
 
 interface Wait {
-  readonly wish: WantedOrder;
+  readonly wanted: WantedOrder;
   readonly since: number;
 }
 
 interface Yield {
-  readonly wish: WantedOrder;
+  readonly wanted: WantedOrder;
   readonly until: number;
 }
 
@@ -158,44 +158,44 @@ export class Exits {
     if (isCanceled && this.#mayLackCover(order)) return false;
     this.#drop(slot);
     const reason = isForgotten(order) ? forgottenWords : canceledElsewhere;
-    this.unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
+    this.unprotected.begin(slot, order.wanted as WantedOrder, left.uncovered, reason);
     // Another client canceled one that rested, unless the watchdog did.
     if (!isCanceled && (!isResting || cause === "watchdog")) this.#lookForPosition(slot, order, left.qty);
     return true;
   }
 
   /** The slot may not place this yet; it is considered again as soon as it may. */
-  holds(slot: Slot, wish: WantedOrder): boolean {
-    if (slot.rest === undefined && wish.reduceOnly !== true) return false;
+  holds(slot: Slot, wanted: WantedOrder): boolean {
+    if (slot.rest === undefined && wanted.reduceOnly !== true) return false;
     const now = this.#clock.now();
-    if (slot.rest !== undefined && !sameWish(slot.rest.wish, wish)) this.#drop(slot);
-    if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wish, slot.rest))) return true;
-    if (wish.reduceOnly !== true) return false;
-    if (this.#isYielding(slot, wish)) return true;
+    if (slot.rest !== undefined && !sameWanted(slot.rest.wanted, wanted)) this.#drop(slot);
+    if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wanted, slot.rest))) return true;
+    if (wanted.reduceOnly !== true) return false;
+    if (this.#isYielding(slot, wanted)) return true;
     const isFree =
-      slot.isLate || !this.#limits.isLeaving(wish.instId, wish.side, slot.reserved ? slot.strategy : undefined);
+      slot.isLate || !this.#limits.isLeaving(wanted.instId, wanted.side, slot.reserved ? slot.strategy : undefined);
     if (isFree) {
       this.#waits.delete(slot);
-      return this.#lacks(slot, wish);
+      return this.#lacks(slot, wanted);
     }
     const known = this.#waits.get(slot);
-    const isKnown = known !== undefined && sameWish(known.wish, wish);
+    const isKnown = known !== undefined && sameWanted(known.wanted, wanted);
     const since = isKnown ? known.since : now;
     if (now - since >= waitMsMax) {
       this.#waits.delete(slot);
-      return this.#lacks(slot, wish);
+      return this.#lacks(slot, wanted);
     }
     if (!isKnown) {
-      this.#waits.set(slot, { wish, since });
+      this.#waits.set(slot, { wanted, since });
       this.#wakeAt(slot, since + waitMsMax);
     }
     return true;
   }
 
   /** The wanted order with the quantity that is left of it. */
-  remaining({ rest }: Slot, wish: WantedOrder): WantedOrder {
-    if (rest === undefined || rest.qty === "" || !sameWish(rest.wish, wish)) return wish;
-    const { notional: _notional, sz: _sz, ...sizeless } = wish;
+  remaining({ rest }: Slot, wanted: WantedOrder): WantedOrder {
+    if (rest === undefined || rest.qty === "" || !sameWanted(rest.wanted, wanted)) return wanted;
+    const { notional: _notional, sz: _sz, ...sizeless } = wanted;
     return { ...sizeless, qty: rest.qty };
   }
 
@@ -205,7 +205,7 @@ export class Exits {
     const own = this.#slots.of(order);
     if (this.unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined)
       this.unprotected.end(own);
-    if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
+    if (this.#waits.size > 0 && (reduceOnly || order.wanted === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
     // One that changed nothing at the service makes no room for others: two of them would hasten each other without end.
@@ -216,7 +216,7 @@ export class Exits {
       // What lacked room knows at once whether there is some now; what the service rejected has to ask.
       const soon = this.#clock.now() + (rest?.lacksRoom === true ? 0 : retryMs);
       const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || soon >= rest.at;
-      if (isDue || slot === own || slot.wish?.instId !== instId) continue;
+      if (isDue || slot === own || slot.wanted?.instId !== instId) continue;
       rest.at = soon;
       this.#wakeAt(slot, soon);
     }
@@ -233,10 +233,10 @@ export class Exits {
   }
 
   /** An exit was refused here, or is held back, before it was sent. */
-  refused(slot: Slot, wish: WantedOrder, reason: string): void {
-    if (wish.reduceOnly !== true) return;
-    const held = this.#limits.held(slot.strategy, wish.instId, wish.side);
-    if (isPositive(held)) this.unprotected.begin(slot, wish, held, reason);
+  refused(slot: Slot, wanted: WantedOrder, reason: string): void {
+    if (wanted.reduceOnly !== true) return;
+    const held = this.#limits.held(slot.strategy, wanted.instId, wanted.side);
+    if (isPositive(held)) this.unprotected.begin(slot, wanted, held, reason);
   }
 
   /** The slot wants nothing any more. */
@@ -259,18 +259,18 @@ export class Exits {
   }
 
   /** Wait after `vain` orders in a row without an execution. */
-  #pauseMs({ reserved, wish }: Slot, vain: number): number {
+  #pauseMs({ reserved, wanted }: Slot, vain: number): number {
     if (vain <= 1) return firstRetryMs;
     const dueMs = vain <= dueRetries ? dueRetryMsMax : lastingRetryMsMax;
     const sharedMs = Math.max(dueMs, sharedRetryMs * this.#retries.size);
-    const msMax = reserved && wish?.ordType === "market" ? Math.min(sharedMs, retryMsMax) : retryMsMax;
+    const msMax = reserved && wanted?.ordType === "market" ? Math.min(sharedMs, retryMsMax) : retryMsMax;
     return Math.min(retryMs * 2 ** (vain - 2), msMax);
   }
 
   #remainder(order: TrackedOrder, executed: Execution): Remainder {
     const { instId, side, reduceOnly } = order.spec;
     // Of an order by amount that is no exit nothing is left to follow: its figures are not worked out.
-    if (!reduceOnly && order.wish?.qty === undefined) return { kind: "none" };
+    if (!reduceOnly && order.wanted?.qty === undefined) return { kind: "none" };
     const instrument = executed.instrument ?? this.#instruments().get(instId);
     if (instrument === undefined) return { kind: "none" };
     const inQuote = this.#profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
@@ -287,13 +287,13 @@ export class Exits {
   ): void {
     const now = this.#clock.now();
     const reason = endingOf(order);
-    const before = slot.rest !== undefined && sameWish(slot.rest.wish, order.serves) ? slot.rest.vain : 0;
+    const before = slot.rest !== undefined && sameWanted(slot.rest.wanted, order.serves) ? slot.rest.vain : 0;
     const vain = kind === "early" || isPositive(filled) ? 0 : before + 1;
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + this.#pauseMs(slot, vain);
     const endsWithEntry = kind === "early" && order.phase !== "rejected";
     const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);
     slot.rest = {
-      wish: order.serves,
+      wanted: order.serves,
       kind: kind === "rest" ? "rest" : "exit",
       qty,
       at,
@@ -315,7 +315,7 @@ export class Exits {
     if (this.#forgotten === undefined) return;
     const at = Number.POSITIVE_INFINITY;
     const rest: Rest = {
-      wish: order.serves,
+      wanted: order.serves,
       kind: "exit",
       qty,
       at,
@@ -338,17 +338,17 @@ export class Exits {
     const isAwaited = this.watchdog.state !== "finished";
     const at = this.#clock.now() + (isAwaited ? watchdogMsMax : firstRetryMs);
     const awaits = isAwaited ? "watchdog" : undefined;
-    slot.rest = { wish: order.serves, kind: "exit", qty, at, vain: 0, awaits, reason: canceledByWatchdog };
+    slot.rest = { wanted: order.serves, kind: "exit", qty, at, vain: 0, awaits, reason: canceledByWatchdog };
     order.goesOn = true;
     this.#retries.add(slot);
     this.#wakeAt(slot, at);
-    if (cause === "watchdog") this.refused(slot, order.wish as WantedOrder, canceledByWatchdog);
+    if (cause === "watchdog") this.refused(slot, order.wanted as WantedOrder, canceledByWatchdog);
   }
 
   #askWatchdog(slot: Slot, rest: Rest): void {
     const { state } = this.watchdog;
     if (state === "doubtful") return;
-    if (state !== "quiet" && slot.wish !== undefined) this.refused(slot, slot.wish, canceledByWatchdog);
+    if (state !== "quiet" && slot.wanted !== undefined) this.refused(slot, slot.wanted, canceledByWatchdog);
     if (state === "canceling") return;
     slot.rest = { ...rest, at: this.#clock.now(), awaits: undefined, isDoubtful: state === "quiet" };
     this.#wakeAt(slot, slot.rest.at);
@@ -364,43 +364,43 @@ export class Exits {
   }
 
   /** Another process may send the same exit: where the flag does not keep the two within what the strategy holds, that one goes first. */
-  #isYielding(slot: Slot, wish: WantedOrder): boolean {
+  #isYielding(slot: Slot, wanted: WantedOrder): boolean {
     const ms = this.#yieldMs();
-    if (ms === 0 || this.#limits.isBounded(slot.strategy, wish.instId, wish.side)) {
+    if (ms === 0 || this.#limits.isBounded(slot.strategy, wanted.instId, wanted.side)) {
       this.#yields.delete(slot);
       return false;
     }
     const now = this.#clock.now();
     const known = this.#yields.get(slot);
-    if (known !== undefined && sameWish(known.wish, wish)) return now < known.until;
-    this.#yields.set(slot, { wish, until: now + ms });
+    if (known !== undefined && sameWanted(known.wanted, wanted)) return now < known.until;
+    this.#yields.set(slot, { wanted, until: now + ms });
     this.#wakeAt(slot, now + ms);
     return true;
   }
 
-  #lacks(slot: Slot, wish: WantedOrder): boolean {
-    const lack = this.#lackOf(slot, wish);
+  #lacks(slot: Slot, wanted: WantedOrder): boolean {
+    const lack = this.#lackOf(slot, wanted);
     if (lack === undefined) return false;
     const { qty = "", vain: before = 0 } = slot.rest ?? {};
     const lacksRoom = lack.of === "room";
     const vain = lacksRoom ? before + 1 : 0;
     const at = lacksRoom ? this.#clock.now() + this.#pauseMs(slot, vain) : Number.POSITIVE_INFINITY;
-    slot.rest = { wish, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
+    slot.rest = { wanted, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
     this.#retries.add(slot);
     if (lacksRoom) this.#wakeAt(slot, at);
-    else this.refused(slot, wish, lack.reason);
+    else this.refused(slot, wanted, lack.reason);
     return true;
   }
 
   /** What is held or under way of a product has changed: exits that wait for something to reduce leave as soon as there is. */
   grew(strategy: string, instId: string): void {
     for (const slot of this.#retries) {
-      const { rest, wish } = slot;
-      if (rest?.at !== Number.POSITIVE_INFINITY || rest.awaits === "position" || wish?.instId !== instId) continue;
+      const { rest, wanted } = slot;
+      if (rest?.at !== Number.POSITIVE_INFINITY || rest.awaits === "position" || wanted?.instId !== instId) continue;
       const isDue =
         rest.qty === ""
-          ? this.#lackOf(slot, wish) === undefined
-          : slot.strategy === strategy && this.#isDue(slot, rest, wish);
+          ? this.#lackOf(slot, wanted) === undefined
+          : slot.strategy === strategy && this.#isDue(slot, rest, wanted);
       if (!isDue) continue;
       rest.at = this.#clock.now();
       this.#wakeAt(slot, rest.at);
@@ -410,8 +410,8 @@ export class Exits {
   /** The coins that exits of a spot product sell were read. */
   covered(instId: string): void {
     for (const slot of this.#retries) {
-      const { rest, wish } = slot;
-      if (rest?.lacksRoom !== true || wish?.instId !== instId) continue;
+      const { rest, wanted } = slot;
+      if (rest?.lacksRoom !== true || wanted?.instId !== instId) continue;
       rest.at = this.#clock.now();
       this.#wakeAt(slot, rest.at);
     }
@@ -424,33 +424,33 @@ export class Exits {
   }
 
   /** Whether the service may have canceled it because other strategies closed what the account had to reduce. */
-  #mayLackCover({ nets, wish, strategy, spec: { instId } }: TrackedOrder): boolean {
-    return !nets && wish !== undefined && this.#limits.isShared(strategy, instId);
+  #mayLackCover({ nets, wanted, strategy, spec: { instId } }: TrackedOrder): boolean {
+    return !nets && wanted !== undefined && this.#limits.isShared(strategy, instId);
   }
 
   /** An exit that is due: of what the strategy holds now. False where nothing is left to reduce. */
-  #renew(slot: Slot, wish: WantedOrder, rest: Rest): boolean {
-    const reducible = this.#limits.held(slot.strategy, wish.instId, wish.side);
+  #renew(slot: Slot, wanted: WantedOrder, rest: Rest): boolean {
+    const reducible = this.#limits.held(slot.strategy, wanted.instId, wanted.side);
     if (!isPositive(reducible)) {
       if (rest.qty === "" && rest.vain === 0) return true;
       this.unprotected.end(slot);
-      if (this.#limits.mayGrow(slot.strategy, wish.instId, wish.side)) {
+      if (this.#limits.mayGrow(slot.strategy, wanted.instId, wanted.side)) {
         slot.rest = { ...rest, at: Number.POSITIVE_INFINITY, vain: 0, endsWithEntry: true };
         return false;
       }
-      slot.settled = rest.wish;
+      slot.settled = rest.wanted;
       this.#drop(slot);
       return false;
     }
     const uncovered = rest.qty === "" || compare(reducible, rest.qty) < 0 ? reducible : rest.qty;
     // The fills of the others are known by now: with cover it was not the service that canceled it.
-    if (rest.isDoubtful === true && compare(this.#limits.net(wish.instId, wish.side), uncovered) >= 0) {
-      slot.settled = rest.wish;
+    if (rest.isDoubtful === true && compare(this.#limits.net(wanted.instId, wanted.side), uncovered) >= 0) {
+      slot.settled = rest.wanted;
       this.#drop(slot);
-      this.unprotected.begin(slot, wish, uncovered, canceledElsewhere);
+      this.unprotected.begin(slot, wanted, uncovered, canceledElsewhere);
       return false;
     }
-    if (rest.vain > 0) this.unprotected.begin(slot, wish, uncovered, rest.reason);
+    if (rest.vain > 0) this.unprotected.begin(slot, wanted, uncovered, rest.reason);
     return true;
   }
 }

@@ -106,7 +106,7 @@ const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean 
   (where.instId === undefined || order.spec.instId === where.instId) &&
   (where.side === undefined || order.spec.side === where.side) &&
   (where.slot === undefined || order.slot === where.slot) &&
-  (where.tag === undefined || order.wish?.tag === where.tag) &&
+  (where.tag === undefined || order.wanted?.tag === where.tag) &&
   (where.olderThanMs === undefined || now - order.sentAt >= where.olderThanMs);
 
 /** Orders of every strategy that match, gone one by one: emits each as it ends. */
@@ -145,15 +145,15 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
       new Observable((subscriber) => {
         const given = order as typeof order | null | undefined;
         const name: unknown = given?.slot ?? `#${count++}`;
-        const wish = takePlaced(typeof given === "object" && given !== null ? { ...given, slot: name } : given);
+        const wanted = takePlaced(typeof given === "object" && given !== null ? { ...given, slot: name } : given);
         const slot = String(name);
         const refuse = (reason: string): void => {
           subscriber.next(refusedUpdate({ strategy, slot, reason }));
           subscriber.complete();
         };
-        if (typeof wish === "string") {
-          orderManager.refusals.note({ strategy, slot, reason: wish });
-          refuse(wish);
+        if (typeof wanted === "string") {
+          orderManager.refusals.note({ strategy, slot, reason: wanted });
+          refuse(wanted);
           return;
         }
         let sent = false;
@@ -176,7 +176,7 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
             subscriber.complete();
           }),
         );
-        const taken = orderManager.wantOne(strategy, slot, wish);
+        const taken = orderManager.wantOne(strategy, slot, wanted);
         if (taken !== undefined) {
           refuse(taken);
           return;

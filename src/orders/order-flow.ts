@@ -38,7 +38,7 @@ import { Specifications } from "./specifications.ts";
 import { SpotCover } from "./spot-cover.ts";
 import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
-import { type OrderSpec, sameWish, type WantedOrder } from "./wanted-order.ts";
+import { type OrderSpec, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 export class OrderFlow {
   readonly modes = new TradingModes();
@@ -116,23 +116,27 @@ export class OrderFlow {
     if (this.slots.unclaimed.hasClaimed) this.reconciliation.unrecorded.settle();
     const { isActive } = this.modes;
     const mode = isActive ? "active" : this.#modeOf(slot);
-    const wish = isActive && this.protections.isIdle ? slot.wish : this.#wishOf(slot);
-    if (slot.inherited !== undefined && wish !== undefined)
-      this.lifecycle.recognise(slot, wish, this.#specifications.compare);
-    if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish))
+    const wanted = isActive && this.protections.isIdle ? slot.wanted : this.#countedOf(slot);
+    if (slot.inherited !== undefined && wanted !== undefined)
+      this.lifecycle.recognise(slot, wanted, this.#specifications.compare);
+    if (slot.queued !== undefined && wanted !== undefined && slot.queued.lane !== this.#placements.laneOf(wanted))
       slot.unqueue();
     const { order, settled } = slot;
     const isFree = order === undefined || overIn[order.phase];
-    const isOpen = wish !== undefined && wish !== settled && (settled === undefined || !sameWish(wish, settled));
-    const waits = isFree && isOpen && this.#holds(slot, wish);
+    const isOpen =
+      wanted !== undefined && wanted !== settled && (settled === undefined || !sameWanted(wanted, settled));
+    const waits = isFree && isOpen && this.#holds(slot, wanted);
     const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
-    const isAllowed = !waits && (isActive || mayPlace(mode, wish));
+    const isAllowed = !waits && (isActive || mayPlace(mode, wanted));
     const mayAmend =
-      isAllowed && order !== undefined && amendmentCode !== undefined && this.#changes?.mayChange(order, wish) === true;
-    const view = { wish, order, queued: slot.queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
+      isAllowed &&
+      order !== undefined &&
+      amendmentCode !== undefined &&
+      this.#changes?.mayChange(order, wanted) === true;
+    const view = { wanted, order, queued: slot.queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
     const step = planSlot(view, this.#specifications.compare);
     const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
-    if (wish !== undefined && order !== undefined && restsIn[order.phase] && stays) order.serves = wish;
+    if (wanted !== undefined && order !== undefined && restsIn[order.phase] && stays) order.serves = wanted;
     switch (step.kind) {
       case "place":
         this.#placements.place(slot);
@@ -147,13 +151,13 @@ export class OrderFlow {
         if (order !== undefined) cancellation.recall(order);
         return;
       case "cancel":
-        if (order !== undefined) cancellation.request(order, urgencyOf(mode, step.reason, wish), step.reason);
+        if (order !== undefined) cancellation.request(order, urgencyOf(mode, step.reason, wanted), step.reason);
         return;
       case "nothing":
     }
-    if (slot.wish !== undefined && mayRest(mode, slot.wish)) return;
+    if (slot.wanted !== undefined && mayRest(mode, slot.wanted)) return;
     if (slot.spare !== undefined) this.lifecycle.dropSpare(slot);
-    if (slot.wish !== undefined) return;
+    if (slot.wanted !== undefined) return;
     this.refusals.forget(slot);
     this.exits.forget(slot);
     this.postOnly.forget(slot);
@@ -166,7 +170,7 @@ export class OrderFlow {
 
   book(order: TrackedOrder, executed: Execution): FillBody | undefined {
     // Most changes are of orders that we placed and that have executed nothing: they are in nobody's books.
-    if (!executed.isAny && order.wish !== undefined && this.protections.isIdle) return undefined;
+    if (!executed.isAny && order.wanted !== undefined && this.protections.isIdle) return undefined;
     const owner = order.strategy === "" ? this.risk.ownerOf(order) : order.strategy;
     const fill = this.positions.take(order, owner, executed);
     if (!this.protections.isIdle || this.protections.isWantedFor(order)) this.protections.take(order, owner);
@@ -208,48 +212,49 @@ export class OrderFlow {
     if (!order.unweighed) return;
     const slot = this.slots.of(order);
     const mayStay = slot?.order === order && (order.wantedQty === "" || !this.exitLimits.isExcess(order));
-    weigh(order, mayStay ? this.#wishOf(slot) : undefined, this.#specifications.compare);
+    weigh(order, mayStay ? this.#countedOf(slot) : undefined, this.#specifications.compare);
   }
 
-  rule(slot: Slot, wish: WantedOrder): Ruling {
+  rule(slot: Slot, wanted: WantedOrder): Ruling {
     const { instruments, contract, rules, refused } = this.#options;
-    const rest = slot.rest === undefined ? wish : this.exits.remaining(slot, wish);
+    const rest = slot.rest === undefined ? wanted : this.exits.remaining(slot, wanted);
     const listed = instruments();
     const marketPx = this.#specifications.marketPxFor(rest);
     const ruling = rule({
-      wish: rest,
+      wanted: rest,
       instruments: listed,
       contract,
       rules,
-      refused: refused?.(wish.reduceOnly === true),
+      refused: refused?.(wanted.reduceOnly === true),
       marketPx,
       specified: this.#specifications.known(rest, listed.get(rest.instId), marketPx),
       // What closes a position is not refused for want of room.
       openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),
       openInAll: slot.reserved ? 0 : this.slots.openCount,
       risk: this.risk.isLimited ? this.risk.view(slot, rest) : undefined,
-      exit: wish.reduceOnly === true ? this.exitLimits.of(slot.strategy, wish.instId, wish.side) : undefined,
+      exit: wanted.reduceOnly === true ? this.exitLimits.of(slot.strategy, wanted.instId, wanted.side) : undefined,
     });
-    const misplaced = ruling.approved && wish.protect !== undefined ? this.#misplaced(wish, ruling.spec) : undefined;
+    const misplaced =
+      ruling.approved && wanted.protect !== undefined ? this.#misplaced(wanted, ruling.spec) : undefined;
     const told = misplaced === undefined ? ruling : ({ approved: false, reason: misplaced } as const);
-    return this.risk.isLimited ? this.risk.steady(slot, wish, told) : told;
+    return this.risk.isLimited ? this.risk.steady(slot, wanted, told) : told;
   }
 
-  mayPlace(slot: Slot, wish: WantedOrder): boolean {
+  mayPlace(slot: Slot, wanted: WantedOrder): boolean {
     return (
-      mayPlace(slot.closing ? "active" : this.modes.mode, wish) &&
+      mayPlace(slot.closing ? "active" : this.modes.mode, wanted) &&
       !this.protections.withdraws(slot) &&
-      !this.#holds(slot, wish)
+      !this.#holds(slot, wanted)
     );
   }
 
-  refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void {
-    this.refusals.refuse(slot, wish, ruling);
+  refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, Approval>): void {
+    this.refusals.refuse(slot, wanted, ruling);
   }
 
   /** A wanted order was refused for a reason that is news. */
-  refused(slot: Slot, wish: WantedOrder, reason: string): void {
-    this.exits.refused(slot, wish, reason);
+  refused(slot: Slot, wanted: WantedOrder, reason: string): void {
+    this.exits.refused(slot, wanted, reason);
   }
 
   /** The service took an order. */
@@ -285,8 +290,8 @@ export class OrderFlow {
   }
 
   /** The closing order of a protection is not in force after some time. */
-  isLate(slot: Slot, wish: WantedOrder, reason: string): void {
-    this.exits.refused(slot, wish, reason);
+  isLate(slot: Slot, wanted: WantedOrder, reason: string): void {
+    this.exits.refused(slot, wanted, reason);
   }
 
   /** The strategy that wanted an order of a previous run. */
@@ -334,9 +339,9 @@ export class OrderFlow {
     if (amendmentCode === undefined || !this.#options.contract.profile.capabilities.amend) return undefined;
     this.#amendments ??= new amendmentCode.Amendments(this.#options, this.lifecycle, this.#unknownOrders, {
       specified: this.#specifications.compare,
-      rule: (slot, wish) => this.rule(slot, wish),
-      mayPlace: (slot, wish) => this.mayPlace(slot, wish),
-      wishOf: (slot) => this.#wishOf(slot),
+      rule: (slot, wanted) => this.rule(slot, wanted),
+      mayPlace: (slot, wanted) => this.mayPlace(slot, wanted),
+      countedOf: (slot) => this.#countedOf(slot),
       count: (order) => this.count(order),
       consider: (slot) => this.consider(slot),
     });
@@ -344,9 +349,9 @@ export class OrderFlow {
   }
 
   /** The wanted order of a slot as far as it counts now. */
-  #wishOf(slot: Slot): WantedOrder | undefined {
-    if (slot.reserved) return this.isStopped(slot.strategy) && !slot.closing ? undefined : slot.wish;
-    return this.protections.withdraws(slot) ? undefined : this.modes.wishWithin(slot.strategy, slot.wish);
+  #countedOf(slot: Slot): WantedOrder | undefined {
+    if (slot.reserved) return this.isStopped(slot.strategy) && !slot.closing ? undefined : slot.wanted;
+    return this.protections.withdraws(slot) ? undefined : this.modes.within(slot.strategy, slot.wanted);
   }
 
   #modeOf({ closing, strategy }: Slot): Restriction {
@@ -354,12 +359,12 @@ export class OrderFlow {
   }
 
   /** It may not be placed yet, and is considered again when it may. */
-  #holds(slot: Slot, wish: WantedOrder): boolean {
+  #holds(slot: Slot, wanted: WantedOrder): boolean {
     // What is no exit, and the rest of no order, waits for the market at most.
-    if (wish.reduceOnly !== true && slot.rest === undefined)
-      return wish.ordType === "post_only" && this.postOnly.holds(slot, wish);
-    this.protections.yieldTo(slot, wish);
-    return this.exits.holds(slot, wish) || this.postOnly.holds(slot, wish);
+    if (wanted.reduceOnly !== true && slot.rest === undefined)
+      return wanted.ordType === "post_only" && this.postOnly.holds(slot, wanted);
+    this.protections.yieldTo(slot, wanted);
+    return this.exits.holds(slot, wanted) || this.postOnly.holds(slot, wanted);
   }
 
   #misplaced({ protect = {}, instId }: WantedOrder, { side, px }: OrderSpec): string | undefined {

@@ -135,11 +135,11 @@ export class OrderLifecycle {
   }
 
   /** The slot's wanted order is compared with what a previous run had filled for it: it is not placed once more. */
-  recognise(slot: Slot, wish: WantedOrder, specify: (wish: WantedOrder) => Specified): void {
+  recognise(slot: Slot, wanted: WantedOrder, specify: (wanted: WantedOrder) => Specified): void {
     const { inherited } = slot;
     slot.inherited = undefined;
-    if (inherited !== undefined && isSettledBy(wish, inherited, executionOf(inherited, this.#source), specify))
-      slot.settled = wish;
+    if (inherited !== undefined && isSettledBy(wanted, inherited, executionOf(inherited, this.#source), specify))
+      slot.settled = wanted;
   }
 
   #free(order: TrackedOrder): void {

@@ -95,11 +95,11 @@ export class OrderManager {
   }
 
   /** Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
-  wantOne(strategy: string, name: string, wish: WantedOrder | undefined): string | undefined {
+  wantOne(strategy: string, name: string, wanted: WantedOrder | undefined): string | undefined {
     // An answer is waited for now; an order of the moment must not go off when a halt ends.
-    const halted = wish === undefined ? undefined : this.#flow.modes.haltOf(strategy, wish);
+    const halted = wanted === undefined ? undefined : this.#flow.modes.haltOf(strategy, wanted);
     if (halted !== undefined) return halted;
-    const slot = this.#flow.slots.put(strategy, name, wish);
+    const slot = this.#flow.slots.put(strategy, name, wanted);
     if (typeof slot === "string") return slot;
     this.#flow.reconciliation.settleIn();
     if (slot !== undefined) this.#admit(slot);
@@ -117,8 +117,8 @@ export class OrderManager {
   cancel(orders: readonly TrackedOrder[], urgency: ActionClass): void {
     for (const order of orders) {
       const slot = this.#flow.slots.of(order);
-      if (slot !== undefined && urgency !== "emergency") slot.settled = slot.wish ?? order.serves;
-      if (slot?.wish !== undefined && slot.byHand && !slot.reserved) slot.wish = undefined;
+      if (slot !== undefined && urgency !== "emergency") slot.settled = slot.wanted ?? order.serves;
+      if (slot?.wanted !== undefined && slot.byHand && !slot.reserved) slot.wanted = undefined;
       this.#flow.cancellation.request(order, urgency, "cancelled on demand");
     }
   }
@@ -140,7 +140,7 @@ export class OrderManager {
 
   /** Whether a strategy has traded an instrument, wants orders in it or has one that is not over. */
   trades(strategy: string, instId: string): boolean {
-    const isIn = ({ wish, order }: Slot): boolean => wish?.instId === instId || order?.spec.instId === instId;
+    const isIn = ({ wanted, order }: Slot): boolean => wanted?.instId === instId || order?.spec.instId === instId;
     return this.positions.has(strategy, instId) || this.#flow.slots.ofStrategy(strategy).some(isIn);
   }
 
@@ -269,8 +269,8 @@ export class OrderManager {
   plannedOf(clOrdId: string): PlannedProtection | undefined {
     const order = this.#flow.slots.byClientId(clOrdId);
     if (order === undefined) return undefined;
-    const { slot, wish } = order;
-    if (wish?.protect !== undefined) return { slot, protect: wish.protect };
+    const { slot, wanted } = order;
+    if (wanted?.protect !== undefined) return { slot, protect: wanted.protect };
     return this.isReserved(order) ? { slot } : undefined;
   }
 
@@ -325,8 +325,8 @@ export class OrderManager {
     const slot = order === undefined ? undefined : this.#flow.slots.of(order);
     if (slot?.closing === true) return this.#options.refused?.(true);
     const mode = this.#flow.modes.of(order?.strategy ?? "");
-    const wish = order?.wish;
-    return mayPlace(mode, wish) ? this.#options.refused?.(wish?.reduceOnly === true) : `trading is ${mode}`;
+    const wanted = order?.wanted;
+    return mayPlace(mode, wanted) ? this.#options.refused?.(wanted?.reduceOnly === true) : `trading is ${mode}`;
   }
 
   /** Acts on a mode that has changed, of one strategy or of all. */

@@ -21,18 +21,18 @@ import type { QueuedPlacement, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { overIn, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
-import { sameWish, type WantedOrder } from "./wanted-order.ts";
+import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 /** Who decides what may be placed, and takes over what was. */
 interface PlacementOwner {
-  rule(slot: Slot, wish: WantedOrder): Ruling;
+  rule(slot: Slot, wanted: WantedOrder): Ruling;
   /** False while it may not be placed at all, or has to wait. */
-  mayPlace(slot: Slot, wish: WantedOrder): boolean;
-  refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void;
+  mayPlace(slot: Slot, wanted: WantedOrder): boolean;
+  refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, Approval>): void;
   /** The service took the order. */
   accept(order: TrackedOrder, ordId: string): void;
   /** The slot's order closes the account's whole position, so that a close call does the same. */
-  closesAll(slot: Slot, wish: WantedOrder): boolean;
+  closesAll(slot: Slot, wanted: WantedOrder): boolean;
 }
 
 /** How placements of one product leave: the permission they need, and the queues of entries and of exits. */
@@ -49,7 +49,7 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
   // Declared only: fields of their own would cost each placement another call.
   declare readonly endpoint: "placeOrder";
   declare readonly slot: Slot;
-  declare readonly wish: WantedOrder;
+  declare readonly wanted: WantedOrder;
   declare readonly class: ActionClass;
   declare readonly owner: string;
   declare readonly permission: string;
@@ -64,16 +64,16 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
   declare withdraw: () => void;
   declare private readonly placements: Placements;
 
-  constructor(placements: Placements, slot: Slot, wish: WantedOrder, way: Way, approval: Approval, changes: number) {
-    const isExit = wish.reduceOnly === true;
+  constructor(placements: Placements, slot: Slot, wanted: WantedOrder, way: Way, approval: Approval, changes: number) {
+    const isExit = wanted.reduceOnly === true;
     this.placements = placements;
     this.endpoint = "placeOrder";
     this.slot = slot;
-    this.wish = wish;
+    this.wanted = wanted;
     this.class = isExit ? "close" : "place";
     this.owner = slot.strategy;
     this.permission = way.permission;
-    this.instId = wish.instId;
+    this.instId = wanted.instId;
     this.lane = isExit ? way.close : way.place;
     this.approval = approval;
     this.changes = changes;
@@ -94,7 +94,7 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
 }
 
 /** Input of the decision about a placement. */
-type Decision = Pick<Placement, "slot" | "wish" | "approval" | "changes">;
+type Decision = Pick<Placement, "slot" | "wanted" | "approval" | "changes">;
 
 /**
  * A close call in place of a market order that the service rejected, as a take-profit that cannot be canceled promises what it would
@@ -104,7 +104,7 @@ class PositionClose implements Call<"closePosition">, QueuedPlacement {
   readonly endpoint = "closePosition";
   readonly class = "close";
   readonly slot: Slot;
-  readonly wish: WantedOrder;
+  readonly wanted: WantedOrder;
   readonly owner: string;
   readonly instId: string;
   readonly lane: string;
@@ -115,12 +115,12 @@ class PositionClose implements Call<"closePosition">, QueuedPlacement {
   withdraw: () => void = nothing;
   readonly #placements: Placements;
 
-  constructor(placements: Placements, slot: Slot, wish: WantedOrder, way: Way, approval: Approval, changes: number) {
+  constructor(placements: Placements, slot: Slot, wanted: WantedOrder, way: Way, approval: Approval, changes: number) {
     this.#placements = placements;
     this.slot = slot;
-    this.wish = wish;
+    this.wanted = wanted;
     this.owner = slot.strategy;
-    this.instId = wish.instId;
+    this.instId = wanted.instId;
     this.lane = way.close;
     this.approval = approval;
     this.changes = changes;
@@ -180,20 +180,20 @@ export class Placements {
 
   /** Queues a placement of the slot's wanted order, or refuses it. */
   place(slot: Slot): void {
-    const wish = slot.wish as WantedOrder;
-    const ruling = this.#owner.rule(slot, wish);
+    const wanted = slot.wanted as WantedOrder;
+    const ruling = this.#owner.rule(slot, wanted);
     if (!ruling.approved) {
-      this.#owner.refuse(slot, wish, ruling);
+      this.#owner.refuse(slot, wanted, ruling);
       return;
     }
-    let way = this.#ways.get(wish.instId);
+    let way = this.#ways.get(wanted.instId);
     if (way === undefined) {
-      way = this.#newWay(wish.instId);
-      this.#ways.set(wish.instId, way);
+      way = this.#newWay(wanted.instId);
+      this.#ways.set(wanted.instId, way);
     }
-    const isClose = slot.isLate && (slot.rest?.vain ?? 0) % 2 === 1 && this.#owner.closesAll(slot, wish);
+    const isClose = slot.isLate && (slot.rest?.vain ?? 0) % 2 === 1 && this.#owner.closesAll(slot, wanted);
     const make = isClose ? PositionClose : Placement;
-    const placement = new make(this, slot, wish, way, ruling, this.#lifecycle.changes);
+    const placement = new make(this, slot, wanted, way, ruling, this.#lifecycle.changes);
     try {
       placement.withdraw =
         placement.endpoint === "placeOrder" ? this.#gateway.submit(placement) : this.#gateway.submit(placement);
@@ -206,14 +206,14 @@ export class Placements {
   }
 
   /** What to send now that the placement may leave. */
-  decide({ slot, wish: ruledOn, approval, changes }: Decision, now: number): TrackedOrder | undefined {
+  decide({ slot, wanted: ruledOn, approval, changes }: Decision, now: number): TrackedOrder | undefined {
     slot.queued = undefined;
-    const { wish } = slot;
-    if (wish === undefined || slot.order !== undefined) return undefined;
-    const holds = wish === ruledOn && changes === this.#lifecycle.changes;
-    const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wish);
+    const { wanted } = slot;
+    if (wanted === undefined || slot.order !== undefined) return undefined;
+    const holds = wanted === ruledOn && changes === this.#lifecycle.changes;
+    const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wanted);
     if (verdict === undefined) return undefined;
-    const order = this.#slots.open(slot, wish, verdict.spec, verdict.baseQty, now);
+    const order = this.#slots.open(slot, wanted, verdict.spec, verdict.baseQty, now);
     if (verdict.exit !== undefined) ({ wantedQty: order.wantedQty, nets: order.nets } = verdict.exit);
     this.#lifecycle.transition(order, "sent", "placed", now);
     return order;
@@ -235,17 +235,17 @@ export class Placements {
     else if (order !== undefined) this.#unknownOrders.doubt(order, "the answer to a close call names no order");
   }
 
-  #ruleAnew(slot: Slot, wish: WantedOrder): Approval | undefined {
-    if (sameWish(wish, slot.settled) || !this.#owner.mayPlace(slot, wish)) return undefined;
-    const ruling = this.#owner.rule(slot, wish);
+  #ruleAnew(slot: Slot, wanted: WantedOrder): Approval | undefined {
+    if (sameWanted(wanted, slot.settled) || !this.#owner.mayPlace(slot, wanted)) return undefined;
+    const ruling = this.#owner.rule(slot, wanted);
     if (ruling.approved) return ruling;
-    this.#owner.refuse(slot, wish, ruling);
+    this.#owner.refuse(slot, wanted, ruling);
     return undefined;
   }
 
-  #fail({ slot, wish }: Decision, reason: string): void {
+  #fail({ slot, wanted }: Decision, reason: string): void {
     slot.queued = undefined;
-    this.#owner.refuse(slot, wish, { approved: false, reason });
+    this.#owner.refuse(slot, wanted, { approved: false, reason });
   }
 
   #read(order: TrackedOrder, outcome: Exclude<Outcome<ElementResult>, { readonly kind: "done" }>): void {

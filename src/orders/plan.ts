@@ -9,7 +9,7 @@ import { abs, compare, equal, isPositive, mul, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { isHalt, type Restriction } from "./risk/trading-mode.ts";
 import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
-import { canRest, type Specified, sameWish, type WantedOrder } from "./wanted-order.ts";
+import { canRest, type Specified, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 type CancelReason = "unwanted" | "replaced" | "more than is held";
 
@@ -22,7 +22,7 @@ type Step =
   | { readonly kind: "cancel"; readonly reason: CancelReason };
 
 interface SlotView {
-  readonly wish: WantedOrder | undefined;
+  readonly wanted: WantedOrder | undefined;
   readonly order: TrackedOrder | undefined;
   /** A placement waits in the queue. */
   readonly queued: boolean;
@@ -43,34 +43,34 @@ const unwanted: Step = { kind: "cancel", reason: "unwanted" };
 const excess: Step = { kind: "cancel", reason: "more than is held" };
 
 /** `specify` turns the wanted order into the service's words; it is called only when the order serves another wanted one. */
-export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specified): Step => {
-  const { wish, order, queued } = slot;
+export const planSlot = (slot: SlotView, specify: (wanted: WantedOrder) => Specified): Step => {
+  const { wanted, order, queued } = slot;
   if (order === undefined || overIn[order.phase]) {
-    if (wish === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
+    if (wanted === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
     const { settled } = slot;
-    if (queued || wish === settled || (settled !== undefined && sameWish(wish, settled))) return nothing;
+    if (queued || wanted === settled || (settled !== undefined && sameWanted(wanted, settled))) return nothing;
     return place;
   }
   if (!restsIn[order.phase]) return nothing;
-  if (wish === undefined) return unwanted;
+  if (wanted === undefined) return unwanted;
   if (slot.isExcess === true) return excess;
   // What it will be is not known yet; an exit waits for nothing.
-  if (order.amendment !== undefined && order.cancelClass === undefined && wish.reduceOnly !== true) return nothing;
-  if (suits(wish, order, specify)) {
+  if (order.amendment !== undefined && order.cancelClass === undefined && wanted.reduceOnly !== true) return nothing;
+  if (suits(wanted, order, specify)) {
     // One that was canceled on purpose stays wanted only in words.
-    const isOrdinary = order.cancelClass === undefined || sameWish(wish, slot.settled);
+    const isOrdinary = order.cancelClass === undefined || sameWanted(wanted, slot.settled);
     return isOrdinary ? nothing : { kind: "keep-cancel-off" };
   }
   return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };
 };
 
 /** Whether a resting order may stay for this wanted order. */
-export const suits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean =>
-  wish === order.serves || sameWish(wish, order.serves) || fits(wish, order, specify);
+export const suits = (wanted: WantedOrder, order: TrackedOrder, specify: (wanted: WantedOrder) => Specified): boolean =>
+  wanted === order.serves || sameWanted(wanted, order.serves) || fits(wanted, order, specify);
 
 /** True when the resting order is what the wanted order would become, or near enough by the wanted order's own word. */
-const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean => {
-  const result = specify(wish);
+const fits = (wanted: WantedOrder, order: TrackedOrder, specify: (wanted: WantedOrder) => Specified): boolean => {
+  const result = specify(wanted);
   if (!result.ok) return false;
   const { spec } = order;
   const next = result.spec;
@@ -82,19 +82,19 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
   )
     return false;
   if (next.px === spec.px || spec.px === "" || next.px === "") return next.px === spec.px && equal(next.sz, spec.sz);
-  if (wish.keepWithin === undefined) return equal(next.px, spec.px) && equal(next.sz, spec.sz);
+  if (wanted.keepWithin === undefined) return equal(next.px, spec.px) && equal(next.sz, spec.sz);
   // Within its tolerance the price may differ, and with it an amount that was derived from the price.
-  return compare(abs(sub(next.px, spec.px)), wish.keepWithin) <= 0 && sameSize(wish, order, specify);
+  return compare(abs(sub(next.px, spec.px)), wanted.keepWithin) <= 0 && sameSize(wanted, order, specify);
 };
 
 /** Of an order found at the service only its own words are known: it is compared with what is wanted now at its own price. */
 const sameSize = (
-  wish: WantedOrder,
-  { wish: was, spec }: TrackedOrder,
-  specify: (wish: WantedOrder) => Specified,
+  wanted: WantedOrder,
+  { wanted: was, spec }: TrackedOrder,
+  specify: (wanted: WantedOrder) => Specified,
 ): boolean => {
-  if (was !== undefined) return was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
-  const then = specify({ ...wish, px: spec.px });
+  if (was !== undefined) return was.qty === wanted.qty && was.notional === wanted.notional && was.sz === wanted.sz;
+  const then = specify({ ...wanted, px: spec.px });
   return then.ok && equal(then.spec.sz, spec.sz);
 };
 
@@ -113,12 +113,12 @@ export const isConcluded = ({ phase, spec }: TrackedOrder): boolean =>
  * by what is held instead.
  */
 export const isSettledBy = (
-  wish: WantedOrder,
+  wanted: WantedOrder,
   order: TrackedOrder,
   { filled, value }: { readonly filled: string; readonly value: string },
-  specify: (wish: WantedOrder) => Specified,
+  specify: (wanted: WantedOrder) => Specified,
 ): boolean => {
-  const { instId, side, ordType = "limit", qty, notional, sz = "", reduceOnly } = wish;
+  const { instId, side, ordType = "limit", qty, notional, sz = "", reduceOnly } = wanted;
   const { spec } = order;
   if (
     reduceOnly === true ||
@@ -128,7 +128,7 @@ export const isSettledBy = (
     ordType !== spec.ordType
   )
     return false;
-  if (spec.px !== "") return order.phase === "filled" && suits(wish, order, specify);
+  if (spec.px !== "") return order.phase === "filled" && suits(wanted, order, specify);
   if (order.phase === "canceled") return isPositive(filled);
   if (qty !== undefined) return isNear(qty, filled);
   return notional === undefined ? sz === spec.sz : isNear(notional, value);
@@ -141,7 +141,7 @@ export const isReplaced = ({ reason }: TrackedOrder): boolean => (reason as Canc
  * A replacement needs ordinary quota for its placement anyway. An order that is not wanted is an exit, and so is one that keeps an exit
  * from being placed.
  */
-export const urgencyOf = (mode: Restriction, reason: CancelReason, wish: WantedOrder | undefined): ActionClass => {
+export const urgencyOf = (mode: Restriction, reason: CancelReason, wanted: WantedOrder | undefined): ActionClass => {
   if (isHalt(mode)) return "emergency";
-  return reason === "replaced" && wish?.reduceOnly !== true ? "place" : "cancel";
+  return reason === "replaced" && wanted?.reduceOnly !== true ? "place" : "cancel";
 };

@@ -73,10 +73,10 @@ export class Positions {
 
   /** Books what an order has executed since it was last looked at; `owner` is its strategy, empty while that is not known. */
   take(order: TrackedOrder, owner: string, now = executionOf(order, this.#source)): FillBody | undefined {
-    const { clOrdId, spec, wish } = order;
-    const isRecovered = wish === undefined && !this.#seen.has(clOrdId);
+    const { clOrdId, spec, wanted } = order;
+    const isRecovered = wanted === undefined && !this.#seen.has(clOrdId);
     if (owner === "" || this.#over.has(clOrdId)) return undefined;
-    if (wish === undefined) this.#seen.add(clOrdId);
+    if (wanted === undefined) this.#seen.add(clOrdId);
     if (!now.isAny && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
       if (this.#seen.size > 0 && overIn[order.phase]) this.#seen.delete(clOrdId);
       return undefined;

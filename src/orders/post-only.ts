@@ -83,11 +83,11 @@ export class PostOnlyOrders {
   }
 
   /** The slot may not place this yet; it is considered again when it may. */
-  holds(slot: Slot, wish: WantedOrder): boolean {
-    if (wish.ordType !== "post_only") return false;
+  holds(slot: Slot, wanted: WantedOrder): boolean {
+    if (wanted.ordType !== "post_only") return false;
     return (
-      (this.#series.size > 0 && isSentAsIs(wish) && this.#isSlow(slot)) ||
-      (!isSentAsIs(wish) && this.#isOutside(slot, wish))
+      (this.#series.size > 0 && isSentAsIs(wanted) && this.#isSlow(slot)) ||
+      (!isSentAsIs(wanted) && this.#isOutside(slot, wanted))
     );
   }
 
@@ -97,7 +97,7 @@ export class PostOnlyOrders {
     const slots = this.#waiting.get(instId);
     if (slots === undefined) return;
     this.#waiting.delete(instId);
-    for (const slot of slots) if (slot.wish !== undefined) this.#consider(slot);
+    for (const slot of slots) if (slot.wanted !== undefined) this.#consider(slot);
   }
 
   forget(slot: Slot): void {
@@ -108,7 +108,7 @@ export class PostOnlyOrders {
     const { clock, contract, journal } = this.#options;
     if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true)
       return;
-    if (!isSentAsIs(order.wish)) return;
+    if (!isSentAsIs(order.wanted)) return;
     const key = keyOf(order);
     const known = this.#series.get(key);
     const count = (known?.count ?? 0) + 1;
@@ -165,6 +165,7 @@ export class PostOnlyOrders {
 }
 
 /** The order is sent although it may take. */
-const isSentAsIs = (wish: WantedOrder | undefined): boolean => wish?.cross === undefined || wish.cross === "reject";
+const isSentAsIs = (wanted: WantedOrder | undefined): boolean =>
+  wanted?.cross === undefined || wanted.cross === "reject";
 
 const keyOf = ({ strategy, slot }: Pick<TrackedOrder, "strategy" | "slot">): string => `${strategy}\n${slot}`;

@@ -13,7 +13,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
-import { sameWish, type WantedOrder } from "./wanted-order.ts";
+import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 export interface Refusal {
   readonly strategy: string;
@@ -34,7 +34,7 @@ interface RefusalsOptions {
 interface RefusalsOwner {
   consider(slot: Slot): void;
   /** A wanted order was refused for a reason that is news. */
-  refused(slot: Slot, wish: WantedOrder, reason: string): void;
+  refused(slot: Slot, wanted: WantedOrder, reason: string): void;
 }
 
 const unknownMs = 60_000;
@@ -52,7 +52,7 @@ export class Refusals {
   readonly #owner: RefusalsOwner;
   readonly #crowded = new Set<Slot>();
   readonly crowded: { readonly size: number } = this.#crowded;
-  readonly #told = new WeakMap<Slot, { readonly wish: WantedOrder; readonly reason: string; readonly at: number }>();
+  readonly #told = new WeakMap<Slot, { readonly wanted: WantedOrder; readonly reason: string; readonly at: number }>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
   /** Slots that wait for a first quote, and until when. */
@@ -67,10 +67,10 @@ export class Refusals {
     this.#owner = owner;
   }
 
-  refuse(slot: Slot, wish: WantedOrder, { reason, crowded, isGeneral, isUnquoted }: Exclude<Ruling, Approval>): void {
+  refuse(slot: Slot, wanted: WantedOrder, { reason, crowded, isGeneral, isUnquoted }: Exclude<Ruling, Approval>): void {
     if (crowded === true) this.#crowded.add(slot);
-    if (sameWish(wish, slot.settled)) return;
-    slot.settled = wish;
+    if (sameWanted(wanted, slot.settled)) return;
+    slot.settled = wanted;
     slot.refused = true;
     this.#lifecycle.dropSpare(slot);
     // Looked at again and refused for the same reason: that is no news.
@@ -79,17 +79,18 @@ export class Refusals {
     const before = this.#told.get(slot);
     const now = this.#options.clock.now();
     const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
-    const known = before?.reason === reason && (isRecent || (this.#retried === slot && sameWish(wish, before.wish)));
-    this.#told.set(slot, { wish, reason, at: known ? before.at : now });
+    const known =
+      before?.reason === reason && (isRecent || (this.#retried === slot && sameWanted(wanted, before.wanted)));
+    this.#told.set(slot, { wanted, reason, at: known ? before.at : now });
     if (known) {
-      if (slot.reserved) this.#noteUnknown(wish.instId);
+      if (slot.reserved) this.#noteUnknown(wanted.instId);
       return;
     }
     const { strategy, name } = slot;
     this.note({ strategy, slot: name, reason });
     this.refusals$.next({ strategy, slot: name, reason });
-    this.#owner.refused(slot, wish, reason);
-    this.#noteUnknown(wish.instId);
+    this.#owner.refused(slot, wanted, reason);
+    this.#noteUnknown(wanted.instId);
   }
 
   /** In the journal, also of what never had a slot. */
@@ -143,7 +144,7 @@ export class Refusals {
     const until = now + firstQuoteMs;
     this.#unquoted.set(slot, until);
     clock.setTimer(until, () => {
-      if (!this.#closed && this.#unquoted.get(slot) === until && slot.refused && slot.wish !== undefined)
+      if (!this.#closed && this.#unquoted.get(slot) === until && slot.refused && slot.wanted !== undefined)
         this.retry(slot);
     });
     return true;
@@ -156,7 +157,7 @@ export class Refusals {
     this.#waiting.add(slot);
     clock.setTimer(clock.now() + reservedMs, () => {
       this.#waiting.delete(slot);
-      if (!this.#closed && slot.refused && slot.wish !== undefined) this.retry(slot);
+      if (!this.#closed && slot.refused && slot.wanted !== undefined) this.retry(slot);
     });
   }
 

@@ -16,7 +16,7 @@ import { canRest } from "./wanted-order.ts";
 
 /** How an order ended. Quantities are decimal text in base currency. */
 interface Ending {
-  readonly order: Pick<TrackedOrder, "phase" | "spec" | "wish" | "qty" | "wantedQty" | "nets">;
+  readonly order: Pick<TrackedOrder, "phase" | "spec" | "wanted" | "qty" | "wantedQty" | "nets">;
   readonly filledQty: string;
   readonly instrument: Pick<InstrumentRecord, "lotSize" | "minSize">;
   /** The service counts sizes in quote currency. */
@@ -46,11 +46,11 @@ const lesser = (a: string, b: string): string => (compare(a, b) <= 0 ? a : b);
 
 export const remainderOf = (ending: Ending): Remainder => {
   const { order, filledQty, instrument, inQuote } = ending;
-  const { phase, spec, wish, qty, wantedQty, nets } = order;
-  if (wish === undefined || qty === "") return none;
+  const { phase, spec, wanted, qty, wantedQty, nets } = order;
+  if (wanted === undefined || qty === "") return none;
   if (qty === filledQty && !spec.reduceOnly) return none;
   const left = sub(qty, filledQty);
-  const byQty = wish.qty !== undefined;
+  const byQty = wanted.qty !== undefined;
   if (spec.reduceOnly) {
     const isCut = wantedQty !== "" && compare(qty, wantedQty) < 0;
     const isFollowed = phase !== "filled" || byQty || isCut || nets;

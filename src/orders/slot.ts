@@ -10,7 +10,7 @@ import type { WantedOrder } from "./wanted-order.ts";
 /** What is left of a slot's wanted order, and when it may be placed. */
 export interface Rest {
   /** The wanted order that it is left of. */
-  readonly wish: WantedOrder | undefined;
+  readonly wanted: WantedOrder | undefined;
   readonly kind: "rest" | "exit";
   /** Base quantity; empty while nothing was sent and all of it is left. */
   qty: string;
@@ -52,7 +52,7 @@ export class Slot {
   readonly closing: boolean;
   /** Reserved, and for a stop whose own slot is taken by an order that cannot be canceled: it does not wait for that cancel. */
   readonly isLate: boolean;
-  wish: WantedOrder | undefined = undefined;
+  wanted: WantedOrder | undefined = undefined;
   order: TrackedOrder | undefined = undefined;
   queued: QueuedPlacement | undefined = undefined;
   /** The wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever since. */

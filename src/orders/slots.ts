@@ -13,7 +13,7 @@ import { isConcluded } from "./plan.ts";
 import { checkNames, Slot, type SlotKind } from "./slot.ts";
 import { hasExecuted, isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
 import { UnclaimedOrders } from "./unclaimed-orders.ts";
-import { type OrderSpec, sameWish, type WantedOrder } from "./wanted-order.ts";
+import { type OrderSpec, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 const slotsMax = 1_000;
 
@@ -50,41 +50,41 @@ export class Slots {
   }
 
   /** Takes a set that asks for nothing to be done now; false, with nothing changed, when there is something to do. */
-  renew(strategy: string, wanted: readonly WantedOrder[]): boolean {
+  renew(strategy: string, orders: readonly WantedOrder[]): boolean {
     const known = this.#declared.get(strategy);
-    if (known?.length !== wanted.length) return false;
-    for (let index = 0; index < wanted.length; index++) {
+    if (known?.length !== orders.length) return false;
+    for (let index = 0; index < orders.length; index++) {
       const slot = known[index] as Slot;
-      const wish = wanted[index] as WantedOrder;
-      if (slot.name !== wish.slot || !mayWait(slot, wish)) return false;
+      const wanted = orders[index] as WantedOrder;
+      if (slot.name !== wanted.slot || !mayWait(slot, wanted)) return false;
     }
-    for (let index = 0; index < wanted.length; index++) takeNote(known[index] as Slot, wanted[index] as WantedOrder);
+    for (let index = 0; index < orders.length; index++) takeNote(known[index] as Slot, orders[index] as WantedOrder);
     return true;
   }
 
   /** The slots whose wanted order appeared, changed or disappeared. */
-  replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[] {
+  replace(strategy: string, orders: readonly WantedOrder[]): readonly Slot[] {
     const slots = this.#byStrategy.get(strategy) ?? this.#slotsOf(strategy);
-    if (wanted.length > 1) checkNames(strategy, wanted);
+    if (orders.length > 1) checkNames(strategy, orders);
     const round = ++this.#rounds;
-    // Of their size from the start: one that grows makes room for many.
-    const changed = new Array<Slot>(wanted.length);
+    // Allocated at full size, because growing the array would copy it.
+    const changed = new Array<Slot>(orders.length);
     let changes = 0;
-    const set = new Array<Slot>(wanted.length);
+    const set = new Array<Slot>(orders.length);
     this.#declared.set(strategy, undefined);
-    for (let index = 0; index < wanted.length; index++) {
-      const wish = wanted[index] as WantedOrder;
-      const slot = slots.get(wish.slot) ?? this.#create(strategy, wish.slot, "declared");
+    for (let index = 0; index < orders.length; index++) {
+      const wanted = orders[index] as WantedOrder;
+      const slot = slots.get(wanted.slot) ?? this.#create(strategy, wanted.slot, "declared");
       if (slot.byHand) {
         const by = slot.reserved ? "an order that closes a protected position" : "an order placed by hand";
-        const text = `${strategy}: the slot "${wish.slot}" is in use by ${by}. Give the wanted order another slot.`;
+        const text = `${strategy}: the slot "${wanted.slot}" is in use by ${by}. Give the wanted order another slot.`;
         throw new SluiceError("ORDER_REFUSED", text);
       }
-      const before = slot.wish;
-      slot.wish = Object.freeze(wish);
+      const before = slot.wanted;
+      slot.wanted = Object.freeze(wanted);
       slot.round = round;
       set[index] = slot;
-      if (before !== undefined && sameWish(before, wish)) continue;
+      if (before !== undefined && sameWanted(before, wanted)) continue;
       // What came to its end is new when something else was wanted in between.
       if (before !== undefined) slot.settled = undefined;
       changed[changes++] = slot;
@@ -93,8 +93,8 @@ export class Slots {
     this.#declared.set(strategy, set);
     if (slots.size === set.length) return changed;
     for (const slot of slots.values()) {
-      if (slot.byHand || slot.wish === undefined || slot.round === round) continue;
-      slot.wish = undefined;
+      if (slot.byHand || slot.wanted === undefined || slot.round === round) continue;
+      slot.wanted = undefined;
       // Wanted again later, it is a new wanted order.
       slot.settled = undefined;
       changed.push(slot);
@@ -103,16 +103,16 @@ export class Slots {
   }
 
   /** The slot of an order by hand; undefined when there is nothing to withdraw, a reason when the name is taken. */
-  put(strategy: string, name: string, wish: WantedOrder | undefined): Slot | string | undefined {
+  put(strategy: string, name: string, wanted: WantedOrder | undefined): Slot | string | undefined {
     const known = this.#slotsOf(strategy).get(name);
-    if (wish === undefined) {
+    if (wanted === undefined) {
       if (known === undefined || !known.byHand || known.reserved) return undefined;
-      known.wish = undefined;
+      known.wanted = undefined;
       return known;
     }
     if (
       known !== undefined &&
-      (!known.byHand || known.reserved || known.wish !== undefined || known.order !== undefined)
+      (!known.byHand || known.reserved || known.wanted !== undefined || known.order !== undefined)
     ) {
       const by = known.reserved
         ? "an order that closes a protected position"
@@ -122,7 +122,7 @@ export class Slots {
       return `the slot "${name}" is in use by ${by}; choose another or leave it out`;
     }
     const slot = known ?? this.#create(strategy, name, "byHand");
-    slot.wish = Object.freeze(wish);
+    slot.wanted = Object.freeze(wanted);
     return slot;
   }
 
@@ -147,9 +147,9 @@ export class Slots {
   }
 
   /** `qty`: base quantity the order should execute; empty where it is not known. */
-  open(slot: Slot, wish: WantedOrder, spec: OrderSpec, qty: string, now: number): TrackedOrder {
+  open(slot: Slot, wanted: WantedOrder, spec: OrderSpec, qty: string, now: number): TrackedOrder {
     const clOrdId = slot.spare?.clOrdId ?? this.#ids.of(slot.hash, this.#generation.next());
-    const order = newOrder(slot.strategy, slot.name, clOrdId, wish, spec, now);
+    const order = newOrder(slot.strategy, slot.name, clOrdId, wanted, spec, now);
     order.qty = qty;
     slot.spare = undefined;
     slot.order = order;
@@ -257,7 +257,7 @@ export class Slots {
   }
 
   dropIfIdle(slot: Slot): void {
-    if (slot.wish !== undefined || slot.order !== undefined || slot.queued !== undefined) return;
+    if (slot.wanted !== undefined || slot.order !== undefined || slot.queued !== undefined) return;
     this.#slotsOf(slot.strategy).delete(slot.name);
     if (this.#byHash.get(slot.hash) === slot) this.#byHash.delete(slot.hash);
   }

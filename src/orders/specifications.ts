@@ -8,7 +8,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { TriggerPrices } from "./protection/price-triggers.ts";
-import { specifyWish } from "./risk/pre-trade-checks.ts";
+import { specifyListed } from "./risk/pre-trade-checks.ts";
 import type { Specified, WantedOrder } from "./wanted-order.ts";
 
 interface SpecificationsOptions {
@@ -33,24 +33,24 @@ export class Specifications {
   }
 
   /** For the comparison with a resting order; remembered, because what differs is placed once that order is canceled. */
-  readonly compare = (wish: WantedOrder): Specified => {
+  readonly compare = (wanted: WantedOrder): Specified => {
     const { instruments, contract } = this.#options;
     const listed = instruments();
-    const marketPx = this.marketPxFor(wish);
-    const known = this.known(wish, listed.get(wish.instId), marketPx);
+    const marketPx = this.marketPxFor(wanted);
+    const known = this.known(wanted, listed.get(wanted.instId), marketPx);
     if (known !== undefined) return known;
-    const specified = specifyWish(wish, listed, contract, marketPx);
-    this.#compared.set(wish, { instrument: listed.get(wish.instId), marketPx, specified });
+    const specified = specifyListed(wanted, listed, contract, marketPx);
+    this.#compared.set(wanted, { instrument: listed.get(wanted.instId), marketPx, specified });
     return specified;
   };
 
   /** What a comparison found, if it still holds. */
   known(
-    wish: WantedOrder,
+    wanted: WantedOrder,
     instrument: InstrumentRecord | undefined,
     marketPx: string | undefined,
   ): Specified | undefined {
-    const compared = this.#compared.get(wish);
+    const compared = this.#compared.get(wanted);
     const holds =
       compared !== undefined &&
       instrument !== undefined &&

@@ -16,7 +16,7 @@ export interface Amendment {
   readonly spec: OrderSpec;
   /** Base quantity. */
   readonly qty: string;
-  readonly wish: WantedOrder;
+  readonly wanted: WantedOrder;
   /** It left: the service may have made the change. */
   sent: boolean;
 }
@@ -28,7 +28,7 @@ export interface TrackedOrder {
   readonly clOrdId: string;
   /** What it is at the service; another one once a change of it is known to have been made. */
   spec: OrderSpec;
-  wish: WantedOrder | undefined;
+  wanted: WantedOrder | undefined;
   /** A change of it that waits, is under way or is in doubt (amendment.ts). */
   amendment: Amendment | undefined;
   /** A change that was given up and may have been made all the same. */
@@ -130,8 +130,8 @@ const takeChange = (order: TrackedOrder, { px, sz }: OrderRecord): boolean => {
   }
   if (amendment?.sent !== true || !equal(px === "" ? "0" : px, amendment.spec.px) || !equal(sz, amendment.spec.sz))
     return false;
-  const { spec, qty, wish } = amendment;
-  Object.assign(order, { spec, qty, wish, serves: wish, amendment: undefined, doubted: undefined });
+  const { spec, qty, wanted } = amendment;
+  Object.assign(order, { spec, qty, wanted, serves: wanted, amendment: undefined, doubted: undefined });
   order.revision++;
   return true;
 };
@@ -141,7 +141,7 @@ export const newOrder = (
   strategy: string,
   slot: string,
   clOrdId: string,
-  wish: WantedOrder | undefined,
+  wanted: WantedOrder | undefined,
   spec: OrderSpec,
   now: number,
 ): TrackedOrder => ({
@@ -149,7 +149,7 @@ export const newOrder = (
   slot,
   clOrdId,
   spec,
-  wish,
+  wanted,
   amendment: undefined,
   doubted: undefined,
   isFixed: false,
@@ -158,7 +158,7 @@ export const newOrder = (
   wantedQty: "",
   nets: false,
   goesOn: false,
-  serves: wish,
+  serves: wanted,
   sentAt: now,
   ordId: "",
   phase: "planned",

@@ -28,8 +28,8 @@ const isCanceling = ({ phase }: TrackedOrder): boolean => phase === "canceling";
 const exitLooksMax = 2;
 
 /** What a stop covers, and what an exit may still close, depends on these. */
-const isUrgent = ({ wish, spec }: TrackedOrder): boolean =>
-  wish?.protect !== undefined || wish?.reduceOnly === true || spec.reduceOnly === true;
+const isUrgent = ({ wanted, spec }: TrackedOrder): boolean =>
+  wanted?.protect !== undefined || wanted?.reduceOnly === true || spec.reduceOnly === true;
 
 /** Whoever wants it canceled spends the reserve for exits on it. */
 const isExitOf = ({ cancelClass }: TrackedOrder): boolean => cancelClass === "cancel" || cancelClass === "emergency";

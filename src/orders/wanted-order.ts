@@ -116,7 +116,7 @@ export type Specified = { readonly ok: true; readonly spec: OrderSpec; readonly 
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
 /** A text that two wanted orders share exactly where they are the same, to gather them by. */
-export const wishMark = (wish: WantedOrder): string => {
+export const wantedMark = (wanted: WantedOrder): string => {
   const {
     instId,
     side,
@@ -128,13 +128,13 @@ export const wishMark = (wish: WantedOrder): string => {
     reduceOnly,
     round = "",
     cross,
-  } = wish;
+  } = wanted;
   const crossing = cross === undefined || cross === "reject" ? "" : `|${cross}`;
   return `${instId}|${side}|${ordType}|${px}|${qty}|${notional}|${sz}|${reduceOnly === true ? "r" : ""}|${round}${crossing}`;
 };
 
 /** Whether two wanted orders ask for the same; what else they say, such as a tag, makes no other order of them. */
-export const sameWish = (a: WantedOrder | undefined, b: WantedOrder | undefined): boolean =>
+export const sameWanted = (a: WantedOrder | undefined, b: WantedOrder | undefined): boolean =>
   a === b ||
   (a !== undefined &&
     b !== undefined &&
@@ -167,37 +167,37 @@ const amounts = ["px", "qty", "notional", "sz"] as const;
 
 /** `marketPx` is the best price of the other side; it is needed only to convert sizes of market orders and to rest at the touch. */
 export const specify = (
-  wish: WantedOrder,
+  wanted: WantedOrder,
   instrument: InstrumentRecord,
   profile: Profile,
   marketPx: string | undefined,
   /** A market order that is sized by an amount stays below its quantity rather than above it. */
   isBounded = false,
 ): Specified => {
-  const { instId, side, ordType = "limit", reduceOnly = false } = wish;
+  const { instId, side, ordType = "limit", reduceOnly = false } = wanted;
   for (let index = 0; index < amounts.length; index++) {
     const name = amounts[index] as (typeof amounts)[number];
-    const value: unknown = wish[name];
+    const value: unknown = wanted[name];
     // One reading tells both of nearly every amount.
     if (value === undefined || digitsOf(value as string) > 0) continue;
     if (!isDecimal(value)) return no(`${name} ${JSON.stringify(value)} is not decimal text`);
     if (!isPositive(value)) return no(`${name} ${value} is not positive`);
   }
-  if (wish.keepWithin !== undefined && !isDecimal(wish.keepWithin))
-    return no(`keepWithin ${JSON.stringify(wish.keepWithin)} is not decimal text`);
-  if (ordType !== "market" && wish.px === undefined) return no(`a ${ordType} order needs px`);
-  if (wish.cross !== undefined && ordType !== "post_only")
+  if (wanted.keepWithin !== undefined && !isDecimal(wanted.keepWithin))
+    return no(`keepWithin ${JSON.stringify(wanted.keepWithin)} is not decimal text`);
+  if (ordType !== "market" && wanted.px === undefined) return no(`a ${ordType} order needs px`);
+  if (wanted.cross !== undefined && ordType !== "post_only")
     return no(`cross is for post_only orders, not for ${ordType}`);
   const asked =
-    ordType === "market" || wish.px === undefined
+    ordType === "market" || wanted.px === undefined
       ? ""
-      : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
-  const isMoved = wish.cross === "touch" && marketPx !== undefined && takes(side, asked, marketPx);
+      : toStep(wanted.px, instrument.tickSize, side === "buy" ? "down" : "up");
+  const isMoved = wanted.cross === "touch" && marketPx !== undefined && takes(side, asked, marketPx);
   const px = isMoved ? behind(side, marketPx, instrument.tickSize) : asked;
   if (isMoved && !isPositive(px)) return no(`no price of ${instId} below ${marketPx} is left to rest at`);
-  if (px !== "" && !isPositive(px)) return no(`px ${wish.px} is below one tick of ${instrument.tickSize}`);
+  if (px !== "" && !isPositive(px)) return no(`px ${wanted.px} is below one tick of ${instrument.tickSize}`);
   const sizing = ordType !== "market" ? "priced" : isBounded ? "bounded" : "aimed";
-  const sized = sizeOf(wish, instrument, profile, px === "" ? marketPx : px, sizing);
+  const sized = sizeOf(wanted, instrument, profile, px === "" ? marketPx : px, sizing);
   if (!sized.ok) return sized;
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
 };
@@ -272,34 +272,34 @@ const lotsOf = (size: string, { lotSize, minSize }: InstrumentRecord, instId: st
 };
 
 const sizeOf = (
-  wish: WantedOrder,
+  wanted: WantedOrder,
   instrument: InstrumentRecord,
   profile: Profile,
   px: string | undefined,
   sizing: Sizing,
 ): Sized => {
   const given =
-    (wish.qty === undefined ? 0 : 1) + (wish.notional === undefined ? 0 : 1) + (wish.sz === undefined ? 0 : 1);
-  if (given !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${sizesOf(wish)}` };
-  const unit = profile.order.szUnit[instTypeOf(wish.instId)];
+    (wanted.qty === undefined ? 0 : 1) + (wanted.notional === undefined ? 0 : 1) + (wanted.sz === undefined ? 0 : 1);
+  if (given !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${sizesOf(wanted)}` };
+  const unit = profile.order.szUnit[instTypeOf(wanted.instId)];
   const { lotSize } = instrument;
   const contract = instrument.contractValue ?? "1";
   if (px === undefined) {
     // Only a market order without any quote comes here: what needs no price can still be said.
-    if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: "" };
-    if (wish.notional !== undefined && unit === "quote_notional")
-      return { ok: true, sz: plain(wish.notional), baseQty: "" };
-    if (wish.qty !== undefined && unit === "base")
-      return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
-    return { ok: false, ...unquoted(wish.instId, "turn the size into the service's unit") };
+    if (wanted.sz !== undefined) return { ok: true, sz: plain(wanted.sz), baseQty: "" };
+    if (wanted.notional !== undefined && unit === "quote_notional")
+      return { ok: true, sz: plain(wanted.notional), baseQty: "" };
+    if (wanted.qty !== undefined && unit === "base")
+      return { ok: true, sz: toStep(wanted.qty, lotSize, "down"), baseQty: wanted.qty };
+    return { ok: false, ...unquoted(wanted.instId, "turn the size into the service's unit") };
   }
-  const { qty, refused } = lotsOf(wish.qty ?? baseOf(wish, unit, px, contract), instrument, wish.instId);
+  const { qty, refused } = lotsOf(wanted.qty ?? baseOf(wanted, unit, px, contract), instrument, wanted.instId);
   if (refused !== "") return { ok: false, reason: refused };
-  if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: qty };
+  if (wanted.sz !== undefined) return { ok: true, sz: plain(wanted.sz), baseQty: qty };
   switch (unit) {
     case "quote_notional":
-      // An amount of quote is passed on as wished; a quantity becomes the exact amount it costs.
-      if (wish.notional !== undefined) return { ok: true, sz: plain(wish.notional), baseQty: qty };
+      // An amount of quote is passed on as wanted; a quantity becomes the exact amount it costs.
+      if (wanted.notional !== undefined) return { ok: true, sz: plain(wanted.notional), baseQty: qty };
       return { ok: true, sz: amountsOf[sizing](qty, lotSize, px), baseQty: qty };
     case "base":
       return { ok: true, sz: qty, baseQty: qty };
@@ -311,16 +311,16 @@ const sizeOf = (
   }
 };
 
-const sizesOf = (wish: WantedOrder): string =>
-  (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined).join(" and ") || "none";
+const sizesOf = (wanted: WantedOrder): string =>
+  (["qty", "notional", "sz"] as const).filter((name) => wanted[name] !== undefined).join(" and ") || "none";
 
 const baseOf = (
-  wish: WantedOrder,
+  wanted: WantedOrder,
   unit: "quote_notional" | "base" | "contracts",
   px: string,
   contract: string,
 ): string => {
-  if (wish.notional !== undefined) return div(wish.notional, px, quotePlaces);
-  const sz = wish.sz as string;
+  if (wanted.notional !== undefined) return div(wanted.notional, px, quotePlaces);
+  const sz = wanted.sz as string;
   return unit === "base" ? sz : unit === "contracts" ? mul(sz, contract) : div(sz, px, quotePlaces);
 };

@@ -12,8 +12,8 @@ import { ready, swap } from "../support/harness/orders.ts";
 
 const sized = (qty: string, lotSize: string, px: string): string => {
   const { profile } = createContract();
-  const wish: WantedOrder = { slot: "m", instId: swap, side: "buy", ordType: "market", qty };
-  const result = specify(wish, { instId: swap, tickSize: "0.1", lotSize }, profile, px);
+  const wanted: WantedOrder = { slot: "m", instId: swap, side: "buy", ordType: "market", qty };
+  const result = specify(wanted, { instId: swap, tickSize: "0.1", lotSize }, profile, px);
   if (!result.ok) throw new Error(result.reason);
   return result.spec.sz;
 };

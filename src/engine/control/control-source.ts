@@ -101,7 +101,7 @@ export interface ControlSource {
   snapshot(): ControlUpdate;
   /** Updates from here on. */
   readonly updates$: Observable<ControlUpdate>;
-  /** Events of one order from wish to record; none where the order is not known. */
+  /** Events of one order from wanted order to record; none where the order is not known. */
   story(clOrdId: string): readonly Event[] | Promise<readonly Event[]>;
   /** `by`: who asks, for the journal. */
   act(action: ControlAction, by: string): Promise<ControlResult>;

@@ -17,7 +17,7 @@ import type { Protection } from "./protection.ts";
 export class ClosingOrder {
   readonly #protection: Protection;
   readonly #slots: Slots;
-  #wish: WantedOrder | undefined;
+  #wanted: WantedOrder | undefined;
   /** What is left of the wanted quantity. */
   #left = "0";
   #round = 0;
@@ -36,7 +36,7 @@ export class ClosingOrder {
   /** An order of the slot that is not what is wanted now, and not over. */
   get obstacle(): TrackedOrder | undefined {
     const order = this.slot?.order;
-    return order === undefined || isOver(order) || order.spec.ordType === this.#wish?.ordType ? undefined : order;
+    return order === undefined || isOver(order) || order.spec.ordType === this.#wanted?.ordType ? undefined : order;
   }
 
   /** Uses the second slot from here on. The first one that has to be considered is returned. */
@@ -58,12 +58,12 @@ export class ClosingOrder {
   }
 
   /** An order of the slot has ended, and the slot is considered next: what it asks for then is what is left. */
-  ended({ phase, wish, cancelClass, cancelSent, mayBeCut }: TrackedOrder, slotName: string): void {
+  ended({ phase, wanted, cancelClass, cancelSent, mayBeCut }: TrackedOrder, slotName: string): void {
     if (slotName !== this.#slotName) return;
     const { slot } = this;
     const isOurs = cancelClass !== undefined || cancelSent || mayBeCut;
-    const isAsked = wish === undefined || ((phase === "canceled" || phase === "absent") && isOurs);
-    if (slot?.wish !== undefined && isAsked) this.#ask(slot, slot.wish.ordType, slot.wish.px);
+    const isAsked = wanted === undefined || ((phase === "canceled" || phase === "absent") && isOurs);
+    if (slot?.wanted !== undefined && isAsked) this.#ask(slot, slot.wanted.ordType, slot.wanted.px);
   }
 
   /** At the market, resting at a price, or not at all; the slot that has to be considered, if any. */
@@ -76,7 +76,10 @@ export class ClosingOrder {
     }
     const slot = this.slot ?? this.#reserve();
     const isSame =
-      slot.wish !== undefined && slot.wish === this.#wish && this.#wish.ordType === kind && this.#wish.px === px;
+      slot.wanted !== undefined &&
+      slot.wanted === this.#wanted &&
+      this.#wanted.ordType === kind &&
+      this.#wanted.px === px;
     if (isSame && equal(this.#left, qty)) return undefined;
     // An order at the market is on its way: what has come meanwhile is closed by the next one.
     if (isSame && kind === "market" && slot.order !== undefined && !isOver(slot.order)) return undefined;
@@ -92,17 +95,17 @@ export class ClosingOrder {
 
   #withdraw(): Slot | undefined {
     const { slot } = this;
-    this.#wish = undefined;
+    this.#wanted = undefined;
     this.#left = "0";
-    if (slot?.wish === undefined) return undefined;
-    slot.wish = undefined;
+    if (slot?.wanted === undefined) return undefined;
+    slot.wanted = undefined;
     slot.settled = undefined;
     return slot;
   }
 
   #ask(slot: Slot, ordType: WantedOrder["ordType"], px: string | undefined): void {
     const { name, side, qty } = this.#protection;
-    const wish: WantedOrder = {
+    const wanted: WantedOrder = {
       slot: slot.name,
       instId: name.instId,
       side,
@@ -112,9 +115,9 @@ export class ClosingOrder {
       reduceOnly: true,
       round: ++this.#round,
     };
-    this.#wish = wish;
+    this.#wanted = wanted;
     this.#left = qty;
-    slot.wish = isPositive(qty) ? wish : undefined;
+    slot.wanted = isPositive(qty) ? wanted : undefined;
     slot.settled = undefined;
   }
 }

@@ -13,7 +13,7 @@ import type { ProtectionRecord } from "../../journal/protection-records.ts";
 import { leastQty } from "../exit-size.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
-import { sameWish, type WantedOrder } from "../wanted-order.ts";
+import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import { ClosingOrder } from "./closing-order.ts";
 import type { HeldExit } from "./price-triggers.ts";
 import { isEmpty, type Protect, sameProtect } from "./protect.ts";
@@ -79,9 +79,9 @@ export class HeldProtection {
   }
 
   /** Its entry is wanted so. Once triggered it does not count until something else is wanted. */
-  withdraws(wish: WantedOrder): boolean {
-    this.#withdrawn ??= wish;
-    return sameWish(this.#withdrawn, wish);
+  withdraws(wanted: WantedOrder): boolean {
+    this.#withdrawn ??= wanted;
+    return sameWanted(this.#withdrawn, wanted);
   }
 
   /** Tells what has changed. True while it waits for prices. */

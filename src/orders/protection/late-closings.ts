@@ -17,7 +17,7 @@ interface LateClosingsOwner {
   consider(slot: Slot): void;
   isStopped(strategy: string): boolean;
   isBounded(strategy: string, instId: string, side: Side): boolean;
-  isLate(slot: Slot, wish: WantedOrder, reason: string): void;
+  isLate(slot: Slot, wanted: WantedOrder, reason: string): void;
 }
 
 const waitMs = 5_000;
@@ -65,7 +65,7 @@ export class LateClosings {
     }
     const { slot } = closing;
     const reason = isObstructed ? `the take-profit that rests has not been canceled for ${seconds}` : problemOf(slot);
-    if (slot?.wish !== undefined && reason !== undefined) this.#owner.isLate(slot, slot.wish, reason);
+    if (slot?.wanted !== undefined && reason !== undefined) this.#owner.isLate(slot, slot.wanted, reason);
   }
 }
 

@@ -15,7 +15,7 @@ import { stoppedWords } from "../risk/trading-mode.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
-import { sameWish, type WantedOrder } from "../wanted-order.ts";
+import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import { fitCoverage } from "./covered-part.ts";
 import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
 import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
@@ -38,7 +38,7 @@ interface ProtectionsOwner {
   /** Two exits of the strategy at a time cannot reduce more than it holds. */
   isBounded(strategy: string, instId: string, side: Side): boolean;
   /** The closing order is not in force after some time. */
-  isLate(slot: Slot, wish: WantedOrder, reason: string): void;
+  isLate(slot: Slot, wanted: WantedOrder, reason: string): void;
 }
 
 type Name = Protection["name"];
@@ -93,8 +93,8 @@ export class Protections {
     if (held === undefined && positions.length === 0) return;
     for (const one of held ?? []) {
       const { scope, name, instId } = one.protection.name;
-      const isEntry = (wish: WantedOrder): boolean =>
-        wish.slot === name && wish.instId === instId && exitOf(wish.side) === one.protection.side;
+      const isEntry = (wanted: WantedOrder): boolean =>
+        wanted.slot === name && wanted.instId === instId && exitOf(wanted.side) === one.protection.side;
       const now = scope === "order" ? wanted.find(isEntry) : positions.find((position) => nameOf(position) === name);
       if (now?.protect !== undefined) one.replace(now.protect);
       else if (scope === "position" && !one.protection.inherited) one.replace({});
@@ -115,8 +115,8 @@ export class Protections {
   }
 
   /** The order's wanted order is protected; of an order found at the service that is the present one of its slot. */
-  isWantedFor({ wish, strategy, slot }: TrackedOrder): boolean {
-    return (wish ?? this.#slots.find(strategy, slot)?.wish)?.protect !== undefined;
+  isWantedFor({ wanted, strategy, slot }: TrackedOrder): boolean {
+    return (wanted ?? this.#slots.find(strategy, slot)?.wanted)?.protect !== undefined;
   }
 
   /** An order has executed more, or has ended. Call it when the position is booked, before the change is recorded. */
@@ -164,13 +164,13 @@ export class Protections {
   }
 
   /** The slot's wanted order does not count now: what it bought was closed, or another order is closing what it would reduce. */
-  withdraws({ strategy, name, reserved, wish }: Slot): boolean {
-    if (this.#held.size === 0 || reserved || wish === undefined) return false;
-    return this.#of(strategy, wish.instId).some((one) => {
+  withdraws({ strategy, name, reserved, wanted }: Slot): boolean {
+    if (this.#held.size === 0 || reserved || wanted === undefined) return false;
+    return this.#of(strategy, wanted.instId).some((one) => {
       const { hit, side, qty, name: of } = one.protection;
       if (hit === undefined) return false;
-      if (wish.reduceOnly === true) return wish.side === side && isPositive(qty);
-      return of.scope === "order" && of.name === name && one.withdraws(wish);
+      if (wanted.reduceOnly === true) return wanted.side === side && isPositive(qty);
+      return of.scope === "order" && of.name === name && one.withdraws(wanted);
     });
   }
 
@@ -282,7 +282,7 @@ export class Protections {
   }
 
   /** The protection of what an entry buys, made with its first fill. */
-  #entryOf({ clOrdId, wish, slot, spec }: TrackedOrder, strategy: string): HeldProtection | undefined {
+  #entryOf({ clOrdId, wanted, slot, spec }: TrackedOrder, strategy: string): HeldProtection | undefined {
     const planned = this.#planned.get(clOrdId);
     const name = planned?.slot ?? slot;
     const side = exitOf(spec.side);
@@ -291,9 +291,9 @@ export class Protections {
       ({ protection: one }) => one.name.scope === "order" && one.name.name === name && one.side === side,
     );
     if (known !== undefined) return known;
-    const latest = this.#slots.find(strategy, name)?.wish;
+    const latest = this.#slots.find(strategy, name)?.wanted;
     const isSame = latest?.side === spec.side && latest.instId === spec.instId;
-    const protect = (isSame ? latest.protect : undefined) ?? planned?.protect ?? wish?.protect;
+    const protect = (isSame ? latest.protect : undefined) ?? planned?.protect ?? wanted?.protect;
     if (protect === undefined || isEmpty(protect)) return undefined;
     // The framework's own names mean nothing to a later run.
     const exitSlot = this.#exitSlotOf(strategy, name.startsWith("#") ? clOrdId : name);
@@ -332,9 +332,9 @@ export class Protections {
 
   /** The strategy has an exit of its own that is not over. */
   #hasExit({ name: { strategy, instId }, side }: Protection): boolean {
-    return this.#slots.ofStrategy(strategy).some(({ reserved, wish, order, settled }) => {
-      if (reserved || wish?.reduceOnly !== true || wish.instId !== instId || wish.side !== side) return false;
-      return order === undefined ? !sameWish(wish, settled) : !isOver(order);
+    return this.#slots.ofStrategy(strategy).some(({ reserved, wanted, order, settled }) => {
+      if (reserved || wanted?.reduceOnly !== true || wanted.instId !== instId || wanted.side !== side) return false;
+      return order === undefined ? !sameWanted(wanted, settled) : !isOver(order);
     });
   }
 
@@ -347,6 +347,6 @@ export class Protections {
     one.record(true);
     // Exits of the strategy that stood back may go on.
     for (const slot of this.#slots.ofStrategy(strategy))
-      if (slot.wish?.reduceOnly === true && !slot.reserved) this.#owner.consider(slot);
+      if (slot.wanted?.reduceOnly === true && !slot.reserved) this.#owner.consider(slot);
   }
 }

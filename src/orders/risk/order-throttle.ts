@@ -53,7 +53,7 @@ export const createOrderThrottle = (
   };
   const drain = (lane: Lane): void => {
     for (const slot of lane.waiting) {
-      if (slot.wish === undefined) {
+      if (slot.wanted === undefined) {
         // Withdrawn meanwhile; whoever did that saw to it.
         lane.waiting.delete(slot);
         continue;
@@ -80,7 +80,7 @@ export const createOrderThrottle = (
   return {
     admit: (slot) => {
       const lane = laneOf(slot.strategy);
-      if (slot.wish === undefined) {
+      if (slot.wanted === undefined) {
         lane.waiting.delete(slot);
         consider(slot);
         return;

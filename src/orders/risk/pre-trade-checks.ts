@@ -32,7 +32,7 @@ export const rulesOf = (orders: Partial<RuleSet> & { readonly postOnlyPause?: un
 };
 
 interface RuleInput {
-  readonly wish: WantedOrder;
+  readonly wanted: WantedOrder;
   readonly instruments: ReadonlyMap<string, InstrumentRecord>;
   readonly contract: Contract;
   readonly rules: RuleSet;
@@ -75,35 +75,35 @@ export type Ruling =
 
 const refused = (reason: string): Extract<Ruling, { approved: false }> => ({ approved: false, reason });
 
-export const specifyWish = (
-  wish: WantedOrder,
+export const specifyListed = (
+  wanted: WantedOrder,
   instruments: ReadonlyMap<string, InstrumentRecord>,
   contract: Contract,
   marketPx: string | undefined,
   isBounded = false,
 ): Specified => {
-  const instrument = instruments.get(wish.instId);
+  const instrument = instruments.get(wanted.instId);
   if (instrument === undefined) {
     return {
       ok: false,
-      reason: `the service does not list ${wish.instId} as tradable.${didYouMean(wish.instId, [...instruments.keys()])}`,
+      reason: `the service does not list ${wanted.instId} as tradable.${didYouMean(wanted.instId, [...instruments.keys()])}`,
     };
   }
-  return specify(wish, instrument, contract.profile, marketPx, isBounded);
+  return specify(wanted, instrument, contract.profile, marketPx, isBounded);
 };
 
 export const rule = (input: RuleInput): Ruling => {
-  const { wish, contract, rules } = input;
-  const ordType = wish.ordType ?? "limit";
+  const { wanted, contract, rules } = input;
+  const ordType = wanted.ordType ?? "limit";
   if (input.refused !== undefined) return { ...refused(input.refused), isGeneral: true };
-  if (!contract.profile.order.sides.includes(wish.side))
-    return refused(`side "${wish.side}" is not one of ${contract.profile.order.sides.join(", ")}`);
+  if (!contract.profile.order.sides.includes(wanted.side))
+    return refused(`side "${wanted.side}" is not one of ${contract.profile.order.sides.join(", ")}`);
   if (!contract.profile.order.ordTypes.includes(ordType)) {
     return refused(
       `ordType "${ordType}" is not one of ${contract.profile.order.ordTypes.join(", ")}.${didYouMean(ordType, contract.profile.order.ordTypes)}`,
     );
   }
-  if (canRest(ordType) && !isCancelable(wish.instId, contract.profile) && !rules.allowUncancellable) {
+  if (canRest(ordType) && !isCancelable(wanted.instId, contract.profile) && !rules.allowUncancellable) {
     return refused(
       `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`,
     );
@@ -117,7 +117,7 @@ export const rule = (input: RuleInput): Ruling => {
     const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
     return { ...refused(reason), crowded: true };
   }
-  const specified = input.specified ?? specifyWish(wish, input.instruments, contract, input.marketPx);
+  const specified = input.specified ?? specifyListed(wanted, input.instruments, contract, input.marketPx);
   let result: Specified | SizedExit = specified;
   if (input.exit !== undefined) result = sized(input, specified);
   if (!result.ok) return { ...refused(result.reason), ...(result.isUnquoted && { isUnquoted: true }) };
@@ -131,15 +131,15 @@ export const rule = (input: RuleInput): Ruling => {
 
 /** The order, or the part of it that an exit may be now. */
 const sized = (
-  { wish, instruments, contract, marketPx, exit }: RuleInput,
+  { wanted, instruments, contract, marketPx, exit }: RuleInput,
   result: Specified,
 ): Specified | SizedExit => {
-  const instrument = instruments.get(wish.instId);
+  const instrument = instruments.get(wanted.instId);
   if (!result.ok || exit === undefined || instrument === undefined) return result;
   const lack = lackOf(exit, instrument);
   if (lack !== undefined) return { ok: false, reason: lack.reason };
-  const { notional: _notional, sz: _sz, ...sizeless } = wish;
+  const { notional: _notional, sz: _sz, ...sizeless } = wanted;
   return sizeExit(result, exit, instrument, (qty, isBounded) =>
-    specifyWish({ ...sizeless, qty }, instruments, contract, marketPx, isBounded),
+    specifyListed({ ...sizeless, qty }, instruments, contract, marketPx, isBounded),
   );
 };

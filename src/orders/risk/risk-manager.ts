@@ -11,7 +11,7 @@ import type { InstrumentRecord } from "../../contract/schemas.ts";
 import type { BookedPosition } from "../../journal/holdings.ts";
 import type { Slot } from "../slot.ts";
 import { overIn, type TrackedOrder } from "../tracked-order.ts";
-import { sameWish, type WantedOrder } from "../wanted-order.ts";
+import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import { createExposure, type Exposure, type Holding } from "./exposure.ts";
 import { type EntrySource, type Execution, exposureEntryOf } from "./exposure-entry.ts";
 import { createLossWatch } from "./loss-limits.ts";
@@ -54,7 +54,7 @@ export class RiskManager {
   readonly #owners = new Map<string, string>();
   readonly #told = new WeakMap<
     Slot,
-    { readonly wish: WantedOrder; readonly limit: keyof RiskRules; readonly reason: string }
+    { readonly wanted: WantedOrder; readonly limit: keyof RiskRules; readonly reason: string }
   >();
 
   constructor({ clock, contract, rules, instruments, marketPx }: RiskManagerOptions, onLoss: OnLoss) {
@@ -117,15 +117,15 @@ export class RiskManager {
   }
 
   /** The ruling in the words it was told in. */
-  steady(slot: Slot, wish: WantedOrder, ruling: Ruling): Ruling {
+  steady(slot: Slot, wanted: WantedOrder, ruling: Ruling): Ruling {
     if (ruling.approved || ruling.limit === undefined) {
       this.#told.delete(slot);
       return ruling;
     }
     const { limit, reason } = ruling;
     const before = this.#told.get(slot);
-    if (before?.limit === limit && sameWish(wish, before.wish)) return { ...ruling, reason: before.reason };
-    this.#told.set(slot, { wish, limit, reason });
+    if (before?.limit === limit && sameWanted(wanted, before.wanted)) return { ...ruling, reason: before.reason };
+    this.#told.set(slot, { wanted, limit, reason });
     return ruling;
   }
 }

@@ -81,25 +81,25 @@ export class TradingModes {
   }
 
   /** Why an order of a strategy is refused that is placed by hand; undefined where it may be placed. */
-  haltOf(strategy: string, wish: WantedOrder): string | undefined {
-    if (isHalt(this.mode) && !mayPlace(this.mode, wish)) return `trading is halted: ${this.#reason}`;
+  haltOf(strategy: string, wanted: WantedOrder): string | undefined {
+    if (isHalt(this.mode) && !mayPlace(this.mode, wanted)) return `trading is halted: ${this.#reason}`;
     const own = this.ownOf(strategy);
-    return isHalt(own) && !mayPlace(own, wish) ? "the strategy is halted" : undefined;
+    return isHalt(own) && !mayPlace(own, wanted) ? "the strategy is halted" : undefined;
   }
 
   /** The wanted order as far as the modes let it count. */
-  wishWithin(strategy: string, wish: WantedOrder | undefined): WantedOrder | undefined {
-    if (wish === undefined || this.isActive) return wish;
+  within(strategy: string, wanted: WantedOrder | undefined): WantedOrder | undefined {
+    if (wanted === undefined || this.isActive) return wanted;
     const own = this.ownOf(strategy);
-    return mayRest(this.mode, wish) && (own === "reducing" ? wish.reduceOnly === true : mayRest(own, wish))
-      ? wish
+    return mayRest(this.mode, wanted) && (own === "reducing" ? wanted.reduceOnly === true : mayRest(own, wanted))
+      ? wanted
       : undefined;
   }
 }
 
-export const mayPlace = (mode: Restriction, wish: WantedOrder | undefined): boolean =>
-  mode === "active" || (!isFull(mode) && wish?.reduceOnly === true);
+export const mayPlace = (mode: Restriction, wanted: WantedOrder | undefined): boolean =>
+  mode === "active" || (!isFull(mode) && wanted?.reduceOnly === true);
 
 /** Whether what was placed may stay. */
-export const mayRest = (mode: Restriction, wish: WantedOrder): boolean =>
-  !isHalt(mode) || (mode === "halted" && wish.reduceOnly === true);
+export const mayRest = (mode: Restriction, wanted: WantedOrder): boolean =>
+  !isHalt(mode) || (mode === "halted" && wanted.reduceOnly === true);

@@ -16,7 +16,7 @@ const keptMax = 20_000;
 
 /** Inside a strategy the clocks are the engine's; this one is the machine's everywhere. */
 const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6;
-const wishedAt = new Map<string, number>();
+const wantedAt = new Map<string, number>();
 let spans: number[] = [];
 
 const moving = defineStrategy({
@@ -26,7 +26,7 @@ const moving = defineStrategy({
     timer(0, everyMs).pipe(
       map((round) => {
         const px = `${30_000 + (round % 2_000)}`;
-        wishedAt.set(px, machineMs());
+        wantedAt.set(px, machineMs());
         return ["a", "b"].map((slot) => ({ slot, instId: swap, side: "buy" as const, px, qty: "0.01" }));
       }),
     ),
@@ -42,7 +42,7 @@ const engine = createEngine(
   },
 );
 engine.on("order.live", ({ record }) => {
-  const at = wishedAt.get(record?.px ?? "");
+  const at = wantedAt.get(record?.px ?? "");
   if (at !== undefined && spans.length < keptMax) spans.push(machineMs() - at - 2 * wayMs);
 });
 

@@ -2,7 +2,7 @@
  * What browsers cost an engine: npm run bench:control -- [--browsers 200] [--rounds 4] [--seconds 6] [--json]
  *
  * A paper engine moves orders in a process of its own. In turns nobody watches, and so many streams are read here beside one that never
- * reads. Compared are the times from a wish to the resting order, less the way to the exchange and back.
+ * reads. Compared are the times from a wanted order to the resting order, less the way to the exchange and back.
  *
  * Invariants: both sides are measured in the same process, in turns, so that what else the machine does falls on both; everything stays on
  * 127.0.0.1 and ends by itself; exit code 0 when the targets are met, 1 when one is missed.

@@ -47,7 +47,7 @@ const orderSpan = (slot: string): ReadableSpan =>
   spans("order BTC-USDT-SWAP").find(({ attributes }) => attributes["sluice.slot"] === slot) as ReadableSpan;
 
 describe("The opentelemetry plugin", () => {
-  it("makes a span of each request, from wish to answer, with what it was", async () => {
+  it("makes a span of each request, from wanted order to answer, with what it was", async () => {
     const t = await start({ attributes: { "service.instance.id": "desk 1" } });
     t.want([bid("a")]);
     await t.advance();

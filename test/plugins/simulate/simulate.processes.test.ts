@@ -87,11 +87,11 @@ describe("A simulated scenario", () => {
     expect(marketOf(config)("2", 2).series[0]).not.toEqual(tape.series[0]);
   });
 
-  it("notices a wish that is never carried out", async () => {
+  it("notices a wanted order that is never carried out", async () => {
     const want = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy", px: "30000", qty: "0.01" } as const;
     const idle = strategy("idle", { desired: () => concat(of([want]), NEVER) });
     const unwilling = { ...shipped, strategies: [idle], orders: { openInAll: 0 } };
-    // Refused by a rule: that wish has had its time.
+    // Refused by a rule: that wanted order has had its time.
     expect((await simulate(unwilling, quick)).failures).toEqual([]);
     expect(closed.type).toBe("object");
   });

@@ -58,7 +58,7 @@ const setup = async ({
       stop: () => undefined,
     }),
   };
-  const wishes$ = new Subject<readonly WantedOrder[]>();
+  const wanted$ = new Subject<readonly WantedOrder[]>();
   const said: Report[] = [];
   let ears: Receiver<Word> | undefined;
   let hungUp = 0;
@@ -78,7 +78,7 @@ const setup = async ({
     service,
     // The lock of a journal is the machine's: another run of these tests must not hold it.
     instance: `w${process.pid}`,
-    strategies: [strategy("s", { desired: () => wishes$ })],
+    strategies: [strategy("s", { desired: () => wanted$ })],
     plugins: [watchdog !== null && watchdogWith({ dial })({ ...watchdog, ...(startWithinMs && { startWithinMs }) })],
     ...(disk && { journal: { dir: "j" } }),
   };
@@ -115,7 +115,7 @@ const setup = async ({
     events,
     run,
     settle,
-    want: (...wanted: readonly WantedOrder[]) => wishes$.next(wanted),
+    want: (...wanted: readonly WantedOrder[]) => wanted$.next(wanted),
     hear: (word: Word) => ears?.received(word),
     stand: (ms: number) => {
       lost += ms;

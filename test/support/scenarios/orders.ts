@@ -1,5 +1,5 @@
 /**
- * Random stories of wishes, cancels, reads and shortages, played against the embedded service; nobody ever trades, so what should
+ * Random stories of wanted orders, cancels, reads and shortages, played against the embedded service; nobody ever trades, so what should
  * rest in the end follows from the story alone.
  */
 import fc from "fast-check";
@@ -170,7 +170,7 @@ export const roughStories: fc.Arbitrary<Story> = fc.record({
 
 const pxOf = (index: number, at: number): string =>
   String(index % 2 === 0 ? 50_000 + index * 100 + at : 70_000 + index * 100 + at);
-const wishOf = (index: number, at: number, round: string): WantedOrder => ({
+const quoteOf = (index: number, at: number, round: string): WantedOrder => ({
   slot: `d${index}`,
   instId: swap,
   side: index % 2 === 0 ? "buy" : "sell",
@@ -178,26 +178,26 @@ const wishOf = (index: number, at: number, round: string): WantedOrder => ({
   qty: "0.01",
   round,
 });
-const handWish = (name: string, at: number): WantedOrder => ({
+const handWanted = (name: string, at: number): WantedOrder => ({
   slot: name,
   instId: swap,
   side: "buy",
   px: String(40_000 + at),
   qty: "0.02",
 });
-const wishesOf = (given: Levels, round: string): WantedOrder[] =>
-  given.flatMap((at, index) => (at === undefined ? [] : [wishOf(index, at, round)]));
+const wantedOf = (given: Levels, round: string): WantedOrder[] =>
+  given.flatMap((at, index) => (at === undefined ? [] : [quoteOf(index, at, round)]));
 /** Sizes are told in what they cost. */
 const spell = (name: string, side: string, px: string, sz: string): string => `${name} ${side} ${sz}@${px}`;
-const spellWish = ({ slot: name, side, px = "", qty = "" }: WantedOrder): string =>
+const spellWanted = ({ slot: name, side, px = "", qty = "" }: WantedOrder): string =>
   spell(name, side, px, String((Number(px) * Math.round(Number(qty) * 100)) / 100));
 
 /** The part of a desk that stories use; a rule is switched off by standing in for it. */
-export type Wishes = Pick<OrderManager, "want" | "wantOne" | "cancel">;
+export type WantedOrders = Pick<OrderManager, "want" | "wantOne" | "cancel">;
 
 export interface World {
   readonly door?: (gateway: Gateway) => Gateway;
-  readonly wishes?: (rig: Rig) => Wishes;
+  readonly wanted?: (rig: Rig) => WantedOrders;
 }
 
 export interface Played {
@@ -209,7 +209,7 @@ export interface Played {
   readonly believed: readonly string[];
   readonly weight: number;
   /** Every placement as it left: its price, and the price its slot wanted at that moment. */
-  readonly placed: readonly { readonly px: string | undefined; readonly wished: string | undefined }[];
+  readonly placed: readonly { readonly px: string | undefined; readonly wantedPx: string | undefined }[];
   /** Every cancel call as it left: how many it took along, and how many it could have taken but did not. */
   readonly cancels: readonly { readonly taken: number; readonly left: number }[];
   /** How each read of the story ended and how long after it was asked, in turn. */
@@ -235,7 +235,7 @@ const idOf = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: 
 
 /** Notes what leaves, while the desk still is as it was when it decided. */
 const createWitness = (wanted: ReadonlyMap<string, WantedOrder>) => {
-  const placed: { px: string | undefined; wished: string | undefined }[] = [];
+  const placed: { px: string | undefined; wantedPx: string | undefined }[] = [];
   const cancels: { taken: number; left: number }[] = [];
   return {
     placed,
@@ -245,7 +245,7 @@ const createWitness = (wanted: ReadonlyMap<string, WantedOrder>) => {
       if (endpoint === "placeOrder") {
         const { clOrdId, px } = body as PlaceBody;
         const home = orders.find((order) => order.clOrdId === clOrdId)?.slot ?? "";
-        placed.push({ px, wished: wanted.get(home)?.px });
+        placed.push({ px, wantedPx: wanted.get(home)?.px });
       }
       if (endpoint !== "cancelBatch") return;
       const batch = body as readonly { readonly ordId?: string; readonly clOrdId?: string }[];
@@ -305,20 +305,20 @@ const rigFor = (story: Story, { door }: World, note: (rig: Rig, request: WireReq
   return rig;
 };
 
-/** Does the steps; `wanted` is what is wished after each, and in the end what should rest. */
-const createTeller = (rig: Rig, wishes: Wishes, wanted: Map<string, WantedOrder>) => {
+/** Does the steps; `wanted` is what is wanted after each, and in the end what should rest. */
+const createTeller = (rig: Rig, manager: WantedOrders, wanted: Map<string, WantedOrder>) => {
   const byHand: string[] = [];
   const answers: { kind: string; afterMs: number }[] = [];
   const cancelSlot = (name: string): void => {
-    wishes.cancel(
+    manager.cancel(
       rig.orderManager.orders().filter((order) => order.slot === name && isResting(order)),
       "cancel",
     );
   };
   const want = (set: readonly WantedOrder[]): void => {
     for (const name of [...wanted.keys()]) if (!byHand.includes(name)) wanted.delete(name);
-    for (const wish of set) wanted.set(wish.slot, wish);
-    wishes.want(strategy, set);
+    for (const order of set) wanted.set(order.slot, order);
+    manager.want(strategy, set);
   };
   const ask = (endpoint: (typeof reads)[number]): void => {
     const askedAt = rig.clock.now();
@@ -329,20 +329,20 @@ const createTeller = (rig: Rig, wishes: Wishes, wanted: Map<string, WantedOrder>
   const tell = (next: Step): void => {
     switch (next.kind) {
       case "want":
-        want(wishesOf(next.levels, ""));
+        want(wantedOf(next.levels, ""));
         return;
       case "place": {
-        const wish = handWish(`h${byHand.length}`, next.level);
-        byHand.push(wish.slot);
-        wanted.set(wish.slot, wish);
-        wishes.wantOne(strategy, wish.slot, wish);
+        const order = handWanted(`h${byHand.length}`, next.level);
+        byHand.push(order.slot);
+        wanted.set(order.slot, order);
+        manager.wantOne(strategy, order.slot, order);
         return;
       }
       case "withdraw": {
         const name = byHand[byHand.length - 1 - next.back];
         if (name === undefined) return;
         wanted.delete(name);
-        wishes.wantOne(strategy, name, undefined);
+        manager.wantOne(strategy, name, undefined);
         return;
       }
       case "cancel":
@@ -365,13 +365,13 @@ export const play = (story: Story, world: World = {}): Played => {
   const wanted = new Map<string, WantedOrder>();
   const { placed, cancels, note } = createWitness(wanted);
   const rig = rigFor(story, world, note);
-  const { tell, want, cancelSlot, answers } = createTeller(rig, world.wishes?.(rig) ?? rig.orderManager, wanted);
+  const { tell, want, cancelSlot, answers } = createTeller(rig, world.wanted?.(rig) ?? rig.orderManager, wanted);
   for (const next of story.steps) {
     tell(next);
     rig.run(next.afterMs);
   }
-  // The last wishes are new ones, whatever was cancelled by hand before.
-  want(wishesOf(story.last, "end"));
+  // The last wanted orders are new ones, whatever was cancelled by hand before.
+  want(wantedOf(story.last, "end"));
   rig.run(quietMs);
   for (const index of story.cancelled) {
     cancelSlot(`d${index}`);
@@ -386,7 +386,7 @@ export const play = (story: Story, world: World = {}): Played => {
       .filter(isLive)
       .map(({ clOrdId, side, px, sz }) => spell(slotOf(clOrdId), side, px, sz))
       .sort(),
-    meant: [...wanted.values()].map(spellWish).sort(),
+    meant: [...wanted.values()].map(spellWanted).sort(),
     believed: orders.map(({ slot: name, spec }) => spell(name, spec.side, spec.px, spec.sz)).sort(),
     weight: rig.events.reduce((sum, event) => sum + (event.type === "action.sent" ? event.weight : 0), 0),
     placed,

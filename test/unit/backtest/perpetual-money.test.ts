@@ -176,7 +176,7 @@ describe("Liquidation in a run", () => {
 
   it("takes resting orders, which a strategy learns like any cancel, and its engine runs on", async () => {
     const { events, plugin } = recorder();
-    // The second wish comes when everything is lost.
+    // The second wanted order comes when everything is lost.
     const wanting = strategy("wanting", {
       desired: () =>
         timer(0, 55 * 60_000).pipe(

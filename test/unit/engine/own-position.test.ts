@@ -16,8 +16,8 @@ it("Streams of a strategy give the state first, one value a fill, and its profit
   const positions = new Positions({ profile, instruments: () => new Map(), marketPx: () => mark });
   const bought = (strategy: string, accFillSz: string): void => {
     const spec = { instId: swap, side: "buy", ordType: "market", px: "", sz: "2", reduceOnly: false } as const;
-    const wish = { slot: "x", instId: swap, side: "buy", qty: "2" } as const;
-    const order = newOrder(strategy, "x", `${strategy}${accFillSz}`, wish, spec, 0);
+    const wanted = { slot: "x", instId: swap, side: "buy", qty: "2" } as const;
+    const order = newOrder(strategy, "x", `${strategy}${accFillSz}`, wanted, spec, 0);
     const { clOrdId } = order;
     const told = {
       instId: swap,

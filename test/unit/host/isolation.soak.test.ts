@@ -115,7 +115,7 @@ const isolated = (does: string, isolate: true | object = { answerMs: 60_000 }, a
   moody({ does, afterMs }, { isolate });
 
 describe.concurrent("A strategy in a thread of its own", () => {
-  it("has what the others have, is told the market, wishes accordingly, and its end is told", async () => {
+  it("has what the others have, is told the market, wants accordingly, and its end is told", async () => {
     const { wanted, quotes$, until, listeners, host, placed } = hosted(isolated("lives"));
     await until("a subscription", () => listeners() === 1);
     for (const px of [60_000, 60_001, 60_002]) quotes$.next(new Shown(px));

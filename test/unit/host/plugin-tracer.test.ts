@@ -35,7 +35,7 @@ describe("A plugin that traces requests", () => {
     },
   );
 
-  it("follows each action by the number of its events, from wish to answer", async () => {
+  it("follows each action by the number of its events, from wanted order to answer", async () => {
     const told: string[] = [];
     const tell = (what: string) => (action: number) => void told.push(`${what} ${action}`);
     const { events } = await trading({

@@ -199,8 +199,8 @@ describe("An order that cannot be sent", () => {
     ["no price", { px: undefined }, "needs px"],
     ["a side there is not", { side: "long" }, 'side "long" is not one of buy, sell'],
   ])("with %s is refused with the reason, and its strategy goes on", async (_, change, reason) => {
-    const wish = { ...far(), ...change } as never;
-    const { fate, events } = await beside(strategy("odd", { desired: () => concat(of([wish]), NEVER) }));
+    const wanted = { ...far(), ...change } as never;
+    const { fate, events } = await beside(strategy("odd", { desired: () => concat(of([wanted]), NEVER) }));
     expect(fate).toMatchObject({ state: "running", placed: 0, refused: 1 });
     expect(events).toContainEqual(
       expect.objectContaining({

@@ -13,8 +13,8 @@ describe("A market order that may not execute more than its quantity", () => {
     "stays within %i lots while the price moves by 2 %%",
     (lots) => {
       const qty = mul(String(lots), "0.001");
-      const wish = { slot: "x", instId: swap, side: "sell", ordType: "market", qty } as const;
-      const made = specify(wish, instrument, profile, "60000", true);
+      const wanted = { slot: "x", instId: swap, side: "sell", ordType: "market", qty } as const;
+      const made = specify(wanted, instrument, profile, "60000", true);
       if (!made.ok) throw new Error(made.reason);
       expect(made.baseQty).toBe(qty);
       const executed = (px: string): string => toStep(div(made.spec.sz, px, 12), "0.001", "down");

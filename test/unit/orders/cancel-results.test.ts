@@ -243,7 +243,7 @@ describe("An answer to a cancel", () => {
     expect(rig.count("cancelBatch")).toBeLessThan(15);
   });
 
-  it("refused again and again is not asked for more often because the wish changes", () => {
+  it("refused again and again is not asked for more often because the wanted order changes", () => {
     const rig = ready({
       fault: ({ endpoint }) => (endpoint === "cancelBatch" ? reply(400, { code: "50002", msg: "bad" }) : undefined),
     });

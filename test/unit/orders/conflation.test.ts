@@ -1,4 +1,4 @@
-/** Wishes that change while their slot waits: nothing is done for them until it matters, and then for the latest. */
+/** Wanted orders that change while their slot waits: nothing is done for them until it matters, and then for the latest. */
 import { describe, expect, it } from "vitest";
 import { mayWait } from "../../../src/orders/conflation.ts";
 import type { Slot } from "../../../src/orders/slot.ts";
@@ -19,7 +19,8 @@ const order = (change: Partial<TrackedOrder>): TrackedOrder => ({
   ...change,
 });
 const queued = { lane: "place trade_futures" } as Slot["queued"];
-const slot = (change: Partial<Slot>): Slot => ({ wish: bid(), order: undefined, queued: undefined, ...change }) as Slot;
+const slot = (change: Partial<Slot>): Slot =>
+  ({ wanted: bid(), order: undefined, queued: undefined, ...change }) as Slot;
 const moved = bid({ px: "60001" });
 
 describe("Conflation keeps the latest wanted order:", () => {
@@ -39,23 +40,23 @@ describe("Conflation keeps the latest wanted order:", () => {
     ["but not where nobody has asked for a cancel yet", { order: order({ phase: "live" }) }, moved, false],
     ["nor when the order is over", { order: order({ phase: "filled", cancelClass: "place" }) }, moved, false],
     ["nor where nothing waits", {}, moved, false],
-    ["nor where nothing was wanted", { wish: undefined, queued }, moved, false],
+    ["nor where nothing was wanted", { wanted: undefined, queued }, moved, false],
     [
       "nor where an order turned up beside a waiting placement",
       { queued, order: order({ phase: "sent" }) },
       moved,
       false,
     ],
-    ["always when it is the same wish", { order: order({ phase: "live" }) }, bid({ tag: "other" }), true],
-  ])("%s", (_, state, wish, expected) => {
-    expect(mayWait(slot(state), wish)).toBe(expected);
+    ["always when it is the same wanted order", { order: order({ phase: "live" }) }, bid({ tag: "other" }), true],
+  ])("%s", (_, state, wanted, expected) => {
+    expect(mayWait(slot(state), wanted)).toBe(expected);
   });
 });
 
 const others = Array.from({ length: 24 }, (_, index) => bid({ slot: `other ${index}`, px: String(50_000 + index) }));
 const placedAt = (rig: Rig): string[] => rig.places().flatMap(({ px = "" }) => (Number(px) >= 55_000 ? [px] : []));
 
-/** A rig whose order rests at 60000, with a cancel that has to wait for quota because the wish moved on. */
+/** A rig whose order rests at 60000, with a cancel that has to wait for quota because the wanted order moved on. */
 const held = (): Rig => {
   const rig = ready({ limits: true });
   rig.want(bid());

@@ -20,11 +20,11 @@ const held = (rig: Rig): readonly [account: string, own: string] => [
 ];
 
 /** Long 0.01 at a service that forgets what ended without trading and pushes nothing; nobody buys at the market then. */
-const forgetful = (wish: WantedOrder, options: RigOptions = {}): Rig => {
+const forgetful = (wanted: WantedOrder, options: RigOptions = {}): Rig => {
   const rig = ready({ push: false, profile: { history: { unfilledCanceledVanish: true } }, limits: true, ...options });
   rig.resources.pending.value$.subscribe();
   market(rig, 600_000);
-  rig.want(wish);
+  rig.want(wanted);
   rig.run(3_000);
   expect(held(rig)).toEqual(["0.01", "0.01"]);
   return rig;
@@ -33,9 +33,9 @@ const forgetful = (wish: WantedOrder, options: RigOptions = {}): Rig => {
 describe.each([
   ["A stop", stopped, (): void => undefined, "long.exit"],
   ["An exit of the strategy", entry, (rig: Rig): void => rig.want(entry, out), "out"],
-] as const)("%s that the service accepted and forgot", (_, wish, leave, slot) => {
+] as const)("%s that the service accepted and forgot", (_, wanted, leave, slot) => {
   const begun = (options?: RigOptions): Rig => {
-    const rig = forgetful(wish, options);
+    const rig = forgetful(wanted, options);
     const before = rig.places().length;
     market(rig, 590_000, 0);
     leave(rig);
@@ -78,7 +78,7 @@ describe.each([
 
   it("is not placed again where it was executed", () => {
     let isBlind = false;
-    const rig = forgetful(wish, {
+    const rig = forgetful(wanted, {
       fault: ({ endpoint }): Fault | undefined => {
         if (isBlind && endpoint === "getOrder") return unknownHere;
         return isBlind && ["pendingOrders", "orderHistory"].includes(endpoint) ? reply(200, none) : undefined;

@@ -20,8 +20,8 @@ const phase = ({ phase: word }: { readonly phase: string }): string => word;
 describe("Placing an order by hand", () => {
   it("emits the order's life and completes when it is over", () => {
     const rig = ready();
-    const { slot: _, ...wish } = bid();
-    const { seen } = watched(rig.orders.place(wish), phase);
+    const { slot: _, ...wanted } = bid();
+    const { seen } = watched(rig.orders.place(wanted), phase);
     rig.run();
     rig.trade("sell", 60000, 0.004);
     rig.run();
@@ -55,9 +55,9 @@ describe("Placing an order by hand", () => {
     [{ slot: 5 }, "an order with slot 5. Write text"],
   ])("refuses %j as a set that is wanted would, sends nothing and tells it", (wrong, reason) => {
     const rig = ready();
-    const { slot: _, ...wish } = bid();
+    const { slot: _, ...wanted } = bid();
     const { seen } = watched(
-      rig.orders.place({ ...wish, ...wrong } as never),
+      rig.orders.place({ ...wanted, ...wrong } as never),
       ({ phase: word, reason: why }) => `${word}: ${why}`,
     );
     rig.run(10_000);
@@ -96,8 +96,8 @@ describe("Placing an order by hand", () => {
 
   it("does nothing before somebody subscribes, and places one order each time", () => {
     const rig = ready();
-    const { slot: _, ...wish } = bid();
-    const placing = rig.orders.place(wish);
+    const { slot: _, ...wanted } = bid();
+    const placing = rig.orders.place(wanted);
     rig.run();
     expect(rig.arrivals).toEqual([]);
     placing.subscribe();
@@ -258,7 +258,7 @@ describe("Cancelling orders by hand", () => {
     expect(rig.resting()).toEqual([]);
   });
 
-  it("ends when the placement it waits for is turned away by a rate limit, and a later wish is placed once", () => {
+  it("ends when the placement it waits for is turned away by a rate limit, and a later wanted order is placed once", () => {
     const rig = ready();
     rig.next("placeOrder", reply(429, { code: "50011", msg: "too many", data: [] }));
     rig.want(bid());

@@ -1,5 +1,5 @@
 /**
- * Which resting order may stay for a wish that has changed: what the wish would become is compared, field by field.
+ * Which resting order may stay for a wanted order that has changed: what the wanted order would become is compared, field by field.
  */
 import { describe, expect, it } from "vitest";
 import { suits } from "../../../src/orders/plan.ts";
@@ -17,14 +17,14 @@ const resting: OrderSpec = {
 };
 const restingFor = (was: WantedOrder | undefined, spec: Partial<OrderSpec> = {}): TrackedOrder =>
   newOrder("s", "bid", "c", was, { ...resting, ...spec }, 0);
-/** The wish becomes these words; the service's own lots decide what a size becomes, so that the words are given, not derived. */
+/** The wanted order becomes these words; the service's own lots decide what a size becomes, so that the words are given, not derived. */
 const becomes = (spec: Partial<OrderSpec>) => (): Specified => ({
   ok: true,
   spec: { ...resting, ...spec },
   baseQty: "",
 });
 
-/** A wish that is not the one the order was placed for, whatever it becomes. */
+/** A wanted order that is not the one the order was placed for, whatever it becomes. */
 const other = bid({ round: 2 });
 
 describe("Without a tolerance a resting order stays,", () => {
@@ -42,19 +42,19 @@ describe("Without a tolerance a resting order stays,", () => {
     ["when the size is spelled otherwise", { sz: "10.00" }, {}, true],
     ["when both are spelled otherwise", { px: "60000.0", sz: "10.00" }, {}, true],
     ["not when the price is spelled otherwise and the size is another", { px: "60000.0", sz: "11" }, {}, false],
-    ["not when it has a price and the wish has none", { px: "" }, {}, false],
-    ["not when the wish has a price and it has none", {}, { px: "" }, false],
+    ["not when it has a price and the wanted order has none", { px: "" }, {}, false],
+    ["not when the wanted order has a price and it has none", {}, { px: "" }, false],
     ["when neither has a price", { px: "" }, { px: "" }, true],
     ["not when neither has a price and the size is another", { px: "", sz: "11" }, { px: "" }, false],
   ])("%s", (_, wanted, rests, stays) => {
     expect(suits(other, restingFor(bid(), rests), becomes(wanted))).toBe(stays);
   });
 
-  it("not when the wish cannot be said in the service's words", () => {
+  it("not when the wanted order cannot be said in the service's words", () => {
     expect(suits(other, restingFor(bid()), () => ({ ok: false, reason: "less than one lot" }))).toBe(false);
   });
 
-  it("without a look at the words when it was placed for the same wish", () => {
+  it("without a look at the words when it was placed for the same wanted order", () => {
     const silent = (): Specified => {
       throw new Error("was asked");
     };
@@ -92,9 +92,9 @@ describe("With a tolerance of 5 a resting order at 60000", () => {
     ["goes when the size in quote currency is another", { notional: "500" }, { notional: "501" }, false],
     ["goes when the size in the service's unit is another", { sz: "10" }, { sz: "11" }, false],
     ["goes when the size is said in another currency", { qty: "1" }, { notional: "60000" }, false],
-  ])("%s, whatever the price makes of it", (__, was, wanted, stays) => {
-    const wish = sized({ ...wanted, keepWithin: "5", round: 2 });
-    expect(suits(wish, restingFor(sized(was)), becomes({ px: "60001", sz: "9" }))).toBe(stays);
+  ])("%s, whatever the price makes of it", (__, was, now, stays) => {
+    const wanted = sized({ ...now, keepWithin: "5", round: 2 });
+    expect(suits(wanted, restingFor(sized(was)), becomes({ px: "60001", sz: "9" }))).toBe(stays);
   });
 
   it("at the same price is judged by the size it has, not by how the size was said", () => {
@@ -102,7 +102,7 @@ describe("With a tolerance of 5 a resting order at 60000", () => {
     expect(suits(near(), restingFor(bid()), becomes({ sz: "11" }))).toBe(false);
   });
 
-  it("found at the service, of which no wish is known, is judged by the size it has", () => {
+  it("found at the service, of which no wanted order is known, is judged by the size it has", () => {
     expect(suits(near(), restingFor(undefined), becomes({ px: "60001", sz: "10.0" }))).toBe(true);
     expect(suits(near(), restingFor(undefined), becomes({ px: "60001", sz: "9" }))).toBe(false);
   });

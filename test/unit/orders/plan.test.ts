@@ -5,22 +5,22 @@ import { describe, expect, it } from "vitest";
 import type { OrderPhase } from "../../../src/journal/events.ts";
 import { planSlot } from "../../../src/orders/plan.ts";
 import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
-import { type Specified, sameWish, type WantedOrder, wishMark } from "../../../src/orders/wanted-order.ts";
+import { type Specified, sameWanted, type WantedOrder, wantedMark } from "../../../src/orders/wanted-order.ts";
 import { bid } from "../../support/harness/orders.ts";
 
 type SlotView = Parameters<typeof planSlot>[0];
 
-const specOf = (wish: WantedOrder) =>
+const specOf = (wanted: WantedOrder) =>
   ({
-    instId: wish.instId,
-    side: wish.side,
+    instId: wanted.instId,
+    side: wanted.side,
     ordType: "limit",
-    px: wish.px ?? "",
-    sz: wish.qty ?? "",
+    px: wanted.px ?? "",
+    sz: wanted.qty ?? "",
     reduceOnly: false,
   }) as const;
-const specify = (wish: WantedOrder): Specified =>
-  wish.qty === "0" ? { ok: false, reason: "zero" } : { ok: true, spec: specOf(wish), baseQty: "" };
+const specify = (wanted: WantedOrder): Specified =>
+  wanted.qty === "0" ? { ok: false, reason: "zero" } : { ok: true, spec: specOf(wanted), baseQty: "" };
 const order = (phase: OrderPhase, over: Partial<TrackedOrder> = {}): TrackedOrder => ({
   ...newOrder("s", "bid", "c", bid(), specOf(bid()), 0),
   phase,
@@ -28,44 +28,44 @@ const order = (phase: OrderPhase, over: Partial<TrackedOrder> = {}): TrackedOrde
 });
 const wanted = bid();
 const dearer = bid({ px: "60001" });
-const changing = { amendment: { spec: specOf(dearer), qty: "1", wish: dearer, sent: false } } as const;
+const changing = { amendment: { spec: specOf(dearer), qty: "1", wanted: dearer, sent: false } } as const;
 const leaving = { cancelClass: "cancel" } as const;
 
 describe("The next step of a slot:", () => {
   it.each<[string, Partial<SlotView>, string]>([
     ["nothing wanted, nothing there", {}, "nothing"],
-    ["wanted and nothing there", { wish: wanted }, "place"],
-    ["wanted and queued", { wish: wanted, queued: true }, "nothing"],
+    ["wanted and nothing there", { wanted }, "place"],
+    ["wanted and queued", { wanted, queued: true }, "nothing"],
     ["queued and not wanted any more", { queued: true }, "unqueue"],
-    ["queued and not allowed any more", { wish: wanted, queued: true, mayPlace: false }, "unqueue"],
-    ["not allowed", { wish: wanted, mayPlace: false }, "nothing"],
-    ["settled", { wish: wanted, settled: wanted }, "nothing"],
-    ["another one is settled", { wish: wanted, settled: dearer }, "place"],
-    ["the last one is over", { wish: wanted, order: order("filled") }, "place"],
-    ["rests as wanted", { wish: wanted, order: order("live") }, "nothing"],
+    ["queued and not allowed any more", { wanted, queued: true, mayPlace: false }, "unqueue"],
+    ["not allowed", { wanted, mayPlace: false }, "nothing"],
+    ["settled", { wanted, settled: wanted }, "nothing"],
+    ["another one is settled", { wanted, settled: dearer }, "place"],
+    ["the last one is over", { wanted, order: order("filled") }, "place"],
+    ["rests as wanted", { wanted, order: order("live") }, "nothing"],
     ["rests and is not wanted", { order: order("live") }, "cancel unwanted"],
-    ["rests at another price", { wish: dearer, order: order("partially_filled") }, "cancel replaced"],
+    ["rests at another price", { wanted: dearer, order: order("partially_filled") }, "cancel replaced"],
     [
       "is being changed, and another price is wanted",
-      { wish: dearer, order: order("live", changing), mayAmend: true },
+      { wanted: dearer, order: order("live", changing), mayAmend: true },
       "nothing",
     ],
     [
       "is being changed, and an exit is wanted",
-      { wish: bid({ reduceOnly: true, px: "60001" }), order: order("live", changing) },
+      { wanted: bid({ reduceOnly: true, px: "60001" }), order: order("live", changing) },
       "cancel replaced",
     ],
-    ["rests and the new wish cannot be said", { wish: bid({ qty: "0" }), order: order("live") }, "cancel replaced"],
-    ["rests on the other side", { wish: bid({ side: "sell" }), order: order("live") }, "cancel replaced"],
-    ["leaves and is wanted again", { wish: wanted, order: order("live", leaving) }, "keep-cancel-off"],
+    ["rests and the new wanted cannot be said", { wanted: bid({ qty: "0" }), order: order("live") }, "cancel replaced"],
+    ["rests on the other side", { wanted: bid({ side: "sell" }), order: order("live") }, "cancel replaced"],
+    ["leaves and is wanted again", { wanted, order: order("live", leaving) }, "keep-cancel-off"],
     ["leaves and is not wanted", { order: order("canceling", leaving) }, "cancel unwanted"],
     ["on its way and not wanted", { order: order("sent") }, "nothing"],
     ["unknown and not wanted", { order: order("unknown") }, "nothing"],
-    ["unknown and wanted otherwise", { wish: dearer, order: order("unknown") }, "nothing"],
+    ["unknown and wanted otherwise", { wanted: dearer, order: order("unknown") }, "nothing"],
     ["accepted and not wanted", { order: order("acked") }, "cancel unwanted"],
   ])("%s", (_, view, expected) => {
     const whole: SlotView = {
-      wish: undefined,
+      wanted: undefined,
       order: undefined,
       queued: false,
       settled: undefined,
@@ -92,6 +92,6 @@ it.each<[Partial<WantedOrder>, boolean]>([
   [{ reduceOnly: true }, false],
   [{ round: 1 }, false],
 ])("A wanted order that differs by %o is the same: %s, quickly and by its mark", (over, same) => {
-  expect(sameWish(bid(), bid(over))).toBe(same);
-  expect(wishMark(bid()) === wishMark(bid(over))).toBe(same);
+  expect(sameWanted(bid(), bid(over))).toBe(same);
+  expect(wantedMark(bid()) === wantedMark(bid(over))).toBe(same);
 });

@@ -41,9 +41,9 @@ const record = (
   updatedAt: "1",
 });
 
-const wish: WantedOrder = { slot: "x", instId: swap, side: "buy", px: "100", qty: "10" };
+const wanted: WantedOrder = { slot: "x", instId: swap, side: "buy", px: "100", qty: "10" };
 const orderOf = (id: string, side: "buy" | "sell", ordType: TrackedOrder["spec"]["ordType"] = "limit"): TrackedOrder =>
-  newOrder("s", "x", id, wish, { instId: swap, side, ordType, px: "100", sz: "10", reduceOnly: false }, 0);
+  newOrder("s", "x", id, wanted, { instId: swap, side, ordType, px: "100", sz: "10", reduceOnly: false }, 0);
 
 /** Id, side, executed so far, average, fee so far (negative is a cost), and how the order stands. */
 type Told = readonly [string, "buy" | "sell", string, string, string, OrderRecord["state"]];
@@ -180,7 +180,7 @@ describe("A strategy's position", () => {
     expect(second.of("s", swap)).toEqual(first.of("s", swap));
     order.phase = "filled";
     order.record = record("a", "buy", "2", "100.5", "-0.1005", "filled");
-    expect(second.take({ ...order, wish: undefined }, "s")).toMatchObject({ px: "101", qty: "1", recovered: true });
+    expect(second.take({ ...order, wanted: undefined }, "s")).toMatchObject({ px: "101", qty: "1", recovered: true });
     first.take(order, "s");
     expect(second.of("s", swap)).toEqual(first.of("s", swap));
   });

@@ -1,5 +1,5 @@
 /**
- * What may be sent, and what a wish becomes in the service's words.
+ * What may be sent, and what a wanted order becomes in the service's words.
  */
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
@@ -94,7 +94,7 @@ describe("A pre-trade check refuses without a request:", () => {
     expect(rig.places()).toHaveLength(1);
   });
 
-  it("said once, and again when the wish changes", () => {
+  it("said once, and again when the wanted order changes", () => {
     const rig = ready();
     for (const qty of ["0.0001", "0.0001", "0.0002", "0.0002"]) {
       rig.want(bid({ qty }));
@@ -108,7 +108,7 @@ describe("A pre-trade check refuses without a request:", () => {
     rig.want(bid({ instId: "SOL-USDT-SWAP", px: "100", qty: "1" }));
     rig.run(50);
     expect(rig.refusals).toHaveLength(1);
-    // The list may be old: it is read again, but not for every wish.
+    // The list may be old: it is read again, but not for every wanted order.
     expect(rig.count("instruments")).toBe(1);
     rig.venue.list({ instId: "SOL-USDT-SWAP", tickSize: "0.01", lotSize: "0.1" }, rig.clock.now());
     rig.resources.instruments.refresh();
@@ -118,7 +118,7 @@ describe("A pre-trade check refuses without a request:", () => {
     expect(rig.resting()).toEqual(["buy 100"]);
   });
 
-  it("asks for the list once, however many wishes name what is not listed", () => {
+  it("asks for the list once, however many wanted orders name what is not listed", () => {
     const rig = ready();
     rig.want(...["A", "B", "C"].map((base) => bid({ slot: base, instId: `${base}-USDT-SWAP` })));
     rig.run(30_000);
@@ -163,13 +163,13 @@ describe("Order permissions:", () => {
 describe("A wanted order in the service's units:", () => {
   const instrument: InstrumentRecord = { instId: swap, tickSize: "0.5", lotSize: "0.001", contractValue: "0.01" };
   const said = (
-    wish: Partial<WantedOrder>,
+    wanted: Partial<WantedOrder>,
     unit: SzUnit = "base",
     marketPx?: string,
     over: Partial<InstrumentRecord> = {},
   ) => {
     const { profile } = createContract({ order: { szUnit: { SPOT: unit, SWAP: unit } } });
-    const whole = { slot: "x", instId: swap, side: "buy", ...wish } as WantedOrder;
+    const whole = { slot: "x", instId: swap, side: "buy", ...wanted } as WantedOrder;
     const result = specify(whole, { ...instrument, ...over }, profile, marketPx);
     return result.ok ? `${result.spec.px || "market"} x ${result.spec.sz} (${result.baseQty})` : result.reason;
   };
@@ -181,7 +181,7 @@ describe("A wanted order in the service's units:", () => {
     ["sell", "100.7", "101"],
     ["sell", "100.5", "100.5"],
     ["sell", "100.00001", "100.5"],
-  ] as const)("a %s at %s rests at %s: never nearer to the market than wished", (side, px, placed) => {
+  ] as const)("a %s at %s rests at %s: never nearer to the market than wanted", (side, px, placed) => {
     expect(said({ side, px, qty: "1" })).toBe(`${placed} x 1 (1)`);
   });
 

@@ -77,7 +77,7 @@ describe("An order of a previous run", () => {
     },
   );
 
-  it("settles the wish when it is filled", () => {
+  it("settles the wanted order when it is filled", () => {
     const first = ready();
     first.want(bid());
     first.run();
@@ -122,7 +122,7 @@ describe("An order of a previous run", () => {
       return rig;
     };
 
-    it.each(["first", "last"] as const)("settles the wish that it was placed for (journal %s)", (order) => {
+    it.each(["first", "last"] as const)("settles the wanted order that it was placed for (journal %s)", (order) => {
       const first = ready();
       first.want(bid());
       first.run();
@@ -137,7 +137,7 @@ describe("An order of a previous run", () => {
     });
 
     it.each(["first", "last"] as const)(
-      "settles a wish that takes, whatever the price is by now (journal %s)",
+      "settles a wanted order that takes, whatever the price is by now (journal %s)",
       (order) => {
         const first = taken();
         const second = restarted(first, order);
@@ -151,7 +151,7 @@ describe("An order of a previous run", () => {
       },
     );
 
-    it("settles a wish of which the market had but a part, as in its own run", () => {
+    it("settles a wanted order of which the market had but a part, as in its own run", () => {
       const first = taken(15, "canceled");
       const second = restarted(first, "last");
       second.want(market());
@@ -255,11 +255,11 @@ describe("An order of a previous run", () => {
 
   it("placed by hand without a name is nobody's, and hand orders do not disturb it", () => {
     const first = ready();
-    const { slot: _, ...wish } = bid();
-    first.orders.place(wish).subscribe();
+    const { slot: _, ...wanted } = bid();
+    first.orders.place(wanted).subscribe();
     first.run();
     const second = reborn(first);
-    second.orders.place({ ...wish, px: "50000" }).subscribe();
+    second.orders.place({ ...wanted, px: "50000" }).subscribe();
     second.run(5_000);
     expect(second.resting()).toEqual(["buy 50000", "buy 60000"]);
   });

@@ -167,23 +167,23 @@ describe("The order throttle:", () => {
     expect(takeToken(fullAt, perSecond, 5_000 + 1_000 / perSecond).taken).toBe(true);
   });
 
-  it("of many wishes for one slot the latest is acted on, withdrawals at once, and nothing is remembered twice", () => {
+  it("of many wanted orders for one slot the latest is acted on, withdrawals at once, and nothing is remembered twice", () => {
     const clock = createVirtualClock(0);
     const seen: string[] = [];
     const { admit } = createOrderThrottle(clock, 2, (slot) =>
-      seen.push(`${clock.now()} ${slot.name} ${slot.wish?.px ?? "none"}`),
+      seen.push(`${clock.now()} ${slot.name} ${slot.wanted?.px ?? "none"}`),
     );
-    const slots = ["a", "b"].map((name) => ({ strategy: "s", name, wish: undefined }) as unknown as Slot);
+    const slots = ["a", "b"].map((name) => ({ strategy: "s", name, wanted: undefined }) as unknown as Slot);
     for (let px = 0; px < 1_000; px++) {
       for (const slot of slots) {
-        slot.wish = { px: String(px) } as Slot["wish"];
+        slot.wanted = { px: String(px) } as Slot["wanted"];
         admit(slot);
       }
     }
     expect(seen).toEqual(["0 a 0", "0 b 0"]);
     expect(clock.pending).toBe(1);
     const [a] = slots as [Slot, Slot];
-    a.wish = undefined;
+    a.wanted = undefined;
     admit(a);
     expect(seen[2]).toBe("0 a none");
     clock.advanceTo(10_000);
@@ -195,7 +195,7 @@ describe("The order throttle:", () => {
     const clock = createVirtualClock(0);
     const seen: string[] = [];
     const { admit } = createOrderThrottle(clock, 1, (slot) => seen.push(slot.strategy));
-    for (const strategy of ["a", "a", "b"]) admit({ strategy, name: "x", wish: {} } as unknown as Slot);
+    for (const strategy of ["a", "a", "b"]) admit({ strategy, name: "x", wanted: {} } as unknown as Slot);
     expect(seen).toEqual(["a", "b"]);
   });
 });

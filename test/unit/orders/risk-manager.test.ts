@@ -208,9 +208,9 @@ it("In an engine, a loss beyond its limit halts trading while the price falls an
   const falling = quoteTape(
     Array.from({ length: 240 }, (_, i) => [i * 250, 600_000 - i * 40, 5_000, 600_001 - i * 40, 5_000]),
   );
-  const wish = { slot: "x", instId: swap, side: "buy" as const, px: "60000", qty: "0.1" };
+  const wanted = { slot: "x", instId: swap, side: "buy" as const, px: "60000", qty: "0.1" };
   const holder = strategy("holder", {
-    desired: () => concat(of([wish, { ...wish, slot: "rests", px: "40000" }]), NEVER),
+    desired: () => concat(of([wanted, { ...wanted, slot: "rests", px: "40000" }]), NEVER),
   });
   const events: Event[] = [];
   const watcher = definePlugin({

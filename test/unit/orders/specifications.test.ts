@@ -29,8 +29,8 @@ const rigged = () => {
     marketPx: () => now.px,
     prices: {},
   });
-  const pxOf = (wish: ReturnType<typeof bid>): string => {
-    const specified = specifications.compare(wish);
+  const pxOf = (wanted: ReturnType<typeof bid>): string => {
+    const specified = specifications.compare(wanted);
     return specified.ok ? specified.spec.px : specified.reason;
   };
   return { now, specifications, pxOf };
@@ -38,30 +38,30 @@ const rigged = () => {
 
 it("The same wanted order becomes the same by the same instrument, and is known when it is placed", () => {
   const { specifications } = rigged();
-  const wish = bid({ px: "59000.17" });
-  expect(specifications.known(wish, listed, undefined)).toBeUndefined();
-  const specified = specifications.compare(wish);
+  const wanted = bid({ px: "59000.17" });
+  expect(specifications.known(wanted, listed, undefined)).toBeUndefined();
+  const specified = specifications.compare(wanted);
   expect(specified).toMatchObject({ ok: true, spec: { px: "59000.1" } });
-  expect(specifications.compare(wish)).toBe(specified);
-  expect(specifications.known(wish, listed, undefined)).toBe(specified);
+  expect(specifications.compare(wanted)).toBe(specified);
+  expect(specifications.known(wanted, listed, undefined)).toBe(specified);
   expect(specifications.known(bid({ px: "59000.17" }), listed, undefined)).toBeUndefined();
 });
 
 it("Rules that changed meanwhile are those that count", () => {
   const { now, specifications, pxOf } = rigged();
-  const wish = bid({ px: "59000.17" });
-  expect(pxOf(wish)).toBe("59000.1");
+  const wanted = bid({ px: "59000.17" });
+  expect(pxOf(wanted)).toBe("59000.1");
   now.instrument = { ...listed, tickSize: "1" };
-  expect(specifications.known(wish, now.instrument, undefined)).toBeUndefined();
-  expect(pxOf(wish)).toBe("59000");
+  expect(specifications.known(wanted, now.instrument, undefined)).toBeUndefined();
+  expect(pxOf(wanted)).toBe("59000");
 });
 
 it("A price that moved meanwhile is the one that counts where the order rests behind it", () => {
   const { now, pxOf } = rigged();
-  const wish = bid({ px: "60010", ordType: "post_only", cross: "touch" });
-  expect(pxOf(wish)).toBe("59999.9");
+  const wanted = bid({ px: "60010", ordType: "post_only", cross: "touch" });
+  expect(pxOf(wanted)).toBe("59999.9");
   now.px = "60005";
-  expect(pxOf(wish)).toBe("60004.9");
+  expect(pxOf(wanted)).toBe("60004.9");
 });
 
 it("A replaced order is placed by the rules that hold once its predecessor is canceled", () => {

@@ -155,7 +155,7 @@ describe("Reducing trading", () => {
   });
 });
 
-it("A wish that becomes a reducing one while it waits goes to the exits' queue", () => {
+it("A wanted order that becomes a reducing one while it waits goes to the exits' queue", () => {
   const rig = ready({ limits: true });
   const many = Array.from({ length: 60 }, (_, i) => bid({ slot: `s${i}` }));
   rig.want(...many, bid({ slot: "x", side: "sell", px: "70000" }));

@@ -44,7 +44,7 @@ describe("A set of wanted orders", () => {
     expect(rig.arrivals).toHaveLength(1);
   });
 
-  it("keeps an order whose wish is spelled otherwise but means the same", () => {
+  it("keeps an order whose wanted is spelled otherwise but means the same", () => {
     const rig = ready();
     rig.want(bid());
     rig.run();
@@ -74,7 +74,7 @@ describe("A set of wanted orders", () => {
     expect(rig.resting()).toEqual(["buy 60003"]);
   });
 
-  it("never sends a wish that was replaced while it waited for quota", () => {
+  it("never sends a wanted order that was replaced while it waited for quota", () => {
     const rig = ready({ limits: true });
     rig.want(...Array.from({ length: 30 }, (_, i) => bid({ slot: `s${i}`, px: String(59000 + i) })));
     rig.want(...Array.from({ length: 30 }, (_, i) => bid({ slot: `s${i}`, px: String(58000 + i) })));
@@ -86,7 +86,7 @@ describe("A set of wanted orders", () => {
     expect(rig.resting().every((order) => order.startsWith("buy 580"))).toBe(true);
   });
 
-  it("removes wish and placement unsent when the wish is withdrawn in the queue", () => {
+  it("removes wanted order and placement unsent when the wanted order is withdrawn in the queue", () => {
     const rig = ready({ limits: true });
     const most = Array.from({ length: 8 }, (_, i) => bid({ slot: `s${i}` }));
     rig.want(...most, bid({ slot: "late" }));
@@ -100,7 +100,7 @@ describe("A set of wanted orders", () => {
     expect(rig.scheduler.queued).toBe(0);
   });
 
-  it("takes a queued cancel back when the wish changes back", () => {
+  it("takes a queued cancel back when the wanted order changes back", () => {
     const rig = ready();
     rig.want(bid());
     rig.run();
@@ -113,7 +113,7 @@ describe("A set of wanted orders", () => {
     expect(rig.places()).toHaveLength(1);
   });
 
-  it("places again when the wish changed back after the cancel had left", () => {
+  it("places again when the wanted order changed back after the cancel had left", () => {
     const rig = ready();
     rig.want(bid());
     rig.run();
@@ -211,7 +211,7 @@ describe("A wanted order whose order has ended", () => {
     expect(new Set(rig.places().map(({ clOrdId }) => clOrdId)).size).toBe(3);
   });
 
-  it("is new although it was settled before the wish that was withdrawn", () => {
+  it("is new although it was settled before the wanted order that was withdrawn", () => {
     const rig = ready();
     rig.want(bid());
     rig.run();
@@ -233,7 +233,7 @@ describe("A wanted order whose order has ended", () => {
     expect(rig.places()).toHaveLength(1);
   });
 
-  it("gives way to the changed wish that came while it was on its way", () => {
+  it("gives way to the changed wanted order that came while it was on its way", () => {
     const rig = ready();
     rig.want(bid({ ordType: "ioc" }));
     rig.run(5);
@@ -244,7 +244,7 @@ describe("A wanted order whose order has ended", () => {
 });
 
 describe("An invalid set of wanted orders", () => {
-  it("refuses two wishes of one slot", () => {
+  it("refuses two wanted orders of one slot", () => {
     const rig = ready();
     expect(() => {
       rig.want(bid(), bid({ side: "sell" }));
@@ -290,7 +290,7 @@ describe("Cancels of many orders", () => {
     const rig = ready({ limits: true });
     rig.want(...many(6));
     rig.run(3_000);
-    rig.want(...many(6).map((wish) => ({ ...wish, px: "49000" })));
+    rig.want(...many(6).map((wanted) => ({ ...wanted, px: "49000" })));
     rig.run(1);
     rig.want();
     rig.run(3_000);

@@ -270,7 +270,7 @@ describe("On any tape,", () => {
     }
     return 0;
   };
-  const wishes = fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 94, max: 104 }), fc.integer({ min: 1, max: 9 })), {
+  const asked = fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 94, max: 104 }), fc.integer({ min: 1, max: 9 })), {
     minLength: 1,
     maxLength: 5,
   });
@@ -311,7 +311,7 @@ describe("On any tape,", () => {
     ["through", "risk-averse", "through"],
   ])("%s never fills earlier than %s", (_, sooner, later) => {
     fc.assert(
-      fc.property(tape, wishes, fc.constantFrom<FillVolume>("unlimited", "traded"), (steps, orders, volume) => {
+      fc.property(tape, asked, fc.constantFrom<FillVolume>("unlimited", "traded"), (steps, orders, volume) => {
         neverMore(played(later, volume, steps, orders), played(sooner, volume, steps, orders));
       }),
       runs,
@@ -320,7 +320,7 @@ describe("On any tape,", () => {
 
   it("more ahead of an order never fills it earlier", () => {
     fc.assert(
-      fc.property(tape, wishes, fc.integer({ min: 1, max: 9 }), (steps, orders, more) => {
+      fc.property(tape, asked, fc.integer({ min: 1, max: 9 }), (steps, orders, more) => {
         neverMore(
           played("risk-averse", "unlimited", steps, orders, more),
           played("risk-averse", "unlimited", steps, orders),
@@ -334,7 +334,7 @@ describe("On any tape,", () => {
     fc.assert(
       fc.property(
         tape,
-        wishes,
+        asked,
         fc.constantFrom<Queue>("risk-averse", "probabilistic", "touch"),
         (steps, orders, queue) => {
           const prints = steps.filter(([what]) => what > 2);
@@ -349,7 +349,7 @@ describe("On any tape,", () => {
 
   it("no more is filled than was printed, where the display is made of prints", () => {
     fc.assert(
-      fc.property(tape, wishes, fc.constantFrom<Queue>("risk-averse", "touch", "through"), (steps, orders, queue) => {
+      fc.property(tape, asked, fc.constantFrom<Queue>("risk-averse", "touch", "through"), (steps, orders, queue) => {
         const { book, resting } = bookOf(queue, "traded", false);
         const joined = orders.map(([, px, lots], index) => resting(index % 2 === 0 ? 1 : -1, px, lots));
         const made = new TradeQuote();
@@ -372,7 +372,7 @@ describe("On any tape,", () => {
     fc.assert(
       fc.property(
         tape,
-        wishes,
+        asked,
         fc.constantFrom<Queue>("risk-averse", "probabilistic", "touch", "through"),
         (steps, orders, queue) => {
           for (const row of played(queue, "traded", steps, orders)) {

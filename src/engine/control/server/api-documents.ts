@@ -188,7 +188,7 @@ const paths = (): Json => ({
   ),
   "/api/v1/sources/{id}/orders/{clOrdId}": read(
     "readStory",
-    "One order from wish to record",
+    "One order from wanted order to record",
     json({ type: "array", items: ref("Event") }, "Its events."),
     {
       parameters: [id, parameter("clOrdId", "Client order id.")],

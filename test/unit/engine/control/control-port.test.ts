@@ -21,7 +21,7 @@ describe("The control port of a running engine", () => {
   });
   afterAll(async () => room.stop());
 
-  it("lists its engine, tells everything of it, and one order from wish to record", async () => {
+  it("lists its engine, tells everything of it, and one order from wanted order to record", async () => {
     const list = await room.ask({});
     expect([list.status, JSON.parse(list.body)]).toMatchObject([
       200,

@@ -42,7 +42,7 @@ const watched = async (strategies: readonly Strategy[] = []) => {
 const bid = { slot: "bid", instId: swap, side: "buy", px: "59990", qty: "0.5" } as const;
 
 describe("The view of an engine", () => {
-  it("shows an order from wish to record, its fill, the position and the money, as counted by hand", async () => {
+  it("shows an order from wanted order to record, its fill, the position and the money, as counted by hand", async () => {
     const { t, follower, source } = await watched();
     t.quote(swap, { bidPx: "60000", askPx: "60001" });
     t.want([bid]);

@@ -45,8 +45,8 @@ const restarted = (before: Rig, open: readonly TrackedOrder[], more: object = {}
     [...known.values()],
     open.map(({ clOrdId, spec }) => ({ clOrdId, strategy: "s", instId: spec.instId })),
   );
-  for (const { clOrdId, slot, spec, wish } of open) {
-    if (wish?.protect !== undefined) orderManager.expect(clOrdId, { slot, protect: wish.protect });
+  for (const { clOrdId, slot, spec, wanted } of open) {
+    if (wanted?.protect !== undefined) orderManager.expect(clOrdId, { slot, protect: wanted.protect });
     orderManager.recall(clOrdId, spec, rig.clock.now(), "s");
   }
   orderManager.rearm();
