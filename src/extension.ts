@@ -13,11 +13,13 @@ export { type MarketReplayOptions, replayMarket } from "./backtest/serve/market-
 export { type SimulatedUser, userOf } from "./backtest/simulated-service.ts";
 export { addressIn } from "./cli/address-option.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";
+export { defineReportExporter, type ReportExporter } from "./cli/define-report-exporter.ts";
 export { defineRunOption, type RunOption, type RunSurroundings } from "./cli/define-run-option.ts";
 export { fixtureSummary } from "./cli/fixture-summary.ts";
 export { type CliIo, colourOf, inkOf, jsonText, printable, transientLine } from "./cli/io.ts";
 export { durationOf, namesOf, secondsOf, seedOf, wholeFrom, wholeIn } from "./cli/option-values.ts";
 export { loadRow, readContributions } from "./cli/plugin-manifest.ts";
+export { addReportExporters, type ReportFile, writeReportFiles } from "./cli/plugin-options.ts";
 export { readJson, readOverrides } from "./cli/profile-file.ts";
 export { type EngineRunOptions, type RunCounts, runEngine } from "./cli/run-engine.ts";
 export { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./cli/service-options.ts";

@@ -4,12 +4,22 @@
  * Invariants: with --json stdout holds one JSON document and nothing else; the file is read and never changed.
  * Not here: what is stored (index.ts), figures (stored-run.ts).
  */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Command } from "commander";
 import { isDecimal, isPositive, SluiceError } from "sluice";
-import { reportText, tearsheet } from "sluice/backtest";
-import { type CliIo, colourOf, defineCommand, jsonText, printable, returnsCsv, tradeCsv } from "sluice/extension";
+import { reportText } from "sluice/backtest";
+import {
+  addReportExporters,
+  type CliIo,
+  checkPlace,
+  colourOf,
+  defineCommand,
+  jsonText,
+  printable,
+  type ReportFile,
+  returnsCsv,
+  tradeCsv,
+  writeReportFiles,
+} from "sluice/extension";
 import { storedRun } from "./stored-run.ts";
 
 interface Flags {
@@ -18,7 +28,6 @@ interface Flags {
   readonly to?: number;
   readonly currency?: string;
   readonly capital?: string;
-  readonly html?: string;
   readonly trades?: string;
   readonly tradesFifo?: string;
   readonly returns?: string;
@@ -47,7 +56,7 @@ const capitalOf = (text: string): string => {
 };
 
 const addReportCommand = (program: Command, io: CliIo): void => {
-  program
+  const command = program
     .command("report")
     .description("Report what an engine with the plugin sqlite has stored, in the way of a backtest.")
     .requiredOption("--db <file>", "file that the plugin has written")
@@ -55,33 +64,34 @@ const addReportCommand = (program: Command, io: CliIo): void => {
     .option("--to <time>", "leave out what came after", instantOf("--to"))
     .option("--currency <name>", "currency of all money; that of most fills when left out")
     .option("--capital <amount>", "what the equity begins with, for returns and percentages (10000)", capitalOf)
-    .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
     .option("--trades <file>", "write every trade from flat to flat as CSV")
     .option("--trades-fifo <file>", "write trades as CSV with what closes matched to the oldest that is held")
     .option("--returns <file>", "write the returns that the statistics come from as CSV")
-    .option("--json", "print the report as one JSON document")
-    .action((flags: Flags) => {
-      const { db, from, to, currency, capital } = flags;
-      const { report, details } = storedRun(db, {
-        ...(from !== undefined && { from }),
-        ...(to !== undefined && { to }),
-        ...(currency !== undefined && { currency }),
-        ...(capital !== undefined && { capital }),
-      });
-      const files: readonly (readonly [string | undefined, () => string])[] = [
-        [flags.html, () => tearsheet(report, details)],
-        [flags.trades, () => tradeCsv(details.trades.position)],
-        [flags.tradesFifo, () => tradeCsv(details.trades.fifo)],
-        [flags.returns, () => returnsCsv(details.returns)],
-      ];
-      for (const [file, text] of files) {
-        if (file === undefined) continue;
-        mkdirSync(dirname(file), { recursive: true });
-        writeFileSync(file, text());
-        io.err(`${printable(`Wrote ${file}.`)}\n`);
-      }
-      io.out(flags.json ? `${jsonText(report)}\n` : reportText(report, { columns: io.columns, colour: colourOf(io) }));
+    .option("--json", "print the report as one JSON document");
+  const exportersOf = addReportExporters(command);
+  command.action(async (flags: Flags) => {
+    const { db, from, to, currency, capital } = flags;
+    const files = [...(await exportersOf(flags)), ...filesOf(flags)];
+    for (const { file } of files) checkPlace(file);
+    const { report, details } = storedRun(db, {
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      ...(currency !== undefined && { currency }),
+      ...(capital !== undefined && { capital }),
     });
+    for (const file of await writeReportFiles(files, report, details)) io.err(`${printable(`Wrote ${file}.`)}\n`);
+    io.out(flags.json ? `${jsonText(report)}\n` : reportText(report, { columns: io.columns, colour: colourOf(io) }));
+  });
+};
+
+/** Files of the command's own options. */
+const filesOf = ({ trades, tradesFifo, returns }: Flags): readonly ReportFile[] => {
+  const named: readonly (readonly [string | undefined, ReportFile["contents"]])[] = [
+    [trades, (_, details) => tradeCsv(details.trades.position)],
+    [tradesFifo, (_, details) => tradeCsv(details.trades.fifo)],
+    [returns, (_, details) => returnsCsv(details.returns)],
+  ];
+  return named.flatMap(([file, contents]) => (file === undefined ? [] : [{ file, contents }]));
 };
 
 export default defineCommand("report", addReportCommand);

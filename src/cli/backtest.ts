@@ -3,10 +3,9 @@
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed or no order was accepted
  * still prints its report, and then fails; an output file that cannot be written is reported before the run.
- * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts,
- * report/html/tearsheet.ts).
+ * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts), files of plugins
+ * (plugin-options.ts).
  */
-import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { RunOptions } from "../backtest/runner.ts";
 import { withDetails } from "../backtest/with-details.ts";
@@ -16,7 +15,6 @@ import { SluiceError } from "../errors.ts";
 import { failureText, ownWordsOf } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { noDetails, type RunDetails } from "../report/details.ts";
-import { tearsheet } from "../report/html/tearsheet.ts";
 import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
@@ -26,6 +24,7 @@ import { unsentIn } from "../report/warnings.ts";
 import { type CliIo, colourOf, jsonText, printable, transientLine } from "./io.ts";
 import { seedOf } from "./option-values.ts";
 import { pluginLines } from "./plugin-lines.ts";
+import { addReportExporters, type ReportFile, writeReportFiles } from "./plugin-options.ts";
 import { progressLine } from "./run-progress.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 import { checkPlace } from "./written-files.ts";
@@ -42,7 +41,6 @@ interface Flags extends GivenFlags {
   readonly seed?: number;
   readonly limits: boolean;
   readonly compareLimits?: true;
-  readonly html?: string;
   readonly details?: string;
   readonly verbose?: true;
   readonly trades?: string;
@@ -52,7 +50,7 @@ interface Flags extends GivenFlags {
 }
 
 export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestParts = {}): void => {
-  program
+  const command = program
     .command("backtest")
     .description("Replay a recorded market against the strategies of a config, under the same limits, and report.")
     .argument("<config>", "config file, such as config/backtest.ts")
@@ -62,7 +60,6 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .addOption(fillsOption())
     .addOption(warmUpOption())
     .option("--compare-limits", "run twice, with and without limits, and show the difference")
-    .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
     .option(
       "--details <file>",
       "write fills, order histories, trades, equity, positions, prices, the quota by minute and plots as JSON",
@@ -71,15 +68,26 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .option("--trades-fifo <file>", "write trades as CSV, closing fills matched to the oldest open ones (FIFO)")
     .option("--returns <file>", "write the returns behind the statistics as CSV, daily for runs of seven days or more")
     .option("--verbose", "show every line that plugins print, instead of the first ten of each and the last")
-    .option("--json", "print the report as one JSON document")
-    .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
+    .option("--json", "print the report as one JSON document");
+  const exportersOf = addReportExporters(command);
+  command.action(async (path: string, flags: Flags) => {
+    await backtest({ path, flags, files: [...(await exportersOf(flags)), ...filesOf(flags)], io, parts });
+  });
 };
 
-const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestParts): Promise<void> => {
+interface Called {
+  readonly path: string;
+  readonly flags: Flags;
+  readonly files: readonly ReportFile[];
+  readonly io: CliIo;
+  readonly parts: BacktestParts;
+}
+
+const backtest = async ({ path, flags, files, io, parts }: Called): Promise<void> => {
   if (flags.compareLimits && !flags.limits) {
     throw new SluiceError("USAGE", "--compare-limits runs with and without limits; leave --no-limits out.");
   }
-  for (const { file } of filesOf(flags)) checkPlace(file);
+  for (const { file } of files) checkPlace(file);
   const { clock = createSystemClock() } = parts;
   const loaded = await loadConfigFile(path, { command: "backtest", clock });
   // The config has loaded what this needs; help and mistakes before it should not wait for that.
@@ -87,7 +95,7 @@ const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestPa
   const config = withOptions(loaded, givenBy(flags));
   const runBacktest = parts.runBacktest ?? (await runner());
   const run = runOf(runBacktest, flags, io, clock);
-  const kept = await runAndWrite(run, config, flags);
+  const kept = await runAndWrite(run, config, files);
   const lifted = flags.compareLimits ? await run(config, { limits: false }) : undefined;
   io.out(flags.json ? jsonOf(kept.report, lifted) : textOf(kept.report, lifted, io));
   for (const file of kept.written) io.err(`${printable(`Wrote ${file}.`)}\n`);
@@ -131,8 +139,7 @@ interface WrittenRun {
 }
 
 /** Runs the backtest and writes the requested files; details are recorded only for these. */
-const runAndWrite = async (run: Run, config: unknown, flags: Flags): Promise<WrittenRun> => {
-  const files = filesOf(flags);
+const runAndWrite = async (run: Run, config: unknown, files: readonly ReportFile[]): Promise<WrittenRun> => {
   if (files.length === 0) return { report: await run(config), written: [] };
   const seen: { details?: RunDetails } = {};
   const report = await run(
@@ -141,24 +148,18 @@ const runAndWrite = async (run: Run, config: unknown, flags: Flags): Promise<Wri
     }),
   );
   const { details = noDetails(report.equity) } = seen;
-  for (const { file, text } of files) writeFileSync(file, text(report, details));
-  return { report, written: files.map(({ file }) => file) };
+  return { report, written: await writeReportFiles(files, report, details) };
 };
 
-interface RunFile {
-  readonly file: string;
-  readonly text: (report: RunReport, details: RunDetails) => string;
-}
-
-const filesOf = ({ html, details: all, trades, tradesFifo, returns }: Flags): readonly RunFile[] => {
-  const named: readonly (readonly [string | undefined, RunFile["text"]])[] = [
-    [html, tearsheet],
+/** Files of the command's own options. */
+const filesOf = ({ details: all, trades, tradesFifo, returns }: Flags): readonly ReportFile[] => {
+  const named: readonly (readonly [string | undefined, ReportFile["contents"]])[] = [
     [all, ({ resultHash }, details) => `${JSON.stringify({ resultHash, ...details })}\n`],
     [trades, (_, details) => tradeCsv(details.trades.position)],
     [tradesFifo, (_, details) => tradeCsv(details.trades.fifo)],
     [returns, (_, details) => returnsCsv(details.returns)],
   ];
-  return named.flatMap(([file, text]) => (file === undefined ? [] : [{ file, text }]));
+  return named.flatMap(([file, contents]) => (file === undefined ? [] : [{ file, contents }]));
 };
 
 const jsonOf = (kept: RunReport, lifted: RunReport | undefined): string =>

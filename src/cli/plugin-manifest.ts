@@ -57,6 +57,15 @@ export interface RunOptionEntry {
   readonly description: string;
 }
 
+/** An option of `sluice backtest`, `run` and `report` that writes a report to a file, in a manifest. */
+export interface ExporterEntry {
+  /** File whose default export `defineReportExporter` made, relative to the manifest. */
+  readonly module: string;
+  /** As commander takes it, with a file: `--html <file>`. */
+  readonly flags: string;
+  readonly description: string;
+}
+
 /** A kind of work of `sluice worker` in a manifest. */
 interface WorkEntry {
   /** File whose default export `defineWork` of `sluice/plugins/sweep` made, relative to the manifest. */
@@ -68,6 +77,7 @@ interface Manifest {
   readonly dialects?: Readonly<Record<string, DialectEntry>>;
   readonly servedDialects?: Readonly<Record<string, DialectEntry>>;
   readonly playableRuns?: Readonly<Record<string, PlayableRunsEntry>>;
+  readonly exporters?: Readonly<Record<string, ExporterEntry>>;
   readonly runOptions?: Readonly<Record<string, RunOptionEntry>>;
   readonly work?: Readonly<Record<string, WorkEntry>>;
 }
@@ -88,6 +98,8 @@ export interface Contributions {
   readonly servedDialects: ReadonlyMap<string, Contributed<DialectEntry>>;
   /** Readers of recorded runs. */
   readonly playableRuns: ReadonlyMap<string, Contributed<PlayableRunsEntry>>;
+  /** Options that write a report to a file. */
+  readonly exporters: ReadonlyMap<string, Contributed<ExporterEntry>>;
   /** Options of `sluice run`, by the name that commander gives them. */
   readonly runOptions: ReadonlyMap<string, Contributed<RunOptionEntry>>;
   /** Kinds of work of `sluice worker`, by the kind that a sheet names. */
@@ -110,6 +122,7 @@ export const readContributions = (folder: string): Contributions => {
   const dialects = new Map<string, Contributed<DialectEntry>>();
   const servedDialects = new Map<string, Contributed<DialectEntry>>();
   const playableRuns = new Map<string, Contributed<PlayableRunsEntry>>();
+  const exporters = new Map<string, Contributed<ExporterEntry>>();
   const runOptions = new Map<string, Contributed<RunOptionEntry>>();
   const work = new Map<string, Contributed<WorkEntry>>();
   for (const source of [...ownSources(), ...packageSources(folder)]) {
@@ -118,10 +131,11 @@ export const readContributions = (folder: string): Contributions => {
     addRows(dialects, source, manifest.dialects);
     addRows(servedDialects, source, manifest.servedDialects);
     addRows(playableRuns, source, manifest.playableRuns);
+    addRows(exporters, source, manifest.exporters);
     addRows(runOptions, source, manifest.runOptions);
     addRows(work, source, manifest.work);
   }
-  return { commands, dialects, servedDialects, playableRuns, runOptions, work };
+  return { commands, dialects, servedDialects, playableRuns, exporters, runOptions, work };
 };
 
 /**
@@ -211,6 +225,7 @@ const textKeys = {
   dialects: ["module"],
   servedDialects: ["module"],
   playableRuns: ["module", "file"],
+  exporters: ["module", "flags", "description"],
   runOptions: ["module", "flags", "description"],
   work: ["module"],
 } as const;

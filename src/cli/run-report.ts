@@ -13,13 +13,13 @@ import { createContract } from "../contract/contract.ts";
 import type { Engine } from "../engine/engine.ts";
 import { messageOf } from "../errors.ts";
 import { profileIn } from "../host/config.ts";
-import { noDetails } from "../report/details.ts";
-import { tearsheet } from "../report/html/tearsheet.ts";
+import { noDetails, type RunDetails } from "../report/details.ts";
 import type { RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
 import { RunRecorder } from "../report/run-recorder.ts";
 import { tradeCsv } from "../report/trade-csv.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
+import { type ReportFile, writeReportFiles } from "./plugin-options.ts";
 import { checkPlace } from "./written-files.ts";
 
 /** The part of an engine that a report is made from; a service that is not given is not embedded. */
@@ -29,8 +29,10 @@ export interface ReportedEngine extends Pick<Engine, "events$" | "strategies" | 
 
 /** Requested files. */
 export interface ReportFiles {
-  readonly html?: string;
+  /** File of the trades. */
   readonly trades?: string;
+  /** Files of plugins. */
+  readonly exported?: readonly ReportFile[];
 }
 
 interface EndOfRun {
@@ -44,7 +46,7 @@ export interface RunReporter {
   /** Once the engine trades. */
   begin(): void;
   /** Once the engine has stopped: the report, its text, and the names of the files written; undefined where it never traded. */
-  end(io: CliIo): EndOfRun | undefined;
+  end(io: CliIo): Promise<EndOfRun | undefined>;
   /** Ends all listening. */
   close(): void;
 }
@@ -59,7 +61,7 @@ export const reportOf = (
   files: ReportFiles,
   clock: Clock,
 ): RunReporter => {
-  for (const file of [files.html, files.trades]) if (file !== undefined) checkPlace(file);
+  if (files.trades !== undefined) checkPlace(files.trades);
   const { strategies = [], seed = "" } = config as {
     readonly strategies?: readonly { readonly name: string }[];
     readonly seed?: unknown;
@@ -97,15 +99,19 @@ export const reportOf = (
       safely(() => recorder.begin(engine.strategies(), account?.money));
       listening.add(every(clock, lookMs).subscribe(() => safely(() => recorder.look(engine.strategies()))));
     },
-    end: (io) => {
+    end: async (io) => {
       if (!begun) return undefined;
       let ended: EndOfRun | undefined;
-      safely(() => {
-        const report = recorder.report(engine.strategies(), engine.openOrders());
-        const text = reportText(report, { columns: io.columns, colour: colourOf(io) });
-        ended = { report, text, written: [] };
-        ended = { report, text, written: write(report, recorder, engine, files) };
-      });
+      if (broken === undefined) {
+        try {
+          const report = recorder.report(engine.strategies(), engine.openOrders());
+          const text = reportText(report, { columns: io.columns, colour: colourOf(io) });
+          ended = { report, text, written: [] };
+          ended = { report, text, written: await write(report, recorder, engine, files) };
+        } catch (error) {
+          broken = messageOf(error);
+        }
+      }
       if (broken === undefined) return ended;
       return { ...ended, text: `${ended?.text ?? ""}The report is not complete: ${printable(broken)}\n`, written: [] };
     },
@@ -119,14 +125,15 @@ const follow = (recorder: RunRecorder, { venue }: PaperAccount, safely: (work: (
   venue.onLiquidation((liquidation) => safely(() => recorder.onLiquidation(liquidation)));
 };
 
-const write = (
+const write = async (
   report: RunReport,
   recorder: RunRecorder,
   engine: ReportedEngine,
-  { html, trades }: ReportFiles,
-): readonly string[] => {
+  { trades, exported = [] }: ReportFiles,
+): Promise<readonly string[]> => {
   if (trades !== undefined) writeFileSync(trades, tradeCsv(recorder.trades(engine.strategies())));
-  if (html !== undefined)
-    writeFileSync(html, tearsheet(report, { ...noDetails(report.equity), ...recorder.details(engine.strategies()) }));
-  return [html, trades].filter((file) => file !== undefined);
+  const own = trades === undefined ? [] : [trades];
+  if (exported.length === 0) return own;
+  const details: RunDetails = { ...noDetails(report.equity), ...recorder.details(engine.strategies()) };
+  return [...(await writeReportFiles(exported, report, details)), ...own];
 };

@@ -26,6 +26,7 @@ import { failWith, groupResumeOf, haltAdvice, isSteered, remedyOf } from "./halt
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { namesOf, secondsOf } from "./option-values.ts";
 import { type Contributed, loadRow, type RunOptionEntry, readContributions } from "./plugin-manifest.ts";
+import { addPluginOption, addReportExporters, type ReportFile } from "./plugin-options.ts";
 import { Reachability } from "./reachability.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 import { closingText, createTally } from "./run-progress.ts";
@@ -58,7 +59,6 @@ interface Flags extends DashboardFlags {
   readonly acceptLimits?: string;
   readonly resetRiskCounters?: true;
   readonly resetRiskCountersOf?: readonly string[];
-  readonly html?: string;
   readonly trades?: string;
   readonly json?: true;
 }
@@ -96,16 +96,17 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
         .argParser(namesOf)
         .conflicts("resetRiskCounters"),
     )
-    .option("--html <file>", "write the report at the end as a page for a browser, one file that needs no network")
     .option(
       "--trades <file>",
       "write the trades from flat to flat as CSV at the end, the last 20,000 of each strategy and instrument",
     )
-    .option("--json", "print every event as a line of JSON; the report then goes to stderr")
-    .action(async (path: string, flags: Flags) => {
-      await run({ path, flags, io, parts, options: await givenOptions(options, flags) });
-    });
-  for (const { flags, description } of options.values()) command.option(flags, description);
+    .option("--json", "print every event as a line of JSON; the report then goes to stderr");
+  const exportersOf = addReportExporters(command);
+  for (const [name, entry] of options) addPluginOption(command, `runOptions.${name}`, entry);
+  command.action(async (path: string, flags: Flags) => {
+    const given = await givenOptions(options, flags);
+    await run({ path, flags, io, parts, options: given, exported: await exportersOf(flags) });
+  });
 };
 
 /** Options of plugins that the command line gives, with their values. */
@@ -145,9 +146,11 @@ interface Called {
   readonly io: CliIo;
   readonly parts: RunParts;
   readonly options: readonly GivenOption[];
+  /** Files of the report that plugins write. */
+  readonly exported: readonly ReportFile[];
 }
 
-const run = async ({ path, flags, io, parts, options }: Called): Promise<void> => {
+const run = async ({ path, flags, io, parts, options, exported }: Called): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const loaded = withDecisions(await loadConfigFile(path, { command: "run", clock }), flags);
   const named = await withDashboard(withWord(loaded as object, flags), flags);
@@ -164,6 +167,7 @@ const run = async ({ path, flags, io, parts, options }: Called): Promise<void> =
       io,
       parts,
       options,
+      exported,
       clock,
       config,
       screen,
@@ -193,6 +197,7 @@ const runOnce = async ({
   io,
   parts,
   options,
+  exported,
   clock,
   config,
   screen,
@@ -219,7 +224,7 @@ const runOnce = async ({
   const surroundings = { path, config, clock, note: (text: string) => screen.note(text), parts };
   for (const { option } of options) watching.add(option.beside?.(engine, surroundings));
   const { reportOf } = await import("./run-report.ts");
-  const reporter = reportOf(engine, config, placeOf(service)?.baseUrl, flags, clock);
+  const reporter = reportOf(engine, config, placeOf(service)?.baseUrl, { ...flags, exported }, clock);
   watching.add(watchStandby(engine, tally, screen, clock));
   let isDeposed = false;
   watching.add(engine.events$.subscribe(({ type }) => (isDeposed ||= type === "standby.lost")));
@@ -247,7 +252,7 @@ const runOnce = async ({
     const policy = flags.cancel === true ? "cancel" : "keep";
     for (const line of orders.closingLines(policy, placeOf(service)?.baseUrl, path)) screen.note(line);
     reporter.close();
-    const ended = unread ? undefined : reporter.end(io);
+    const ended = unread ? undefined : await reporter.end(io);
     screen.close(unread ? "" : `${ended?.text ?? ""}${closingText(tally, clock.now(), inkOf(io))}`);
     for (const file of ended?.written ?? []) screen.note(printable(`Wrote ${file}.`));
   }

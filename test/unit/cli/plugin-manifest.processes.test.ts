@@ -3,7 +3,7 @@
  * process.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -123,6 +123,58 @@ describe("Dialects of packages", () => {
   });
 });
 
+describe("Report exporters of packages", () => {
+  const [config, fixture] = ["config/backtest.ts", "test/fixtures/demo"].map((path) =>
+    fileURLToPath(new URL(`../../../${path}`, import.meta.url)),
+  ) as [string, string];
+  const row = { module: "./pnl.js", flags: "--pnl <file>", description: "write the result as text" };
+  const exporter = (sluice: object, text = "export default {};") => ({
+    "sluice-pnl": { sluice, files: { "pnl.js": text } },
+  });
+
+  it("are options of backtest, run and report, loaded when they are given, and write the file", () => {
+    const place = project(
+      "exporters",
+      exporter(
+        { exporters: { pnl: row } },
+        `process.stderr.write("loaded\\n");
+         export default {
+           kind: "report-exporter",
+           contents: async ({ pnl, currency, fills }, details) => pnl + " " + currency + " " + (details.fills.length === fills),
+         };`,
+      ),
+    );
+    for (const command of ["backtest", "run", "report"]) {
+      const help = run(place, command, "--help");
+      expect(help).toMatch(/--pnl <file> +write the result as text/);
+      expect(help).not.toContain("loaded");
+    }
+    const argv = ["backtest", config, "--fixture", fixture, "--json", "--pnl", "deep/pnl.txt"];
+    const { pnl } = JSON.parse(run(place, ...argv)) as { pnl: string };
+    expect(readFileSync(join(place, "deep/pnl.txt"), "utf8")).toBe(`${pnl} USDT true`);
+    expect(run(place, "backtest", config, "--pnl", ".")).toContain(". cannot be written: it is a folder");
+  });
+
+  it.each([
+    ["takes no file", { ...row, flags: "--pnl" }, 'exporters.pnl.flags: "--pnl" takes no file. Write --pnl <file>.'],
+    [
+      "has the name of an option of the command",
+      { ...row, flags: "--json <file>" },
+      "exporters.pnl.flags: sluice backtest has the option --json already.",
+    ],
+    [
+      "leads to a module without an exporter",
+      row,
+      "exporters.pnl.module: ./pnl.js does not export an exporter. Write export default defineReportExporter(…).",
+    ],
+  ])("whose row %s are refused by their place in the manifest", (name, entry, message) => {
+    const place = project(`exporter that ${name}`, exporter({ exporters: { pnl: entry } }));
+    expect(run(place, "backtest", config, "--pnl", "pnl.txt")).toContain(
+      `node_modules/sluice-pnl/package.json: ${message}`,
+    );
+  });
+});
+
 describe("Recorded runs of packages", () => {
   const runs = { module: "./runs.js", file: "mine.txt" };
 
@@ -163,6 +215,7 @@ describe("A manifest that is wrong", () => {
     ["a command as a text", { commands: { greet: "./greet.js" } }, "commands.greet: is not an object"],
     ["no module", { commands: { greet: { ...greet, module: undefined } } }, "commands.greet.module: write a text"],
     ["work without a module", { work: { mine: {} } }, "work.mine.module: write a text"],
+    ["an exporter without flags", { exporters: { a: { module: "./a.js" } } }, "exporters.a.flags: write a text"],
     ["runs without a file", { playableRuns: { mine: { module: "./a.js" } } }, "playableRuns.mine.file: write a text"],
     [
       "examples as a text",

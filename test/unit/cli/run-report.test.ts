@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { mergeMap, Subject } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { constant, paper, type RunReport } from "../../../src/backtest.ts";
-import { reportOf } from "../../../src/cli/run-report.ts";
+import type { ReportFile } from "../../../src/cli/plugin-options.ts";
+import { type ReportFiles, reportOf } from "../../../src/cli/run-report.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createEngine, type Engine, type Event } from "../../../src/index.ts";
@@ -50,11 +51,7 @@ const byHand = { fills: 3, volume: "16203.692", fees: "8.101846", realised: "0.6
 const byQuotes = { unrealised: "-0.723", pnl: "-8.196846" };
 
 /** The same strategy on paper, on a clock that is turned; its report sees the embedded service or own fills alone. */
-const onPaper = async (
-  dir: string,
-  equity: "account" | "fills",
-  files: { readonly html?: string; readonly trades?: string } = {},
-) => {
+const onPaper = async (dir: string, equity: "account" | "fills", files: ReportFiles = {}) => {
   const clock = createVirtualClock(1_767_575_000_000);
   const config = { service: paper({ fixture: dir, clock, latency: constant(10) }), strategies: [trader()] };
   const engine: Engine = createEngine(config);
@@ -86,7 +83,7 @@ const onPaper = async (
   const last = engine.strategies()[0]?.positions.get(swap);
   await engine.stop();
   reporter.close();
-  const ended = reporter.end(capturedIo({ columns: 80, env: { NO_COLOR: "1" } }));
+  const ended = await reporter.end(capturedIo({ columns: 80, env: { NO_COLOR: "1" } }));
   return { report: ended?.report as RunReport, text: ended?.text ?? "", written: ended?.written, last };
 };
 
@@ -165,18 +162,28 @@ describe("A run's report", () => {
     expect(text).not.toMatch(/result hash|Recording/);
   });
 
-  it("writes the page and the trades that were asked for", async () => {
+  it("writes the trades and the files of plugins that were asked for", async () => {
     const folder = temporaryFolder("run-report");
-    const files = { html: join(folder, "a/run.html"), trades: join(folder, "run.csv") };
-    const { written } = await onPaper(dir, "fills", files);
-    expect(written).toEqual([files.html, files.trades]);
+    const files = { trades: join(folder, "a/run.csv") };
+    const file = join(folder, "run.txt");
+    const contents: ReportFile["contents"] = ({ run, currency }, { fills, equity }) =>
+      Promise.resolve(`${run?.place} ${currency} ${fills.length} ${equity.length > 2}`);
+    const { written } = await onPaper(dir, "fills", { ...files, exported: [{ file, contents }] });
+    expect(written).toEqual([file, files.trades]);
     const [, first = "", second = ""] = readFileSync(files.trades, "utf8").split("\n");
     expect(first.split(",").slice(0, 4)).toEqual(["trader", swap, "long", "0.1"]);
     expect(second.split(",").slice(0, 4)).toEqual(["trader", swap, "short", "0.05"]);
     // Fees are those of the whole first deal, and of two thirds of the second.
     expect(first.split(",").slice(6, 13)).toEqual(["60008.1", "60016", "0.79", "6.001205", "0", "-5.211205", "USDT"]);
-    expect(readFileSync(files.html, "utf8")).toContain("<h1>Live run at http://there</h1>");
-    expect(readFileSync(files.html, "utf8")).not.toContain("Nothing is left");
+    expect(readFileSync(file, "utf8")).toBe("http://there USDT 3 true");
+  });
+
+  it("is printed without the files where a plugin cannot make its own", async () => {
+    const file = join(temporaryFolder("run-report-failed"), "run.txt");
+    const contents = () => Promise.reject(new Error("no room"));
+    const { text, written } = await onPaper(dir, "fills", { exported: [{ file, contents }] });
+    expect(text).toMatch(/Live run at http:\/\/there[\s\S]*\nThe report is not complete: no room\n$/);
+    expect(written).toEqual([]);
   });
 
   it("that fails is said to be incomplete, and nothing that trades learns of it", async () => {
@@ -189,7 +196,10 @@ describe("A run's report", () => {
     reporter.begin();
     clock.advanceTo(5_000);
     events$.next({ type: "engine.stopped", reason: "", seq: 0, at: 0 });
-    expect(reporter.end(capturedIo())).toEqual({ text: "The report is not complete: no\\u001bluck\n", written: [] });
+    expect(await reporter.end(capturedIo())).toEqual({
+      text: "The report is not complete: no\\u001bluck\n",
+      written: [],
+    });
     reporter.close();
     expect([events$.observed, clock.pending]).toEqual([false, 0]);
   });
