@@ -19,6 +19,7 @@ export const errorCodes = {
   DATA_UNAVAILABLE: { text: "market data could not be had from an exchange", fix: "machine" },
   STRATEGY_FAILED: { text: "a strategy threw", fix: "code" },
   PLUGIN_FAILED: { text: "a plugin threw", fix: "code" },
+  PLUGIN_INCOMPATIBLE: { text: "a plugin does not fit this version, the other plugins or the run", fix: "config" },
   ORDER_REFUSED: { text: "an order was refused before it was sent, or every order of a run was rejected", fix: "code" },
   QUEUE_FULL: { text: "the request queue reached its bound", fix: "code" },
   DEADLINE_PASSED: { text: "an action was still waiting for quota at its deadline", fix: "code" },

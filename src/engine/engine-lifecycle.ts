@@ -7,9 +7,11 @@
  */
 import {
   filter,
+  firstValueFrom,
   lastValueFrom,
   map,
   Observable,
+  race,
   type Subject,
   type Subscription,
   startWith,
@@ -146,8 +148,9 @@ interface LifecycleOptions {
   readonly pluginHost: PluginHost;
   /** Awaited when the service's state has been read. */
   readonly ready: (() => Promise<void>) | undefined;
-  /** Starts plugins and strategies. */
-  readonly begin: () => void;
+  /** Starts plugins; a promise where strategies wait for the set-up of one. */
+  readonly beginPlugins: () => Promise<void> | undefined;
+  readonly beginStrategies: () => void;
 }
 
 export class EngineLifecycle {
@@ -177,7 +180,7 @@ export class EngineLifecycle {
   }
 
   async start(): Promise<void> {
-    const { parts, begin } = this.#options;
+    const { parts, beginPlugins, beginStrategies } = this.#options;
     if (this.#state !== "new")
       throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${this.#state}. Make a new one.`);
     this.#state = "started";
@@ -192,9 +195,22 @@ export class EngineLifecycle {
       parts.startWatch.end();
     }
     if (this.#isStopped()) return;
+    const settingUp = beginPlugins();
+    if (settingUp !== undefined) await this.#ready(settingUp);
+    if (this.#isStopped()) return;
     this.#hasBegun = true;
-    begin();
+    beginStrategies();
     parts.extensions.started();
+  }
+
+  /** Waits for plugins that must be ready before trading, or for a stop meanwhile; the engine ends where one is not ready. */
+  async #ready(settingUp: Promise<void>): Promise<void> {
+    try {
+      await firstValueFrom(race(settingUp, this.#options.stopped$));
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
   }
 
   /** A second caller waits for the same end. */

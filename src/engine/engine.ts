@@ -148,13 +148,18 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     environment,
     ...(baseUrl !== undefined && { baseUrl }),
   };
-  const begin = (): void => {
+  const beginPlugins = (): Promise<void> | undefined => {
     inTime.begin(parts, stopped$);
+    const awaited: Promise<void>[] = [];
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
     for (const plugin of options.purpose === "close" ? [] : config.plugins) {
       const print = (line: string): void => options.print?.(line, plugin.name);
-      pluginHost.start(plugin, { ...face, market, now, print, about });
+      const ready = pluginHost.start(plugin, { ...face, market, now, print, about });
+      if (ready !== undefined) awaited.push(ready);
     }
+    return awaited.length === 0 ? undefined : Promise.all(awaited).then(() => undefined);
+  };
+  const beginStrategies = (): void => {
     for (const strategy of config.strategies) {
       const account = accounts.of(strategy.user, `strategy "${strategy.name}"`);
       const context = { ...streamsFor(account), market, now, ...contextOf(parts, strategy, account, random, stopped$) };
@@ -181,7 +186,8 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     strategyHost,
     pluginHost,
     ready: options.ready,
-    begin,
+    beginPlugins,
+    beginStrategies,
   });
   return {
     ...face,

@@ -18,6 +18,7 @@ import type { ReservePolicy } from "../scheduler/quota/reserve.ts";
 import type { LeverageConfig } from "./config-schema.ts";
 import { configSchema, moneyLimits } from "./config-schema.ts";
 import { historySourceOf } from "./history-reader.ts";
+import { checkRequirements } from "./plugin-requirements.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 
@@ -148,6 +149,7 @@ export const checkConfig = (config: unknown): CheckedConfig => {
     );
   }
   historySourceOf(parsed.history);
+  checkRequirements(parsed.plugins, parsed.service.kind);
   for (const plugin of parsed.plugins) plugin.check?.(parsed);
   checkStandby(parsed);
   const named = parsed.strategies.map(({ name }) => name);

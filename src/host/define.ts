@@ -15,6 +15,7 @@ import type { Wanted } from "../orders/wanted-order.ts";
 import { type Config, type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 import type { EngineExtension, EngineFacts, ExtensionContext } from "./engine-extension.ts";
+import { checkRequirementsOf, type PluginRequirements } from "./plugin-requirements.ts";
 import type { Isolation, Plugin, Strategy } from "./strategy.ts";
 
 /** The name of one of several instances; it appears in reports, events and quota shares. */
@@ -56,10 +57,15 @@ export interface StrategyDefinition<S, O> {
 }
 
 /** What `definePlugin` takes: a name, the schema of the options, and `setup`, `extend` or both. */
-export interface PluginDefinition<S, O> {
+export interface PluginDefinition<S, O> extends PluginRequirements {
   readonly name: string;
   /** JSON Schema of an object. */
   readonly options: S;
+  /**
+   * Strategies start when the promise of `setup` has resolved. The start of the engine fails where it rejects or takes longer than 30 s.
+   * Left out, the engine goes on meanwhile, and a plugin that fails is stopped alone.
+   */
+  readonly ready?: "before trading";
   /**
    * Observes and steers. Called once when strategies start; a function that it returns, or a promise of one, is called at the stop, last
    * started first.
@@ -146,6 +152,18 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   return (options, naming = {}) => make(options, naming);
 };
 
+const requirementsOf = ({
+  sluice,
+  needs,
+  modes,
+  ready,
+}: PluginRequirements & Pick<Plugin, "ready">): Pick<Plugin, "requires" | "ready"> => ({
+  ...((sluice ?? needs ?? modes) && {
+    requires: { ...(sluice !== undefined && { sluice }), ...(needs && { needs }), ...(modes && { modes }) },
+  }),
+  ...(ready && { ready }),
+});
+
 /** Makes a plugin that can be put into a config by calling it with its options. */
 export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   definition: PluginDefinition<S, O>,
@@ -157,6 +175,7 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
       `definePlugin "${definition.name}": neither setup nor extend is given; without one it does nothing. Write setup: ({ on, options }) => { … }.`,
     );
   }
+  checkRequirementsOf(`definePlugin "${definition.name}"`, definition);
   return (options, { as = definition.name } = {}) => {
     const parsed = checked<O>(`options of plugin "${as}"`, definition.options as object, options);
     return {
@@ -164,6 +183,7 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
       name: as,
       definition: definition.name,
       options: parsed,
+      ...requirementsOf(definition),
       ...(definition.extend && { extend: (engine) => definition.extend?.(engine as ExtensionContext<NoInfer<O>>) }),
       ...(definition.check && { check: (config) => definition.check?.(config, parsed as NoInfer<O>) }),
       start: (context) => definition.setup?.({ ...(context as object), options: parsed } as PluginContext<NoInfer<O>>),

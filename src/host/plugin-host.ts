@@ -30,6 +30,13 @@ interface Running {
 }
 
 const endMsMax = 2_000;
+const readyMsMax = 30_000;
+
+const notReady = (name: string, why: string): SluiceError =>
+  new SluiceError(
+    "PLUGIN_FAILED",
+    `plugin ${name}: ${why}. Strategies wait for it, so the engine does not start: nothing was traded.`,
+  );
 
 export class PluginHost {
   readonly #clock: Clock;
@@ -52,22 +59,45 @@ export class PluginHost {
     this.#failures = failures;
   }
 
-  start(plugin: Plugin, parts: PluginParts): void {
+  /** A promise where strategies wait for the set-up: it rejects with PLUGIN_FAILED where that fails or takes too long. */
+  start(plugin: Plugin, parts: PluginParts): Promise<void> | undefined {
+    const isAwaited = plugin.ready === "before trading";
     const self = this.#begin(plugin.name);
     this.#running.push(self);
     const { owner } = self;
     handling.value = itsStart;
+    let settingUp: PromiseLike<void> | undefined;
     try {
       inside(owner, () => {
         const added: unknown = plugin.start(contextOf(self, parts) as unknown as PluginContext<never>);
-        if (isThenable(added)) void added.then((later) => this.#addLater(self, later));
+        if (isThenable(added)) settingUp = added.then((later) => this.#addLater(self, later));
         else this.#addUndo(self, added);
       });
     } catch (error) {
       owner.fail(error);
+      if (isAwaited) return Promise.reject(notReady(plugin.name, messageOf(error)));
     } finally {
       handling.value = undefined;
     }
+    return isAwaited && settingUp !== undefined ? this.#ready(self, settingUp) : undefined;
+  }
+
+  /** The machine's time counts, as for the work of an undo. */
+  #ready({ name, owner }: Running, settingUp: PromiseLike<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown): void => {
+        timer.cancel();
+        owner.fail(error);
+        reject(notReady(name, messageOf(error)));
+      };
+      const timer = this.#machine.setTimer(this.#machine.now() + readyMsMax, () => {
+        fail(new Error(`its set-up did not end within ${readyMsMax / 1_000} s`));
+      });
+      settingUp.then(() => {
+        timer.cancel();
+        resolve();
+      }, fail);
+    });
   }
 
   /** Of a set-up that took its time: where the plugin has ended meanwhile, its undo runs at once. */

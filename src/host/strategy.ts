@@ -7,6 +7,7 @@ import type { Observable } from "rxjs";
 import type { Wanted } from "../orders/wanted-order.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 import type { EngineExtension, EngineFacts, ExtensionContext } from "./engine-extension.ts";
+import type { PluginRequirements } from "./plugin-requirements.ts";
 
 /** Limits of a strategy that runs in its own thread. */
 export interface Isolation {
@@ -43,6 +44,10 @@ export interface Plugin {
   /** Name of its definition. */
   readonly definition?: string;
   readonly options: unknown;
+  /** Version of Sluice, other plugins and modes that it needs. */
+  readonly requires?: PluginRequirements;
+  /** Strategies wait until its set-up has ended. */
+  readonly ready?: "before trading";
   /** Parts and steps that it adds to an engine. */
   readonly extend?: (engine: ExtensionContext<never>) => EngineExtension | undefined;
   /** Throws CONFIG_INVALID where its options do not fit the config. */

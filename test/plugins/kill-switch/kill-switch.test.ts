@@ -44,7 +44,7 @@ const alone = (options: Given) => {
     now: () => clock.now(),
     print: (line: string) => said.push(line),
   } as unknown as PluginParts;
-  new PluginHost(clock, journal).start(killSwitch(options), parts);
+  void new PluginHost(clock, journal).start(killSwitch(options), parts);
   const wait = (ms: number): void => clock.advanceTo(clock.now() + ms);
   const event = (type: "action.sent" | "action.answered"): void => {
     const rest = { endpoint: "pendingOrders", outcome: "done" } as never;

@@ -28,7 +28,7 @@ const setup = () => {
     now: () => clock.now(),
   } as unknown as PluginParts;
   const start = (name: string, begin: (context: PluginContext<object>) => unknown): void => {
-    host.start(definePlugin({ name, options: closed, setup: begin })({}), parts);
+    void host.start(definePlugin({ name, options: closed, setup: begin })({}), parts);
   };
   const failures = (): unknown[] =>
     events.filter(({ type }) => type === "plugin.failed").map((event) => ({ ...event }));

@@ -219,7 +219,7 @@ describe("A plugin's undoing that goes on", () => {
     });
     const host = new PluginHost(createVirtualClock(0), journal, machine);
     const plugin = definePlugin({ name: "p", options: closed, setup: () => undo });
-    host.start(plugin({}), { ...streams, market: {}, events$: NEVER, updates$: NEVER } as unknown as PluginParts);
+    void host.start(plugin({}), { ...streams, market: {}, events$: NEVER, updates$: NEVER } as unknown as PluginParts);
     let stopped = false;
     host.stop();
     void host.ended().then(() => (stopped = true));
