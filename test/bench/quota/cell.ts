@@ -46,7 +46,7 @@ const between = (random: Random, from: number, to: number): number => from + (to
 /** Judges and counts; the user's own calls and the stranger's pass through here alike. */
 const countedMeter = ({ truth, meter, counter }: Pick<Stage, "truth" | "meter" | "counter">): Meter => ({
   judge: (at, caller, weight) => {
-    const foreign = caller.key === "stranger" || caller.copy === true;
+    const foreign = caller.key.startsWith("stranger") || caller.copy === true;
     const verdict = meter.judge(at, caller, weight);
     if (verdict.accepted) counter.accepted(truth.now(), weight, foreign, caller.key.split(" ")[0]);
     else if (!foreign) counter.refused(truth.now());
@@ -73,7 +73,11 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
   stage.machines.add(machine);
   const owner = scenario.userEach ? name : "user";
   const users = Array.from({ length: scenario.users }, (_, index) => (index === 0 ? owner : `${owner}-${index}`));
-  const callerOf = (user: string): Caller => ({ ip: "home", key: user === owner ? name : `${name} ${user}`, user });
+  const callerOf = (user: string, key = ""): Caller => ({
+    ip: "home",
+    key: user === owner && key === "" ? name : `${name} ${user} ${key}`,
+    user,
+  });
   const dateOffMs =
     scenario.dateOffMsOf?.[name] ?? between(stage.random.fork("date"), -scenario.dateOffMsMax, scenario.dateOffMsMax);
   const wire = createWire({
@@ -100,6 +104,7 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
         meanWeight: scenario.mix.reduce((sum, { share, weight }) => sum + share * weight, 0),
         urgentPerMinute: scenario.urgentPerMinute,
         sliding: scenario.faults.sliding,
+        openOrders: scenario.openOrders ?? 0,
         truth: { now: () => truth.now(), nextLegMs: () => wire.nextLegMs() },
         group: {
           cell: truth,
@@ -109,7 +114,7 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
           now: () => truth.now(),
         },
       }),
-    send: (user, weight, judged) => wire.send(callerOf(user), weight, judged),
+    send: (user, key, weight, judged) => wire.send(callerOf(user, key), weight, judged),
     users,
   });
 };
@@ -142,6 +147,13 @@ const troubleOn = ({ scenario, truth, machine, meter, counter, random }: Stage, 
   if (scenario.strangerPerMinute > 0) {
     poisson(truth, random.fork("stranger"), 60_000 / scenario.strangerPerMinute, () => {
       meter.judge(truth.now(), { ip: "elsewhere", key: "stranger", user: "user" }, 10);
+    });
+  }
+  const { strangerBurst } = scenario;
+  if (strangerBurst !== undefined) {
+    poisson(truth, random.fork("stranger bursts"), strangerBurst.everyMs, () => {
+      for (let spent = 0; spent < strangerBurst.weight; spent += 10)
+        meter.judge(truth.now(), { ip: "elsewhere", key: `stranger ${spent}`, user: "user" }, 10);
     });
   }
   if (scenario.neighbourPerMinute > 0) {
@@ -187,7 +199,11 @@ export const runCell = async ({ scenario, seed, minutes, createLimiter, onClock 
     stopsAsleep: seed % 2 === 1,
   });
   onClock?.(machine.clock);
-  const meter = countedMeter({ truth, meter: createMeter(scenario.faults, truth.now()), counter });
+  const meter = countedMeter({
+    truth,
+    meter: createMeter(scenario.faults, truth.now(), random.fork("meter")),
+    counter,
+  });
   const stage: Stage = { scenario, truth, machine, machines: new Set([machine]), meter, counter, random };
   const loads = Array.from({ length: scenario.engines }, (_, index) =>
     engineOf(stage, scenario, `engine-${index}`, createLimiter),

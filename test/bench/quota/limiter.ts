@@ -23,6 +23,8 @@ export interface Task {
   readonly urgent: boolean;
   /** Whose quota it is; limiters that know of one user only need not look. */
   readonly user: string;
+  /** It leaves on this key of the user's, where some calls do. */
+  readonly key?: string | undefined;
   /** Never settles when the process is restarted; rejects when no answer comes in time. */
   send(): Promise<Answer>;
 }
@@ -48,6 +50,8 @@ export interface Bench {
   readonly urgentPerMinute: number;
   /** The service is known, and said, to count the last minute and the last second, not minutes and seconds of a clock. */
   readonly sliding: boolean;
+  /** Orders of the user at rest. */
+  readonly openOrders: number;
   readonly truth: Truth;
   /** Engines of one cell meet under the same object; each has a name of its own. */
   readonly group: {

@@ -19,7 +19,12 @@ export interface LoadOptions {
   readonly random: Random;
   readonly counter: Counter;
   readonly createLimiter: () => Limiter;
-  readonly send: (user: string, weight: number, judged: (verdict: Verdict) => void) => Promise<Answer>;
+  readonly send: (
+    user: string,
+    key: string | undefined,
+    weight: number,
+    judged: (verdict: Verdict) => void,
+  ) => Promise<Answer>;
   /** Who calls, in turn. */
   readonly users: readonly string[];
 }
@@ -36,6 +41,7 @@ interface Call {
   readonly kind: CallKind;
   readonly weight: number;
   readonly user: string;
+  readonly share: Share;
   readonly urgent: boolean;
   readonly submittedAt: number;
   readonly sleptBefore: number;
@@ -96,32 +102,45 @@ export const createLoad = ({
       weight: call.weight,
       urgent: call.urgent,
       user: call.user,
+      key: call.share.key,
       send: () => {
         call.state = "flying";
-        return send(call.user, call.weight, (verdict) => judge(call, verdict));
+        return send(call.user, call.share.key, call.weight, (verdict) => judge(call, verdict));
       },
     };
     void limiter.submit(task).then(() => {
       open.delete(call);
       // It was lost on its way: an urgent call is made again, of the others there are more.
       if (call.state !== "accepted" && call.urgent) submit(call);
-      else if (!call.urgent && call.burst === undefined) more();
+      else if (!call.urgent && call.burst === undefined) more(call.share);
     });
   };
   const callOf = (share: Share, urgent: boolean, burst: Burst | undefined): Call => ({
     kind: share.kind,
     weight: share.weight,
     user: users[calls++ % users.length] as string,
+    share,
     urgent,
     submittedAt: truth.now(),
     sleptBefore: machine.slept(),
     burst,
     state: "waiting",
   });
-  const more = (): void => submit(callOf(drawCall(scenario.mix, mixes), false, undefined));
-  const urgent = (): void => {
-    for (let i = 0; i < scenario.urgentAtOnce; i++)
-      submit(callOf({ share: 1, kind: "cancel", weight: 15 }, true, undefined));
+  /** Another call in place of one of `share`. */
+  const more = (share?: Share): void =>
+    submit(callOf(share?.key === undefined ? drawCall(scenario.mix, mixes) : share, false, undefined));
+  const urgent = (size: number): void => {
+    for (let i = 0; i < size; i++) submit(callOf({ share: 1, kind: "cancel", weight: 15 }, true, undefined));
+  };
+  const saturate = (outstanding: number): void => {
+    const { mix } = scenario;
+    for (const share of mix)
+      if (share.key !== undefined) for (let i = 0; i < outstanding * share.share; i++) more(share);
+    if (mix.every(({ key }) => key === undefined)) for (let i = 0; i < outstanding; i++) more();
+  };
+  const burst = (mix: readonly Share[], size: number): void => {
+    const one = { startedAt: truth.now(), left: size };
+    for (let i = 0; i < size; i++) submit(callOf(drawCall(mix, mixes), false, one));
   };
 
   /** Runs client code at random or regular instants of true time, whatever the client's process goes through meanwhile. */
@@ -134,17 +153,32 @@ export const createLoad = ({
   return {
     start: () => {
       limiter = createLimiter();
-      recur(() => urgents.exponential(60_000 / scenario.urgentPerMinute), urgent);
-      const { load } = scenario;
-      if (load.kind === "saturated") for (let i = 0; i < load.outstanding; i++) more();
+      recur(
+        () => urgents.exponential(60_000 / scenario.urgentPerMinute),
+        () => urgent(scenario.urgentAtOnce),
+      );
+      const { load, storm, bursts } = scenario;
+      if (load.kind === "saturated") saturate(load.outstanding);
       else
         recur(
           () => load.everyMs,
+          () => burst(scenario.mix, load.size),
+        );
+      if (bursts !== undefined)
+        recur(
+          () => bursts.everyMs,
+          () => burst(bursts.mix, bursts.size),
+        );
+      if (storm !== undefined) {
+        let waitMs = storm.atMs;
+        recur(
+          () => waitMs,
           () => {
-            const burst = { startedAt: truth.now(), left: load.size };
-            for (let i = 0; i < load.size; i++) submit(callOf(drawCall(scenario.mix, mixes), false, burst));
+            waitMs = storm.everyMs;
+            urgent(storm.size);
           },
         );
+      }
     },
     resume: () => {
       const before = [...open];
@@ -152,7 +186,7 @@ export const createLoad = ({
       limiter = createLimiter();
       for (const call of before) {
         if (call.state === "waiting") submit(call);
-        else if (!call.urgent && call.burst === undefined) more();
+        else if (!call.urgent && call.burst === undefined) more(call.share);
         else if (call.state === "flying") {
           call.state = "orphan";
           open.add(call);

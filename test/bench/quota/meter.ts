@@ -5,6 +5,7 @@
  * only; the call that would carry the user over its weight is refused and blocks the user to the end of the minute.
  * Not here: anything of `src`; this is a second opinion and shares no code with the limiter under test.
  */
+import { createRandom, type Random } from "../../../src/random.ts";
 import { asDescribed, type ServiceFaults } from "./service-faults.ts";
 
 export interface Caller {
@@ -44,13 +45,18 @@ interface Count {
   block(at: number): number;
 }
 
-const fixedCount = (windowMs: number, fromMs: number): Count => {
+/** `lateMs` says how long after its beginning a window is emptied. */
+const fixedCount = (windowMs: number, fromMs: number, lateMs: () => number = () => 0): Count => {
   let window = Number.NaN;
   let used = 0;
   let isBlocked = false;
+  let emptiedAfterMs = 0;
   const enter = (at: number): void => {
     const current = Math.floor((at - fromMs) / windowMs);
     if (current === window) return;
+    if (emptiedAfterMs === 0) emptiedAfterMs = lateMs();
+    if (at - fromMs - current * windowMs < emptiedAfterMs) return;
+    emptiedAfterMs = 0;
     window = current;
     used = 0;
     isBlocked = false;
@@ -95,13 +101,46 @@ const slidingCount = (windowMs: number): Count => {
   };
 };
 
+/** Loses `perSecond` units a second, evenly. */
+const leakyCount = (perSecond: number): Count => {
+  let level = 0;
+  let leakedAt = 0;
+  const leak = (at: number): void => {
+    level = Math.max(0, level - ((at - leakedAt) * perSecond) / secondMs);
+    leakedAt = at;
+  };
+  return {
+    used: (at) => {
+      leak(at);
+      return Math.ceil(level);
+    },
+    add: (at, units) => {
+      leak(at);
+      level += units;
+    },
+    blocked: () => false,
+    block: () => 1,
+  };
+};
+
 /** A service with the limits of the description from `startAt` on, but for its faults. */
-export const createMeter = (faults: ServiceFaults = asDescribed, startAt = 0): Meter => {
+export const createMeter = (
+  faults: ServiceFaults = asDescribed,
+  startAt = 0,
+  random: Random = createRandom("meter"),
+): Meter => {
   const counts = new Map<string, Count>();
-  const countOf = (name: string, windowMs: number, fromMs: number): Count => {
+  const made = (layer: keyof typeof limits, windowMs: number, fromMs: number): Count => {
+    if (faults.sliding || faults.slidingUntold.includes(layer)) return slidingCount(windowMs);
+    if (layer === "key" && faults.leakyKey) return leakyCount(limits.key);
+    const late = faults.minuteLateMs > 0 && layer === "uid" ? () => faults.minuteLateMs * random.next() : undefined;
+    return fixedCount(windowMs * faults.windowStretch, fromMs, late);
+  };
+  const countOf = (layer: keyof typeof limits, scope: string, windowMs: number, fromMs: number): Count => {
+    const name = `${layer} ${scope}`;
     let count = counts.get(name);
     if (count === undefined) {
-      count = faults.sliding ? slidingCount(windowMs) : fixedCount(windowMs, fromMs);
+      count = made(layer, windowMs, fromMs);
       counts.set(name, count);
     }
     return count;
@@ -110,9 +149,16 @@ export const createMeter = (faults: ServiceFaults = asDescribed, startAt = 0): M
     faults.changes.findLast((change) => change.layer === layer && at - startAt >= change.atMs)?.max ?? limits[layer];
   return {
     judge: (at, { ip, key, user }, weight) => {
-      const address = countOf(`ip ${ip}`, minuteMs, faults.minuteFromMs);
-      const second = countOf(`key ${key}`, secondMs, faults.secondFromMs);
-      const minute = countOf(`uid ${user}`, minuteMs, faults.minuteFromMs);
+      const node = faults.nodes > 1 ? ` node ${Math.floor(faults.nodes * random.next())}` : "";
+      const address = countOf("ip", ip + node, minuteMs, faults.minuteFromMs);
+      const second = countOf("key", key + node, secondMs, faults.secondFromMs);
+      const minute = countOf("uid", user + node, minuteMs, faults.minuteFromMs);
+      const before = faults.counts.kind === "before-call";
+      const told = {
+        ipRemaining: limitAt("ip", at) - address.used(at),
+        keyRemaining: limitAt("key", at) - second.used(at),
+        uidUsed: minute.used(at),
+      };
       address.add(at, 1);
       const passes = address.used(at) <= limitAt("ip", at) && second.used(at) < limitAt("key", at);
       const crosses = passes && !minute.blocked(at) && minute.used(at) + weight > limitAt("uid", at);
@@ -122,6 +168,7 @@ export const createMeter = (faults: ServiceFaults = asDescribed, startAt = 0): M
         second.add(at, 1);
         minute.add(at, weight);
       }
+      if (before) return { accepted, blocksForMs, ...told };
       return {
         accepted,
         ipRemaining: Math.max(0, limitAt("ip", at) - address.used(at)),

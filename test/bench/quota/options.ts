@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util";
 import { SluiceError } from "../../../src/errors.ts";
 import { scenarios } from "./all-scenarios.ts";
+import { exotic } from "./exotic.ts";
 import { groups } from "./groups.ts";
 import { type Contender, contendersOf, roster } from "./roster.ts";
 import { troubles } from "./troubles.ts";
@@ -19,6 +20,9 @@ export interface Options {
   readonly jobs: number;
   readonly json: boolean;
 }
+
+/** Enough to see that a change spoils something, in about two seconds a scenario. */
+const quick = { seeds: "2", minutes: "40", peers: "none", ours: "default,shared" };
 
 const usage = (message: string): SluiceError => new SluiceError("USAGE", message);
 
@@ -35,13 +39,14 @@ const scenariosOf = (text: string): string[] => {
     all: Object.keys(scenarios),
     sweep,
     troubles: Object.keys(troubles),
+    exotic: Object.keys(exotic),
     groups: Object.keys(groups),
   };
   const ids = text.split(",").flatMap((id) => sets[id] ?? [id]);
   for (const id of ids) {
     if (scenarios[id] === undefined) {
       throw usage(
-        `--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, groups and all.`,
+        `--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, exotic, groups and all.`,
       );
     }
   }
@@ -73,6 +78,8 @@ export const optionsFrom = (args: readonly string[]): Options => {
     peers: string;
     jobs: string;
     json: boolean;
+    ours: string;
+    quick: boolean;
     "without-ours": boolean;
   };
   try {
@@ -85,19 +92,24 @@ export const optionsFrom = (args: readonly string[]): Options => {
         peers: { type: "string", default: "all" },
         jobs: { type: "string", default: "1" },
         json: { type: "boolean", default: false },
+        ours: { type: "string", default: "all" },
+        quick: { type: "boolean", default: false },
         "without-ours": { type: "boolean", default: false },
       },
     }));
   } catch (cause) {
     throw usage(`${cause instanceof Error ? cause.message : String(cause)}; see test/bench/quota/README.md.`);
   }
+  if (values.quick) values = { ...values, ...quick };
   const seeds = wholeOf("seeds", values.seeds);
   const minutes = wholeOf("minutes", values.minutes);
   if (minutes % seeds !== 0)
     throw usage(`--minutes ${minutes} cannot be shared out among ${seeds} seeds; make it a multiple.`);
+  const runs = (configuration: string): boolean =>
+    !values["without-ours"] && (values.ours === "all" || values.ours.split(",").includes(configuration));
   return {
     scenarios: scenariosOf(values.scenario),
-    contenders: entrantsOf(values.peers).filter(({ role }) => role !== "ours" || !values["without-ours"]),
+    contenders: entrantsOf(values.peers).filter(({ configuration, role }) => role !== "ours" || runs(configuration)),
     seeds,
     minutesPerSeed: minutes / seeds,
     jobs: wholeOf("jobs", values.jobs),

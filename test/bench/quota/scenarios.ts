@@ -12,6 +12,15 @@ export interface Share {
   readonly share: number;
   readonly kind: CallKind;
   readonly weight: number;
+  /** Calls of this share leave on a key of their own; as many of them go on waiting. */
+  readonly key?: string;
+}
+
+/** Urgent calls that come together, so many at fixed instants: `atMs` after the start and every `everyMs`. */
+export interface Storm {
+  readonly size: number;
+  readonly atMs: number;
+  readonly everyMs: number;
 }
 
 export interface Scenario {
@@ -25,9 +34,16 @@ export interface Scenario {
   readonly urgentPerMinute: number;
   /** Urgent calls come in groups of so many. */
   readonly urgentAtOnce: number;
+  readonly storm?: Storm;
+  /** Orders at rest that the limiter is told of. */
+  readonly openOrders?: number;
+  /** Bursts of calls besides the load. */
+  readonly bursts?: { readonly mix: readonly Share[]; readonly size: number; readonly everyMs: number };
   readonly legMs: LegMs;
   /** Calls of weight 10 by a program nobody told us of, on the same user. */
   readonly strangerPerMinute: number;
+  /** Another client of the user spends so much at once, by calls of weight 10, every so often on average. */
+  readonly strangerBurst?: { readonly weight: number; readonly everyMs: number };
   /** Requests of another user from the same address. */
   readonly neighbourPerMinute: number;
   readonly restartEveryMs: number;

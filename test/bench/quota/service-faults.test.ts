@@ -31,6 +31,43 @@ describe("The bench service with a fault", () => {
     expect(meter.judge(15_000, home, 1).accepted).toBe(false);
   });
 
+  it("slides one layer only when it is told to", () => {
+    const meter = createMeter({ ...asDescribed, slidingUntold: ["key"] });
+    for (let i = 0; i < 10; i++) expect(meter.judge(900, home, 120).accepted).toBe(true);
+    expect(meter.judge(1_899, home, 1).accepted).toBe(false);
+    expect(meter.judge(60_000, home, 1)).toMatchObject({ accepted: true, uidUsed: 1 });
+  });
+
+  it("stretches its windows, and empties a minute late", () => {
+    const stretched = createMeter({ ...asDescribed, windowStretch: 1.5 });
+    stretched.judge(0, home, 100);
+    expect(stretched.judge(89_999, home, 1).uidUsed).toBe(101);
+    expect(stretched.judge(90_000, home, 1).uidUsed).toBe(1);
+    const late = createMeter({ ...asDescribed, minuteLateMs: 800 });
+    late.judge(59_000, home, 100);
+    expect(late.judge(60_000, home, 1)).toMatchObject({ uidUsed: 101, keyRemaining: 9 });
+    expect(late.judge(60_800, home, 1).uidUsed).toBe(1);
+  });
+
+  it("drains a key's bucket evenly", () => {
+    const meter = createMeter({ ...asDescribed, leakyKey: true });
+    for (let i = 0; i < 10; i++) expect(meter.judge(1_000, home, 1).accepted).toBe(true);
+    expect(meter.judge(1_000, home, 1).accepted).toBe(false);
+    expect(meter.judge(1_100, home, 1)).toMatchObject({ accepted: true, keyRemaining: 0 });
+  });
+
+  it("counts on several nodes", () => {
+    const meter = createMeter({ ...asDescribed, nodes: 3 });
+    const used = Array.from({ length: 9 }, () => meter.judge(500, home, 1).uidUsed);
+    expect(Math.max(...used)).toBeLessThan(9);
+  });
+
+  it("tells counts from before a call", () => {
+    const meter = createMeter({ ...asDescribed, counts: { kind: "before-call" } });
+    expect(meter.judge(0, home, 5)).toMatchObject({ ipRemaining: 1200, keyRemaining: 10, uidUsed: 0 });
+    expect(meter.judge(1, home, 5)).toMatchObject({ ipRemaining: 1199, keyRemaining: 9, uidUsed: 5 });
+  });
+
   it.each([
     [{ kind: "right" }, 1_000, 1_000, 2_000],
     [{ kind: "rounded-up" }, 1_000, 2_000, 3_000],
@@ -52,8 +89,25 @@ describe("The bench service with a fault", () => {
 
   it("shows each user the counts of the answer before", () => {
     const shown = createCounts({ kind: "behind" }, createRandom(1));
-    expect(["1", "2", "3"].map((n) => shown("a", { n }))).toEqual([{ n: "1" }, { n: "1" }, { n: "2" }]);
-    expect(shown("b", { n: "7" })).toEqual({ n: "7" });
-    expect(createCounts({ kind: "missing", share: 1 }, createRandom(1))("a", { n: "1" })).toEqual({});
+    expect(["1", "2", "3"].map((n) => shown("a", { n }, 0))).toEqual([{ n: "1" }, { n: "1" }, { n: "2" }]);
+    expect(shown("b", { n: "7" }, 0)).toEqual({ n: "7" });
+    expect(createCounts({ kind: "missing", share: 1 }, createRandom(1))("a", { n: "1" }, 0)).toEqual({});
+  });
+
+  it("shows counts that are another's, any, or kept for a second", () => {
+    const remaining = "x-ratelimit-key-remaining";
+    const told = { [remaining]: "77", other: "88" };
+    const another = createCounts({ kind: "another", share: 1, layer: "key" }, createRandom(1))("a", told, 0);
+    expect(Number(another[remaining])).toBeLessThanOrEqual(10);
+    expect(another["other"]).toBe("88");
+    const garbage = createCounts({ kind: "garbage", share: 1 }, createRandom(1))("a", told, 0);
+    expect(Object.keys(garbage)).toEqual(Object.keys(told));
+    expect(garbage).not.toEqual(told);
+    const cached = createCounts({ kind: "cached" }, createRandom(1));
+    expect([0, 999, 4_000].map((at) => cached("a", { n: String(at) }, at))).toEqual([
+      { n: "0" },
+      { n: "0" },
+      { n: "4000" },
+    ]);
   });
 });

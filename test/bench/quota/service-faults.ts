@@ -31,7 +31,15 @@ export type CountFault =
   | { readonly kind: "right" }
   /** Those of the user's answer before. */
   | { readonly kind: "behind" }
-  | { readonly kind: "missing"; readonly share: number };
+  /** Those of the windows as they stood before the call. */
+  | { readonly kind: "before-call" }
+  | { readonly kind: "missing"; readonly share: number }
+  /** A share of the answers carries another scope's count of the layer. */
+  | { readonly kind: "another"; readonly share: number; readonly layer: "key" | "uid" }
+  /** A share of the answers carries counts between 0 and 5,000. */
+  | { readonly kind: "garbage"; readonly share: number }
+  /** All counts of a user are read once in 1 to 3 s. */
+  | { readonly kind: "cached" };
 
 export interface ServiceFaults {
   /** Minutes and seconds of the limits begin so long after those of the calendar. */
@@ -39,6 +47,20 @@ export interface ServiceFaults {
   readonly secondFromMs: number;
   /** No window of its own begins anywhere: the last minute and the last second count. */
   readonly sliding: boolean;
+  /** Layers of which the same is true, though the description states windows of a clock. */
+  readonly slidingUntold: readonly LayerName[];
+  /** A window of the limits is so many times as long as one of the calendar. */
+  readonly windowStretch: number;
+  /** The job that empties a user's minute runs up to so much late. */
+  readonly minuteLateMs: number;
+  /** The key's limit is a bucket of 10 that loses 10 a second. */
+  readonly leakyKey: boolean;
+  /** Nodes that count by themselves; a call goes to one of them by chance. */
+  readonly nodes: number;
+  /** Calls that a machine in front refuses with 429, of which the service counts nothing. */
+  readonly strayShare: number;
+  /** Weights drawn for each placement; empty where a placement weighs what the table states. */
+  readonly placementWeighs: readonly number[];
   readonly date: DateFault;
   readonly counts: CountFault;
   readonly changes: readonly LimitChange[];
@@ -52,6 +74,13 @@ export const asDescribed: ServiceFaults = {
   minuteFromMs: 0,
   secondFromMs: 0,
   sliding: false,
+  slidingUntold: [],
+  windowStretch: 1,
+  minuteLateMs: 0,
+  leakyKey: false,
+  nodes: 1,
+  strayShare: 0,
+  placementWeighs: [],
   date: { kind: "right" },
   counts: { kind: "right" },
   changes: [],
@@ -93,15 +122,61 @@ export const createStamps = (fault: DateFault, random: Random): ((at: number) =>
 };
 
 type Headers = Readonly<Record<string, string>>;
+type Counts = (user: string, headers: Headers, at: number) => Headers;
 
-/** What is sent of the counts of an accepted call of `user`. */
-export const createCounts = (fault: CountFault, random: Random): ((user: string, headers: Headers) => Headers) => {
+const garbageMost = 5_000;
+const layerHeaders = { key: "x-ratelimit-key-remaining", uid: "x-ratelimit-uid-weight-used" } as const;
+
+/** Counts of another scope, which is used at random, on a share of the answers. */
+const anotherCounts = ({ share, layer }: CountFault & { kind: "another" }, random: Random): Counts => {
+  const most = layer === "key" ? 11 : 1_201;
+  return (_user, headers) =>
+    random.next() < share ? { ...headers, [layerHeaders[layer]]: String(Math.floor(most * random.next())) } : headers;
+};
+
+const garbageCounts =
+  (share: number, random: Random): Counts =>
+  (_user, headers) =>
+    random.next() < share
+      ? Object.fromEntries(Object.keys(headers).map((name) => [name, String(Math.floor(garbageMost * random.next()))]))
+      : headers;
+
+const cachedCounts = (random: Random): Counts => {
+  const kept = new Map<string, { readonly headers: Headers; readonly until: number }>();
+  return (user, headers, at) => {
+    const last = kept.get(user);
+    if (last !== undefined && at < last.until) return last.headers;
+    kept.set(user, { headers, until: at + 1_000 + 2_000 * random.next() });
+    return headers;
+  };
+};
+
+const countsBehind = (): Counts => {
   const before = new Map<string, Headers>();
   return (user, headers) => {
-    if (fault.kind === "right") return headers;
-    if (fault.kind === "missing") return random.next() < fault.share ? {} : headers;
     const shown = before.get(user) ?? headers;
     before.set(user, headers);
     return shown;
   };
+};
+
+/** Counts that the answer to an accepted call of `user` carries at `at`. */
+export const createCounts = (fault: CountFault, random: Random): Counts => {
+  switch (fault.kind) {
+    case "right":
+    case "before-call":
+      return (_user, headers) => headers;
+    case "missing":
+      return (_user, headers) => (random.next() < fault.share ? {} : headers);
+    case "behind":
+      return countsBehind();
+    case "another":
+      return anotherCounts(fault, random);
+    case "garbage":
+      return garbageCounts(fault.share, random);
+    case "cached":
+      return cachedCounts(random);
+    default:
+      return fault satisfies never;
+  }
 };

@@ -19,9 +19,10 @@ const endpoints: Readonly<Record<CallKind, EndpointName>> = {
   instruments: "instruments",
 };
 const accounts = new Map<string, Account>();
-const accountOf = (user: string): Account => {
-  const account = accounts.get(user) ?? { uid: user, ip: "home", keys: [`key of ${user}`] };
-  accounts.set(user, account);
+const accountOf = (user: string, key = ""): Account => {
+  const name = `${user} ${key}`;
+  const account = accounts.get(name) ?? { uid: user, ip: "home", keys: [`key ${key} of ${user}`] };
+  accounts.set(name, account);
   return account;
 };
 
@@ -36,7 +37,7 @@ export const createSluice =
     made?: (ledger: Ledger) => void,
   ): CreateLimiter =>
   (bench: Bench) => {
-    const { clock, sliding, group } = bench;
+    const { clock, sliding, openOrders, group } = bench;
     const shared = sharing?.(bench);
     const journal = new EventLog(() => clock.now());
     const contract = createContract(sliding ? { limits: { anchor: "sliding" } } : {});
@@ -63,10 +64,11 @@ export const createSluice =
         );
       },
     });
+    if (openOrders > 0) ledger.noteOpen("user", openOrders);
     shared?.start([`uid:${group.member}`, "uid:user", "ip:home"], () => scheduler.wake());
     const submit = (task: Task): Promise<void> =>
       new Promise((resolve, reject) => {
-        const account = accountOf(task.user);
+        const account = accountOf(task.user, task.key);
         const [key = ""] = account.keys;
         const request = {
           endpoint: endpoints[task.kind],

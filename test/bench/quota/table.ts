@@ -31,7 +31,9 @@ const columnsOf = (scenario: Scenario): readonly Column[] => [
     head: { uid: "weight used", key: "key used", ip: "address used" }[scenario.binding],
     cell: (row) => percent(row.utilisationPct, 1),
   },
-  ...(scenario.beside === undefined ? [] : [{ head: "placed p99", cell: (row: Figures) => ms(row.placedMsP99) }]),
+  ...(scenario.beside === undefined && scenario.bursts === undefined
+    ? []
+    : [{ head: "placed p99", cell: (row: Figures) => ms(row.placedMsP99) }]),
   ...(scenario.load.kind === "bursts"
     ? [
         { head: "burst p50", cell: (row: Figures) => ms(row.burstMsP50) },

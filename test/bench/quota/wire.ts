@@ -16,9 +16,17 @@ export type LegMs =
   | { readonly kind: "usual" }
   /** As usual, and one leg in a hundred is delayed a further 0.2 to 2 s. */
   | { readonly kind: "tails" }
-  /** At least `least`; twice as much half as often, to the power of `shape`. */
+  /** Pareto: at least `least`, with the given shape. */
   | { readonly kind: "pareto"; readonly least: number; readonly shape: number }
-  | { readonly kind: "uniform"; readonly from: number; readonly to: number };
+  | { readonly kind: "uniform"; readonly from: number; readonly to: number }
+  /** The way there and the way back differ. */
+  | { readonly kind: "uneven"; readonly there: number; readonly back: number }
+  /** As usual, and one answer in a hundred is 20 s late. */
+  | { readonly kind: "late-answers" }
+  /** As usual, and every way grows by up to 800 ms and shrinks again in 20 minutes. */
+  | { readonly kind: "swell" }
+  /** As usual, but a gateway hands requests on every `everyMs`. */
+  | { readonly kind: "ticks"; readonly everyMs: number };
 
 export interface Wire {
   /** `judged` is told the verdict when the request arrives, not when the answer does. Rejects when no answer comes in time. */
@@ -39,12 +47,32 @@ export interface WireOptions {
 
 /** An application gives up on an answer after this. */
 const timeoutMs = 10_000;
+const placementWeight = 10;
 
-const drawLeg = (legMs: LegMs, random: Random): number => {
+const lateAnswerMs = 20_000;
+const swellMs = 800;
+const swellEveryMs = 1_200_000;
+
+/** Milliseconds of a leg that begins at `at`; `way` says which of the two it is. */
+const drawLeg = (legMs: LegMs, random: Random, way: "there" | "back", at: number): number => {
   if (legMs.kind === "uniform") return legMs.from + (legMs.to - legMs.from) * random.next();
+  if (legMs.kind === "uneven") return legMs[way] + 4 * random.next();
   if (legMs.kind === "pareto") return legMs.least / (1 - random.next()) ** (1 / legMs.shape);
   const usual = Math.min(60, 5 + random.exponential(12));
-  return legMs.kind === "tails" && random.next() < 0.01 ? usual + 200 + 1800 * random.next() : usual;
+  switch (legMs.kind) {
+    case "tails":
+      return random.next() < 0.01 ? usual + 200 + 1800 * random.next() : usual;
+    case "late-answers":
+      return way === "back" && random.next() < 0.01 ? usual + lateAnswerMs : usual;
+    case "swell":
+      return usual + (swellMs / 2) * (1 - Math.cos((2 * Math.PI * at) / swellEveryMs));
+    case "ticks":
+      return way === "there" ? Math.ceil((at + usual) / legMs.everyMs) * legMs.everyMs - at : usual;
+    case "usual":
+      return usual;
+    default:
+      return legMs satisfies never;
+  }
 };
 
 const countsOf = ({ ipRemaining, keyRemaining, uidUsed }: Verdict): Readonly<Record<string, string>> => ({
@@ -52,6 +80,9 @@ const countsOf = ({ ipRemaining, keyRemaining, uidUsed }: Verdict): Readonly<Rec
   "x-ratelimit-key-remaining": String(keyRemaining),
   "x-ratelimit-uid-weight-used": String(uidUsed),
 });
+
+/** Refusal by a machine in front of the service, which counts nothing. */
+const strayVerdict: Verdict = { accepted: false, ipRemaining: 0, keyRemaining: 0, uidUsed: 0, blocksForMs: 0 };
 
 export const createWire = ({ truth, machine, meter, legMs, dateOffMs, faults, random }: WireOptions): Wire => {
   const there = random.fork("there");
@@ -63,14 +94,20 @@ export const createWire = ({ truth, machine, meter, legMs, dateOffMs, faults, ra
     const stampedAt = stampOf(truth.now() + dateOffMs);
     const date = stampedAt === undefined ? {} : { date: new Date(stampedAt).toUTCString() };
     if (!verdict.accepted) return { status: 429, headers: date };
-    return { status: 200, headers: { ...date, ...shown(caller.user, countsOf(verdict)) } };
+    return { status: 200, headers: { ...date, ...shown(caller.user, countsOf(verdict), truth.now()) } };
   };
   // Drawn one ahead so that the oracle can know the way of the next request.
-  let nextMs = drawLeg(legMs, there);
+  let nextMs = drawLeg(legMs, there, "there", truth.now());
   const takeLeg = (): number => {
-    const ms = nextMs;
-    nextMs = drawLeg(legMs, there);
+    const ms = legMs.kind === "ticks" ? drawLeg(legMs, there, "there", truth.now()) : nextMs;
+    nextMs = drawLeg(legMs, there, "there", truth.now());
     return ms;
+  };
+  const patienceMs = legMs.kind === "late-answers" ? 2 * lateAnswerMs : timeoutMs;
+  const billed = (weight: number): number => {
+    const { placementWeighs } = faults;
+    if (weight !== placementWeight || placementWeighs.length === 0) return weight;
+    return placementWeighs[Math.floor(placementWeighs.length * luck.next())] ?? weight;
   };
   return {
     nextLegMs: () => nextMs,
@@ -82,19 +119,20 @@ export const createWire = ({ truth, machine, meter, legMs, dateOffMs, faults, ra
         const deliver = machine.within(() => resolve(answer));
         const giveUp = machine.within(() => reject(new Error("no answer came in time")));
         if (lost && luck.next() < 0.5) {
-          truth.setTimer(sentAt + timeoutMs, giveUp);
+          truth.setTimer(sentAt + patienceMs, giveUp);
           return;
         }
+        const isStray = faults.strayShare > 0 && luck.next() < faults.strayShare;
         if (faults.copiedShare > 0 && luck.next() < faults.copiedShare) {
-          truth.setTimer(sentAt + drawLeg(legMs, luck), () =>
+          truth.setTimer(sentAt + drawLeg(legMs, luck, "there", sentAt), () =>
             meter.judge(truth.now(), { ...caller, copy: true }, weight),
           );
         }
         truth.setTimer(sentAt + takeLeg(), () => {
-          const verdict = meter.judge(truth.now(), caller, weight);
+          const verdict = isStray ? strayVerdict : meter.judge(truth.now(), caller, billed(weight));
           answer = answerTo(caller, verdict);
-          const answersAt = truth.now() + drawLeg(legMs, back);
-          if (lost || answersAt > sentAt + timeoutMs) truth.setTimer(sentAt + timeoutMs, giveUp);
+          const answersAt = truth.now() + drawLeg(legMs, back, "back", truth.now());
+          if (lost || answersAt > sentAt + patienceMs) truth.setTimer(sentAt + patienceMs, giveUp);
           else truth.setTimer(answersAt, deliver);
           judged(verdict);
         });
