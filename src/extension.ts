@@ -129,6 +129,17 @@ export { style } from "./report/html/style.ts";
 export { amount, counted, duration, grouped, percent, signed } from "./report/number-format.ts";
 export { type RecordedFill, type RecordedReportOptions, type RunRecords, reportOf } from "./report/recorded-report.ts";
 export type { Progress } from "./report/report.ts";
+export {
+  type KeyFigure,
+  type ReportBlock,
+  type ReportCell,
+  type ReportColumn,
+  type ReportSection,
+  type ReportSections,
+  type ReportSentence,
+  type ReportTable,
+  reportSections,
+} from "./report/report-sections.ts";
 export { returnsCsv } from "./report/return-series.ts";
 export { perDay } from "./report/returns.ts";
 export { valueTicks } from "./report/ticks.ts";

@@ -14,40 +14,31 @@ import { portfolioText } from "./portfolio-text.ts";
 import { quotaText } from "./quota-text.ts";
 import type { RejectionReason } from "./rejection-reasons.ts";
 import { type RunReport, titleOf } from "./report.ts";
-import {
-  benchmarkFact,
-  dayFacts,
-  fallColumns,
-  fallRows,
-  monthColumns,
-  monthRows,
-  returnFacts,
-} from "./return-facts.ts";
-import type { Returns } from "./returns.ts";
-import { moneyFacts, orderFacts, positionColumns, positionRows } from "./run-facts.ts";
+import { type ReportSections, reportSections, sectionIn, tableIn, textOf } from "./report-sections.ts";
+import type { Fact } from "./run-facts.ts";
 import { strategyTable } from "./strategy-table.ts";
 import { beside, facts, type Look, type Page, pageOf, printed, table, title, toned } from "./text-layout.ts";
-import { tradeColumns, tradeFacts, tradesMeaning } from "./trade-facts.ts";
-import { warningsOf } from "./warnings.ts";
+import { tradesMeaning } from "./trade-facts.ts";
 
 /** A backtest's report as the command prints it. */
 export const reportText = (report: RunReport, look: Look): string => {
   const page = pageOf(report, look);
+  const sections = reportSections(report);
   const lines = [
-    ...headline(page),
+    ...headline(page, sections.warnings),
     ...equitySection(page),
     "",
     ...beside(
-      { name: "Money", lines: money(page) },
-      { name: "Orders", lines: facts(orderFacts(report, page.places), page.paint) },
+      { name: "Money", lines: money(sections, page) },
+      { name: "Orders", lines: facts(factsIn(sections, "orders"), page.paint) },
       page,
     ),
     "",
     title(page, "Returns"),
-    ...returns(page),
+    ...returns(sections, page),
     "",
     title(page, "Trades"),
-    ...trades(page),
+    ...trades(sections, page),
     "",
     title(page, "Quota"),
     ...quotaText(page),
@@ -56,7 +47,7 @@ export const reportText = (report: RunReport, look: Look): string => {
     ...strategyTable(page),
     "",
     ...portfolioText(page),
-    ...positions(page),
+    ...positions(sections, page),
     ...rejections(page),
     ...(report.run === undefined ? [title(page, "Recording"), ...coverageText(page), ""] : []),
     title(page, report.run === undefined ? "Assumptions" : "How it was counted"),
@@ -67,11 +58,11 @@ export const reportText = (report: RunReport, look: Look): string => {
   return printed(lines);
 };
 
-const headline = (page: Page): readonly string[] => {
+const headline = (page: Page, warnings: readonly string[]): readonly string[] => {
   const { report, width, paint } = page;
   return [
     ...(report.run === undefined ? backtestFacts(page) : runFacts(page)),
-    ...warningsOf(report).flatMap((warning) => wrapped(printable(`! ${warning}`), width).map(paint.yellow)),
+    ...warnings.flatMap((warning) => wrapped(printable(`! ${warning}`), width).map(paint.yellow)),
     "",
   ];
 };
@@ -118,10 +109,17 @@ const equitySection = (page: Page): readonly string[] => {
   return [title(page, heading), ...rows];
 };
 
+const factsIn = (of: ReportSections, id: string): readonly Fact[] =>
+  (tableIn(of, id)?.rows ?? []).map(([label = "", value = "", note = ""]) => [
+    textOf(label),
+    textOf(value),
+    textOf(note),
+  ]);
+
 /** The result is in colour. */
-const money = ({ report, places, paint }: Page): readonly string[] =>
+const money = (of: ReportSections, { paint }: Page): readonly string[] =>
   facts(
-    moneyFacts(report, places).map(([label, value, note = ""], index) => [
+    factsIn(of, "money").map(([label, value, note = ""], index) => [
       label,
       index === 0 ? toned(value, paint) : value,
       note,
@@ -129,44 +127,49 @@ const money = ({ report, places, paint }: Page): readonly string[] =>
     paint,
   );
 
-const returns = (page: Page): readonly string[] => {
-  const { report, width, paint } = page;
-  const { said, basis } = returnFacts(report.returns, printable(report.currency));
-  const sentences = [
-    ...(report.returns === undefined ? [] : dayFacts(report.returns)),
-    ...benchmarkFact(report).map(printable),
-  ];
+/** Sentences, falls and months. */
+const returns = (of: ReportSections, page: Page): readonly string[] => {
+  const { width, paint } = page;
+  const sentences = (sectionIn(of, "returns")?.blocks ?? []).flatMap((block) =>
+    block.kind === "table" ? [] : [{ text: printable(block.text), isSoft: block.tone === "soft" }],
+  );
   return [
-    ...[said, ...sentences].flatMap((text) => wrapped(text, width)),
-    ...wrapped(basis, width - 2).map((line) => `  ${paint.dim(line)}`),
-    ...(report.returns === undefined ? [] : returnTables(report.returns, page)),
+    ...sentences.flatMap(({ text, isSoft }) =>
+      isSoft ? wrapped(text, width - 2).map((line) => `  ${paint.dim(line)}`) : wrapped(text, width),
+    ),
+    ...["falls", "months"].flatMap((id) => {
+      const lines = tableText(of, id, 1, page);
+      return lines.length === 0 ? [] : ["", ...lines];
+    }),
   ];
 };
 
-/** Falls and months of a run that is told by days. */
-const returnTables = (of: Returns, page: Page): readonly string[] => {
-  const [falls, months] = [fallRows(of), monthRows(of)];
-  return [
-    ...(falls.length === 0 ? [] : ["", ...table(fallColumns, falls, 1, page)]),
-    ...(months.length === 0 ? [] : ["", ...table(monthColumns, months, 1, page)]),
-  ];
+/** A table of the sections; nothing where the report has none of this name. */
+const tableText = (of: ReportSections, id: string, named: number, page: Page): readonly string[] => {
+  const found = tableIn(of, id);
+  if (found === undefined) return [];
+  const rows = found.rows.map((row) => row.map((cell) => printable(textOf(cell))));
+  return table(
+    found.columns.map(({ name }) => name),
+    rows,
+    named,
+    page,
+  );
 };
 
 const strategyNameMax = 18;
 
 /** A column for each strategy; where they do not fit beside each other, further ones follow below. */
-const trades = (page: Page): readonly string[] => {
-  const { report, width, paint, places } = page;
-  const shown = tradeColumns(report);
-  const own = shown.map(([, one]) => one);
-  const facts = tradeFacts(own, places);
-  const labels = Math.max(...facts.map(({ name }) => name.length));
-  const columns = shown.map(([name], index) => {
-    const cells = [cut(printable(name), strategyNameMax), ...facts.map((fact) => fact.cells[index] ?? "")];
+const trades = (of: ReportSections, { width, paint }: Page): readonly string[] => {
+  const { columns: heads = [], rows = [] } = tableIn(of, "trades") ?? {};
+  const names = rows.map(([name = ""]) => textOf(name));
+  const labels = Math.max(...names.map((name) => name.length));
+  const columns = heads.slice(1).map(({ name }, index) => {
+    const cells = [cut(printable(name), strategyNameMax), ...rows.map((row) => textOf(row[index + 1] ?? ""))];
     const size = Math.max(...cells.map(widthOf));
     return cells.map((cell) => `  ${padStart(cell, size)}`);
   });
-  const lines = ["", ...facts.map(({ name }) => name)].map((name) => padEnd(name, labels));
+  const lines = ["", ...names].map((name) => padEnd(name, labels));
   const blocks = inBlocks(columns, width - labels).map((block) =>
     lines.map((line, row) => (row === 0 ? paint.dim : String)(`${line}${block.map((cells) => cells[row]).join("")}`)),
   );
@@ -195,9 +198,9 @@ const inBlocks = (
 };
 
 /** Left out when nothing is held. */
-const positions = (page: Page): readonly string[] => {
-  const rows = positionRows(page.report, page.places).map(([strategy = "", ...rest]) => [printable(strategy), ...rest]);
-  return rows.length === 0 ? [] : [title(page, "Held at the end"), ...table(positionColumns, rows, 2, page), ""];
+const positions = (of: ReportSections, page: Page): readonly string[] => {
+  const lines = tableText(of, "held", 2, page);
+  return lines.length === 0 ? [] : [title(page, "Held at the end"), ...lines, ""];
 };
 
 /** Why orders came to nothing; left out when none did. */

@@ -7,9 +7,8 @@
  */
 import { layers } from "../../contract/limits.ts";
 import type { FillDetail, RunDetails } from "../details.ts";
-import { placesFor } from "../number-format.ts";
 import type { PriceLine } from "../price-lines.ts";
-import { type QuotaMinute, waitedFor } from "../quota-minutes.ts";
+import type { QuotaMinute } from "../quota-minutes.ts";
 import type { RunReport } from "../report.ts";
 import type { FillData, InstrumentData, LineData, OrderData, PageData, QuotaData, TradeData } from "./page-data.ts";
 
@@ -44,7 +43,8 @@ interface Sheet {
   readonly spanMs: number;
 }
 
-export const pageContents = (report: RunReport, details: RunDetails): PageData => {
+/** `places`: fraction digits of money. */
+export const pageContents = (report: RunReport, details: RunDetails, places: number): PageData => {
   const startAt = Date.parse(report.fixture.startAt);
   const sheet: Sheet = {
     startAt,
@@ -64,7 +64,7 @@ export const pageContents = (report: RunReport, details: RunDetails): PageData =
     startAt,
     spanMs: sheet.spanMs,
     currency: report.currency,
-    places: placesFor(report.equity[0]?.equity ?? report.volume),
+    places,
     equity: lineOf("equity", details.equity, sheet),
     byStrategy: details.strategies.map(({ strategy, points }) => lineOf(strategy, points, sheet)),
     ...(benchmark !== undefined && { benchmark: lineOf(`buy and hold ${benchmark.instId}`, benchmark.points, sheet) }),
@@ -219,7 +219,7 @@ const quotaOf = ({ minutes }: RunDetails, { since }: Sheet): QuotaData => {
     weightMax: layers.uid.capacity,
     requests: column(used, ({ peakKey }) => peakKey),
     requestsMax: layers.key.capacity,
-    waited: column(used, ({ waitedMs }) => waitedFor.reduce((total, layer) => total + waitedMs[layer], 0) / 1_000),
+    waited: column(used, ({ waitedMs }) => Object.values(waitedMs).reduce((total, ms) => total + ms, 0) / 1_000),
     refused: column(used, ({ refused }) => refused),
   };
 };

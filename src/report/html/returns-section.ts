@@ -3,44 +3,39 @@
  *
  * Invariants: figures are the report's own; a shade only repeats what its cell says; the picture of the distribution is drawn from the very
  * returns that the statistics come from, and every one of them is in a bar.
- * Not here: words and rows (return-facts.ts), equity over time (client/).
+ * Not here: words and rows (`reportSections`), equity over time (client/).
  */
 import { approximate } from "../../decimal.ts";
 import type { RunDetails } from "../details.ts";
 import { amount, duration, grouped } from "../number-format.ts";
 import type { RunReport } from "../report.ts";
-import {
-  benchmarkFact,
-  dayFacts,
-  fallColumns,
-  fallRows,
-  monthColumns,
-  monthRows,
-  returnFacts,
-} from "../return-facts.ts";
-import type { Returns } from "../returns.ts";
-import { figures, html, type Markup, nothing, raw, tableOf } from "./markup.ts";
+import type { ReportBlock, ReportTable } from "../report-sections.ts";
+import { html, type Markup, nothing, raw } from "./markup.ts";
+import type { Sheet } from "./period-table.ts";
+import { blocksOf, reportTable } from "./report-blocks.ts";
 
-export const returnsSection = (report: RunReport, details: RunDetails): Markup => {
-  const { returns, currency } = report;
-  const { said, basis } = returnFacts(returns, currency);
-  const facts = [said, ...(returns === undefined ? [] : dayFacts(returns)), ...benchmarkFact(report)];
-  return html`${facts.map((text) => html`<p>${text.replace(/(?<=[ (])-(?=\d)/g, "−")}</p>`)}${basis === "" ? nothing : html`<p class="soft">${basis}</p>`}
-${returns === undefined ? nothing : html`${monthTable(returns)}${fallTable(returns)}${distribution(returns, details)}`}`;
+type Returns = NonNullable<RunReport["returns"]>;
+
+export const returnsSection = (
+  blocks: readonly ReportBlock[],
+  { report: { returns }, details }: Pick<Sheet, "report" | "details">,
+): Markup => {
+  const drawn = blocks.map((block) =>
+    block.kind === "table" && block.id === "months" && returns !== undefined
+      ? monthTable(block, returns)
+      : blocksOf([block]),
+  );
+  return html`${drawn}\n${returns === undefined ? nothing : distribution(returns, details.returns)}`;
 };
 
-const monthTable = (returns: Returns): Markup => {
-  const rows = monthRows(returns);
-  if (rows.length === 0) return nothing;
-  const largest = Math.max(...returns.months.map(({ percent }) => Math.abs(approximate(percent))));
-  const cell = (text: string): Markup =>
-    html`<span class="month ${shadeOf(approximate(text || "0"), largest)}">${text.replace(/^-/, "−")}</span>`;
-  const [first, ...months] = monthColumns;
-  return html`<h3>Months</h3>${tableOf(
-    "Return of each month in percent",
-    [{ name: first }, ...figures(...months)],
-    rows.map(([year = "", ...cells]) => [year, ...cells.map(cell)]),
-  )}`;
+const monthTable = (table: ReportTable, { months }: Returns): Markup => {
+  const largest = Math.max(...months.map(({ percent }) => Math.abs(approximate(percent))));
+  return reportTable(table, (cell, { kind }) => {
+    const text = typeof cell === "string" ? cell : cell.text;
+    return kind === "word"
+      ? text
+      : html`<span class="month ${shadeOf(approximate(text || "0"), largest)}">${text.replace(/^-/, "−")}</span>`;
+  });
 };
 
 /** One of four shades of gain or loss by the share of the largest move. */
@@ -49,17 +44,10 @@ const shadeOf = (value: number, largest: number): string =>
     ? ""
     : `${value > 0 ? "up" : "down"}${Math.min(4, Math.max(1, Math.ceil((4 * Math.abs(value)) / largest)))}`;
 
-const fallTable = (returns: Returns): Markup => {
-  const rows = fallRows(returns);
-  if (rows.length === 0) return nothing;
-  const [rank, ...columns] = fallColumns;
-  return html`<h3>Deepest falls</h3>${tableOf("The deepest falls of equity between daily closes", [{ name: rank }, ...figures(...columns)], rows)}`;
-};
-
 const bins = 25;
 const [width, height] = [600, 120];
 
-const distribution = ({ per, everyMs }: Returns, { returns }: RunDetails): Markup => {
+const distribution = ({ per, everyMs }: Returns, returns: RunDetails["returns"]): Markup => {
   const changes = returns.map(({ change }) => 100 * approximate(change));
   const reach = changes.reduce((most, change) => Math.max(most, Math.abs(change)), 0);
   if (changes.length < 10 || reach === 0) return nothing;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunDetails } from "../../../../src/report/details.ts";
 import { returnsSection } from "../../../../src/report/html/returns-section.ts";
+import { reportSections } from "../../../../src/report/report-sections.ts";
 import { returnSeries } from "../../../../src/report/return-series.ts";
 import { returnsOf } from "../../../../src/report/returns.ts";
 import { sampleReport } from "../../../support/harness/sample-report.ts";
@@ -15,8 +16,9 @@ const pageOf = (closes: readonly number[]): string => {
   const ms = (closes.length - 1) * dayMs;
   const [returns, series] = [returnsOf(equity, ms), returnSeries(equity, ms)];
   const { returns: _, ...report } = sampleReport();
-  return returnsSection({ ...report, ...(returns && { returns }) }, { returns: series } as unknown as RunDetails)
-    .markup;
+  const moved = { ...report, ...(returns && { returns }) };
+  const blocks = reportSections(moved).sections.find(({ id }) => id === "returns")?.blocks ?? [];
+  return returnsSection(blocks, { report: moved, details: { returns: series } as unknown as RunDetails }).markup;
 };
 
 describe("The returns of a page", () => {
