@@ -21,7 +21,7 @@ const samePlatform = [
   "test/property/**",
   "test/acceptance/{docs,types}/**",
   "test/acceptance/security/**",
-  "test/acceptance/{control-page-engine,control-relay,recorder,report-page,shared-quota,standby,workers}*.test.ts",
+  "test/acceptance/{control-page-engine,control-relay,recorder,report-page,workers}*.test.ts",
   "test/acceptance/{control-page,from-code}*.test.ts",
   "test/bench/**",
   "test/soak/**",
@@ -30,7 +30,7 @@ const samePlatform = [
   "test/unit/backtest/testkit/**",
   "test/plugins/{compare,conformance,exchanges,playback,simulate}/**",
   "test/plugins/sweep/{command,queue-worker,sweep,sweep-parts}.*.test.ts",
-  "test/unit/verify/doctor/**",
+  "test/plugins/{redis,shared-quota,standby}/*.processes.test.ts",
 ];
 const never = ["**/node_modules/**", ...(process.env["PLATFORM_TESTS"] === "1" ? samePlatform : [])];
 const inOneProcess = [...never, ...Object.values(kinds)];

@@ -11,7 +11,6 @@ export { rowTakers } from "./backtest/row-dispatch.ts";
 export type { MarketBoard } from "./backtest/serve/market-board.ts";
 export { type MarketReplayOptions, replayMarket } from "./backtest/serve/market-replay.ts";
 export { type SimulatedUser, userOf } from "./backtest/simulated-service.ts";
-export { addressIn } from "./cli/address-option.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";
 export { defineReportExporter, type ReportExporter } from "./cli/define-report-exporter.ts";
 export { defineRunOption, type RunOption, type RunSurroundings } from "./cli/define-run-option.ts";
@@ -41,20 +40,19 @@ export { letPromisesSettle, type PromiseWatch, watchPromises } from "./clock/mic
 export { createServiceClock } from "./clock/service-clock.ts";
 export { createSystemClock } from "./clock/system-clock.ts";
 export { createVirtualClock, type VirtualClock } from "./clock/virtual-clock.ts";
+export { exchangeContract } from "./contract/contract.ts";
 export { instTypeOf, readInstId } from "./contract/inst-id.ts";
 export { type LayerName, limitHeaders } from "./contract/limits.ts";
 export { checkOptions, type OptionRules, seedBounds, type Whole } from "./contract/option-check.ts";
 export { type FeeSign, isCancelable } from "./contract/profile.ts";
-export { isActive } from "./contract/schemas.ts";
+export { isActive, type PlaceBody } from "./contract/schemas.ts";
 export type { ResponseSink, Transport } from "./contract/transport.ts";
 export { parseHuman, requestProblems } from "./contract/validate.ts";
 export { decimal, type Grid, grid, isZero, plain } from "./decimal.ts";
 export { runningPorts } from "./engine/control/port-file.ts";
 export { EngineRelay } from "./engine/control/relay/engine-relay.ts";
 export { type PortLink, readLink } from "./engine/control/relay/upstream-port.ts";
-export { type GroupStores, redisStores } from "./engine/group-stores.ts";
 export { loadJournalCode } from "./engine/late-journal.ts";
-export type { AnswerReply, AnswerStore } from "./engine/shared-reads.ts";
 export { didYouMean, excerpt, messageOf } from "./errors.ts";
 export { type CheckedConfig, checkConfig, pluginsIn } from "./host/config.ts";
 export type { EngineExtension, EngineFacts, ExtensionContext } from "./host/engine-extension.ts";
@@ -62,6 +60,7 @@ export { outside } from "./host/execution-context.ts";
 export { isSecret } from "./host/hidden-values.ts";
 export { historySourceOf } from "./host/history-reader.ts";
 export { exportsOf, loadConfigFile } from "./host/load.ts";
+export { groupHaltPrefix, type StandbyHealth } from "./host/operator-view.ts";
 export { packageVersion } from "./host/package-version.ts";
 export { hashOfConfig, hashOfSources } from "./host/source-hash.ts";
 export { starter } from "./host/starter.ts";
@@ -119,6 +118,7 @@ export { hideAfter, playedAt } from "./market/tape/visible-fixture.ts";
 export { optionalPackage } from "./optional-package.ts";
 export { addToHolding, averagePxOf, createHolding, type Holding, unrealisedOf } from "./orders/average-cost.ts";
 export { type ClientOrderIds, createClientOrderIds, generations } from "./orders/client-order-id.ts";
+export type { ShareRead } from "./orders/state/read-sharing.ts";
 export { wantedMark } from "./orders/wanted-order.ts";
 export type { WatchdogStanding } from "./orders/watchdog-cancels.ts";
 export { createRandom } from "./random.ts";
@@ -145,19 +145,14 @@ export { perDay } from "./report/returns.ts";
 export { valueTicks } from "./report/ticks.ts";
 export { tradeCsv } from "./report/trade-csv.ts";
 export { unsentIn } from "./report/warnings.ts";
-export { layersOf } from "./scheduler/quota/layers.ts";
+export type { Division, DivisionFacts } from "./scheduler/quota/division.ts";
+export { FixedWindow } from "./scheduler/quota/fixed-window.ts";
+export { ForeignUsage, foreignRisk } from "./scheduler/quota/foreign-usage.ts";
+export { type LayerSpec, layersOf } from "./scheduler/quota/layers.ts";
 export { createLedger, type LayerState } from "./scheduler/quota/ledger.ts";
-export { defaultReserve } from "./scheduler/quota/reserve.ts";
+export type { Ceiling, LimitWindow } from "./scheduler/quota/limit-window.ts";
+export { defaultReserve, exitCallsOf, exitReserve, type Rank, type ReservePolicy } from "./scheduler/quota/reserve.ts";
 export { RollingWindow } from "./scheduler/quota/rolling-window.ts";
 export { createScheduler } from "./scheduler/scheduler.ts";
-export {
-  type ClaimReply,
-  type ClaimStore,
-  type Enrolled,
-  NotSent,
-  type ScopeHolding,
-} from "./scheduler/shared/claim.ts";
-export { shownAddress } from "./scheduler/shared/store-address.ts";
 export { lateListings } from "./venue/late-listings.ts";
 export * as venueAnswers from "./venue/responses.ts";
-export { doctorGroup, type GroupReport } from "./verify/doctor/doctor-group.ts";

@@ -27,7 +27,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   market: ["clock", "contract", "market/tape"],
   venue: ["clock", "contract"],
   "scheduler/quota": ["contract"],
-  "scheduler/shared": ["clock", "scheduler/quota"],
   scheduler: ["clock", "contract", "journal", "scheduler/quota"],
   "client/transport": ["clock", "contract"],
   client: ["clock", "contract", "journal", "market", "scheduler"],
@@ -48,7 +47,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "orders/risk",
     "orders/state",
   ],
-  "engine/standby": ["clock", "contract", "journal", "scheduler/shared", "host"],
   engine: [
     "clock",
     "contract",
@@ -56,14 +54,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "market",
     "scheduler",
     "scheduler/quota",
-    "scheduler/shared",
     "client",
     "orders",
     "orders/protection",
     "orders/risk",
     "orders/state",
     "host",
-    "engine/standby",
   ],
   "report/html": ["contract", "report"],
   report: ["clock", "contract", "journal", "market", "market/tape", "venue", "orders"],
@@ -96,7 +92,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "backtest",
   ],
   "backtest/serve": ["clock", "contract", "market", "market/tape", "venue", "backtest"],
-  "verify/doctor": ["clock", "contract", "client/live", "host", "scheduler/quota", "scheduler/shared"],
   entries: ["*"],
   // For plugins, which add commands too.
   extension: ["*", "cli"],
@@ -120,8 +115,6 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/orders/state/order-store.ts mergeRecords": "the algebra of merging is proved for the function itself",
   "src/scheduler/quota/foreign-usage.ts poissonQuantile": computed,
   "src/scheduler/quota/retry-at.ts earliestFit": computed,
-  "src/engine/standby/memory-lease-store.ts MemoryLeaseStore": "the second opinion on what the scripts in Redis do",
-  "src/scheduler/shared/memory-claim-store.ts MemoryClaimStore": "the second opinion on what the script in Redis does",
 };
 
 const roomOf = (file: string): string => {

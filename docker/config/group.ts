@@ -2,6 +2,8 @@
 import { defineConfig, fromEnv, live } from "sluice";
 import health from "sluice/plugins/health";
 import killSwitch from "sluice/plugins/kill-switch";
+import sharedQuota from "sluice/plugins/shared-quota";
+import standby from "sluice/plugins/standby";
 import joinBest from "sluice/strategies/join-best";
 
 const {
@@ -17,8 +19,11 @@ export default defineConfig({
   service: live({ environment: "testnet", baseUrl: SLUICE_BASE_URL, keys: [fromEnv("SLUICE")] }),
   instance: SLUICE_INSTANCE,
   journal: { dir: `${SLUICE_STATE}/journal` },
-  quota: { shared: { store, group: "desk", of: 2 } },
-  standby: { store, group: "desk", name: SLUICE_HOST },
   strategies: [joinBest({ instId: "BTC-USDT-SWAP", keepWithin: "5" })],
-  plugins: [health({ path: `${SLUICE_RUN}/health.json` }), killSwitch({})],
+  plugins: [
+    sharedQuota({ store, group: "desk", of: 2 }),
+    standby({ store, group: "desk", name: SLUICE_HOST }),
+    health({ path: `${SLUICE_RUN}/health.json` }),
+    killSwitch({}),
+  ],
 });

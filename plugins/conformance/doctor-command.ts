@@ -8,7 +8,8 @@
 import type { Command } from "commander";
 import { firstValueFrom, from, map, merge, Observable, skip, tap } from "rxjs";
 import { SluiceError } from "sluice";
-import { type CliIo, type Clock, defineCommand, doctorGroup, inkOf, jsonText, printable } from "sluice/extension";
+import { type CliIo, type Clock, defineCommand, inkOf, jsonText, printable } from "sluice/extension";
+import { doctorGroup } from "sluice/plugins/shared-quota";
 import type { Examination, ExamineOptions } from "./doctor/doctor.ts";
 import { type DoctorOptions, type DoctorReport, doctor } from "./doctor/doctor-config.ts";
 import { examinationText, groupText } from "./doctor-table.ts";

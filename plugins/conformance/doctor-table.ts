@@ -3,10 +3,11 @@
  *
  * Invariants: pure text, no line wider than the columns given unless a single word is; text from outside is made printable; colour
  * repeats what the verdict's words say.
- * Not here: the tests (verify/doctor/), when it is shown (doctor.ts).
+ * Not here: the tests (doctor/), when it is shown (doctor.ts).
  */
 
-import { cut, type GroupReport, type Ink, padEnd, printable, widthOf, wrapped } from "sluice/extension";
+import { cut, type Ink, padEnd, printable, widthOf, wrapped } from "sluice/extension";
+import type { GroupReport } from "sluice/plugins/shared-quota";
 import type { Examination } from "./doctor/doctor.ts";
 import type { Finding, Verdict } from "./doctor/finding.ts";
 import { profileLines } from "./doctor/override-lines.ts";

@@ -58,7 +58,7 @@ export default definePlugin({
       users: { type: "array", items: { type: "string" }, default: [] },
       /** Close every position of the account too, at the market, also those of other clients. */
       closePositions: { type: "boolean", default: false },
-      /** Halt every engine that shares this one's quota (`quota.shared`), on every machine. */
+      /** Halt every engine that shares this one's quota (plugin `shared-quota`), on every machine. */
       everywhere: { type: "boolean", default: false },
       /** Cancel exits too, and suspend stops and targets: what is held is without protection until trading is resumed. */
       full: { type: "boolean", default: false },

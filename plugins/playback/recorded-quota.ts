@@ -43,7 +43,7 @@ export interface QuotaFacts {
   }[];
   readonly strategies: readonly { readonly name: string; readonly user?: string }[];
   readonly profile: ProfileOverrides;
-  readonly quota?: Config["quota"];
+  readonly quota?: Config["quota"] & { readonly shared?: unknown };
   /** False for an engine that kept no limits. */
   readonly limits: boolean;
 }

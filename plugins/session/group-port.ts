@@ -3,21 +3,20 @@
  *
  * Invariants: the engine gets what was written and nothing else; a replay asks no store, so that no engine that runs meanwhile is
  * fenced or loses units; an answer that was shared is kept where it is read, and told by size and hash where it is left.
- * Not here: what the stores are (engine/group-stores.ts), what is stated (scheduler/shared/claim.ts).
+ * Not here: what the stores are, and what is stated (plugins/shared-quota).
  */
 import { createHash } from "node:crypto";
-import {
-  type AnswerReply,
-  type AnswerStore,
-  type ClaimReply,
-  type ClaimStore,
-  type Enrolled,
-  type GroupStores,
-  messageOf,
-  NotSent,
-  outside,
-  type ScopeHolding,
-} from "sluice/extension";
+import { messageOf, outside } from "sluice/extension";
+import { NotSent } from "sluice/plugins/redis";
+import type {
+  AnswerReply,
+  AnswerStore,
+  ClaimReply,
+  ClaimStore,
+  Enrolled,
+  GroupStores,
+  ScopeHolding,
+} from "sluice/plugins/shared-quota";
 import type { InputSequencer } from "./input-sequencer.ts";
 import type { ReplayScript } from "./replay-script.ts";
 import { codeIn, type Entry, errorOf, type GroupQuestion } from "./session-records.ts";
@@ -62,7 +61,7 @@ const left = (text: string | undefined): readonly unknown[] =>
 
 /** The same stores, each question and each answer written down. `copy` gives a value as it will be read back. */
 export const recordedGroup = (
-  load: () => Promise<GroupStores>,
+  inner: GroupStores,
   turnsOf: () => InputSequencer | undefined,
   copy: (value: unknown) => unknown,
 ): GroupStores => {
@@ -98,7 +97,7 @@ export const recordedGroup = (
     const asks = asking(turnsOf() as InputSequencer);
     let one: T | undefined;
     await asks.ask({ store, op: "open", args: [] }, async () => {
-      one = await open(await load());
+      one = await open(inner);
     });
     return [asks, one as T];
   };

@@ -7,15 +7,15 @@
  */
 import { Observable, ReplaySubject, type Subscription } from "rxjs";
 import { createEngine, type Engine, type EngineOptions, type Event, type StreamsOfState } from "sluice";
+import { type CheckedConfig, checkConfig, fileDisk, historySourceOf, isSecret } from "sluice/extension";
+import { shownAddress } from "sluice/plugins/redis";
 import {
-  type CheckedConfig,
-  checkConfig,
-  fileDisk,
-  historySourceOf,
-  isSecret,
+  type GroupStores,
+  inStores,
+  isSharedQuota,
   redisStores,
-  shownAddress,
-} from "sluice/extension";
+  type SharedQuotaSettings,
+} from "sluice/plugins/shared-quota";
 import { recordedDisk } from "./disk-port.ts";
 import { recordedGroup } from "./group-port.ts";
 import { historyFacts, recordedHistory } from "./history-port.ts";
@@ -32,6 +32,8 @@ export interface RecordedEngine extends Engine {
 export interface RecordOptions extends EngineOptions, Pick<RecorderOptions, "redact"> {
   /** The config's file, for a replay. */
   readonly configPath?: string;
+  /** Stores of a shared quota. Default: stores in Redis. */
+  readonly groupStores?: GroupStores;
 }
 
 /** Makes the engine of `input`, writing to the sink that `sinkOf` makes for what the header says of the config. */
@@ -41,18 +43,15 @@ export const recordEngine = (
   options: RecordOptions = {},
 ): RecordedEngine => {
   const config = checkConfig(input);
-  const { configPath = "", redact, openDisk = fileDisk, groupStores, ...engineOptions } = options;
+  const { configPath = "", redact, openDisk = fileDisk, groupStores = redisStores, ...engineOptions } = options;
   const sink = sinkOf(configFacts(config, configPath, options.limits ?? true));
   const service = recorded(config.service, sink, redact === undefined ? {} : { redact });
   const source = historySourceOf(config.history);
   const history = source && recordedHistory(source, service.turns, copier(redact));
+  const plugins = inStores(config.plugins, recordedGroup(groupStores, service.turns, copier(redact)));
   const engine = createEngine(
-    { ...config, service, ...(history !== undefined && { history }) },
-    {
-      ...engineOptions,
-      openDisk: recordedDisk(openDisk, service.turns),
-      groupStores: recordedGroup(async () => groupStores ?? redisStores, service.turns, copier(redact)),
-    },
+    { ...config, service, plugins, ...(history !== undefined && { history }) },
+    { ...engineOptions, openDisk: recordedDisk(openDisk, service.turns) },
   );
   const turns = service.turns() as InputSequencer;
   engine.events$.subscribe((event) => {
@@ -71,7 +70,7 @@ export const configFacts = (config: CheckedConfig, path: string, limits: boolean
   instance: config.instance,
   profile: config.profile,
   orders: config.orders,
-  quota: quotaFacts(config.quota),
+  quota: { ...config.quota, ...sharedIn(config) },
   freshness: config.freshness,
   strategies: config.strategies.map(({ name, user, options }) => ({
     name,
@@ -81,13 +80,15 @@ export const configFacts = (config: CheckedConfig, path: string, limits: boolean
   // Their options may hold addresses and tokens of other services.
   plugins: config.plugins.map(({ name }) => name),
   ...historyIn(config),
-  ...(config.quota.shared !== undefined && { group: true }),
+  ...(config.plugins.some(isSharedQuota) && { group: true }),
 });
 
 /** The address of a group's store may hold a password. */
-const quotaFacts = ({ shared, ...rest }: CheckedConfig["quota"]): CheckedConfig["quota"] => {
-  if (shared === undefined || typeof shared.store !== "string") return { ...rest, ...(shared && { shared }) };
-  return { ...rest, shared: { ...shared, store: shownAddress(shared.store) } };
+const sharedIn = ({ plugins }: CheckedConfig): Pick<ConfigFacts["quota"], "shared"> => {
+  const options = plugins.find(isSharedQuota)?.options as SharedQuotaSettings | undefined;
+  if (options === undefined) return {};
+  const { store } = options;
+  return { shared: { ...options, store: typeof store === "string" ? shownAddress(store) : store } };
 };
 
 const historyIn = ({ history }: CheckedConfig): Pick<ConfigFacts, "history"> => {

@@ -31,6 +31,7 @@ import {
   runEngine,
   secondsOf,
 } from "sluice/extension";
+import { isSharedQuota } from "sluice/plugins/shared-quota";
 import type { MarketRecorder } from "./market-recorder.ts";
 import type { StreamName } from "./market-rows.ts";
 import type { RecordParts } from "./record-command.ts";
@@ -92,12 +93,13 @@ const idle = defineStrategy({
 
 /** The config's service and what concerns its connection; nothing that trades, and nothing that another process of it holds. */
 const onlyWatching = (
-  { service, seed, instance, profile, quota: { shared, layers }, freshness }: CheckedConfig,
+  { service, seed, instance, profile, quota: { layers }, plugins, freshness }: CheckedConfig,
   onBreak: (why: string) => void,
 ) => ({
   service: { ...service, open: (env) => service.open({ ...env, onBreak }) } satisfies ServiceSpec,
   ...{ seed, instance, profile, freshness },
-  quota: { ...(shared && { shared }), ...(layers && { layers }) },
+  quota: { ...(layers && { layers }) },
+  plugins: plugins.filter(isSharedQuota),
   strategies: [idle({})],
 });
 

@@ -15,7 +15,8 @@ import {
   SluiceError,
   type Whom,
 } from "sluice";
-import { checkConfig, type GroupStores, letPromisesSettle, outside, type ServiceEnv } from "sluice/extension";
+import { checkConfig, letPromisesSettle, outside, type ServiceEnv } from "sluice/extension";
+import { type GroupStores, inStores } from "sluice/plugins/shared-quota";
 import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
 import { type Divergence, differences, type FieldDifference } from "./divergence.ts";
 import { replayedGroup } from "./group-port.ts";
@@ -50,7 +51,7 @@ export interface Replay extends ServiceSpec {
   readonly openDisk: ReplayedDisk["open"];
   /** The history source of the session, for the engine's config; undefined where it had none. */
   readonly history: HistorySource | undefined;
-  /** The stores of the group of the session, for the engine's options. */
+  /** The stores of the group of the session, for the engine's shared quota. */
   readonly groupStores: GroupStores;
 }
 
@@ -188,8 +189,10 @@ export const replaySession = async (session: Session, input: unknown): Promise<R
   const { seed, instance, profile, limits } = header;
   const service = replay(session);
   const { history = config.history } = service;
-  const recordedConfig = { ...config, service, seed, instance, profile, ...(history !== undefined && { history }) };
-  const engine = createEngine(recordedConfig, { limits, openDisk: service.openDisk, groupStores: service.groupStores });
+  const plugins = inStores(config.plugins, service.groupStores);
+  const own = { service, plugins, seed, instance, profile };
+  const recordedConfig = { ...config, ...own, ...(history !== undefined && { history }) };
+  const engine = createEngine(recordedConfig, { limits, openDisk: service.openDisk });
   let divergence: Divergence | undefined;
   try {
     await engine.load();

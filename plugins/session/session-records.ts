@@ -33,7 +33,8 @@ export interface ConfigFacts {
   readonly limits: boolean;
   readonly profile: ProfileOverrides;
   readonly orders: Config["orders"];
-  readonly quota: Config["quota"];
+  /** `shared`: options of a shared quota, where the engine had one. */
+  readonly quota: Config["quota"] & { readonly shared?: unknown };
   readonly freshness: Config["freshness"];
   readonly strategies: readonly { readonly name: string; readonly user?: string; readonly options: unknown }[];
   readonly plugins: readonly string[];

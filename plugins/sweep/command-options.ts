@@ -4,7 +4,8 @@
  * Invariants: a text that names neither is wrong usage, and the message says what to write; passwords of an address are never shown.
  */
 import { InvalidArgumentError } from "commander";
-import { addressIn, messageOf } from "sluice/extension";
+import { messageOf } from "sluice/extension";
+import { givenAddress } from "sluice/plugins/redis";
 import { readPart, type SweepPart } from "./sweep-parts.ts";
 
 /** Reads the value of `--part`, for commander: `3/8` is the third of eight parts. */
@@ -18,7 +19,7 @@ export const partOf = (text: string): SweepPart => {
 
 /** Address of the queue of workers, in Redis or PostgreSQL: what `--workers` and `--queue` take. Throws USAGE where it is none. */
 export const queueAddress = (address: string): string =>
-  addressIn(address, {
+  givenAddress(address, {
     what: "a queue",
     fits: (text) => /^(rediss?|postgres(ql)?):\/\/\S+$/.test(text),
     forms: "redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE",

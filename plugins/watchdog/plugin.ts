@@ -10,9 +10,9 @@ export const watchdogWith = (parts: WatchdogParts = {}) =>
   definePlugin({
     name: "watchdog",
     options: watchdogSchema,
-    check: ({ plugins, standby }, options) => {
+    check: ({ plugins }, options) => {
       checkBeats(options as WatchdogOptions);
-      if (standby === undefined && plugins.every(({ definition }) => definition !== "standby")) return;
+      if (plugins.every(({ definition }) => definition !== "standby")) return;
       throw new SluiceError(
         "CONFIG_INVALID",
         "config.plugins: a watchdog cancels the orders that the standby goes on with. Leave watchdog or standby out.",

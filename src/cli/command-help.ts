@@ -38,18 +38,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     summary: "cancel everything and close all positions",
     examples: ["close config/testnet.ts"],
   },
-  halt: {
-    group: trading,
-    usage: "[options]",
-    summary: "halt all engines that share a quota",
-    examples: ["halt --everywhere redis://10.0.0.5:6379 --group desk --reason maintenance"],
-  },
-  quota: {
-    group: trading,
-    usage: "[options] <store>",
-    summary: "show the use of a shared quota by engine",
-    examples: ["quota redis://10.0.0.5:6379 --group desk"],
-  },
   ctl: {
     group: trading,
     usage: "[options]",

@@ -5,9 +5,8 @@
  * Not here: which events halt what, and the status line (run-progress.ts).
  */
 import { SluiceError } from "../errors.ts";
-import { pluginsIn, type QuotaConfig } from "../host/config.ts";
+import { pluginsIn } from "../host/config.ts";
 import { counted } from "../report/number-format.ts";
-import { shownAddress } from "../scheduler/shared/store-address.ts";
 import { printable } from "./io.ts";
 import { haltWords, isGroupHalt, type Tally } from "./run-progress.ts";
 
@@ -22,20 +21,12 @@ export const isSteered = (config: unknown): boolean =>
       name === "dashboard" && (options as { readonly readOnly?: unknown } | undefined)?.readOnly !== true,
   );
 
-/** The command by which a group of engines that a config joins is resumed; undefined where it joins none. */
-export const groupResumeOf = (config: unknown): string | undefined => {
-  const { shared } = (config as { readonly quota?: Pick<QuotaConfig, "shared"> }).quota ?? {};
-  if (shared === undefined) return undefined;
-  const store = typeof shared.store === "string" ? shownAddress(shared.store) : `env:${shared.store.env}`;
-  return `sluice halt --everywhere ${quoted(printable(store))} --group ${quoted(printable(shared.group))} --resume`;
-};
-
 /** What a halt means and how it ends; undefined where nothing is halted. */
 export const haltAdvice = (tally: Tally, path: string, steered = false, groupResume?: string): string | undefined => {
   const { halted, remedy } = tally;
   if (halted.size === 0) return undefined;
   if (isGroupHalt(tally) && groupResume !== undefined)
-    return `Every engine of the group is halted. To resume all of them: look, and from any machine\n  ${groupResume}`;
+    return `Every engine of the group is halted. To resume all of them: look, and from any machine\n  ${printable(groupResume)}`;
   const isAll = halted.has("");
   const whom = isAll ? "No entry" : `No entry of ${[...halted.keys()].map(printable).join(", ")}`;
   const flag = remedy.includes("--resume") ? " --resume" : "";

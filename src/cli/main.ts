@@ -68,8 +68,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["run", async () => (await import("./run.ts")).addRunCommand],
   ["health", async () => (await import("./health.ts")).addHealthCommand],
   ["close", async () => (await import("./close.ts")).addCloseCommand],
-  ["halt", async () => (await import("./halt.ts")).addHaltCommand],
-  ["quota", async () => (await import("./quota.ts")).addQuotaCommand],
   ["ctl", async () => (await import("./ctl.ts")).addCtlCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
 ]);

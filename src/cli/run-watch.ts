@@ -8,12 +8,12 @@ import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { QuotaState } from "../host/context.ts";
+import { printable } from "./io.ts";
 import type { Reachability } from "./reachability.ts";
 import type { RunOrders } from "./run-orders.ts";
 import { count, type Tally } from "./run-progress.ts";
 import type { ReportedEngine } from "./run-report.ts";
 import type { Screen } from "./run-screen.ts";
-import { isAlive, standbyWords } from "./standby-words.ts";
 import type { Status } from "./status-line.ts";
 
 /** The part of an engine that is shown. */
@@ -80,8 +80,12 @@ const standbyStates: readonly string[] = ["waiting", "settling"];
 /** It waits while another process leads. */
 export const standsBy = (engine: ShownEngine): boolean => standbyStates.includes(engine.health?.().standby.state ?? "");
 
+/** A standby is alive that was heard within so long: twenty of its heartbeats. */
+const heardMsMax = 10_000;
+
 /** Another process is there to go on. */
-export const hasStandby = (engine: ShownEngine): boolean => engine.health?.().standby.standbys.some(isAlive) === true;
+export const hasStandby = (engine: ShownEngine): boolean =>
+  engine.health?.().standby.standbys.some(({ heardMs }) => heardMs < heardMsMax) === true;
 
 /** A line of status for a process that waits while another one leads. */
 export const watchStandby = (engine: ShownEngine, tally: Tally, screen: Screen, clock: Clock): Subscription =>
@@ -95,6 +99,6 @@ export const watchStandby = (engine: ShownEngine, tally: Tally, screen: Screen, 
   });
 
 const standbyOf = (engine: ShownEngine): string | undefined => {
-  const health = engine.health?.();
-  return health === undefined ? undefined : standbyWords(health.standby);
+  const text = engine.health?.().standby.text;
+  return text === undefined ? undefined : printable(text);
 };

@@ -22,7 +22,7 @@ import { loadConfigFile } from "../host/load.ts";
 import { type DashboardFlags, portOf, withDashboard } from "./dashboard-plugin.ts";
 import type { RunOption } from "./define-run-option.ts";
 import { endings, runToEnd } from "./engine-run.ts";
-import { failWith, groupResumeOf, haltAdvice, isSteered, remedyOf } from "./halts.ts";
+import { failWith, haltAdvice, isSteered, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { namesOf, secondsOf } from "./option-values.ts";
 import { type Contributed, loadRow, type RunOptionEntry, readContributions } from "./plugin-manifest.ts";
@@ -219,7 +219,7 @@ const runOnce = async ({
     orders,
     reach,
     asShown(screen, createContract(profileIn(config)).profile, service, flags),
-    (now) => haltAdvice(now, path, isSteered(config), groupResumeOf(config)),
+    (now) => haltAdvice(now, path, isSteered(config), engine.health?.().group?.resumeWith),
   );
   const surroundings = { path, config, clock, note: (text: string) => screen.note(text), parts };
   for (const { option } of options) watching.add(option.beside?.(engine, surroundings));

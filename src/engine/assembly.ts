@@ -20,7 +20,7 @@ import type { Random } from "../random.ts";
 import { type Charge, countsByProduct, headersRead, layersOf } from "../scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
-import { type BuiltInParts, builtInExtensions, Extensions } from "./extensions.ts";
+import { Extensions } from "./extensions.ts";
 import type { FoundIntent, JournalParts } from "./journal-port.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
@@ -41,8 +41,6 @@ export interface AssemblyOptions {
   readonly limits?: boolean;
   /** Where journals are kept; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
-  /** Where the engines of a group meet (`quota.shared`); in Redis by default. */
-  readonly groupStores?: NonNullable<BuiltInParts["groupStores"]>;
   /** `close`: it only closes positions. Plugins observe and steer nothing then; those that extend it may leave parts out. */
   readonly purpose?: "trade" | "close";
 }
@@ -61,7 +59,7 @@ export const assemble = (
   config: CheckedConfig,
   random: Random,
   stopped$: Observable<void>,
-  { limits = true, openDisk, groupStores, purpose = "trade" }: AssemblyOptions,
+  { limits = true, openDisk, purpose = "trade" }: AssemblyOptions,
 ) => {
   const contract = createContract(config.profile);
   // User streams look after themselves; this is what a bystander's listener threw.
@@ -69,7 +67,7 @@ export const assemble = (
     onAnomaly("listener.threw", error instanceof Error ? error.message : String(error));
   const onAnomaly = (what: string, detail: string): void => journal.append({ type: "anomaly", what, detail });
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
-  const { shares = {}, budgets = {}, layers = layersOf(contract), shared: _shared, ...reserve } = config.quota;
+  const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
   const env = { contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) };
   const opened = config.service.open({ ...env, mayNot: (request) => extensions.blocks(request) });
   const lifetime: Lifetime = createLifetime(opened.clock);
@@ -78,9 +76,8 @@ export const assemble = (
   const journal = new EventLog(clock.now, onError);
   const deskOf = (uid: string): OrderManager => accounts.of(uid, "a placement").orderManager;
   const takeover: Takeover = { isHandedOver: false, onDeposed: () => undefined };
-  const builtIn = builtInExtensions(config, { openDisk, groupStores });
   let faces: readonly ExtensionAccount[] | undefined;
-  const extensions: Extensions = new Extensions([...builtIn, ...config.plugins], {
+  const extensions: Extensions = new Extensions(config.plugins, {
     config,
     contract,
     purpose,

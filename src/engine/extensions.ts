@@ -3,20 +3,14 @@
  *
  * Invariants: a step that no extension has costs no turn of the event loop; every extension is closed, also where another one throws;
  * a reason to refuse that cannot be found out refuses, and is reported once.
- * Standby and shared quota are keys of the config: their code is loaded only where real orders are traded over a network.
  * Not here: what an extension may be (host/engine-extension.ts), the steps of the engine itself (engine-lifecycle.ts).
  */
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
 import { messageOf, SluiceError } from "../errors.ts";
-import type { CheckedConfig, SharedQuotaConfig } from "../host/config.ts";
 import type { Acquired, EngineExtension, EngineGroup, ExtensionContext, StopHow } from "../host/engine-extension.ts";
 import type { Plugin } from "../host/strategy.ts";
-import type { Disk } from "../journal/disk.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
-import type { GroupStores } from "./group-stores.ts";
-import type { QuotaGroup } from "./quota-group.ts";
-import { standbyExtension } from "./standby-client.ts";
 
 /** An extension and the plugin that adds it. */
 interface Named {
@@ -167,48 +161,4 @@ const inTurn = (steps: readonly (() => Promise<void> | undefined)[]): Promise<vo
   if (step === undefined) return undefined;
   const going = step();
   return going === undefined ? inTurn(rest) : going.then(() => inTurn(rest));
-};
-
-export interface BuiltInParts {
-  /** Opens the folders of journals. Default: folders of the machine. */
-  readonly openDisk?: ((dir: string) => Promise<Disk>) | undefined;
-  /** Stores in which the engines of a group meet (`quota.shared`). Default: Redis. */
-  readonly groupStores?: GroupStores | undefined;
-}
-
-const named = <O>(
-  name: string,
-  options: O | undefined,
-  extend: (context: ExtensionContext<O>) => EngineExtension | undefined,
-): readonly Extending[] => (options === undefined ? [] : [{ name, options, extend: extend as Plugin["extend"] & {} }]);
-
-export const builtInExtensions = ({ quota, standby }: CheckedConfig, parts: BuiltInParts): readonly Extending[] => [
-  ...named("standby", standby, (context) => standbyExtension(context, parts.openDisk)),
-  ...named("shared-quota", quota.shared, (context) => sharedQuota(context, parts.groupStores, standby !== undefined)),
-];
-
-/** Its code is loaded only where engines share a quota; an embedded service shares its quota with no other engine. */
-const sharedQuota = (
-  context: ExtensionContext<SharedQuotaConfig>,
-  stores: GroupStores | undefined,
-  hasStandby: boolean,
-): EngineExtension | undefined => {
-  if (context.service.watchful !== true) return undefined;
-  let code: (typeof import("./quota-group.ts") & typeof import("./group-stores.ts")) | undefined;
-  let group: QuotaGroup | undefined;
-  return {
-    load: async () => {
-      const [groups, stored] = await Promise.all([import("./quota-group.ts"), import("./group-stores.ts")]);
-      code = { ...groups, ...stored };
-    },
-    join: async () => {
-      group = await code?.QuotaGroup.join(context, stores ?? code.redisStores, hasStandby);
-    },
-    readsOf: (uid) => group?.readsOf(uid),
-    group: () => group,
-    closed: () => {
-      group?.leave();
-      return undefined;
-    },
-  };
 };

@@ -9,6 +9,7 @@ import { SluiceError } from "../errors.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type {
   EngineHealth,
+  GroupHealth,
   OrdersOfEngine,
   ResourceHealth,
   StandbyHealth,
@@ -174,6 +175,7 @@ const healthReader = ({ parts, inTime }: SteeringParts): (() => EngineHealth) =>
             : { ...opened, state: "failed", reason: failed },
       watchdog: extensions.healthOf("watchdog") ?? { state: "none", reason: "" },
       standby: extensions.healthOf("standby") ?? noStandby,
+      ...groupOf(extensions),
       resources: accounts.all.flatMap((account) => resourcesOf(account, at)),
       differences: inTime.differences(),
       anomalies: facts.anomalies,
@@ -187,6 +189,11 @@ const clockOf = ({ ledger, service: { clock } }: Parts, now: number): EngineHeal
   if (calendar === undefined) return undefined;
   const { from, to } = calendar;
   return { offsetMs: (from + to) / 2 - clock.wallNow(), toleranceMs: (to - from) / 2 };
+};
+
+const groupOf = (extensions: Pick<Parts["extensions"], "healthOf">): Pick<EngineHealth, "group"> => {
+  const group = extensions.healthOf<GroupHealth>("shared-quota");
+  return group === undefined ? {} : { group };
 };
 
 const noStandby: StandbyHealth = { state: "none", leader: undefined, standbys: [], copyBehind: false };

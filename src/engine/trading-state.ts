@@ -156,7 +156,7 @@ const haltGroup = (
   reason: string | undefined,
 ): void => {
   const detail =
-    "only this engine was halted or resumed, as it is in no group: add quota: { shared: { store, group, of } } to the config";
+    "only this engine was halted or resumed, as it is in no group: add sharedQuota({ store, group, of }) to the plugins of the config";
   if (joined === undefined) journal.append({ type: "anomaly", what: "group.none", detail });
   else joined.haltAll(reason);
 };

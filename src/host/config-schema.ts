@@ -75,33 +75,6 @@ const layerSchema = {
   },
 } as const;
 
-const memberName = { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$" } as const;
-const storeAddress = {
-  anyOf: [
-    { type: "string", pattern: "^(rediss?|sentinel)://[^\\s]{1,500}$" },
-    {
-      type: "object",
-      additionalProperties: false,
-      required: ["env"],
-      properties: { env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" } },
-    },
-  ],
-} as const;
-const sharedQuotaSchema = {
-  type: "object",
-  additionalProperties: false,
-  required: ["store", "group", "of"],
-  properties: {
-    store: storeAddress,
-    group: memberName,
-    name: memberName,
-    share: positive,
-    of: positive,
-    address: memberName,
-    reads: { type: "boolean" },
-  },
-} as const;
-
 export const configSchema = {
   type: "object",
   additionalProperties: false,
@@ -139,7 +112,6 @@ export const configSchema = {
         shares: { type: "object", additionalProperties: positive },
         budgets: { type: "object", additionalProperties: positive },
         layers: { type: "array", minItems: 1, items: layerSchema },
-        shared: sharedQuotaSchema,
       },
     },
     leverage: leverageSchema,
@@ -172,17 +144,6 @@ export const configSchema = {
       additionalProperties: false,
       required: ["attempts", "withinMs"],
       properties: { attempts: { type: "integer", minimum: 1 }, withinMs: positive },
-    },
-    standby: {
-      type: "object",
-      additionalProperties: false,
-      required: ["store", "group"],
-      properties: {
-        store: storeAddress,
-        group: memberName,
-        name: memberName,
-        leaseMs: { type: "integer", minimum: 1_000, maximum: 600_000 },
-      },
     },
     history: {},
     instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },

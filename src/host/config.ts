@@ -22,27 +22,6 @@ import { checkRequirements } from "./plugin-requirements.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 
-/** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
-type StoreAddress = string | { readonly env: string };
-
-/** One quota for several engines, on one or more machines: each takes its part of every window from a store in Redis or Valkey. */
-export interface SharedQuotaConfig {
-  /** `redis://` or `rediss://`, or the environment variable that holds it. */
-  readonly store: StoreAddress;
-  /** Name of the group: the same for all engines that share a user or an address. */
-  readonly group: string;
-  /** Name of this engine in the group; `instance` when left out. Two engines need two. */
-  readonly name?: string;
-  /** Part of this engine when several want more than there is; 1 when left out. */
-  readonly share?: number;
-  /** Sum of the shares of all engines of the group. */
-  readonly of: number;
-  /** Name of the address that the engine's requests come from, the same for all engines behind it; `local` when left out. */
-  readonly address?: string;
-  /** Whether engines of one user share their reads of orders, positions and balances; true by default. */
-  readonly reads?: boolean;
-}
-
 /** Settings of the rate limiter, all optional: the reserve for exits, the shares of strategies, and the layers of other services. */
 export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Shares by strategy name when several compete; 1 where none is given. */
@@ -51,8 +30,6 @@ export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight"
   readonly layers?: readonly LayerSpec[];
   /** Maximum weight per minute by strategy name; exits do not count. */
   readonly budgets?: Readonly<Record<string, number>>;
-  /** Shared with other engines. Live trading only: backtests and paper trading leave it aside. */
-  readonly shared?: SharedQuotaConfig;
 }
 
 /** Write-ahead journal of placements, from which the next run recovers. */
@@ -71,24 +48,6 @@ export interface JournalConfig {
    */
   readonly resetRiskCounters?: boolean | readonly string[];
 }
-
-/**
- * Hot standby: of all processes that are started with this config one trades, and another goes on when it is gone. They meet in a store in
- * Redis or Valkey, which also holds a copy of the journal. Live trading only; needs `journal`.
- */
-export interface StandbyConfig {
-  /** `redis://` or `rediss://`, or the environment variable that holds it. */
-  readonly store: StoreAddress;
-  /** Name of the group: the same for all processes of one engine. It may equal the shared quota's; `instance` distinguishes engines in it. */
-  readonly group: string;
-  /** Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of the journal. */
-  readonly name?: string;
-  /** Silence after which a process is taken to be gone, in milliseconds. Default 10 000. */
-  readonly leaseMs?: number;
-}
-
-/** Length of twenty heartbeats: a process or network that is blocked for less keeps the lease. */
-export const standbyDefaults = { leaseMs: 10_000 } as const;
 
 /** A plugin, a list of plugins, or nothing: `isLive && watchdog({})`. */
 export type PluginEntry = Plugin | readonly PluginEntry[] | false | null | undefined;
@@ -115,8 +74,6 @@ export interface Config {
   readonly journal?: JournalConfig;
   /** When a strategy that fails is restarted; without it, it is stopped. */
   readonly supervision?: RestartPolicy;
-  /** Over a network: this process waits while another one of the same config trades, and goes on when that is gone. */
-  readonly standby?: StandbyConfig;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
   readonly instance?: string;
   /** What `{ history: n }` begins with over a network and on paper, and before a backtest's recording: `fromFolder(…)` or a function. */
@@ -128,7 +85,7 @@ export interface Config {
 /** What a config file may export: a config, or a function that returns one. It receives the name of the command, such as `backtest`. */
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 
-type Optional = "history" | "journal" | "standby" | "supervision";
+type Optional = "history" | "journal" | "supervision";
 /** A config with every default filled in. */
 export type CheckedConfig = Required<Omit<Config, Optional | "plugins">> &
   Pick<Config, Optional> & { readonly plugins: readonly Plugin[] };
@@ -151,7 +108,6 @@ export const checkConfig = (config: unknown): CheckedConfig => {
   historySourceOf(parsed.history);
   checkRequirements(parsed.plugins, parsed.service.kind);
   for (const plugin of parsed.plugins) plugin.check?.(parsed);
-  checkStandby(parsed);
   const named = parsed.strategies.map(({ name }) => name);
   for (const list of ["shares", "budgets"] as const) {
     const lost = Object.keys(parsed.quota[list] ?? {}).find((name) => !named.includes(name));
@@ -168,15 +124,22 @@ export const checkConfig = (config: unknown): CheckedConfig => {
 /** Keys of configs before plugins could extend an engine, and what to write instead. */
 const movedKeys: Readonly<Record<string, string>> = {
   watchdog: 'plugins: [watchdog({ … })] with watchdog from "sluice/plugins/watchdog"',
+  standby: 'plugins: [standby({ … })] with standby from "sluice/plugins/standby"',
+  "quota.shared": 'plugins: [sharedQuota({ … })] with sharedQuota from "sluice/plugins/shared-quota"',
 };
 
 const checkMoved = (config: unknown): void => {
-  const given = Object.keys(Object(config) as object).filter((key) => key in movedKeys);
+  const given = Object.keys(movedKeys).filter((place) => hasKey(config, place.split(".")));
   if (given.length === 0) return;
   throw new SluiceError(
     "CONFIG_INVALID",
-    given.map((key) => `config.${key}: this is a plugin now. Write ${movedKeys[key]}.`).join("\n"),
+    given.map((place) => `config.${place}: this is a plugin now. Write ${movedKeys[place]}.`).join("\n"),
   );
+};
+
+const hasKey = (value: unknown, [key = "", ...rest]: readonly string[]): boolean => {
+  const given = Object(value) as Readonly<Record<string, unknown>>;
+  return Object.hasOwn(given, key) && (rest.length === 0 || hasKey(given[key], rest));
 };
 
 /** Plugins of a config as it was written, out of nested lists, without entries that are false or missing. Not checked. */
@@ -211,17 +174,6 @@ export const profileIn = ({ profile = {}, service }: WithProfiles): ProfileOverr
   const brought = (service?.profile ?? {}) as Readonly<Record<string, object>>;
   const groups = [...new Set([...Object.keys(brought), ...Object.keys(own)])];
   return Object.fromEntries(groups.map((group) => [group, { ...brought[group], ...own[group] }]));
-};
-
-/** What goes on needs to know what was. */
-const checkStandby = ({ standby, journal }: CheckedConfig): void => {
-  if (standby === undefined) return;
-  if (journal === undefined) {
-    throw new SluiceError(
-      "CONFIG_INVALID",
-      'config.standby needs a journal to hand over. Add journal: { dir: "…" }, a folder for each process.',
-    );
-  }
 };
 
 /** The commonest slip: the strategy itself instead of what calling it with options gives. */

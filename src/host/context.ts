@@ -155,7 +155,7 @@ export interface PositionEnding {
 /** One strategy instead of all, or all engines of the group instead of this one. */
 export interface Whom {
   readonly strategy?: string;
-  /** Every engine that shares this one's quota (`quota.shared`), on every machine. */
+  /** Every engine that shares this one's quota (plugin `shared-quota`), on every machine. */
   readonly everywhere?: boolean;
 }
 

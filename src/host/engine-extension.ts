@@ -80,7 +80,6 @@ export interface EngineFacts {
   readonly instance: string;
   readonly service: Pick<ServiceSpec, "kind" | "baseUrl">;
   readonly journal?: { readonly dir: string } | undefined;
-  readonly standby?: object | undefined;
   readonly plugins: readonly { readonly name: string; readonly definition?: string; readonly options: unknown }[];
 }
 

@@ -105,8 +105,18 @@ export interface StandbyHealth {
   readonly standbys: readonly StandbyProcess[];
   /** The copy of the journal in the store is not up to date. */
   readonly copyBehind: boolean;
+  /** The role in one line, for people; left out where there is nothing to say. */
+  readonly text?: string;
   /** Error of the last call to the store; left out where it succeeded. */
   readonly storeError?: string;
+}
+
+/** State of a group of engines that halt and resume together. */
+export interface GroupHealth {
+  /** Reason why all of them are halted; undefined while they may trade. */
+  readonly halted: string | undefined;
+  /** Command line that resumes all of them. */
+  readonly resumeWith: string;
 }
 
 /** Health of an engine, as plain data. Reading it costs no request. */
@@ -134,6 +144,8 @@ export interface EngineHealth {
   /** `none` where the config has no watchdog. */
   readonly watchdog: { readonly state: "none" | "waiting" | "armed" | "lost" | "tripped"; readonly reason: string };
   readonly standby: StandbyHealth;
+  /** Left out where the engine shares its quota with no other. */
+  readonly group?: GroupHealth;
   readonly resources: readonly ResourceHealth[];
   /** Reported as the anomaly `position.differs`, and not in agreement since. */
   readonly differences: readonly PositionDifference[];

@@ -2,7 +2,7 @@
  * Process lock: one owner at a time for a name, on this machine, as two engines on one user would place every order twice.
  *
  * Invariants: the operating system releases the lock when the process ends, however it ends, so there is never a stale lock.
- * Not here: a folder that processes of several containers share (folder-lock.ts), locks between machines (engine/standby).
+ * Not here: a folder that processes of several containers share (folder-lock.ts), locks between machines (plugins/standby).
  */
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";

@@ -44,7 +44,7 @@ export interface WriteAheadLog {
 
 const format = "sluice-journal/1";
 const segmentName = (number: number): string => `${String(number).padStart(8, "0")}.journal`;
-export const isSegment = (name: string): boolean => /^\d{8}\.journal$/.test(name);
+const isSegment = (name: string): boolean => /^\d{8}\.journal$/.test(name);
 const segmentBytesDefault = 4 * 1024 * 1024;
 /** The current segment and the previous one, in case the current one is unreadable. */
 const segmentsKept = 2;

@@ -1,7 +1,7 @@
 /**
  * Interface between the rate limiter and whatever divides a quota among several engines.
  *
- * Not here: how it is divided (scheduler/shared/).
+ * Not here: how it is divided (plugins/shared-quota).
  */
 
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
@@ -22,6 +22,7 @@ export interface DivisionFacts {
   changed(): void;
 }
 
+/** Divides the windows of a rate limiter among several engines. */
 export interface Division {
   /** Called once, before anything is asked. */
   attach(facts: DivisionFacts): void;

@@ -20,6 +20,7 @@ import { WindowEntry } from "./window-entry.ts";
 import { type OpenEnded, WindowPhase } from "./window-phase.ts";
 import { WindowUsage } from "./window-usage.ts";
 
+/** Window that begins and ends on the clock of the service, as this engine knows it. */
 export class FixedWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;

@@ -36,6 +36,7 @@ const settledMs = 3_000;
 const lateCaution = 4;
 const lateLeast = 0.1;
 
+/** Estimate of the quota that clients outside use, from what was observed. */
 export class ForeignUsage {
   /** Others' use within memory; below 1 there are none to speak of. */
   units = 0;

@@ -18,6 +18,7 @@ export interface WindowTicket {
   unheardThen: number;
 }
 
+/** Window of one limit and one scope, such as the weight of one user. */
 export interface LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;

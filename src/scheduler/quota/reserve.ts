@@ -13,6 +13,7 @@ import type { RoundTripTime } from "./server-clock.ts";
 /** Emergencies may use everything, exits nearly so, ordinary actions leave the reserve. */
 export type Rank = "emergency" | "exit" | "ordinary";
 
+/** Settings of the reserve that ordinary actions leave for exits. */
 export interface ReservePolicy {
   /** Weight of one exit, here a batch cancel. */
   readonly exitWeight: number;

@@ -137,8 +137,8 @@ describe("The production dependency tree", () => {
     // Loaded by those who ask for them, who are told what to install where they are missing.
     const optional = {
       "/src/engine/control/server/": ["hono", "@hono/node-server"],
-      "/src/scheduler/shared/": ["ioredis"],
-      "/src/engine/": ["ioredis"],
+      "/plugins/redis/": ["ioredis"],
+      "/plugins/shared-quota/": ["ioredis"],
       "/plugins/sweep/workers/": ["ioredis", "bullmq", "pg"],
     };
     const inThread = (file: string): readonly string[] =>

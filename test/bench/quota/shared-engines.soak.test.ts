@@ -3,7 +3,7 @@
  * of the store.
  */
 import { describe, expect, it } from "vitest";
-import type { MemoryClaimStore } from "../../../src/scheduler/shared/memory-claim-store.ts";
+import type { MemoryClaimStore } from "../../../plugins/shared-quota/memory-claim-store.ts";
 import { type CellOptions, runCell } from "./cell.ts";
 import { comparison, type Scenario } from "./scenarios.ts";
 import { type SharingTroubles, sharedQuotaOf } from "./shared-engines.ts";

@@ -4,9 +4,10 @@
  * Invariants: instants of failures are of true time, counted from the first engine's start.
  * Not here: the store in Redis (test/unit/scheduler/shared/redis-claim-store.test.ts).
  */
-import { type ClaimStore, NotSent } from "../../../src/scheduler/shared/claim.ts";
-import { MemoryClaimStore } from "../../../src/scheduler/shared/memory-claim-store.ts";
-import { SharedQuota } from "../../../src/scheduler/shared/shared-quota.ts";
+import { NotSent } from "../../../plugins/redis/not-sent.ts";
+import type { ClaimStore } from "../../../plugins/shared-quota/claim.ts";
+import { MemoryClaimStore } from "../../../plugins/shared-quota/memory-claim-store.ts";
+import { SharedQuota } from "../../../plugins/shared-quota/shared-quota.ts";
 import type { Bench } from "./limiter.ts";
 
 export interface SharingTroubles {

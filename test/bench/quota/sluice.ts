@@ -1,3 +1,4 @@
+import type { SharedQuota } from "../../../plugins/shared-quota/shared-quota.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
@@ -7,7 +8,6 @@ import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../src/scheduler/quota/ledger.ts";
 import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
-import type { SharedQuota } from "../../../src/scheduler/shared/shared-quota.ts";
 import type { Answer, Bench, CallKind, CreateLimiter, Task } from "./limiter.ts";
 import { sharedQuotaOf } from "./shared-engines.ts";
 

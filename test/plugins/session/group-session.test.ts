@@ -1,9 +1,10 @@
 import { concat, ignoreElements, map, NEVER, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import type { GroupStores } from "../../../src/engine/group-stores.ts";
-import type { AnswerReply } from "../../../src/engine/shared-reads.ts";
-import { NotSent } from "../../../src/scheduler/shared/claim.ts";
-import { MemoryClaimStore } from "../../../src/scheduler/shared/memory-claim-store.ts";
+import { NotSent } from "../../../plugins/redis/not-sent.ts";
+import type { GroupStores } from "../../../plugins/shared-quota/group-stores.ts";
+import sharedQuota from "../../../plugins/shared-quota/index.ts";
+import { MemoryClaimStore } from "../../../plugins/shared-quota/memory-claim-store.ts";
+import type { AnswerReply } from "../../../plugins/shared-quota/shared-reads.ts";
 import {
   linesOf,
   type Recording,
@@ -72,7 +73,7 @@ const recorded = (group: TestGroup, take: Take = {}): Promise<Recording> =>
   record([moving, watching], {
     freshness: { balancesMs: 1_000 },
     says: { watchful: true },
-    quota: { shared: { store: "redis://desk:pa55@127.0.0.1:1", group: "desk", of: 2 } },
+    plugins: [sharedQuota({ store: "redis://desk:pa55@127.0.0.1:1", group: "desk", of: 2 })],
     record: { groupStores: group.stores },
     ...take,
   });

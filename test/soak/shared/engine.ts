@@ -6,6 +6,7 @@
 
 import { catchError, defer, EMPTY, interval, mergeMap, range, repeat, switchMap, timer } from "rxjs";
 import { defineConfig, defineStrategy, fromEnv, live } from "sluice";
+import sharedQuota from "sluice/plugins/shared-quota";
 import { createContract } from "../../../src/contract/contract.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 
@@ -80,12 +81,14 @@ export default defineConfig({
     ...(requests !== 1_200 && {
       layers: layersOf(contract).map((layer) => (layer.scope === "ip" ? { ...layer, capacity: requests } : layer)),
     }),
-    shared: {
+  },
+  plugins: [
+    sharedQuota({
       store: { env: "SOAK_STORE" },
       group: "soak",
       name: env("SOAK_MEMBER"),
       share: Number(env("SOAK_SHARE")),
       of: Number(env("SOAK_OF")),
-    },
-  },
+    }),
+  ],
 });

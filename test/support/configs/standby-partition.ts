@@ -4,6 +4,7 @@
  */
 import { combineLatest, map, scan } from "rxjs";
 import { defineConfig, defineStrategy, fromEnv, live, type WantedOrder } from "sluice";
+import standby from "sluice/plugins/standby";
 
 interface Holding {
   readonly name: string;
@@ -42,11 +43,13 @@ export default defineConfig({
   profile: { auth: { toleranceMs: Number(env("TRIAL_TOLERANCE_MS")) } },
   quota: { layers },
   journal: { dir: env("TRIAL_DIR") },
-  standby: {
-    store: env("TRIAL_STORE"),
-    group: "partition",
-    name: env("TRIAL_NAME"),
-    leaseMs: Number(env("TRIAL_LEASE_MS")),
-  },
   strategies: holdings.map((holding) => holderOf(holding)({})),
+  plugins: [
+    standby({
+      store: env("TRIAL_STORE"),
+      group: "partition",
+      name: env("TRIAL_NAME"),
+      leaseMs: Number(env("TRIAL_LEASE_MS")),
+    }),
+  ],
 });

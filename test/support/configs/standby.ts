@@ -6,6 +6,8 @@
  */
 import { distinctUntilChanged, map, type Observable, of, switchMap, timer } from "rxjs";
 import { defineConfig, definePlugin, defineStrategy, fromEnv, live, type WantedOrder } from "sluice";
+import sharedQuota from "sluice/plugins/shared-quota";
+import standby from "sluice/plugins/standby";
 
 const instId = "BTC-USDT-SWAP";
 const env = (name: string): string => process.env[name] ?? "";
@@ -51,7 +53,7 @@ const report = definePlugin({
   },
 });
 
-const shared = env("TRIAL_SHARED") === "" ? {} : { shared: { store: env("TRIAL_STORE"), group: "trial", of: 1 } };
+const isShared = env("TRIAL_SHARED") !== "";
 /** Wide enough never to be in the way, unless the quota is what is tried. */
 const layers = [
   { name: "uid", scope: "uid", unit: "weight", capacity: 60_000, windowMs: 60_000, anchor: "wall_clock", banMs: 0 },
@@ -60,14 +62,17 @@ const layers = [
 export default defineConfig({
   service: live({ environment: "testnet", baseUrl: env("TRIAL_URL"), keys: [fromEnv("TRIAL")], timeoutMs: 2_000 }),
   profile: { auth: { toleranceMs: Number(env("TRIAL_TOLERANCE_MS")) } },
-  quota: env("TRIAL_SHARED") === "" ? { layers } : shared,
+  quota: isShared ? {} : { layers },
   journal: { dir: env("TRIAL_DIR") },
-  standby: {
-    store: env("TRIAL_STORE"),
-    group: "trial",
-    name: env("TRIAL_NAME"),
-    leaseMs: Number(env("TRIAL_LEASE_MS")),
-  },
   strategies: [trader({})],
-  plugins: [report({})],
+  plugins: [
+    isShared && sharedQuota({ store: env("TRIAL_STORE"), group: "trial", of: 1 }),
+    standby({
+      store: env("TRIAL_STORE"),
+      group: "trial",
+      name: env("TRIAL_NAME"),
+      leaseMs: Number(env("TRIAL_LEASE_MS")),
+    }),
+    report({}),
+  ],
 });

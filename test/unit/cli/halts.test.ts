@@ -1,6 +1,6 @@
 /** What a terminal advises at a halt. */
 import { describe, expect, it } from "vitest";
-import { groupResumeOf, haltAdvice, isSteered } from "../../../src/cli/halts.ts";
+import { haltAdvice, isSteered } from "../../../src/cli/halts.ts";
 import { count, createTally, haltWords, type Tally } from "../../../src/cli/run-progress.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
 
@@ -42,19 +42,16 @@ describe("The advice at a halt", () => {
 
   it("names the command that resumes the group, where all of its engines were halted", () => {
     const group = (reason: string): Tally => tallied(started, { ...all, reason });
-    const config = { quota: { shared: { store: { env: "STORE" }, group: "desk", of: 2 } } };
-    expect(haltAdvice(group("everywhere: maintenance"), "a.ts", true, groupResumeOf(config))).toBe(
+    const resume = "sluice halt --everywhere env:STORE --group desk --resume";
+    expect(haltAdvice(group("everywhere: maintenance"), "a.ts", true, resume)).toBe(
       "Every engine of the group is halted. To resume all of them: look, and from any machine\n  sluice halt --everywhere env:STORE --group desk --resume",
     );
     expect(haltWords(group("everywhere: maintenance"))).toBe("HALTED: everywhere: maintenance; resume the group");
     // A reason of its own, and one that a journal has kept, are this engine's to end.
-    expect(haltAdvice(group("enough"), "a.ts", true, groupResumeOf(config))).toContain("sluice ctl resume");
-    expect(
-      haltAdvice(tallied({ ...all, reason: "everywhere: maintenance" }), "a.ts", false, groupResumeOf(config)),
-    ).toContain("sluice run a.ts");
-    const address = { quota: { shared: { store: "redis://:secret@10.0.0.5:6379", group: "my desk", of: 2 } } };
-    expect(groupResumeOf(address)).toBe("sluice halt --everywhere redis://10.0.0.5:6379 --group 'my desk' --resume");
-    expect(groupResumeOf({})).toBeUndefined();
+    expect(haltAdvice(group("enough"), "a.ts", true, resume)).toContain("sluice ctl resume");
+    expect(haltAdvice(tallied({ ...all, reason: "everywhere: maintenance" }), "a.ts", false, resume)).toContain(
+      "sluice run a.ts",
+    );
   });
 
   it.each<[boolean, object]>([

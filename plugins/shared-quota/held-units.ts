@@ -1,0 +1,287 @@
+/**
+ * What one engine holds of one divided scope, window by window: what it may use, and what it says of it to the store.
+ *
+ * Invariants: of a window that was spoken of, what is held is what was last stated and what was granted since; of one of which
+ * nothing was said, no more than the floor, and only soon after the store was last heard. What is begun is held.
+ * Not here: when to speak (shared-quota.ts), what the store does (claim.ts).
+ */
+import type { DivisionFacts, FixedWindow, Rank } from "sluice/extension";
+import { type ClaimItem, type Grant, keptWindows, phaseSlackMs } from "./claim.ts";
+import { Demand } from "./demand.ts";
+import { GroupReserve, idleGivesBackMs } from "./group-reserve.ts";
+import { SpendRate } from "./spend-rate.ts";
+
+/** Held of one window. */
+interface Row {
+  held: number;
+  /** Something was said of it that may have reached the store. */
+  said: boolean;
+  /** Begun before the clock was disturbed. */
+  base: number;
+  /** What the last grant left free, and by how many members. */
+  free: number;
+  members: number;
+}
+
+/** What the store was told and when, so that a statement that did not leave can be taken back. */
+export interface Stated {
+  readonly held: HeldUnits;
+  readonly index: number;
+  readonly item: ClaimItem;
+  readonly row: Row;
+  readonly before: Pick<Row, "held" | "said">;
+}
+
+/** Nothing is taken without asking so near to the end: the reserve is lent out by then. */
+const strictMs = 800;
+/** The store owes an answer for so long before an exit takes its own part of what was free. */
+export const doubtMsLeast = 25;
+const floorPart = 0.5;
+const sliceMost = 300;
+const astrayTimesLeast = 3;
+
+export class HeldUnits {
+  readonly name: string;
+  /** The last window of which the store has told what may be used. */
+  lastAnswered = Number.NEGATIVE_INFINITY;
+  readonly #gauge: FixedWindow;
+  readonly #part: number;
+  readonly #rows = new Map<number, Row>();
+  readonly #reserve: GroupReserve;
+  /** What others call a window, less what it is called here. */
+  #shift = 0;
+  /** Its windows are not those of the others: it keeps to its part and to the service's counts. */
+  #isApart = false;
+  #astrayTimes = 0;
+  readonly #demand = new Demand();
+  readonly #rate = new SpendRate();
+
+  /** `name` is what all members call it; `part` is this engine's, of 1. */
+  constructor(name: string, gauge: FixedWindow, facts: DivisionFacts, part: number) {
+    this.name = name;
+    this.#gauge = gauge;
+    this.#part = part;
+    this.#reserve = new GroupReserve(gauge, facts, part);
+  }
+
+  /** Most units of ours that window `index` may have besides those from before a disturbance; undefined where the store has been silent for too long to divide anything. */
+  most(index: number, rank: Rank, at: number, doubtMs: number): number | undefined {
+    const row = this.#rows.get(index);
+    const remMs = this.#gauge.endOf(index, at) - at;
+    if (row?.said !== true) {
+      if (index > this.lastAnswered + keptWindows) return undefined;
+      if (index <= this.lastAnswered) return 0;
+      // It is little, and nothing can be had besides: exits come first, with all of it.
+      return rank === "ordinary" ? this.floor - this.#reserve.own(this.floor, remMs, at, this.floor) : this.floor;
+    }
+    const held = row.held - row.base;
+    if (rank === "ordinary")
+      return held - Math.max(0, Math.min(this.#purse(remMs, at), held - this.#gauge.ownOf(index).begun));
+    // Only half of its own part of what the store last called free: the others were told at other times.
+    const part = doubtMs >= doubtMsLeast && remMs > strictMs ? Math.floor(row.free / Math.max(1, 2 * row.members)) : 0;
+    return held + part;
+  }
+
+  /** As `most`, where nothing can be asked for: its own part. */
+  mostAlone(index: number, rank: Rank, at: number): number {
+    const part = Math.floor(this.#gauge.capacity * this.#part);
+    return rank === "ordinary" ? part - this.#reserve.own(part, this.#gauge.endOf(index, at) - at, at) : part;
+  }
+
+  /** As `most`, where its windows are not those of the others: two of its own may fall into one of theirs. */
+  mostApart(index: number, rank: Rank, at: number): number {
+    if (rank !== "ordinary") return this.mostAlone(index, rank, at);
+    const half = Math.floor(this.floor / 2);
+    return half - this.#reserve.own(half, this.#gauge.endOf(index, at) - at, at);
+  }
+
+  /** The store has not answered: what looks like others' use may be other engines of ours, which are as much in doubt. */
+  doubt(at: number): void {
+    this.#reserve.watchFrom((this.#gauge.spanAt(at)?.last ?? this.lastAnswered) + 1);
+  }
+
+  /** Units that may be used of a window of which nothing was said. */
+  get floor(): number {
+    return Math.floor(this.#gauge.capacity * floorPart * this.#part);
+  }
+
+  /** A call of so many units was not granted; false where it was not for want of what is held. */
+  lacks(units: number, rank: Rank, at: number, doubtMs: number): boolean {
+    const span = this.#gauge.spanAt(at);
+    if (span === undefined) return false;
+    let isOurs = false;
+    for (let index = span.first; index <= span.last; index++) {
+      const most = this.most(index, rank, at, doubtMs) ?? Number.POSITIVE_INFINITY;
+      isOurs ||= this.#gauge.ownOf(index).begun + units > most;
+    }
+    if (!isOurs) return false;
+    this.#demand.lack(units, rank, at);
+    return true;
+  }
+
+  spent(at: number): void {
+    this.#demand.spent(at);
+  }
+
+  /** Exits were asked for in vain since the last statement. */
+  get owesExits(): boolean {
+    return this.#demand.exits > 0;
+  }
+
+  /** Ordinary actions were asked for in vain since the last statement. */
+  get owesOrdinary(): boolean {
+    return this.#demand.owesOrdinary;
+  }
+
+  /** What is left of the slice will be gone within half a second. */
+  runsShort(at: number): boolean {
+    const span = this.#gauge.spanAt(at);
+    if (span === undefined || !this.#demand.isHungry(at)) return false;
+    const row = this.#rows.get(span.last);
+    return (
+      row?.said === true &&
+      row.held - this.#begunIn(span.last, row) - this.#reserve.purse(Number.POSITIVE_INFINITY) <
+        this.#rate.perSecond / 2
+    );
+  }
+
+  /** Some window that runs was not spoken of yet. */
+  isUnspoken(at: number): boolean {
+    const span = this.#gauge.spanAt(at);
+    return span !== undefined && this.#rows.get(span.last)?.said !== true;
+  }
+
+  endsAt(at: number): number {
+    return this.#gauge.windowEndsAt(at);
+  }
+
+  /** Says of every window that may run what is held, and what is wanted besides, which is nothing where it goes by its own part. */
+  state(at: number, isAlone: boolean): readonly Stated[] {
+    const span = this.#gauge.spanAt(at);
+    if (span === undefined) return [];
+    this.#rate.measure(this.#gauge.begun, at);
+    const stated: Stated[] = [];
+    for (let index = span.first; index <= span.last; index++) stated.push(this.#stateOf(index, at, isAlone));
+    this.#demand.stated();
+    for (const old of this.#rows.keys()) if (old < span.first - keptWindows) this.#rows.delete(old);
+    return stated;
+  }
+
+  get isApart(): boolean {
+    return this.#isApart;
+  }
+
+  /** The store has answered. Tells what is wrong where windows are numbered otherwise than by the others. */
+  granted(stated: Stated, grant: Grant, at: number): "renamed" | "apart" | undefined {
+    if (grant.astrayMs !== 0) return this.#leave(stated, grant.astrayMs);
+    this.#astrayTimes = 0;
+    const { index, item, row } = stated;
+    if (this.#isApart) this.#setApart(false);
+    row.held = item.has + grant.ordinary + grant.exits;
+    row.free = grant.free;
+    row.members = grant.members;
+    this.#reserve.hear(item.window, grant, at);
+    this.lastAnswered = Math.max(this.lastAnswered, index);
+    this.#gauge.strangers = grant.foreign;
+    this.#gauge.heldElsewhere = {
+      window: index,
+      units: Math.max(0, item.capacity - grant.foreign - row.held - grant.free),
+    };
+    return undefined;
+  }
+
+  /** What was held was of other windows than it was taken for. Where the numbers alone differ, those of the others are taken over. */
+  #leave(stated: Stated, astrayMs: number): "renamed" | "apart" | undefined {
+    const { windowMs } = this.#gauge.spec;
+    this.unsaid(stated);
+    for (const row of this.#rows.values()) row.said = false;
+    const windows = Math.round(astrayMs / windowMs);
+    if (windows !== 0 && Math.abs(astrayMs - windows * windowMs) <= stated.item.spreadMs + phaseSlackMs) {
+      // Both of the windows that may run are said of at once.
+      if (stated.item.window - stated.index === this.#shift) this.#shift += windows;
+      return "renamed";
+    }
+    // A statement may have come late.
+    if (++this.#astrayTimes !== astrayTimesLeast) return undefined;
+    this.#setApart(true);
+    return "apart";
+  }
+
+  #setApart(apart: boolean): void {
+    this.#isApart = apart;
+    this.#gauge.divided = !apart;
+  }
+
+  /** The statement did not leave. */
+  unsaid({ row, before }: Stated): void {
+    row.held = before.held;
+    row.said = before.said;
+  }
+
+  /** What is held counts as spent, as nobody knows of which window. */
+  disturb(): void {
+    // What is under way is held already, and goes on being counted as under way.
+    for (const row of this.#rows.values()) row.base = Math.max(0, row.held - this.#gauge.open);
+  }
+
+  /** Whether only the service's own counts bound what is used, and others' use is a stranger's. */
+  set divided(divided: boolean) {
+    this.#gauge.divided = divided && !this.#isApart;
+  }
+
+  #stateOf(index: number, at: number, isAlone: boolean): Stated {
+    const gauge = this.#gauge;
+    const row = this.#rowOf(index);
+    const { settled, reported } = gauge.ownOf(index);
+    const begun = this.#begunIn(index, row);
+    const remainingMs = Math.max(0, Math.round(gauge.endOf(index, at) - at));
+    const purse = this.#purse(remainingMs, at);
+    const slack = Math.max(0, row.held - begun);
+    const inPurse = Math.min(slack, purse);
+    const lack = isAlone ? 0 : this.#demand.units(at, remainingMs);
+    const slice = this.#demand.keeps(slack - inPurse, lack, at, remainingMs) ? slack - inPurse : 0;
+    const has = begun + inPurse + slice;
+    const before = { held: row.held, said: row.said };
+    row.held = has;
+    row.said = true;
+    const target = lack === 0 ? 0 : Math.max(lack, Math.min(sliceMost, Math.ceil(this.#rate.perSecond)), 3 * lack);
+    const { openOrders, exitsPerHour } = this.#reserve.expected(at);
+    const item: ClaimItem = {
+      scope: this.name,
+      window: index + this.#shift,
+      windowMs: gauge.spec.windowMs,
+      remainingMs,
+      capacity: gauge.capacity,
+      has,
+      settled: settled + row.base,
+      used: reported,
+      need: Math.max(0, lack - slice),
+      want: Math.max(0, target - slice),
+      hungry: this.#demand.isHungry(at) ? 1 : 0,
+      exits: isAlone ? 0 : Math.max(0, purse + this.#demand.exits - inPurse - slice),
+      leave: this.#reserve.leave(remainingMs, at),
+      floor: this.floor,
+      openOrders,
+      exitsPerHour,
+      spreadMs: Math.ceil(Math.min(2 * gauge.spec.windowMs, gauge.widthMs(at))),
+    };
+    return { held: this, index, item, row, before };
+  }
+
+  #purse(remMs: number, at: number): number {
+    return this.#demand.isBusy(at) || remMs > idleGivesBackMs ? this.#reserve.purse(remMs) : 0;
+  }
+
+  #begunIn(index: number, row: Row): number {
+    return this.#gauge.ownOf(index).begun + row.base;
+  }
+
+  #rowOf(index: number): Row {
+    let row = this.#rows.get(index);
+    if (row === undefined) {
+      row = { held: 0, said: false, base: 0, free: 0, members: 1 };
+      this.#rows.set(index, row);
+    }
+    return row;
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Options of a shared quota, as its extension and its commands read them.
+ */
+import { type StoreAddress, storeAddressSchema } from "sluice/plugins/redis";
+
+/** Options of a shared quota: the store in which the engines of a group meet, and this engine's part. */
+export interface SharedQuotaSettings {
+  /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
+  readonly store: StoreAddress;
+  /** Name of the group: the same for all engines that share a user or an address. */
+  readonly group: string;
+  /** Name of this engine in the group; `instance` when left out. Two engines need two. */
+  readonly name?: string;
+  /** Part of this engine when several want more than there is. */
+  readonly share: number;
+  /** Sum of the shares of all engines of the group. */
+  readonly of: number;
+  /** Name of the address that the engine's requests come from, the same for all engines behind it. */
+  readonly address: string;
+  /** Whether engines of one user share their reads of orders, positions and balances. */
+  readonly reads: boolean;
+}
+
+const memberName = { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$" } as const;
+const positive = { type: "number", exclusiveMinimum: 0 } as const;
+
+export const sharedQuotaSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["store", "group", "of"],
+  properties: {
+    /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
+    store: storeAddressSchema,
+    /** Name of the group: the same for all engines that share a user or an address. */
+    group: memberName,
+    /** Name of this engine in the group; `instance` when left out. Two engines need two. */
+    name: memberName,
+    /** Part of this engine when several want more than there is. */
+    share: { ...positive, default: 1 },
+    /** Sum of the shares of all engines of the group. */
+    of: positive,
+    /** Name of the address that the engine's requests come from, the same for all engines behind it. */
+    address: { ...memberName, default: "local" },
+    /** Whether engines of one user share their reads of orders, positions and balances. */
+    reads: { type: "boolean", default: true },
+  },
+} as const;

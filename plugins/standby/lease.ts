@@ -1,0 +1,309 @@
+/**
+ * Lease of leadership: which one of several processes may trade, decided by elapsed time and a store.
+ *
+ * Invariants: a holder may send until its lease has run out, counted from when the renewal that was last confirmed left it, less a margin;
+ * it asks at the moment of sending, so that one that was stopped meanwhile finds its lease run out. A candidate takes the lease when its
+ * holder has given it back, or when the record has stood still for a whole lease by the candidate's own clock, and leads once nothing that
+ * the holder signed can be executed any more. Time is told by two clocks, and the one that has moved further counts: the steady one goes on
+ * while a process is stopped, the calendar also where a machine was suspended. One request at a time; late answers are not taken in.
+ * Not here: the store (lease-store.ts), what a leader does (standby.ts).
+ */
+
+import { SluiceError } from "sluice";
+import { after, type Clock, messageOf, type Timer } from "sluice/extension";
+import type { Candidate, Heard, LeaseRecord, LeaseStore } from "./lease-store.ts";
+
+/**
+ * `waiting`: another process leads, or may. `settling`: it has the lease, and what the one before signed may still be executed. `leading`:
+ * everything may be sent. `alone`: the lease has run out, and the store does not answer or may have lost who leads: exits only. `mute`: the lease has run out, and the
+ * store was not asked yet, as after a pause: nothing may be sent. `over`: deposed or ended, for good.
+ */
+export type Standing = "waiting" | "settling" | "leading" | "alone" | "mute" | "over";
+
+interface LeaseOptions {
+  readonly clock: Clock;
+  readonly store: LeaseStore;
+  readonly candidate: Candidate;
+  readonly leaseMs: number;
+  /** So long after it was signed a request may still be executed. */
+  readonly toleranceMs: number;
+  /** After each turn, whatever came of it. */
+  readonly onTurn: () => void;
+  /** Another process took the lease from this one, which had led. */
+  readonly onDeposed: (by: string) => void;
+  /** The lease is another engine's and must never be taken, or the store refuses this one. */
+  readonly onForeign: (error: SluiceError) => void;
+}
+
+interface Instant {
+  readonly steady: number;
+  readonly wall: number;
+}
+
+const never: Instant = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+/** Parts of a lease. */
+const turnsPerLease = 20;
+const marginPart = 1 / 5;
+const awakePart = 1 / 5;
+
+export class Lease {
+  readonly #options: LeaseOptions;
+  readonly #turnMs: number;
+  #state: "waiting" | "settling" | "held" | "over" = "waiting";
+  #epoch = 0;
+  #seq = 0;
+  #memory = "";
+  #standbys: readonly Heard[] = [];
+  /** When the request that was last confirmed left. */
+  #confirmed = never;
+  #settlesAt = Number.POSITIVE_INFINITY;
+  #seen: { readonly mark: string; readonly record: LeaseRecord | undefined; readonly since: number } | undefined;
+  /** When the record last changed, or a look last found it: for people. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #hasSeenLeader = false;
+  /** Since when the store has answered nothing, without a pause of this process. */
+  #failing: { readonly from: number; readonly last: Instant } | undefined;
+  /** What the store holds since it may have lost who leads, and since when. */
+  #unsure: { readonly mark: string; readonly since: number; readonly last: Instant } | undefined;
+  #error: string | undefined;
+  #timer: Timer | undefined;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#turnMs = options.leaseMs / turnsPerLease;
+  }
+
+  start(): void {
+    void this.#turn();
+  }
+
+  /** Asked at the moment of sending. */
+  get standing(): Standing {
+    if (this.#state !== "held") return this.#state;
+    if (this.#isValid()) return "leading";
+    const failing = this.#failing;
+    const partMs = this.#options.leaseMs * awakePart;
+    if (this.#unsure !== undefined && this.#elapsed(this.#unsure.last) < partMs) return "alone";
+    const isAway =
+      failing !== undefined && this.#elapsed(failing.last) < partMs && failing.last.steady - failing.from >= partMs;
+    return isAway ? "alone" : "mute";
+  }
+
+  /** Another process was seen alive. */
+  get hasSeenLeader(): boolean {
+    return this.#hasSeenLeader;
+  }
+
+  /** Why the store did not answer when it was last asked. */
+  get error(): string | undefined {
+    return this.#error;
+  }
+
+  /** Milliseconds since the request left that was last confirmed; infinite before the first. */
+  get unconfirmedMs(): number {
+    return this.#elapsed(this.#confirmed);
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Processes that stand by, as the store last told their leader. */
+  get standbys(): readonly Heard[] {
+    return this.#standbys;
+  }
+
+  /** Who led when it was last looked, and how long ago a sign of it was seen. */
+  get leader(): (Heard & { readonly released: boolean }) | undefined {
+    const record = this.#seen?.record;
+    if (record === undefined) return undefined;
+    return { name: record.name, ms: this.#options.clock.now() - this.#heardAt, released: record.released };
+  }
+
+  /**
+   * Ends it; a lease that is held is given back if `isHandedOver`, else the next process waits until it has run out. One that
+   * settles is not given back: the next process must wait for what the leader before signed as well. Resolves when the store has
+   * taken it, or does not answer.
+   */
+  async end(isHandedOver = true): Promise<void> {
+    const isHeld = this.#state === "held" && isHandedOver;
+    this.#state = "over";
+    this.#timer?.cancel();
+    if (!isHeld) return;
+    const { store, candidate } = this.#options;
+    // Where it is not taken in, the next process waits until the lease has run out.
+    await this.#answerOf(store.release({ epoch: this.#epoch, session: candidate.session })).catch(() => undefined);
+  }
+
+  async #turn(): Promise<void> {
+    let asked = this.#instant();
+    try {
+      if (this.#state === "waiting") await this.#look();
+      else {
+        if (this.#state === "held" && !this.#isValid()) {
+          await this.#renew(undefined);
+          asked = this.#instant();
+        }
+        if (this.#state === "held" || this.#state === "settling") await this.#renew(asked);
+      }
+      this.#failing = undefined;
+      this.#error = undefined;
+    } catch (error) {
+      this.#error = messageOf(error);
+      // The lease of another engine, or a store that refuses this one: waiting changes nothing.
+      if (error instanceof SluiceError && this.#state === "waiting") {
+        this.#state = "over";
+        this.#options.onForeign(error);
+      }
+      this.#fail(asked);
+    }
+    if (this.#isOver()) return;
+    this.#options.onTurn();
+    const { clock } = this.#options;
+    this.#timer = clock.setTimer(clock.now() + this.#turnMs, () => void this.#turn());
+  }
+
+  async #look(): Promise<void> {
+    const { store, candidate, clock, leaseMs } = this.#options;
+    const { record, memory } = await this.#answerOf(store.look(candidate));
+    if (this.#state !== "waiting") return;
+    if (record !== undefined && record.owner !== candidate.owner) throw new ForeignLease(record, candidate);
+    this.#memory = memory;
+    if (record?.session === candidate.session && !record.released) {
+      // The answer to its own claim was lost. From when it holds, the next renewal says.
+      this.#hold(record.epoch, never);
+      await this.#renew(this.#instant());
+      return;
+    }
+    const now = clock.now();
+    const mark = markOf(record, memory);
+    if (this.#seen?.mark !== mark) {
+      // A record that changes has somebody behind it.
+      this.#hasSeenLeader ||= this.#seen !== undefined && record !== undefined;
+      this.#seen = { mark, record, since: now };
+      if (record !== undefined) this.#heardAt = now;
+    }
+    if (record?.released !== true && now - this.#seen.since < leaseMs) return;
+    const asked = this.#instant();
+    const epoch = await this.#answerOf(store.take(candidate, record));
+    if (epoch !== undefined && this.#state === "waiting") this.#hold(epoch, asked, record?.released === true);
+  }
+
+  #hold(epoch: number, confirmed: Instant, isReleased = false): void {
+    const { clock, toleranceMs } = this.#options;
+    this.#epoch = epoch;
+    this.#seq = 0;
+    this.#confirmed = confirmed;
+    this.#settlesAt = isReleased ? Number.NEGATIVE_INFINITY : clock.now() + toleranceMs;
+    this.#state = isReleased ? "held" : "settling";
+  }
+
+  /**
+   * Without the instant at which it is asked nothing is renewed, and the sequence number stays: it shows whether the store's answers arrive.
+   * A holder that heard none of them for most of its lease must not go on to prolong it.
+   */
+  async #renew(asked: Instant | undefined): Promise<void> {
+    const { store, candidate, clock, onDeposed } = this.#options;
+    const seq = asked === undefined ? this.#seq : ++this.#seq;
+    const [epoch, valid, memory] = [this.#epoch, this.#isValid(), this.#memory];
+    const reply = await this.#answerOf(store.renew({ ...candidate, epoch, seq, valid, memory }));
+    if (this.#state !== "held" && this.#state !== "settling") return;
+    if (reply.kind === "unsure" && this.#state === "held") return this.#reclaim();
+    this.#unsure = undefined;
+    if (reply.kind === "renewed") {
+      if (asked === undefined) return;
+      this.#confirmed = asked;
+      this.#memory = reply.memory;
+      this.#standbys = reply.standbys;
+      if (this.#state === "settling" && clock.now() >= this.#settlesAt) this.#state = "held";
+    } else if (this.#state === "settling") {
+      this.#state = "waiting";
+      this.#seen = undefined;
+    } else if (reply.kind === "deposed") {
+      this.#state = "over";
+      onDeposed(reply.by);
+    }
+  }
+
+  /**
+   * The lease has run out, and the store may have lost who took it: exits go on, and the lease is taken anew once no other process has shown
+   * itself for as long as one that stands by would need to lead.
+   */
+  async #reclaim(): Promise<void> {
+    const { store, candidate, clock, leaseMs, toleranceMs, onDeposed } = this.#options;
+    const { record, memory } = await this.#answerOf(store.look(candidate));
+    if (this.#state !== "held") return;
+    const isOwn = record?.session === candidate.session && !record.released;
+    if (record !== undefined && !isOwn && (record.epoch >= this.#epoch || record.owner !== candidate.owner)) {
+      this.#state = "over";
+      onDeposed(record.name);
+      return;
+    }
+    // The answer to its own claim may have been lost.
+    if (isOwn) this.#epoch = record.epoch;
+    const mark = markOf(record, memory);
+    const since = this.#unsure?.mark === mark ? this.#unsure.since : clock.now();
+    this.#unsure = { mark, since, last: this.#instant() };
+    if (clock.now() - since < leaseMs + toleranceMs) return;
+    const asked = this.#instant();
+    const epoch = await this.#answerOf(store.take(candidate, record));
+    if (epoch === undefined || this.#isOver()) return;
+    this.#unsure = undefined;
+    this.#memory = memory;
+    this.#hold(epoch, asked, true);
+  }
+
+  /** A request that a pause of this process has outlasted says nothing of the store. */
+  #fail(asked: Instant): void {
+    const now = this.#instant();
+    const { leaseMs } = this.#options;
+    const before = this.#failing;
+    if (this.#elapsed(asked) > 2 * this.#turnMs) this.#failing = undefined;
+    else if (before === undefined || this.#elapsed(before.last) >= leaseMs * awakePart)
+      this.#failing = { from: now.steady, last: now };
+    else this.#failing = { from: before.from, last: now };
+  }
+
+  #isValid(): boolean {
+    const { leaseMs } = this.#options;
+    return this.#elapsed(this.#confirmed) < leaseMs * (1 - marginPart);
+  }
+
+  #isOver(): boolean {
+    return this.#state === "over";
+  }
+
+  #instant(): Instant {
+    const { clock } = this.#options;
+    return { steady: clock.now(), wall: clock.wallNow() };
+  }
+
+  /** By the clock that has moved further. */
+  #elapsed(since: Instant): number {
+    const { steady, wall } = this.#instant();
+    return Math.max(steady - since.steady, wall - since.wall);
+  }
+
+  /** An answer that takes longer than a turn is none. */
+  #answerOf<T>(answer: Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    return new Promise<T>((resolve, reject) => {
+      const late = after(clock, this.#turnMs).subscribe(() => reject(new Error("the store did not answer in time")));
+      void answer.then(resolve, reject).finally(() => late.unsubscribe());
+    });
+  }
+}
+
+const markOf = (record: LeaseRecord | undefined, memory: string): string =>
+  record === undefined ? memory : `${memory} ${record.epoch} ${record.seq} ${record.released}`;
+
+class ForeignLease extends SluiceError {
+  constructor(record: LeaseRecord, { owner }: Candidate) {
+    super(
+      "CONFIG_INVALID",
+      record.released
+        ? `standby: ${record.name}, which ended in order, held the lease of this name in this group last and is another engine (${record.owner}); the copy of its journal is kept for it. This one is ${owner}: give it an \`instance\` of its own, or another standby.group and an empty journal.dir.`
+        : `standby: the lease of this name in this group belongs to another engine (${record.owner}, held by ${record.name}), and this one is ${owner}. Give each engine its own \`instance\`, or each account its own standby.group.`,
+    );
+  }
+}

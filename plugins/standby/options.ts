@@ -1,0 +1,36 @@
+/**
+ * Options of the standby, as its extension reads them.
+ */
+import { type StoreAddress, storeAddressSchema } from "sluice/plugins/redis";
+
+/** Options of a standby: the store in which the processes of one engine meet, and their names in it. */
+export interface StandbyOptions {
+  /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
+  readonly store: StoreAddress;
+  /** Name of the group: the same for all processes of one engine. It may equal the shared quota's; `instance` distinguishes engines in it. */
+  readonly group: string;
+  /** Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of the journal. */
+  readonly name?: string;
+  /** Silence after which a process is taken to be gone, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+const memberName = { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$" } as const;
+/** Length of twenty heartbeats: a process or network that is blocked for less keeps the lease. */
+const leaseMs = 10_000;
+
+export const standbySchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["store", "group"],
+  properties: {
+    /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
+    store: storeAddressSchema,
+    /** Name of the group: the same for all processes of one engine. */
+    group: memberName,
+    /** Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of the journal. */
+    name: memberName,
+    /** Silence after which a process is taken to be gone, in milliseconds. */
+    leaseMs: { type: "integer", minimum: 1_000, maximum: 600_000, default: leaseMs },
+  },
+} as const;

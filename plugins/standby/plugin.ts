@@ -1,0 +1,23 @@
+/**
+ * The standby as a plugin: checks that the config has a journal, and adds the engine's place in the group.
+ */
+import { definePlugin, SluiceError } from "sluice";
+import { type StandbyParts, standbyExtension } from "./extension.ts";
+import { type StandbyOptions, standbySchema } from "./options.ts";
+
+/** `parts` replaces parts of it, for tests. */
+export const standbyWith = (parts: StandbyParts = {}) =>
+  definePlugin({
+    name: "standby",
+    options: standbySchema,
+    check: ({ journal }) => {
+      if (journal !== undefined) return;
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        'config.plugins: standby needs a journal to hand over. Add journal: { dir: "…" }, a folder for each process.',
+      );
+    },
+    extend: (engine) => standbyExtension({ ...engine, options: engine.options as StandbyOptions }, parts),
+  });
+
+export default standbyWith();
