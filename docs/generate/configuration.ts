@@ -6,6 +6,8 @@
  * are the values in force, or stated in the docstring.
  */
 
+import { sharedQuotaSchema } from "../../plugins/shared-quota/options.ts";
+import { standbySchema } from "../../plugins/standby/options.ts";
 import { watchdogSchema } from "../../plugins/watchdog/options.ts";
 import { backtestSchema, feesSchema, paperSchema } from "../../src/backtest/backtest-service.ts";
 import { liveSchema } from "../../src/client/live/live-service.ts";
@@ -156,6 +158,18 @@ export const keyTables = (): readonly KeyTable[] => [
     fields: optional(fieldsOf("plugins/watchdog/options.ts", "WatchdogOptions")),
     schema: watchdogSchema as unknown as Schema,
   }),
+  tableOf({
+    place: "plugin standby",
+    doc: "Options of `standby` from `sluice/plugins/standby`; see [hot standby](/guides/standby).",
+    fields: optional(fieldsOf("plugins/standby/options.ts", "StandbyOptions")),
+    schema: standbySchema as unknown as Schema,
+  }),
+  tableOf({
+    place: "plugin shared-quota",
+    doc: "Options of `sharedQuota` from `sluice/plugins/shared-quota`; see [one quota for several engines](/guides/shared-quota).",
+    fields: optional(fieldsOf("plugins/shared-quota/options.ts", "SharedQuotaSettings")),
+    schema: sharedQuotaSchema as unknown as Schema,
+  }),
   tableOfType("backtest and paper", "src/backtest/backtest-service.ts", "EmbeddedOptions", backtestSchema),
   tableOfType("backtest", "src/backtest/backtest-service.ts", "BacktestOptions", backtestSchema),
   tableOfType("paper", "src/backtest/backtest-service.ts", "PaperOptions", paperSchema),
@@ -183,6 +197,8 @@ export const keysWithoutRow = (): readonly string[] => {
     ...["orders", "quota", "freshness", "journal", "supervision"].map((name) => [name, inConfig(name)] as const),
     ["quota.layers[]", layerSchema()],
     ["plugin watchdog", watchdogSchema as unknown as Schema],
+    ["plugin standby", standbySchema as unknown as Schema],
+    ["plugin shared-quota", sharedQuotaSchema as unknown as Schema],
     ["live", liveSchema as unknown as Schema],
     ["fees", feesSchema as unknown as Schema],
   ];
