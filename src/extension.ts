@@ -8,8 +8,7 @@
 export { type GivenOptions, withOptions } from "./backtest/given-options.ts";
 export { delaysMin } from "./backtest/latency.ts";
 export { rowTakers } from "./backtest/row-dispatch.ts";
-export type { MarketBoard } from "./backtest/serve/market-board.ts";
-export { type MarketReplayOptions, replayMarket } from "./backtest/serve/market-replay.ts";
+export { replayMarket } from "./backtest/serve/market-replay.ts";
 export { type SimulatedUser, userOf } from "./backtest/simulated-service.ts";
 export { type CliCommand, defineCommand } from "./cli/define-command.ts";
 export { defineReportExporter, type ReportExporter } from "./cli/define-report-exporter.ts";
@@ -20,7 +19,7 @@ export { durationOf, namesOf, secondsOf, seedOf, wholeFrom, wholeIn } from "./cl
 export { loadRow, readContributions } from "./cli/plugin-manifest.ts";
 export { addReportExporters, type ReportFile, writeReportFiles } from "./cli/plugin-options.ts";
 export { readJson, readOverrides } from "./cli/profile-file.ts";
-export { type EngineRunOptions, type RunCounts, runEngine } from "./cli/run-engine.ts";
+export { type RunCounts, runEngine } from "./cli/run-engine.ts";
 export { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./cli/service-options.ts";
 export { listenForStop } from "./cli/shutdown-signals.ts";
 export { leftText, stepsText } from "./cli/time-left.ts";
@@ -43,12 +42,12 @@ export { createVirtualClock, type VirtualClock } from "./clock/virtual-clock.ts"
 export { exchangeContract } from "./contract/contract.ts";
 export { instTypeOf, readInstId } from "./contract/inst-id.ts";
 export { type LayerName, limitHeaders } from "./contract/limits.ts";
-export { checkOptions, type OptionRules, seedBounds, type Whole } from "./contract/option-check.ts";
+export { checkOptions, type OptionRules, seedBounds } from "./contract/option-check.ts";
 export { type FeeSign, isCancelable } from "./contract/profile.ts";
 export { isActive, type PlaceBody } from "./contract/schemas.ts";
 export type { ResponseSink, Transport } from "./contract/transport.ts";
 export { parseHuman, requestProblems } from "./contract/validate.ts";
-export { decimal, type Grid, grid, isZero, plain } from "./decimal.ts";
+export { decimal, type Grid, grid, plain } from "./decimal.ts";
 export { runningPorts } from "./engine/control/port-file.ts";
 export { EngineRelay } from "./engine/control/relay/engine-relay.ts";
 export { type PortLink, readLink } from "./engine/control/relay/upstream-port.ts";
@@ -91,9 +90,7 @@ export {
 } from "./market/tape/fixture.ts";
 export { contentHashOf, parseManifest } from "./market/tape/fixture-manifest.ts";
 export {
-  type FixtureSources,
   type FixtureWriter,
-  type FixtureWriterOptions,
   openFixtureWriter,
 } from "./market/tape/fixture-writer.ts";
 export { generateTape, instrumentFor } from "./market/tape/generate.ts";
@@ -113,7 +110,6 @@ export {
   type TapeInstrument,
   timeAt,
 } from "./market/tape/tape.ts";
-export type { TextRow, TextSeries, TextSeriesOf } from "./market/tape/text-series.ts";
 export { hideAfter, playedAt } from "./market/tape/visible-fixture.ts";
 export { optionalPackage } from "./optional-package.ts";
 export { addToHolding, averagePxOf, createHolding, type Holding, unrealisedOf } from "./orders/average-cost.ts";
@@ -127,7 +123,7 @@ export { csvLines } from "./report/csv-lines.ts";
 export { html, type Markup, nothing, raw, signedCell, tableOf } from "./report/html/markup.ts";
 export { style } from "./report/html/style.ts";
 export { amount, counted, duration, grouped, percent, signed } from "./report/number-format.ts";
-export { type RecordedFill, type RecordedReportOptions, type RunRecords, reportOf } from "./report/recorded-report.ts";
+export { type RecordedFill, type RecordedReportOptions, reportOf } from "./report/recorded-report.ts";
 export type { Progress } from "./report/report.ts";
 export {
   type KeyFigure,

@@ -8,7 +8,17 @@
  * Not here: how events are read (event-file.ts, session-run.ts), how a timeline is played (playback-source.ts).
  */
 import { Subject } from "rxjs";
-import { add, type Event, isPositive, layers, type Position, type QuotaState, type StrategyView, sub } from "sluice";
+import {
+  add,
+  compare,
+  type Event,
+  isPositive,
+  layers,
+  type Position,
+  type QuotaState,
+  type StrategyView,
+  sub,
+} from "sluice";
 import { type BookRow, type ControlUpdate, type EngineRow, EngineView, type Unrecorded } from "sluice/control";
 import {
   addToHolding,
@@ -16,7 +26,6 @@ import {
   createHolding,
   type EventOf,
   type Holding,
-  isZero,
   readInstId,
   unrealisedOf,
 } from "sluice/extension";
@@ -137,7 +146,7 @@ class RecordedRun {
 
   #positionOf({ instId, currency, holding, fees, lastPx }: Book): Position {
     const { qty, realised } = holding;
-    const isFlat = isZero(qty);
+    const isFlat = compare(qty, "0") === 0;
     const markPx = isFlat ? "0" : (this.#prices.markPx(instId, isPositive(qty) ? "sell" : "buy") ?? lastPx);
     const unrealised = isFlat ? "0" : unrealisedOf(holding, markPx);
     const avgPx = isFlat ? "0" : averagePxOf(holding);

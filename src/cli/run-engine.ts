@@ -20,7 +20,7 @@ import { listenForStop } from "./shutdown-signals.ts";
 export type RunCounts = Readonly<Pick<Tally, "startedAt" | "placed" | "filled" | "canceled">>;
 
 /** Options of `runEngine`. */
-export interface EngineRunOptions {
+interface EngineRunOptions {
   readonly io: CliIo;
   readonly clock: Clock;
   /** Stops the engine after so many seconds. Default: it runs until it is stopped. */

@@ -29,7 +29,7 @@ export interface RecordedFill extends Omit<Fill, "uid" | "liquidity"> {
 }
 
 /** Records of a run between two instants (milliseconds since the epoch, both included), each list in order of time. */
-export interface RunRecords {
+interface RunRecords {
   /** Where they come from, for the report: a file. */
   readonly name: string;
   readonly from: number;

@@ -21,7 +21,7 @@ import { createReplayFeed, type ReplayFeed } from "./replay-feed.ts";
 import { createScaledClock, type ScaledClock } from "./scaled-clock.ts";
 
 /** Pace of a replayed market. */
-export interface MarketReplayOptions {
+interface MarketReplayOptions {
   /** How many times faster than recorded. Default 1. */
   readonly speed?: number;
   /** Whether the tape begins again at its end. Default false. */

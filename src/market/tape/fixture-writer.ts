@@ -24,7 +24,7 @@ import { joinTapes, type NamedTape, type Overlap } from "./tape-join.ts";
 import { type TextRow, type TextSeries, type TextSeriesOf, textSeries } from "./text-series.ts";
 
 /** Options of `openFixtureWriter`. */
-export interface FixtureWriterOptions extends WriteOptions {
+interface FixtureWriterOptions extends WriteOptions {
   /** Replaces rows of the same instrument and time; with `isNew` the whole fixture. Default false: they are refused. */
   readonly force?: boolean;
   /** Makes a fixture of its own and adds to none. Default false. */
@@ -32,7 +32,7 @@ export interface FixtureWriterOptions extends WriteOptions {
 }
 
 /** Sources of the rows of a fixture. */
-export interface FixtureSources extends Pick<FixtureMeta, "feed"> {
+interface FixtureSources extends Pick<FixtureMeta, "feed"> {
   /** One sentence each. The manifest names the first six. */
   readonly sources: readonly string[];
   /** Name of the rows in messages: "the import". */

@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PublicChannels } from "../../../plugins/venue-server/server/public-channels.ts";
-import { type MarketReplayOptions, replayMarket } from "../../../src/backtest/serve/market-replay.ts";
+import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
 import type { Clock } from "../../../src/clock/clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import {
@@ -39,7 +39,7 @@ const series = (kind: SeriesKind, rows: readonly (readonly number[])[], { instru
   );
 const tapeOf = (...all: readonly Series[]): Tape => createTape([btc, eth], all);
 
-const served = (tape: Tape, options: MarketReplayOptions = {}, at = startAt) => {
+const served = (tape: Tape, options: Parameters<typeof replayMarket>[4] = {}, at = startAt) => {
   const contract = createContract();
   const clock = createVirtualClock(at);
   const board = new PublicChannels(contract);
