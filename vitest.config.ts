@@ -21,7 +21,7 @@ const samePlatform = [
   "test/property/**",
   "test/acceptance/{docs,types}/**",
   "test/acceptance/security/**",
-  "test/acceptance/{control-page-engine,control-relay,recorder,report-page,workers}*.test.ts",
+  "test/acceptance/{control-page-engine,control-relay,report-page}*.test.ts",
   "test/acceptance/{control-page,from-code}*.test.ts",
   "test/bench/**",
   "test/soak/**",
@@ -29,7 +29,7 @@ const samePlatform = [
   "test/unit/backtest/!(determinism|runner)*.test.ts",
   "test/unit/backtest/testkit/**",
   "test/plugins/{compare,conformance,exchanges,playback,simulate}/**",
-  "test/plugins/sweep/{command,queue-worker,sweep,sweep-parts}.*.test.ts",
+  "test/plugins/sweep/{command,queue-worker,sweep,sweep-parts,workers}.*.test.ts",
   "test/plugins/{redis,shared-quota,standby}/*.processes.test.ts",
 ];
 const never = ["**/node_modules/**", ...(process.env["PLATFORM_TESTS"] === "1" ? samePlatform : [])];

@@ -6,9 +6,9 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { ServerKey } from "../../plugins/venue-server/server/keyring.ts";
 import { main } from "../../src/cli/main.ts";
+import { signedHeaders } from "../plugins/venue-server/harness/server.ts";
 import { type CapturedIo, capturedIo } from "../support/captured-io.ts";
 import { file, folder, root } from "../support/harness/cli-process.ts";
-import { signedHeaders } from "../support/harness/server.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 if (executablePath === undefined)

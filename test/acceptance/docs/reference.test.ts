@@ -5,8 +5,6 @@ import { describe, expect, it } from "vitest";
 import { commandsPage } from "../../../docs/generate/commands.ts";
 import { keysWithoutRow, keyTables } from "../../../docs/generate/configuration.ts";
 import { documentedEvents } from "../../../docs/generate/events.ts";
-import { layoutsPage } from "../../../docs/generate/layouts.ts";
-import { layouts } from "../../../plugins/import/table/layouts.ts";
 import { programOf } from "../../../src/cli/main.ts";
 import { checkEventName } from "../../../src/journal/event-map.ts";
 import { capturedIo } from "../../support/captured-io.ts";
@@ -28,15 +26,6 @@ describe("The reference of events", () => {
         fields.filter(({ doc }) => doc === "").map(({ name }) => `${types[0]}: ${name}`),
       ),
     ).toEqual([]);
-  });
-});
-
-describe("The reference of files that are imported", () => {
-  it("has a row for every layout", () => {
-    const named = [...layoutsPage().matchAll(/^\| <code v-pre>([\w&#;-]+)<\/code> \|/gm)].map((match) =>
-      match[1]?.replaceAll("&#95;", "_"),
-    );
-    expect(named).toEqual(layouts.map(({ name }) => name));
   });
 });
 

@@ -1,9 +1,9 @@
 /**
  * What the samplers of a sweep find in a hundred trials, over thirty seeds: `npx tsx test/bench/sweep/samplers.ts [batch]`.
  *
- * Not here: the functions (support/harness/search-problems.ts), figures of other optimisers (README.md).
+ * Not here: the functions (plugins/sweep/harness/search-problems.ts), figures of other optimisers (README.md).
  */
-import { found, medianOf, problems } from "../../support/harness/search-problems.ts";
+import { found, medianOf, problems } from "../../plugins/sweep/harness/search-problems.ts";
 
 const batch = Number(process.argv[2] ?? 8);
 for (const [name, problem] of Object.entries(problems)) {

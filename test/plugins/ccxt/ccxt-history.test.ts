@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CcxtBar } from "../../../plugins/ccxt/ccxt-exchange.ts";
 import { fromCcxt } from "../../../plugins/ccxt/index.ts";
-import { CcxtLike, NetworkError, swap } from "../../support/harness/ccxt-like.ts";
+import { CcxtLike, NetworkError, swap } from "./harness/ccxt-like.ts";
 
 const start = Date.parse("2024-01-01T00:00:00Z");
 const bars = (lengthMs: number, count: number): readonly CcxtBar[] =>

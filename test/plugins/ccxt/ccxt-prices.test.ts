@@ -9,7 +9,7 @@ import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Tape } from "../../../src/market/tape/tape.ts";
-import { CcxtLike, ExchangeError, NetworkError, NotSupported, spot, swap } from "../../support/harness/ccxt-like.ts";
+import { CcxtLike, ExchangeError, NetworkError, NotSupported, spot, swap } from "./harness/ccxt-like.ts";
 
 const symbol = "BTC/USDT";
 const startAt = 1_700_000_000_000;

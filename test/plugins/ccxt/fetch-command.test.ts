@@ -5,8 +5,8 @@ import type { CcxtBar } from "../../../plugins/ccxt/ccxt-exchange.ts";
 import { main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
-import { CcxtLike } from "../../support/harness/ccxt-like.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { CcxtLike } from "./harness/ccxt-like.ts";
 
 const start = Date.parse("2024-01-01T00:00:00Z");
 const bars = (count: number): readonly CcxtBar[] =>

@@ -7,16 +7,8 @@ import type { FetchMarketOptions } from "../../../plugins/ccxt/fetch-market.ts";
 import type { Clock } from "../../../src/clock/clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { readFixture } from "../../../src/market/tape/fixture.ts";
-import {
-  BadSymbol,
-  CcxtLike,
-  NetworkError,
-  type Quirks,
-  RateLimitExceeded,
-  spot,
-  swap,
-} from "../../support/harness/ccxt-like.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { BadSymbol, CcxtLike, NetworkError, type Quirks, RateLimitExceeded, spot, swap } from "./harness/ccxt-like.ts";
 
 const minute = 60_000;
 const start = Date.parse("2024-01-01T00:00:00Z");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { pairOrders } from "../../../plugins/compare/align.ts";
-import { eventsOf, type OrderStory, runOf } from "../../support/scenarios/run-events.ts";
+import { eventsOf, type OrderStory, runOf } from "./harness/run-events.ts";
 
 const ordersOf = (stories: readonly OrderStory[]) => runOf(eventsOf(stories)).orders ?? [];
 

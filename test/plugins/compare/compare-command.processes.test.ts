@@ -17,8 +17,8 @@ import joinBest from "../../../strategies/join-best.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { type ArenaOptions, calm, configOf, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
-import { record } from "../../support/harness/session.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { record } from "../session/harness/session.ts";
 
 const folder = temporaryFolder("compare");
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compareRuns } from "../../../plugins/compare/comparison.ts";
 import { comparisonText } from "../../../plugins/compare/comparison-text.ts";
 import type { RunFacts } from "../../../plugins/compare/run-record.ts";
-import { eventsOf, type OrderStory, runOf } from "../../support/scenarios/run-events.ts";
+import { eventsOf, type OrderStory, runOf } from "./harness/run-events.ts";
 
 /** Two orders that are filled, one that is taken back, one that rests. */
 const plain: readonly OrderStory[] = [

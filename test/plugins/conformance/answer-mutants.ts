@@ -1,7 +1,7 @@
 /**
  * Services that answer wrongly: in the envelope, in records, in lists, in batches, at their doors.
  */
-import type { Defect } from "../../support/harness/conformance.ts";
+import type { Defect } from "./harness/conformance.ts";
 import {
   adding,
   answers,
@@ -19,7 +19,7 @@ import {
   successesOf,
   withBody,
   withData,
-} from "../../support/harness/service-defects.ts";
+} from "./harness/service-defects.ts";
 
 const order = (change: (record: Raw) => Raw): Defect => recordsAt(paths.order, change);
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Anchor } from "../../../src/contract/profile.ts";
-import { createWard, differing, found, unaskedRows } from "../../support/harness/doctor.ts";
+import { createWard, differing, found, unaskedRows } from "./harness/doctor.ts";
 
 const anchors: readonly Anchor[] = ["wall_clock", "first_request", "sliding"];
 

@@ -4,7 +4,7 @@ import { parseResponse } from "../../../src/client/parse-response.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { type EndpointName, endpointTable } from "../../../src/contract/endpoints.ts";
 import type { WireRequest, WireResponse } from "../../../src/contract/transport.ts";
-import { createWard, differing, found, unaskedRows } from "../../support/harness/doctor.ts";
+import { createWard, differing, found, unaskedRows } from "./harness/doctor.ts";
 
 const envelope = (code: string, msg = "Refused.", status = 200): WireResponse => ({
   status,

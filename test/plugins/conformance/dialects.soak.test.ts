@@ -8,8 +8,8 @@ import { okxDialect } from "../../../plugins/exchanges/okx-dialect.ts";
 import { main } from "../../../src/cli/main.ts";
 import type { Dialect } from "../../../src/client/transport/dialect.ts";
 import { capturedIo } from "../../support/captured-io.ts";
-import { dialectService } from "../../support/harness/dialect-service.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { dialectService } from "../exchanges/harness/dialect-service.ts";
 
 const run = async (name: string, { dialect, ...options }: CheckOptions = {}, times = 10) => {
   const { url, keysFile, clock, dialect: own } = await dialectService(name, onTestFinished, { times });

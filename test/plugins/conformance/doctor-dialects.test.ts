@@ -5,7 +5,7 @@ import { blofin } from "../../../plugins/exchanges/blofin.ts";
 import { okx } from "../../../plugins/exchanges/okx.ts";
 import { createCredentials } from "../../../src/client/transport/secrets.ts";
 import { createRandom } from "../../../src/random.ts";
-import { dialectService } from "../../support/harness/dialect-service.ts";
+import { dialectService } from "../exchanges/harness/dialect-service.ts";
 
 const services = { okx, blofin } as const;
 

@@ -7,8 +7,8 @@ import type { Reply } from "../../../plugins/conformance/probe/reply.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
-import { createWard, drive, found } from "../../support/harness/doctor.ts";
 import { orderRecord } from "../../support/harness/records.ts";
+import { createWard, drive, found } from "./harness/doctor.ts";
 
 const call = (endpoint: Call["endpoint"], given: Partial<Call> = {}): Call => ({
   endpoint,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { examinationText } from "../../../plugins/conformance/doctor-table.ts";
 import { ink, widthOf } from "../../../src/report/ansi.ts";
-import { examination, finding } from "../../support/harness/examinations.ts";
+import { examination, finding } from "./harness/examinations.ts";
 
 describe("The table of an examination", () => {
   it("shows what differs first, what holds last, and the lines to write", () => {

@@ -5,8 +5,8 @@ import type { Examination, ExamineOptions } from "../../../plugins/conformance/d
 import { main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { capturedIo } from "../../support/captured-io.ts";
-import { examination, finding } from "../../support/harness/examinations.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { examination, finding } from "./harness/examinations.ts";
 
 const folder = temporaryFolder("doctor");
 const confirmation = join(folder, "kept", "confirmed.json");

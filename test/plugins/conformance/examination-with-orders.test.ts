@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import type { WireResponse } from "../../../src/contract/transport.ts";
-import { createWard, differing, found, swap, unaskedRows, type WardOptions } from "../../support/harness/doctor.ts";
+import { createWard, differing, found, swap, unaskedRows, type WardOptions } from "./harness/doctor.ts";
 
 const examineWith = async (options: WardOptions = {}, profile: ProfileOverrides = {}) => {
   const ward = createWard(options);

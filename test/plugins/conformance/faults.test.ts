@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { WireResponse } from "../../../src/contract/transport.ts";
-import { createWard, differing, found, unaskedRows } from "../../support/harness/doctor.ts";
+import { createWard, differing, found, unaskedRows } from "./harness/doctor.ts";
 
 const unavailable: WireResponse = { status: 503, headers: {}, body: { code: "50003", msg: "Unavailable", data: [] } };
 const page: WireResponse = { status: 200, headers: {}, body: undefined };

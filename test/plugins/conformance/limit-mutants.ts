@@ -2,7 +2,7 @@
  * Services that count wrongly: in their layers, in their weights, in what they tell of both.
  */
 import type { VenueOptions } from "../../../src/venue/venue.ts";
-import type { Defect } from "../../support/harness/conformance.ts";
+import type { Defect } from "./harness/conformance.ts";
 import {
   answers,
   both,
@@ -14,7 +14,7 @@ import {
   slow,
   tooMany,
   weighing,
-} from "../../support/harness/service-defects.ts";
+} from "./harness/service-defects.ts";
 
 const minuteOf = (now: number): number => Math.floor(now / 60_000);
 

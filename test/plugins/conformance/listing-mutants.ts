@@ -1,7 +1,7 @@
 /**
  * Services whose lists and batches are wrong.
  */
-import type { Defect } from "../../support/harness/conformance.ts";
+import type { Defect } from "./harness/conformance.ts";
 import {
   adding,
   answers,
@@ -20,7 +20,7 @@ import {
   strayOrder,
   successesOf,
   withData,
-} from "../../support/harness/service-defects.ts";
+} from "./harness/service-defects.ts";
 
 /** What the service really holds, as a list of its own may show it. */
 const truly = (

@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { rulesFor } from "../../../plugins/conformance/rules/suite.ts";
-import { examine, ofKind, patient } from "../../support/harness/conformance.ts";
 import { answerMutants } from "./answer-mutants.ts";
+import { examine, ofKind, patient } from "./harness/conformance.ts";
 import { limitMutants } from "./limit-mutants.ts";
 import { listingMutants } from "./listing-mutants.ts";
 

@@ -5,7 +5,7 @@ import { Pacing } from "../../../plugins/conformance/probe/pacing.ts";
 import { missing, rolesOf } from "../../../plugins/conformance/rules/test-keys.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { layers } from "../../../src/contract/limits.ts";
-import { keys } from "../../support/harness/conformance.ts";
+import { keys } from "./harness/conformance.ts";
 
 describe("Conformance pacing:", () => {
   it("no window of any layer holds more than its capacity", () => {

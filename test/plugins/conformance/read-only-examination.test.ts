@@ -2,7 +2,7 @@ import { runInThisContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { profileLines } from "../../../plugins/conformance/doctor/override-lines.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { createWard, differing, unaskedRows } from "../../support/harness/doctor.ts";
+import { createWard, differing, unaskedRows } from "./harness/doctor.ts";
 
 /** What an examination that only reads may use of a minute. */
 const readWeightMax = 150;

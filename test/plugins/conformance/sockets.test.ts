@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { OpenSocket } from "../../../src/client/transport/socket.ts";
-import { examine, ofKind, patient } from "../../support/harness/conformance.ts";
+import { examine, ofKind, patient } from "./harness/conformance.ts";
 
 type SocketEvents = Parameters<OpenSocket>[1];
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { rulesFor } from "../../../plugins/conformance/rules/suite.ts";
 import type { ExtraLayer, ProfileOverrides } from "../../../src/contract/profile.ts";
 import { SluiceError } from "../../../src/errors.ts";
-import { examine, keys, ofKind, patient } from "../../support/harness/conformance.ts";
-import { paths } from "../../support/harness/service-defects.ts";
+import { examine, keys, ofKind, patient } from "./harness/conformance.ts";
+import { paths } from "./harness/service-defects.ts";
 
 const rules = rulesFor(undefined);
 

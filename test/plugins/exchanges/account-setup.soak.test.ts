@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { FaultPlan } from "../../../plugins/venue-server/server/fault-plan.ts";
 import type { OpenLive } from "../../../src/client/live/live-service.ts";
-import { instId, traded } from "../../support/harness/dialect-trading.ts";
+import { instId, traded } from "./harness/dialect-trading.ts";
 
 const patience = { timeout: 20_000, interval: 5 };
 const bodies = {

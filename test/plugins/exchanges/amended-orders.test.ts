@@ -1,6 +1,6 @@
 /** One strategy that moves its order: changed at OKX, canceled and placed anew at the described service; fills and cash are equal. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { instId, traded } from "../../support/harness/dialect-trading.ts";
+import { instId, traded } from "./harness/dialect-trading.ts";
 
 const patience = { timeout: 20_000, interval: 5 };
 

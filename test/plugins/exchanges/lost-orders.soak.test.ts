@@ -2,7 +2,7 @@
 import { describe, it } from "vitest";
 import { accept } from "../../../plugins/conformance/acceptance/accept.ts";
 import type { Dialect } from "../../../src/client/transport/dialect.ts";
-import { bothSides, dialectService } from "../../support/harness/dialect-service.ts";
+import { bothSides, dialectService } from "./harness/dialect-service.ts";
 
 const kinds = [
   ...[

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { OpenLive } from "../../../src/client/live/live-service.ts";
 import type { WantedOrder } from "../../../src/index.ts";
-import { instId, traded, variants } from "../../support/harness/dialect-trading.ts";
+import { instId, traded, variants } from "./harness/dialect-trading.ts";
 
 const order = (slot: string, side: "buy" | "sell", part: Partial<WantedOrder>): WantedOrder => ({
   slot,

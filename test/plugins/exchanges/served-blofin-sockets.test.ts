@@ -1,7 +1,7 @@
 /** Sockets of BloFin v1 as its published documentation describes them. */
 import { describe, expect, it } from "vitest";
-import { servedSetting } from "../../support/harness/served.ts";
-import { startAt } from "../../support/harness/server.ts";
+import { startAt } from "../venue-server/harness/server.ts";
+import { servedSetting } from "./harness/served.ts";
 
 const [instId, ours, ts] = ["BTC-USDT", "BTC-USDT-SWAP", String(startAt)];
 

@@ -1,7 +1,7 @@
 /** BloFin v1 as its published documentation describes it, asked of the embedded service over HTTP. */
 import { describe, expect, it } from "vitest";
-import { servedSetting } from "../../support/harness/served.ts";
-import { keys, startAt } from "../../support/harness/server.ts";
+import { keys, startAt } from "../venue-server/harness/server.ts";
+import { servedSetting } from "./harness/served.ts";
 
 const bid = {
   instId: "BTC-USDT",

@@ -1,7 +1,7 @@
 /** Whatever is sent in another exchange's words is answered in them: nothing breaks inside. */
 import { describe, expect, it } from "vitest";
 import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
-import { servedSetting } from "../../support/harness/served.ts";
+import { servedSetting } from "./harness/served.ts";
 
 const odd = [
   null,

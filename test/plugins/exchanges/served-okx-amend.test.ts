@@ -1,7 +1,7 @@
 /** Changes of orders as OKX takes them, asked of the embedded service over HTTP: places in the queue, sizes, money, refusals. */
 import { describe, expect, it } from "vitest";
-import { servedSetting } from "../../support/harness/served.ts";
-import { startAt } from "../../support/harness/server.ts";
+import { startAt } from "../venue-server/harness/server.ts";
+import { servedSetting } from "./harness/served.ts";
 
 const trade = "/api/v5/trade";
 const swap = { instId: "BTC-USDT-SWAP", tdMode: "cross", side: "buy", ordType: "limit", px: "59000", sz: "1" };

@@ -1,7 +1,7 @@
 /** Sockets of OKX v5 as its published documentation describes them. */
 import { describe, expect, it } from "vitest";
-import { logins, servedSetting } from "../../support/harness/served.ts";
-import { keys, startAt } from "../../support/harness/server.ts";
+import { keys, startAt } from "../venue-server/harness/server.ts";
+import { logins, servedSetting } from "./harness/served.ts";
 
 const instId = "BTC-USDT-SWAP";
 const [open, inside, business] = ["/ws/v5/public", "/ws/v5/private", "/ws/v5/business"];

@@ -1,7 +1,7 @@
 /** OKX v5 as its published documentation describes it, asked of the embedded service over HTTP. */
 import { describe, expect, it } from "vitest";
-import { servedSetting } from "../../support/harness/served.ts";
-import { keys, startAt } from "../../support/harness/server.ts";
+import { keys, startAt } from "../venue-server/harness/server.ts";
+import { servedSetting } from "./harness/served.ts";
 
 const swap = { instId: "BTC-USDT-SWAP", tdMode: "cross", side: "buy", ordType: "limit", px: "50000", sz: "0.5" };
 const spot = { instId: "BTC-USDT", tdMode: "cash", side: "buy", ordType: "limit", px: "50000", sz: "0.01" };

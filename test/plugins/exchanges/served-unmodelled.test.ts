@@ -1,6 +1,6 @@
 /** What an exchange would act on and the venue does not: refused by name, and alone where it stands in a batch. */
 import { describe, expect, it } from "vitest";
-import { servedSetting } from "../../support/harness/served.ts";
+import { servedSetting } from "./harness/served.ts";
 
 const swap = { instId: "BTC-USDT-SWAP", tdMode: "cross", side: "buy", ordType: "limit", px: "50000", sz: "0.5" };
 const trade = "/api/v5/trade";

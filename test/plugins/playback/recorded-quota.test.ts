@@ -8,7 +8,7 @@ import playableRuns from "../../../plugins/session/played-session.ts";
 import { ControlDocument } from "../../../src/engine/control/control-document.ts";
 import { definePlugin, type QuotaState } from "../../../src/index.ts";
 import { closed, swap } from "../../support/harness/backtest.ts";
-import { linesOf, record, rewrite, strategy } from "../../support/harness/session.ts";
+import { linesOf, record, rewrite, strategy } from "../session/harness/session.ts";
 
 const resting = Array.from({ length: 45 }, (_, slot) => ({ slot: `rest ${slot}`, px: "29000" }));
 /** Two orders that are replaced every 400 ms among many that rest: placements, batch cancels, reads, and a reserve for exits. */

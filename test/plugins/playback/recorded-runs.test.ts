@@ -8,7 +8,7 @@ import * as decimal from "../../../src/decimal.ts";
 import { ControlDocument } from "../../../src/engine/control/control-document.ts";
 import { definePlugin } from "../../../src/index.ts";
 import { calm, closed, recorder, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
-import { record, strategy as recorded } from "../../support/harness/session.ts";
+import { record, strategy as recorded } from "../session/harness/session.ts";
 
 const swinger = (name: string) =>
   strategy(name, {

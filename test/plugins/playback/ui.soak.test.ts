@@ -8,8 +8,8 @@ import type { ControlUpdate } from "../../../src/engine/control/control-document
 import { ControlDocument } from "../../../src/engine/control/control-document.ts";
 import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
 import { calm, far, recorder, run, strategy } from "../../support/harness/backtest.ts";
-import { record, strategy as recorded } from "../../support/harness/session.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { record, strategy as recorded } from "../session/harness/session.ts";
 
 const folder = temporaryFolder("ui");
 const opened: { readonly io: CapturedIo; readonly code: Promise<number> }[] = [];

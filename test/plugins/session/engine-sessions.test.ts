@@ -3,7 +3,7 @@ import { concat, map, NEVER, of, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { readSession } from "../../../plugins/session/session-file.ts";
 import { memoryDisk } from "../../support/harness/memory-disk.ts";
-import { linesOf, newFolder, record, replayed, strategy } from "../../support/harness/session.ts";
+import { linesOf, newFolder, record, replayed, strategy } from "./harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
 const far = (slot: string, px: string) => ({ slot, instId: swap, side: "buy" as const, px, qty: "0.01" });

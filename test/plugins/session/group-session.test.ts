@@ -5,15 +5,7 @@ import type { GroupStores } from "../../../plugins/shared-quota/group-stores.ts"
 import sharedQuota from "../../../plugins/shared-quota/index.ts";
 import { MemoryClaimStore } from "../../../plugins/shared-quota/memory-claim-store.ts";
 import type { AnswerReply } from "../../../plugins/shared-quota/shared-reads.ts";
-import {
-  linesOf,
-  type Recording,
-  record,
-  replayed,
-  rewrite,
-  strategy,
-  type Take,
-} from "../../support/harness/session.ts";
+import { linesOf, type Recording, record, replayed, rewrite, strategy, type Take } from "./harness/session.ts";
 
 const far = (slot: string, px: string) => ({ slot, instId: "BTC-USDT-SWAP", side: "buy" as const, px, qty: "0.01" });
 const same = { divergence: undefined, changed: [], notes: [] };

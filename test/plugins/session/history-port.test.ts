@@ -7,7 +7,7 @@ import { writeMarket } from "../../../plugins/session/market-fixture.ts";
 import { replaySession } from "../../../plugins/session/replayer.ts";
 import { readSession } from "../../../plugins/session/session-file.ts";
 import type { Candle, HistoryCandle, HistorySource } from "../../../src/index.ts";
-import { linesOf, type Recording, record, rewrite, strategy } from "../../support/harness/session.ts";
+import { linesOf, type Recording, record, rewrite, strategy } from "./harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
 const barMs = 2_000;

@@ -5,7 +5,7 @@ import { recordingClock } from "../../../plugins/session/recording-clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { inside } from "../../../src/host/execution-context.ts";
 import { testClock } from "../../support/contracts/clock.ts";
-import { memory } from "../../support/harness/session.ts";
+import { memory } from "./harness/session.ts";
 
 const stage = () => {
   const clock = createVirtualClock(1_000);

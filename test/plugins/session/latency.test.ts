@@ -20,8 +20,8 @@ import type { WireRequest } from "../../../src/contract/transport.ts";
 import { createRandom } from "../../../src/random.ts";
 import { configOf, far, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
-import { linesOf, newFolder, record, rewrite } from "../../support/harness/session.ts";
 import { responsesOf } from "../../support/transports.ts";
+import { linesOf, newFolder, record, rewrite } from "./harness/session.ts";
 
 const draws = (make: ReturnType<typeof lognormal>, seed: number, count = 4_001): number[] => {
   const latency = make.make(createRandom(seed));

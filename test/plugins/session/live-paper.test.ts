@@ -23,8 +23,8 @@ import { type Config, createEngine, type Event, type HistorySource, type Strateg
 import { readFixture } from "../../../src/market/tape/fixture.ts";
 import { generateTape, instrumentFor } from "../../../src/market/tape/generate.ts";
 import { type Tape, timeAt } from "../../../src/market/tape/tape.ts";
-import { CcxtLike, swap } from "../../support/harness/ccxt-like.ts";
-import { newFolder, strategy } from "../../support/harness/session.ts";
+import { CcxtLike, swap } from "../ccxt/harness/ccxt-like.ts";
+import { newFolder, strategy } from "./harness/session.ts";
 
 const instId = "BTC-USDT-SWAP";
 const symbol = "BTC/USDT:USDT";

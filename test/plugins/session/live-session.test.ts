@@ -22,7 +22,7 @@ import { generateTape, instrumentFor } from "../../../src/market/tape/generate.t
 import { createRandom } from "../../../src/random.ts";
 import { createVenue } from "../../../src/venue/venue.ts";
 import joinBest from "../../../strategies/join-best.ts";
-import { linesOf, newFolder } from "../../support/harness/session.ts";
+import { linesOf, newFolder } from "./harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
 const secrets = {

@@ -7,7 +7,7 @@ import { readSession } from "../../../plugins/session/session-file.ts";
 import { backtest, constant, runBacktest } from "../../../src/backtest.ts";
 import { readFixture } from "../../../src/market/tape/fixture.ts";
 import joinBest from "../../../strategies/join-best.ts";
-import { linesOf, newFolder, record, rewrite, strategy } from "../../support/harness/session.ts";
+import { linesOf, newFolder, record, rewrite, strategy } from "./harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
 

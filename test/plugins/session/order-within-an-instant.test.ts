@@ -5,7 +5,7 @@ import { replaySession } from "../../../plugins/session/replayer.ts";
 import { createSessionFile, readSession } from "../../../plugins/session/session-file.ts";
 import { startVenueServer } from "../../../plugins/venue-server/server/server.ts";
 import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
-import { createTape } from "../../../src/backtest.ts";
+import { constant, createTape, paper } from "../../../src/backtest.ts";
 import { live } from "../../../src/client/live/live-service.ts";
 import { createCredentials } from "../../../src/client/transport/secrets.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
@@ -14,10 +14,10 @@ import { createContract } from "../../../src/contract/contract.ts";
 import { seriesOf } from "../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../src/random.ts";
 import { createVenue } from "../../../src/venue/venue.ts";
-import { btc, quoteTape, startAt, swap } from "../../support/harness/backtest.ts";
+import { btc, quoteTape, startAt, stored, swap } from "../../support/harness/backtest.ts";
 import { witness } from "../../support/harness/recording-strategy.ts";
-import { newFolder } from "../../support/harness/session.ts";
-import { keys, rig, subscribed } from "../../support/harness/sockets.ts";
+import { keys, rig, subscribed } from "../venue-server/harness/sockets.ts";
+import { newFolder, record, replayed } from "./harness/session.ts";
 
 /** A trade takes part of the bid that rests, and the quote of the same instant the rest of it. */
 const { series } = quoteTape([
@@ -113,5 +113,25 @@ describe("Within one instant over the network,", () => {
     const told = log.splice(0);
     expect(await replaySession(readSession(dir), config)).toMatchObject({ divergence: undefined });
     expect(log).toEqual(told);
+  });
+});
+
+describe("Within one instant on paper,", () => {
+  /** The ask falls onto the bid that rests: the quote at 1000 fills it. */
+  const crossing = quoteTape([
+    [0, 600_000, 5_000, 600_010, 5_000],
+    [1_000, 599_900, 5_000, 600_000, 5_000],
+    [3_000, 599_900, 5_000, 600_000, 5_000],
+  ]);
+  const seen = ["quote 60000", "quote 59990", "filled at 60000 with the bid at 59990", "quote 59990"];
+
+  it("the engine and its replay tell the same order", async () => {
+    const log: string[] = [];
+    const dir = stored(crossing);
+    const recording = await record([witness(log)], { ms: 6_000, paper: { fixture: dir, latency: constant(10) } });
+    expect(log).toEqual(seen);
+    log.length = 0;
+    expect(await replayed(recording, { service: paper({ fixture: dir }) })).toMatchObject({ divergence: undefined });
+    expect(log).toEqual(seen);
   });
 });

@@ -2,20 +2,20 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readIndex } from "../../plugins/session/segment-seal.ts";
-import { startVenueServer, type VenueServer } from "../../plugins/venue-server/server/server.ts";
-import { main } from "../../src/cli/main.ts";
-import { createSystemClock } from "../../src/clock/system-clock.ts";
-import { createContract } from "../../src/contract/contract.ts";
-import { readFixture } from "../../src/market/tape/fixture.ts";
-import { createRandom } from "../../src/random.ts";
-import { createVenue } from "../../src/venue/venue.ts";
-import { capturedIo } from "../support/captured-io.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readIndex } from "../../../plugins/session/segment-seal.ts";
+import { startVenueServer, type VenueServer } from "../../../plugins/venue-server/server/server.ts";
+import { main } from "../../../src/cli/main.ts";
+import { createSystemClock } from "../../../src/clock/system-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { readFixture } from "../../../src/market/tape/fixture.ts";
+import { createRandom } from "../../../src/random.ts";
+import { createVenue } from "../../../src/venue/venue.ts";
+import { capturedIo } from "../../support/captured-io.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const instId = "BTC-USDT-SWAP";
 const folder = temporaryFolder("recorder-live");
-const config = fileURLToPath(new URL("../../config/testnet.ts", import.meta.url));
+const config = fileURLToPath(new URL("../../../config/testnet.ts", import.meta.url));
 const permissions = ["read", "trade_futures"];
 
 afterEach(() => {

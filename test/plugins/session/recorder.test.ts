@@ -6,8 +6,8 @@ import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { createRandom } from "../../../src/random.ts";
-import { memory } from "../../support/harness/session.ts";
 import { responsesOf, streamed } from "../../support/transports.ts";
+import { memory } from "./harness/session.ts";
 
 describe("A recorded service", () => {
   const contract = createContract();

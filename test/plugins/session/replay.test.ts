@@ -22,7 +22,7 @@ import { definePlugin, defineStrategy } from "../../../src/index.ts";
 import averageCross from "../../../strategies/average-cross.ts";
 import joinBest from "../../../strategies/join-best.ts";
 import ladder from "../../../strategies/ladder.ts";
-import { linesOf, record, replayed, strategy } from "../../support/harness/session.ts";
+import { linesOf, record, replayed, strategy } from "./harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
 const far = (slot: string, px: string) => ({ slot, instId: swap, side: "buy" as const, px, qty: "0.01" });

@@ -4,16 +4,7 @@ import { concat, NEVER, of, switchMap, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createSessionFile, finishSession, readSession } from "../../../plugins/session/session-file.ts";
 import { sessionFormat } from "../../../plugins/session/session-records.ts";
-import {
-  fileOf,
-  linesOf,
-  newFolder,
-  type Recording,
-  record,
-  replayed,
-  rewrite,
-  strategy,
-} from "../../support/harness/session.ts";
+import { fileOf, linesOf, newFolder, type Recording, record, replayed, rewrite, strategy } from "./harness/session.ts";
 
 const order = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy" as const, px: "50000", qty: "0.01" };
 const placer = strategy("placer", { desired: () => timer(1_000).pipe(switchMap(() => concat(of([order]), NEVER))) });

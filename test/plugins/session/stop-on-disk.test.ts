@@ -3,7 +3,7 @@ import { concat, NEVER, of, Subject, switchMap } from "rxjs";
 import { expect, it } from "vitest";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { memoryDisk } from "../../support/harness/memory-disk.ts";
-import { record, strategy } from "../../support/harness/session.ts";
+import { record, strategy } from "./harness/session.ts";
 
 it("An answer of the disk that has not had its turn when the service stops is not lost", async () => {
   const disk = memoryDisk();

@@ -6,7 +6,7 @@ import { resumeCommand } from "../../../plugins/shared-quota/resume-command.ts";
 import { live } from "../../../src/client/live/live-service.ts";
 import { createCredentials } from "../../../src/client/transport/secrets.ts";
 import { checkConfig } from "../../../src/host/config.ts";
-import { strategy } from "../../support/harness/session.ts";
+import { strategy } from "../session/harness/session.ts";
 
 const credentials = createCredentials({ apiKey: "a", secretKey: "b", passphrase: "c" });
 const config = {

@@ -9,7 +9,7 @@ import { main } from "../../../src/cli/main.ts";
 import { loadConfigFile } from "../../../src/host/load.ts";
 import ladder from "../../../strategies/ladder.ts";
 import { capturedIo } from "../../support/captured-io.ts";
-import { folder, marketOf, stand } from "../../support/harness/sweep.ts";
+import { folder, marketOf, stand } from "./harness/sweep.ts";
 
 const sweep = async (...argv: readonly string[]) => {
   const io = capturedIo();

@@ -21,8 +21,8 @@ import { capturedIo } from "../../support/captured-io.ts";
 import { createHurriedClock } from "../../support/harness/hurried-clock.ts";
 import { postgresServer, startPostgres } from "../../support/harness/postgres.ts";
 import { queueServers, until, type WatchedQueue } from "../../support/harness/queues.ts";
-import { marketOf } from "../../support/harness/sweep.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { marketOf } from "./harness/sweep.ts";
 
 interface Doubled {
   readonly index: number;

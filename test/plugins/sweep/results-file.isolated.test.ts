@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openResults } from "../../../plugins/sweep/results-file.ts";
 import type { Result } from "../../../plugins/sweep/sweep-report.ts";
-import { folder } from "../../support/harness/sweep.ts";
+import { folder } from "./harness/sweep.ts";
 
 const identity = { config: "c", fixture: "f", space: [{ name: "a.b", values: [1, 2] }], seed: "1", limits: null };
 const failed = (index: number, error = "no luck"): Result => ({

@@ -8,7 +8,7 @@ import type { Scored } from "../../../plugins/sweep/scores.ts";
 import type { Space } from "../../../plugins/sweep/space.ts";
 import type { Done, Result } from "../../../plugins/sweep/sweep-report.ts";
 import { bestFirst } from "../../../plugins/sweep/trial-order.ts";
-import { found, medianOf, problems } from "../../support/harness/search-problems.ts";
+import { found, medianOf, problems } from "./harness/search-problems.ts";
 
 const axisOf = (values: readonly unknown[], ordered: boolean): Space[number] => ({
   name: "s.o",

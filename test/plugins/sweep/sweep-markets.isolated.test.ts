@@ -4,7 +4,7 @@ import { foldsOf } from "../../../plugins/sweep/folds.ts";
 import { readMarkets } from "../../../plugins/sweep/sweep-markets.ts";
 import { cutTape } from "../../../src/market/cut-tape.ts";
 import { readFixture, readManifest, writeFixture } from "../../../src/market/tape/fixture.ts";
-import { folder, marketOf } from "../../support/harness/sweep.ts";
+import { folder, marketOf } from "./harness/sweep.ts";
 
 type Tape = ReturnType<typeof readMarkets>[number]["tape"];
 

@@ -11,7 +11,7 @@ import { checkConfig } from "../../../src/host/config.ts";
 import { loadConfigFile } from "../../../src/host/load.ts";
 import { hashOfConfig } from "../../../src/host/source-hash.ts";
 import { sampleReport } from "../../support/harness/sample-report.ts";
-import { folder, marketOf, planOf, stand } from "../../support/harness/sweep.ts";
+import { folder, marketOf, planOf, stand } from "./harness/sweep.ts";
 
 const figures = (pnl: string): Figures => ({
   pnl,

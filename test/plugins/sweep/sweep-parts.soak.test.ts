@@ -6,8 +6,8 @@ import { runsOf } from "../../../plugins/sweep/sweep-plan.ts";
 import type { SweepReport } from "../../../plugins/sweep/sweep-report.ts";
 import { main } from "../../../src/cli/main.ts";
 import { capturedIo } from "../../support/captured-io.ts";
-import { folder, marketOf, stand } from "../../support/harness/sweep.ts";
 import { once } from "../../support/once.ts";
+import { folder, marketOf, stand } from "./harness/sweep.ts";
 
 const sweep = async (...argv: readonly string[]) => {
   const io = capturedIo();

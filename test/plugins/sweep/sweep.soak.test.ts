@@ -15,8 +15,8 @@ import type { Config } from "../../../src/index.ts";
 import { cutTape } from "../../../src/market/cut-tape.ts";
 import { readFixture, writeFixture } from "../../../src/market/tape/fixture.ts";
 import { createTape } from "../../../src/market/tape/tape.ts";
-import { folder, marketOf, planOf, stand } from "../../support/harness/sweep.ts";
 import { once } from "../../support/once.ts";
+import { folder, marketOf, planOf, stand } from "./harness/sweep.ts";
 
 const levels = "ladder.levels=1..3";
 const step = "ladder.step=0.00002,0.00005";

@@ -1,12 +1,12 @@
 /** A sweep on worker processes that die and submitters that are stopped gives the bytes of one process. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { SweepReport } from "../../plugins/sweep/sweep-report.ts";
-import { main } from "../../src/cli/main.ts";
-import { type CapturedIo, capturedIo } from "../support/captured-io.ts";
-import { queueServers, until, type WatchedQueue } from "../support/harness/queues.ts";
-import { marketOf, stand } from "../support/harness/sweep.ts";
-import { type OwnWorker, startWorker } from "../support/harness/workers.ts";
-import { once } from "../support/once.ts";
+import type { SweepReport } from "../../../plugins/sweep/sweep-report.ts";
+import { main } from "../../../src/cli/main.ts";
+import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
+import { queueServers, until, type WatchedQueue } from "../../support/harness/queues.ts";
+import { type OwnWorker, startWorker } from "../../support/harness/workers.ts";
+import { once } from "../../support/once.ts";
+import { marketOf, stand } from "./harness/sweep.ts";
 
 const begin = (...argv: readonly string[]): { readonly io: CapturedIo; readonly code: Promise<number> } => {
   const io = capturedIo();

@@ -6,9 +6,9 @@ import { openApi } from "../../../plugins/venue-server/documents/openapi.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { requestProblems } from "../../../src/contract/validate.ts";
-import type { Defect } from "../../support/harness/conformance.ts";
-import { examine, patient } from "../../support/harness/conformance.ts";
 import { type Node, operations, resolved } from "../../support/harness/document-reader.ts";
+import type { Defect } from "../conformance/harness/conformance.ts";
+import { examine, patient } from "../conformance/harness/conformance.ts";
 
 const profiles: readonly (readonly [string, ProfileOverrides])[] = [
   ["the default", {}],

@@ -14,16 +14,16 @@ import {
   toArray,
 } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
-import type { FaultPlan } from "../../../../plugins/venue-server/server/faults.ts";
-import { startVenueServer, type VenueServer } from "../../../../plugins/venue-server/server/server.ts";
-import { live, type OpenLive } from "../../../../src/client/live/live-service.ts";
-import { createCredentials } from "../../../../src/client/transport/secrets.ts";
-import { after } from "../../../../src/clock/clock.ts";
-import { createSystemClock } from "../../../../src/clock/system-clock.ts";
-import { createContract } from "../../../../src/contract/contract.ts";
-import { createEngine, defineStrategy, type Engine, type Event, type WantedOrder } from "../../../../src/index.ts";
-import { createRandom } from "../../../../src/random.ts";
-import { createVenue } from "../../../../src/venue/venue.ts";
+import type { FaultPlan } from "../../../plugins/venue-server/server/faults.ts";
+import { startVenueServer, type VenueServer } from "../../../plugins/venue-server/server/server.ts";
+import { live, type OpenLive } from "../../../src/client/live/live-service.ts";
+import { createCredentials } from "../../../src/client/transport/secrets.ts";
+import { after } from "../../../src/clock/clock.ts";
+import { createSystemClock } from "../../../src/clock/system-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { createEngine, defineStrategy, type Engine, type Event, type WantedOrder } from "../../../src/index.ts";
+import { createRandom } from "../../../src/random.ts";
+import { createVenue } from "../../../src/venue/venue.ts";
 
 const instId = "BTC-USDT-SWAP";
 const permissions = ["read", "trade_futures", "trade_spot"];

@@ -6,7 +6,7 @@ import { createFaults, type FaultPlan } from "../../../plugins/venue-server/serv
 import { createServiceClock } from "../../../src/clock/service-clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createRandom } from "../../../src/random.ts";
-import { type Call, keys, serverSetting, startAt } from "../../support/harness/server.ts";
+import { type Call, keys, serverSetting, startAt } from "./harness/server.ts";
 
 describe("A fault plan", () => {
   it.each([

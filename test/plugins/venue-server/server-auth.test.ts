@@ -4,15 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Keyring } from "../../../plugins/venue-server/server/keyring.ts";
 import { describedService } from "../../../plugins/venue-server/server/served-dialect.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import {
-  type Call,
-  keys,
-  type Setting,
-  type Style,
-  serverSetting,
-  signatureOf,
-  startAt,
-} from "../../support/harness/server.ts";
+import { type Call, keys, type Setting, type Style, serverSetting, signatureOf, startAt } from "./harness/server.ts";
 
 const order = "/api/v1/trade/order";
 const pending = "/api/v1/trade/orders/pending";

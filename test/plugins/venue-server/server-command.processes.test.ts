@@ -10,8 +10,8 @@ import { main } from "../../../src/cli/main.ts";
 import { credentialsFromFile } from "../../../src/client/transport/secrets.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
-import { signedHeaders, startAt, until } from "../../support/harness/server.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { signedHeaders, startAt, until } from "./harness/server.ts";
 
 const folder = temporaryFolder("venue");
 const file = (name: string, value: unknown): string => {

@@ -14,7 +14,7 @@ import {
   startAt,
   toTheEnd,
   until,
-} from "../../support/harness/server.ts";
+} from "./harness/server.ts";
 
 const pending = "/api/v1/trade/orders/pending";
 const order = "/api/v1/trade/order";

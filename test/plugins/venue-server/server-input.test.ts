@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { queryOf } from "../../../plugins/venue-server/server/parse-request.ts";
-import { keys, rawTalk, serverSetting, signedHeaders, startAt, toTheEnd, until } from "../../support/harness/server.ts";
+import { keys, rawTalk, serverSetting, signedHeaders, startAt, toTheEnd, until } from "./harness/server.ts";
 
 const order = "/api/v1/trade/order";
 const pending = "/api/v1/trade/orders/pending";

@@ -1,6 +1,6 @@
 /** The three layers, and what answers say of them, over the wire. */
 import { describe, expect, it } from "vitest";
-import { keys, serverSetting, startAt } from "../../support/harness/server.ts";
+import { keys, serverSetting, startAt } from "./harness/server.ts";
 
 const left = (headers: Readonly<Record<string, unknown>>): readonly unknown[] => [
   headers["x-ratelimit-ip-remaining"],

@@ -1,6 +1,6 @@
 /** The parts of a fault plan that are no single request's: what other programs spend, and listings that lag. */
 import { describe, expect, it } from "vitest";
-import { keys, serverSetting, startAt } from "../../support/harness/server.ts";
+import { keys, serverSetting, startAt } from "./harness/server.ts";
 
 describe("Other programs of a user", () => {
   it("spend what the plan says on average, at moments of their own", async () => {

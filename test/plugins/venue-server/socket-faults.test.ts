@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from "vitest";
 import type { FaultPlan } from "../../../plugins/venue-server/server/faults.ts";
-import { type Heard, rig, startAt, subscribed } from "../../support/harness/sockets.ts";
 import { spot, swap } from "../../support/harness/venue.ts";
+import { type Heard, rig, startAt, subscribed } from "./harness/sockets.ts";
 
 const trades = { channel: "trades", instId: swap };
 

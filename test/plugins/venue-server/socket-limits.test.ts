@@ -3,8 +3,8 @@
  */
 import { connect as connectTcp } from "node:net";
 import { describe, expect, it } from "vitest";
-import { keys, rig, startAt, subscribed } from "../../support/harness/sockets.ts";
 import { instruments, swap } from "../../support/harness/venue.ts";
+import { keys, rig, startAt, subscribed } from "./harness/sockets.ts";
 
 /** Enough products for more than a hundred subscriptions. */
 const many = Array.from({ length: 60 }, (_, index) => ({

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { balanceRecord, type OrderRecord, orderRecord, positionRecord } from "../../../src/contract/schemas.ts";
 import { requestProblems } from "../../../src/contract/validate.ts";
-import { keys, rig, startAt, subscribed } from "../../support/harness/sockets.ts";
 import { spot, swap } from "../../support/harness/venue.ts";
+import { keys, rig, startAt, subscribed } from "./harness/sockets.ts";
 
 const states = (heard: { event: string; data: readonly OrderRecord[] }[]) =>
   heard

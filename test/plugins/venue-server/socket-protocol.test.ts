@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
 import { createTape, seriesOf } from "../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../src/random.ts";
-import { keys, loginArg, rig, startAt, subscribed } from "../../support/harness/sockets.ts";
 import { spot, swap } from "../../support/harness/venue.ts";
+import { keys, loginArg, rig, startAt, subscribed } from "./harness/sockets.ts";
 
 const trades = { channel: "trades", instId: swap };
 

@@ -1,6 +1,6 @@
 /** When the watchdog acts and when not, and what the engine makes of it. */
 import { describe, expect, it } from "vitest";
-import { engineOn, watchdogOn, world } from "../../support/harness/watchdog.ts";
+import { engineOn, watchdogOn, world } from "./harness/watchdog.ts";
 
 const pair = (silenceMs = 15_000, beatMs = 1_000) => {
   const here = world();

@@ -1,10 +1,9 @@
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { constant, createTape, paper, type Tape } from "../../../src/backtest.ts";
+import { constant, createTape, type Tape } from "../../../src/backtest.ts";
 import { seriesOf } from "../../../src/market/tape/tape.ts";
-import { btc, quoteTape, recorder, run, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { btc, quoteTape, recorder, run, startAt, strategy, swap } from "../../support/harness/backtest.ts";
 import { witness } from "../../support/harness/recording-strategy.ts";
-import { record, replayed } from "../../support/harness/session.ts";
 
 /** Rows `[ms, aggressor's sign, price, quantity]` beside the quotes of `tape`. */
 const withTrades = (tape: Tape, rows: readonly (readonly [number, number, number, number])[]): Tape => {
@@ -81,15 +80,5 @@ describe("Within one instant,", () => {
     ]);
     await run(tape, [eager]);
     expect(prices).toEqual(["61001"]);
-  });
-
-  it("paper and its replay tell the same order", async () => {
-    const log: string[] = [];
-    const dir = stored(crossing);
-    const recording = await record([witness(log)], { ms: 6_000, paper: { fixture: dir, latency: constant(10) } });
-    expect(log).toEqual(seen);
-    log.length = 0;
-    expect(await replayed(recording, { service: paper({ fixture: dir }) })).toMatchObject({ divergence: undefined });
-    expect(log).toEqual(seen);
   });
 });

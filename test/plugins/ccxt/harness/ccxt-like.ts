@@ -10,7 +10,7 @@ import type {
   CcxtMarket,
   CcxtTicker,
   CcxtTrade,
-} from "../../../plugins/ccxt/ccxt-exchange.ts";
+} from "../../../../plugins/ccxt/ccxt-exchange.ts";
 
 export class RateLimitExceeded extends Error {}
 export class OperationFailed extends Error {}

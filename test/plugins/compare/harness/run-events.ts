@@ -1,8 +1,8 @@
 /** Runs as they would be told by a journal: one line per order, written out as events. */
 
-import { RunReader } from "../../../plugins/compare/run-reader.ts";
-import type { RunRecord } from "../../../plugins/compare/run-record.ts";
-import type { Event, OrderRecord } from "../../../src/index.ts";
+import { RunReader } from "../../../../plugins/compare/run-reader.ts";
+import type { RunRecord } from "../../../../plugins/compare/run-record.ts";
+import type { Event, OrderRecord } from "../../../../src/index.ts";
 
 export interface OrderStory {
   readonly strategy?: string;

@@ -1,16 +1,16 @@
-import { checkService, type SuiteOptions, type SuiteResult } from "../../../plugins/conformance/rules/suite.ts";
-import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { type Contract, createContract } from "../../../src/contract/contract.ts";
-import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import type { Transport } from "../../../src/contract/transport.ts";
+import { checkService, type SuiteOptions, type SuiteResult } from "../../../../plugins/conformance/rules/suite.ts";
+import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import { type Contract, createContract } from "../../../../src/contract/contract.ts";
+import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
+import type { Transport } from "../../../../src/contract/transport.ts";
 import {
   createVenue,
   type Venue,
   type VenueOptions,
   type VenueRequest,
   type VenueResponse,
-} from "../../../src/venue/venue.ts";
-import { everything, instruments } from "./venue.ts";
+} from "../../../../src/venue/venue.ts";
+import { everything, instruments } from "../../../support/harness/venue.ts";
 
 export type Handle = (request: VenueRequest, now: number) => VenueResponse;
 

@@ -2,15 +2,15 @@
  * A service to examine: the embedded one on a virtual clock, with a profile of its own and a door that checks signatures.
  */
 import { NEVER, of } from "rxjs";
-import { type Examination, type ExamineOptions, examine } from "../../../plugins/conformance/doctor/doctor.ts";
-import type { ExaminedService } from "../../../plugins/conformance/doctor/examination.ts";
-import { inProcess } from "../../../src/client/transport/in-process.ts";
-import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { type Contract, createContract } from "../../../src/contract/contract.ts";
-import type { Profile, ProfileOverrides } from "../../../src/contract/profile.ts";
-import { prehashOf, queryText, timestampText } from "../../../src/contract/signing.ts";
-import type { WireRequest, WireResponse } from "../../../src/contract/transport.ts";
-import { createVenue, type Venue, type VenueInstrument } from "../../../src/venue/venue.ts";
+import { type Examination, type ExamineOptions, examine } from "../../../../plugins/conformance/doctor/doctor.ts";
+import type { ExaminedService } from "../../../../plugins/conformance/doctor/examination.ts";
+import { inProcess } from "../../../../src/client/transport/in-process.ts";
+import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import { type Contract, createContract } from "../../../../src/contract/contract.ts";
+import type { Profile, ProfileOverrides } from "../../../../src/contract/profile.ts";
+import { prehashOf, queryText, timestampText } from "../../../../src/contract/signing.ts";
+import type { WireRequest, WireResponse } from "../../../../src/contract/transport.ts";
+import { createVenue, type Venue, type VenueInstrument } from "../../../../src/venue/venue.ts";
 
 export const swap = "BTC-USDT-SWAP";
 

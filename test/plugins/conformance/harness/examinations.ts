@@ -1,6 +1,6 @@
 /** Examinations to lay out and to end commands with. */
-import type { Examination } from "../../../plugins/conformance/doctor/doctor.ts";
-import type { Finding, RowPath, Verdict } from "../../../plugins/conformance/doctor/finding.ts";
+import type { Examination } from "../../../../plugins/conformance/doctor/doctor.ts";
+import type { Finding, RowPath, Verdict } from "../../../../plugins/conformance/doctor/finding.ts";
 
 export const finding = (verdict: Verdict, row = "weights.getOrder", given: Partial<Finding> = {}): Finding => ({
   gap: "G17",

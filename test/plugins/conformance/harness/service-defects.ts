@@ -1,10 +1,10 @@
 /**
  * Short ways to damage a service: change an answer, a record, a header, or who seems to ask.
  */
-import { createContract } from "../../../src/contract/contract.ts";
-import { layers, limitHeaders } from "../../../src/contract/limits.ts";
-import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import type { VenueRequest, VenueResponse } from "../../../src/venue/venue.ts";
+import { createContract } from "../../../../src/contract/contract.ts";
+import { layers, limitHeaders } from "../../../../src/contract/limits.ts";
+import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
+import type { VenueRequest, VenueResponse } from "../../../../src/venue/venue.ts";
 import type { Defect, Handle } from "./conformance.ts";
 
 export type Raw = Readonly<Record<string, unknown>>;

@@ -4,23 +4,23 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "vitest";
-import { blofinExchange } from "../../../plugins/exchanges/blofin-exchange.ts";
-import { okxExchange } from "../../../plugins/exchanges/okx-exchange.ts";
-import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
-import type { FaultPlan } from "../../../plugins/venue-server/server/fault-plan.ts";
+import { blofinExchange } from "../../../../plugins/exchanges/blofin-exchange.ts";
+import { okxExchange } from "../../../../plugins/exchanges/okx-exchange.ts";
+import { servedDialects } from "../../../../plugins/exchanges/served/served-dialects.ts";
+import type { FaultPlan } from "../../../../plugins/venue-server/server/fault-plan.ts";
 import {
   describedService,
   type ServedDialect,
   servedContract,
-} from "../../../plugins/venue-server/server/served-dialect.ts";
-import { startVenueServer } from "../../../plugins/venue-server/server/server.ts";
-import type { Dialect } from "../../../src/client/transport/dialect.ts";
-import { createRandom } from "../../../src/random.ts";
-import { createVenue } from "../../../src/venue/venue.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
-import { hastyClock } from "./hasty-clock.ts";
+} from "../../../../plugins/venue-server/server/served-dialect.ts";
+import { startVenueServer } from "../../../../plugins/venue-server/server/server.ts";
+import type { Dialect } from "../../../../src/client/transport/dialect.ts";
+import { createRandom } from "../../../../src/random.ts";
+import { createVenue } from "../../../../src/venue/venue.ts";
+import { hastyClock } from "../../../support/harness/hasty-clock.ts";
+import { everything } from "../../../support/harness/venue.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { contracts } from "./served.ts";
-import { everything } from "./venue.ts";
 
 /** The two sides of a wire; the described service is a dialect that changes nothing. */
 export const bothSides: Readonly<Record<string, { readonly served: ServedDialect; readonly client: Dialect }>> = {

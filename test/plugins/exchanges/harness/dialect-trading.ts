@@ -4,25 +4,25 @@
  */
 import { BehaviorSubject, switchMap, take } from "rxjs";
 import type { TestContext } from "vitest";
-import { blofin } from "../../../plugins/exchanges/blofin.ts";
-import { okx } from "../../../plugins/exchanges/okx.ts";
-import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
-import type { FaultPlan } from "../../../plugins/venue-server/server/faults.ts";
+import { blofin } from "../../../../plugins/exchanges/blofin.ts";
+import { okx } from "../../../../plugins/exchanges/okx.ts";
+import { servedDialects } from "../../../../plugins/exchanges/served/served-dialects.ts";
+import type { FaultPlan } from "../../../../plugins/venue-server/server/faults.ts";
 import {
   describedService,
   type ServedDialect,
   servedContract,
-} from "../../../plugins/venue-server/server/served-dialect.ts";
-import { startVenueServer } from "../../../plugins/venue-server/server/server.ts";
-import { type LiveSpec, live, type OpenLive } from "../../../src/client/live/live-service.ts";
-import { createCredentials } from "../../../src/client/transport/secrets.ts";
-import { createSystemClock } from "../../../src/clock/system-clock.ts";
-import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { mul } from "../../../src/decimal.ts";
-import { createEngine, defineStrategy, type Event, type OrderUpdate, type WantedOrder } from "../../../src/index.ts";
-import { createRandom } from "../../../src/random.ts";
-import { createVenue, type Fill } from "../../../src/venue/venue.ts";
-import { everything } from "./venue.ts";
+} from "../../../../plugins/venue-server/server/served-dialect.ts";
+import { startVenueServer } from "../../../../plugins/venue-server/server/server.ts";
+import { type LiveSpec, live, type OpenLive } from "../../../../src/client/live/live-service.ts";
+import { createCredentials } from "../../../../src/client/transport/secrets.ts";
+import { createSystemClock } from "../../../../src/clock/system-clock.ts";
+import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
+import { mul } from "../../../../src/decimal.ts";
+import { createEngine, defineStrategy, type Event, type OrderUpdate, type WantedOrder } from "../../../../src/index.ts";
+import { createRandom } from "../../../../src/random.ts";
+import { createVenue, type Fill } from "../../../../src/venue/venue.ts";
+import { everything } from "../../../support/harness/venue.ts";
 
 type Options = Parameters<typeof okx>[0] & { readonly baseUrl: string };
 

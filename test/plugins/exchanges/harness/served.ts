@@ -5,10 +5,17 @@
 import { createHmac } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { servedDialects } from "../../../plugins/exchanges/served/served-dialects.ts";
-import type { ServerKey } from "../../../plugins/venue-server/server/keyring.ts";
-import { type Call, keys, type SettingOptions, type Style, serverSetting, startAt } from "./server.ts";
-import { clientOf } from "./sockets.ts";
+import { servedDialects } from "../../../../plugins/exchanges/served/served-dialects.ts";
+import type { ServerKey } from "../../../../plugins/venue-server/server/keyring.ts";
+import {
+  type Call,
+  keys,
+  type SettingOptions,
+  type Style,
+  serverSetting,
+  startAt,
+} from "../../venue-server/harness/server.ts";
+import { clientOf } from "../../venue-server/harness/sockets.ts";
 
 /** Contracts of a hundredth of a coin, and of a tenth; a tenth of a contract is the least. */
 export const contracts = [

@@ -1,17 +1,17 @@
 /** Records engines on a virtual clock into temporary folders, and replays what was recorded. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type RecordedEngine, type RecordOptions, recordEngine } from "../../../plugins/session/recorded-engine.ts";
-import { type ReplayReport, replaySession } from "../../../plugins/session/replayer.ts";
-import { createSessionFile, readSession } from "../../../plugins/session/session-file.ts";
-import type { SessionSink } from "../../../plugins/session/session-recorder.ts";
-import type { SessionRecord } from "../../../plugins/session/session-records.ts";
-import { constant, type PaperOptions, paper } from "../../../src/backtest.ts";
-import type { OpenService, ServiceEnv } from "../../../src/client/service-port.ts";
-import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
-import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { type Config, defineStrategy, type Strategy, type StrategyDefinition } from "../../../src/index.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { type RecordedEngine, type RecordOptions, recordEngine } from "../../../../plugins/session/recorded-engine.ts";
+import { type ReplayReport, replaySession } from "../../../../plugins/session/replayer.ts";
+import { createSessionFile, readSession } from "../../../../plugins/session/session-file.ts";
+import type { SessionSink } from "../../../../plugins/session/session-recorder.ts";
+import type { SessionRecord } from "../../../../plugins/session/session-records.ts";
+import { constant, type PaperOptions, paper } from "../../../../src/backtest.ts";
+import type { OpenService, ServiceEnv } from "../../../../src/client/service-port.ts";
+import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
+import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import { type Config, defineStrategy, type Strategy, type StrategyDefinition } from "../../../../src/index.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 let count = 0;
 

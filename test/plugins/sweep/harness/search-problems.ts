@@ -2,9 +2,9 @@
  * Functions whose minimum a sampler searches, and what it finds in so many trials: Branin, Hartmann in six dimensions, a Rosenbrock
  * valley over a number, a whole number, a ratio and a name, and Branin with noise of the size of its differences.
  */
-import { type Choice, choose, createSampler, type Point } from "../../../plugins/sweep/sampling.ts";
-import type { Space } from "../../../plugins/sweep/space.ts";
-import { createRandom } from "../../../src/random.ts";
+import { type Choice, choose, createSampler, type Point } from "../../../../plugins/sweep/sampling.ts";
+import type { Space } from "../../../../plugins/sweep/space.ts";
+import { createRandom } from "../../../../src/random.ts";
 
 export interface Problem {
   readonly space: Space;

@@ -1,14 +1,14 @@
 /** Small markets and sweeps over the stand's config, for tests that run real threads. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readVariation } from "../../../plugins/sweep/space.ts";
-import { planSweep, type SweepOptions, type SweepPlan } from "../../../plugins/sweep/sweep-plan.ts";
-import { loadConfigFile } from "../../../src/host/load.ts";
-import { writeFixture } from "../../../src/market/tape/fixture.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
-import { generateTapeFor } from "./generated-market.ts";
+import { readVariation } from "../../../../plugins/sweep/space.ts";
+import { planSweep, type SweepOptions, type SweepPlan } from "../../../../plugins/sweep/sweep-plan.ts";
+import { loadConfigFile } from "../../../../src/host/load.ts";
+import { writeFixture } from "../../../../src/market/tape/fixture.ts";
+import { generateTapeFor } from "../../../support/harness/generated-market.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-export const stand = fileURLToPath(new URL("../configs/sweep.ts", import.meta.url));
+export const stand = fileURLToPath(new URL("../../../support/configs/sweep.ts", import.meta.url));
 
 export const folder = temporaryFolder("sweep-test");
 

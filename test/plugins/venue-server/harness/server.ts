@@ -6,15 +6,15 @@ import { createHmac } from "node:crypto";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import type { FaultPlan } from "../../../plugins/venue-server/server/faults.ts";
-import type { ServerKey } from "../../../plugins/venue-server/server/keyring.ts";
-import { describedService, servedContract } from "../../../plugins/venue-server/server/served-dialect.ts";
-import { startVenueServer, type VenueServerOptions } from "../../../plugins/venue-server/server/server.ts";
-import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { createRandom } from "../../../src/random.ts";
-import { createVenue, type VenueInstrument } from "../../../src/venue/venue.ts";
-import { everything, instruments } from "./venue.ts";
+import type { FaultPlan } from "../../../../plugins/venue-server/server/faults.ts";
+import type { ServerKey } from "../../../../plugins/venue-server/server/keyring.ts";
+import { describedService, servedContract } from "../../../../plugins/venue-server/server/served-dialect.ts";
+import { startVenueServer, type VenueServerOptions } from "../../../../plugins/venue-server/server/server.ts";
+import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
+import { createRandom } from "../../../../src/random.ts";
+import { createVenue, type VenueInstrument } from "../../../../src/venue/venue.ts";
+import { everything, instruments } from "../../../support/harness/venue.ts";
 
 /** 2023-11-14T22:13:20Z: twenty seconds into a minute. */
 export const startAt = 1_700_000_000_000;

@@ -4,17 +4,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
-import { createFaults, type FaultPlan } from "../../../plugins/venue-server/server/faults.ts";
-import { Keyring, type ServerKey } from "../../../plugins/venue-server/server/keyring.ts";
-import { PublicChannels } from "../../../plugins/venue-server/server/public-channels.ts";
-import { describedService } from "../../../plugins/venue-server/server/served-dialect.ts";
-import { attachSockets } from "../../../plugins/venue-server/server/sockets.ts";
-import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createContract } from "../../../src/contract/contract.ts";
-import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { createRandom } from "../../../src/random.ts";
-import type { Venue, VenueOptions } from "../../../src/venue/venue.ts";
-import { setting } from "./venue.ts";
+import { createFaults, type FaultPlan } from "../../../../plugins/venue-server/server/faults.ts";
+import { Keyring, type ServerKey } from "../../../../plugins/venue-server/server/keyring.ts";
+import { PublicChannels } from "../../../../plugins/venue-server/server/public-channels.ts";
+import { describedService } from "../../../../plugins/venue-server/server/served-dialect.ts";
+import { attachSockets } from "../../../../plugins/venue-server/server/sockets.ts";
+import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../../src/contract/contract.ts";
+import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
+import { createRandom } from "../../../../src/random.ts";
+import type { Venue, VenueOptions } from "../../../../src/venue/venue.ts";
+import { setting } from "../../../support/harness/venue.ts";
 
 export const startAt = 1_700_000_000_000;
 

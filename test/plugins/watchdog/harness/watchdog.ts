@@ -1,12 +1,12 @@
 /** A watchdog and engines on one virtual clock, with a line in memory between them. */
 
-import { Heartbeat } from "../../../plugins/watchdog/heartbeat.ts";
-import { HeartbeatMonitor, type WatchNews } from "../../../plugins/watchdog/heartbeat-monitor.ts";
-import type { Connection, Dial, Receiver } from "../../../plugins/watchdog/ipc.ts";
-import type { Report, Word } from "../../../plugins/watchdog/messages.ts";
-import type { Clock } from "../../../src/clock/clock.ts";
-import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import type { EventBody } from "../../../src/journal/events.ts";
+import { Heartbeat } from "../../../../plugins/watchdog/heartbeat.ts";
+import { HeartbeatMonitor, type WatchNews } from "../../../../plugins/watchdog/heartbeat-monitor.ts";
+import type { Connection, Dial, Receiver } from "../../../../plugins/watchdog/ipc.ts";
+import type { Report, Word } from "../../../../plugins/watchdog/messages.ts";
+import type { Clock } from "../../../../src/clock/clock.ts";
+import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import type { EventBody } from "../../../../src/journal/events.ts";
 
 /** A process: frozen, its timers wait and what is said to it waits; killed, its connections end. */
 export interface Process {
