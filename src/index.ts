@@ -88,6 +88,7 @@ export type { Event, EventType, OrderPhase } from "./journal/events.ts";
 export type { CandleHistory, HistoryCandle, HistorySource } from "./market/history.ts";
 export type { BookLevel, BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./market/market-data.ts";
 export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";
+export type { OrderUpdate } from "./orders/order-update.ts";
 export type { Position } from "./orders/positions.ts";
 export {
   bracket,
@@ -110,7 +111,6 @@ export type { RiskRules } from "./orders/risk/risk-limits.ts";
 export type { AccountPosition } from "./orders/state/account-positions.ts";
 export type { Freshness } from "./orders/state/resources.ts";
 export type { Snapshot } from "./orders/state/snapshot.ts";
-export type { OrderUpdate } from "./orders/tracked-order.ts";
 export type { Cross, OrderSpec, Wanted, WantedOrder } from "./orders/wanted-order.ts";
 export type { Random } from "./random.ts";
 export type { LayerState } from "./scheduler/quota/quota-state.ts";

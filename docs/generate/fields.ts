@@ -7,7 +7,7 @@ import { code, prose, table } from "./markdown.ts";
 const interfaces: readonly (readonly [title: string, path: string, names: readonly string[]])[] = [
   ["Market data", "src/market/market-data.ts", ["Quote", "Trade", "Candle", "BookView", "BookLevel"]],
   ["Orders", "src/orders/wanted-order.ts", ["WantedOrder", "OrderSpec"]],
-  ["", "src/orders/tracked-order.ts", ["OrderUpdate"]],
+  ["", "src/orders/order-update.ts", ["OrderUpdate"]],
   ["", "src/orders/manual-orders.ts", ["OrderFilter", "CancelResult"]],
   ["Positions", "src/orders/positions.ts", ["Position"]],
   ["State of the account", "src/orders/state/snapshot.ts", ["Snapshot"]],

@@ -28,7 +28,7 @@ import type { PositionDifference } from "../host/operator-view.ts";
 import type { PluginHost } from "../host/plugin-host.ts";
 import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
-import type { TrackedOrder } from "../orders/tracked-order.ts";
+import type { Order } from "../orders/order-state.ts";
 import type { Parts } from "./assembly.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import type { HealthWatch } from "./health-watch.ts";
@@ -346,7 +346,7 @@ const canceledText = (accounts: readonly UserAccount[]): string => {
 const openIn = (accounts: readonly UserAccount[]): number =>
   accounts.reduce((count, account) => count + openOrdersOf(account), 0);
 
-const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";
+const isOpenQuestion = ({ phase }: Order): boolean => phase === "sent" || phase === "unknown";
 
 /** Resolves when every order's fate is known, or after `ms`. Nothing is sent for it that would not be sent anyway. */
 const drained = async (accounts: readonly UserAccount[], clock: Clock, ms: number): Promise<void> => {

@@ -33,7 +33,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { amendmentCodeFor } from "../orders/amendment-code.ts";
 import { createOrders } from "../orders/manual-orders.ts";
-import type { OrderUpdate } from "../orders/tracked-order.ts";
+import type { OrderUpdate } from "../orders/order-update.ts";
 import { createRandom, type Random } from "../random.ts";
 import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";

@@ -11,8 +11,8 @@ import type { Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
+import type { Order } from "../orders/order-state.ts";
 import type { Snapshot } from "../orders/state/snapshot.ts";
-import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { StartWatch } from "./start-watch.ts";
 
 type Watch = Pick<StartWatch, "guard" | "limitedAt">;
@@ -93,7 +93,7 @@ export const instrumentRefresh = (
   { answers }: Profile,
   clock: Clock,
   refresh: () => void,
-): ((rejected: TrackedOrder) => void) => {
+): ((rejected: Order) => void) => {
   const codes = [answers.instrumentCode, answers.priceCode, answers.sizeCode];
   /** Time of the last read by product; for another product's rejection that list may be older than the change. */
   const askedAt = new Map<string, number>();

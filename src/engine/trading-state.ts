@@ -12,8 +12,8 @@ import type { EngineGroup, ExtensionContext } from "../host/engine-extension.ts"
 import type { EventLog } from "../journal/event-log.ts";
 import { type CancelResult, cancelAll } from "../orders/manual-orders.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
+import type { Order } from "../orders/order-state.ts";
 import { isStricter, type Restriction } from "../orders/risk/trading-mode.ts";
-import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { UserAccounts } from "./user-account.ts";
 
 /**
@@ -25,7 +25,7 @@ export const haltWith =
   (reason: string, { strategy, full = false }: HaltOptions = {}, isToClose = false): Observable<CancelResult> => {
     const results = new ReplaySubject<CancelResult>();
     if (strategy !== undefined) checkStrategy(strategies, strategy);
-    const goes = (orderManager: OrderManager, order: TrackedOrder): boolean =>
+    const goes = (orderManager: OrderManager, order: Order): boolean =>
       (strategy === undefined || order.strategy === strategy) &&
       (full || isToClose || !(orderManager.isExit(order.clOrdId) || orderManager.isReserved(order)));
     // All cancels are queued before any order manager acts: a batch holds what is queued when it is sent.

@@ -16,12 +16,12 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
 import { OrderManager } from "../orders/order-manager.ts";
+import { isClosed, type Order } from "../orders/order-state.ts";
 import type { PostOnlyPause } from "../orders/post-only.ts";
 import type { PlannedProtection } from "../orders/protection/earlier-order.ts";
 import { rulesOf } from "../orders/risk/pre-trade-checks.ts";
 import type { ShareRead } from "../orders/state/read-sharing.ts";
 import { createResources, defaultFreshness, type Freshness, type Resources } from "../orders/state/resources.ts";
-import { isOver, type TrackedOrder } from "../orders/tracked-order.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
@@ -184,7 +184,7 @@ const createUserAccount = (
 };
 
 const intentOf = (
-  { strategy, clOrdId, spec, sentAt }: TrackedOrder,
+  { strategy, clOrdId, spec, sentAt }: Order,
   now: number,
   planned: PlannedProtection | undefined,
 ): FoundIntent => ({
@@ -197,7 +197,7 @@ const intentOf = (
 
 /** Number of orders of this engine that are not over. */
 export const openOrdersOf = ({ orderManager }: Pick<UserAccount, "orderManager">): number =>
-  orderManager.orders().filter((order) => !isOver(order)).length;
+  orderManager.orders().filter((order) => !isClosed(order)).length;
 
 /** The user's state as streams that end with the engine. */
 export const streamsOf = (

@@ -6,8 +6,8 @@
 import type { Observable } from "rxjs";
 import type { OpenCounts } from "../client/service-port.ts";
 import type { CancelResult, OrderFilter } from "../orders/manual-orders.ts";
+import type { OrderUpdate } from "../orders/order-update.ts";
 import type { Position } from "../orders/positions.ts";
-import type { OrderUpdate } from "../orders/tracked-order.ts";
 
 /** With this the reason of a halt begins that all engines of a group have received. */
 export const groupHaltPrefix = "everywhere: ";

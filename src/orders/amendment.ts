@@ -14,10 +14,10 @@ import { isZero } from "../decimal.ts";
 import { isSluiceError } from "../errors.ts";
 import type { OrderFlowOptions } from "./order-flow-options.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
+import { advance, type ChangeRequest, isResting, type Order } from "./order-state.ts";
 import { suits } from "./plan.ts";
 import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
-import { type Amendment, isResting, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import { canRest, type Specified, type WantedOrder } from "./wanted-order.ts";
 
@@ -28,7 +28,7 @@ interface AmendmentOwner {
   /** What the slot wants as far as it counts now. */
   countedOf(slot: Slot): WantedOrder | undefined;
   /** The order counts for more or less than before. */
-  count(order: TrackedOrder): void;
+  count(order: Order): void;
   consider(slot: Slot): void;
 }
 
@@ -59,14 +59,15 @@ export class Amendments {
    * Whether the order may be changed into this wanted order: both of one product, side and type, neither an exit nor protected, and nothing
    * executed yet, as a size would count that as well.
    */
-  mayChange(order: TrackedOrder, wanted: WantedOrder | undefined): boolean {
-    if (!this.#options.contract.profile.capabilities.amend || wanted === undefined || order.isFixed) return false;
+  mayChange(order: Order, wanted: WantedOrder | undefined): boolean {
+    if (!this.#options.contract.profile.capabilities.amend || wanted === undefined) return false;
+    if (order.change.kind === "barred" || order.change.kind === "doubtful") return false;
     const { spec, record, wanted: was } = order;
     if (
       was === undefined ||
       record?.state !== "live" ||
       !isZero(record.accFillSz || "0") ||
-      order.cancelClass !== undefined
+      order.unwanted !== undefined
     )
       return false;
     if (spec.reduceOnly || wanted.reduceOnly === true || was.protect !== undefined || wanted.protect !== undefined)
@@ -82,20 +83,17 @@ export class Amendments {
   }
 
   /** Queues the change. */
-  request(slot: Slot, order: TrackedOrder): void {
-    const { spec } = order;
-    const wanted = slot.wanted as WantedOrder;
-    const waiting: Amendment = { spec, qty: order.qty, wanted, sent: false };
-    order.amendment = waiting;
+  request(slot: Slot, order: Order): void {
+    advance(order, { type: "changeAsked" });
     try {
       this.#options.gateway.submit(this.#callOf(slot, order));
     } catch (error) {
       if (!isSluiceError(error)) throw error;
-      this.#giveUp(slot, order);
+      this.#giveUp(slot, order, "refused");
     }
   }
 
-  #callOf(slot: Slot, order: TrackedOrder): Call<"amendOrder"> {
+  #callOf(slot: Slot, order: Order): Call<"amendOrder"> {
     return {
       endpoint: "amendOrder",
       class: "place",
@@ -107,7 +105,7 @@ export class Amendments {
   }
 
   /** What to send now that the change may leave; nothing where there is nothing to change any more. */
-  #decide(slot: Slot, order: TrackedOrder): AmendBody | undefined {
+  #decide(slot: Slot, order: Order): AmendBody | undefined {
     const wanted = this.#owner.countedOf(slot);
     if (slot.order !== order || !isResting(order) || !this.mayChange(order, wanted) || wanted === undefined)
       return undefined;
@@ -115,41 +113,42 @@ export class Amendments {
     const ruling = this.#owner.mayPlace(slot, wanted) ? this.#owner.rule(slot, wanted) : undefined;
     if (ruling?.approved !== true) {
       // Counted beside what it is now, it may find no room: it is placed when that is gone, if it may be then.
-      order.isFixed = true;
+      advance(order, { type: "changeEnded", end: "barred" });
       return undefined;
     }
     const { spec, baseQty: qty } = ruling;
-    order.amendment = { spec, qty, wanted, sent: true };
-    order.revision++;
+    advance(order, { type: "changeSent", to: { ...order.terms, spec, qty, wanted } });
     this.#owner.count(order);
     const { instId, px, sz } = spec;
     return { instId, ordId: order.ordId, clOrdId: order.clOrdId, px, sz };
   }
 
-  #read(slot: Slot, order: TrackedOrder, outcome: Outcome<ElementResult>): void {
-    const { amendment } = order;
-    if (amendment === undefined) return;
+  #read(slot: Slot, order: Order, outcome: Outcome<ElementResult>): void {
+    const { change } = order;
+    if (change.kind === "none" || change.kind === "doubtful") return;
     const isUnwritten = outcome.kind === "dropped" && outcome.reason === "unwritten";
-    if (!amendment.sent || outcome.kind === "limited" || (outcome.kind === "dropped" && !isUnwritten)) {
-      this.#settle(slot, order, false);
+    const isLate = outcome.kind === "limited" || (outcome.kind === "dropped" && !isUnwritten);
+    if (change.kind !== "sent" || isLate) {
+      advance(order, { type: "changeEnded", end: "notSent" });
+      this.#settle(slot, order);
       return;
     }
     // A journal that cannot be written to keeps changes from leaving as well.
     if (this.#isRefused(outcome)) {
-      this.#giveUp(slot, order);
+      this.#giveUp(slot, order, "refused");
       return;
     }
     // Taken or in doubt: only the record says what it is. That of a change that was taken is about to be pushed.
     const isTaken = outcome.kind === "done" && outcome.records[0]?.sCode === "0";
-    this.#unless(amendment, order, isTaken ? pushMs : 0, () => this.#unknownOrders.ask(order));
-    this.#unless(amendment, order, recordMs, () => this.#giveUp(slot, order, true));
+    this.#unless(change, order, isTaken ? pushMs : 0, () => this.#unknownOrders.ask(order));
+    this.#unless(change, order, recordMs, () => this.#giveUp(slot, order, "doubtful"));
   }
 
   /** Does so when the change is still open after so long. */
-  #unless(amendment: Amendment, order: TrackedOrder, ms: number, run: () => void): void {
+  #unless(change: ChangeRequest, order: Order, ms: number, run: () => void): void {
     const { clock } = this.#options;
     clock.setTimer(clock.now() + ms, () => {
-      if (order.amendment === amendment) run();
+      if (order.change === change) run();
     });
   }
 
@@ -160,17 +159,12 @@ export class Amendments {
   }
 
   /** It is not asked for again; where it may have been made after all, the cancel that follows ends the order whatever it is. */
-  #giveUp(slot: Slot, order: TrackedOrder, isDoubtful = false): void {
-    order.isFixed = true;
-    if (order.amendment?.sent === true && isDoubtful) order.doubted = order.amendment;
-    if (isResting(order)) this.#lifecycle.transition(order, order.phase, "not changed, to be replaced");
-    this.#settle(slot, order, isDoubtful);
+  #giveUp(slot: Slot, order: Order, end: "refused" | "doubtful"): void {
+    this.#lifecycle.move(order, { type: "changeEnded", end });
+    this.#settle(slot, order);
   }
 
-  #settle(slot: Slot, order: TrackedOrder, isDoubtful: boolean): void {
-    order.amendment = undefined;
-    // What may have been made larger goes on counting as such until its record says otherwise.
-    if (!isDoubtful) order.revision++;
+  #settle(slot: Slot, order: Order): void {
     if (isResting(order)) this.#owner.count(order);
     // An order that is over has given its slot back, and another slot may go by that name by now.
     if (slot.order === order) this.#owner.consider(slot);

@@ -14,7 +14,7 @@ import { elementVerdict } from "../contract/rejections.ts";
 import type { CancelBody, ElementResult } from "../contract/schemas.ts";
 import { isSluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
-import { restsIn, type TrackedOrder } from "./tracked-order.ts";
+import { isResting, type Order } from "./order-state.ts";
 
 export type CancelEnd =
   /** The service accepted it; the order's record will show when it is gone. */
@@ -29,22 +29,22 @@ export type CancelEnd =
 /** Who wants orders canceled. */
 interface CancelOwner {
   /** Called before an order is chosen: the latest wanted order may want it after all. */
-  readonly weigh: (order: TrackedOrder) => void;
-  readonly sent: (order: TrackedOrder, now: number) => void;
-  readonly end: (order: TrackedOrder, end: CancelEnd) => void;
+  readonly weigh: (order: Order) => void;
+  readonly sent: (order: Order, now: number) => void;
+  readonly end: (order: Order, end: CancelEnd) => void;
 }
 
 /** Orders to cancel with the same urgency. */
 interface Lane {
   readonly class: ActionClass;
-  readonly orders: Set<TrackedOrder>;
+  readonly orders: Set<Order>;
   /** A call waits in the scheduler. */
   queued: boolean;
   /** The turn in which requests are gathered has not ended. */
   gathering: boolean;
 }
 
-const noOrders: readonly TrackedOrder[] = [];
+const noOrders: readonly Order[] = [];
 
 /** One call, put together as it leaves. */
 class CancelCall implements Call<"cancelBatch"> {
@@ -53,7 +53,7 @@ class CancelCall implements Call<"cancelBatch"> {
   declare readonly class: ActionClass;
   declare readonly owner: string;
   declare readonly lane: Lane;
-  declare batch: readonly TrackedOrder[];
+  declare batch: readonly Order[];
   declare private readonly batcher: CancelBatcher;
 
   constructor(batcher: CancelBatcher, lane: Lane) {
@@ -84,7 +84,7 @@ export class CancelBatcher {
   readonly #profile: Profile;
   readonly #owner: CancelOwner;
   readonly #lanes = new Map<ActionClass, Lane>();
-  readonly #alone = new WeakSet<TrackedOrder>();
+  readonly #alone = new WeakSet<Order>();
 
   constructor(clock: Clock, gateway: Gateway, profile: Profile, owner: CancelOwner) {
     this.#clock = clock;
@@ -93,10 +93,10 @@ export class CancelBatcher {
     this.#owner = owner;
   }
 
-  /** Sees to it that a cancel call for `order` leaves with the urgency of its `cancelClass`. */
-  request(order: TrackedOrder): void {
-    if (order.cancelClass === undefined || order.canceling) return;
-    const lane = this.#laneOf(order.cancelClass);
+  /** Sees to it that a cancel call for `order` leaves with the urgency of its `unwanted.urgency`. */
+  request(order: Order): void {
+    if (order.unwanted === undefined || order.cancel.kind === "sent") return;
+    const lane = this.#laneOf(order.unwanted.urgency);
     lane.orders.add(order);
     if (lane.queued || lane.gathering) return;
     // With quota to spare the first call would leave at once and with one order: the whole turn is gathered first.
@@ -120,12 +120,8 @@ export class CancelBatcher {
     const batch = this.#choose(lane.orders, Math.min(elementsMax, this.#profile.cancelBatch.elementsMax), lane.orders);
     call.batch = batch;
     if (batch.length === 0) return undefined;
-    for (let index = 0; index < batch.length; index++) {
-      const order = batch[index] as TrackedOrder;
-      lane.orders.delete(order);
-      order.canceling = true;
-    }
-    for (let index = 0; index < batch.length; index++) this.#owner.sent(batch[index] as TrackedOrder, now);
+    for (const order of batch) lane.orders.delete(order);
+    for (let index = 0; index < batch.length; index++) this.#owner.sent(batch[index] as Order, now);
     this.#queue(lane);
     return batch.map(({ spec, ordId, clOrdId }) =>
       ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId },
@@ -144,13 +140,12 @@ export class CancelBatcher {
     }
     const isWhole = isTurnedDown(outcome);
     for (let index = 0; index < batch.length; index++) {
-      const order = batch[index] as TrackedOrder;
-      order.canceling = false;
+      const order = batch[index] as Order;
       if (isWhole) this.#alone.add(order);
       else this.#alone.delete(order);
     }
     for (let index = 0; index < batch.length; index++)
-      this.#owner.end(batch[index] as TrackedOrder, endOf(outcome, batch, index, this.#profile));
+      this.#owner.end(batch[index] as Order, endOf(outcome, batch, index, this.#profile));
   }
 
   #laneOf(kind: ActionClass): Lane {
@@ -175,16 +170,12 @@ export class CancelBatcher {
   }
 
   /** The next batch, of one kind of id throughout, since some services refuse a mixture; what is not needed leaves `orders`. */
-  #choose(
-    orders: ReadonlySet<TrackedOrder>,
-    most: number,
-    left: Set<TrackedOrder> | undefined,
-  ): readonly TrackedOrder[] {
-    let batch: TrackedOrder[] | undefined;
+  #choose(orders: ReadonlySet<Order>, most: number, left: Set<Order> | undefined): readonly Order[] {
+    let batch: Order[] | undefined;
     for (const order of orders) {
-      const mayCancel = !order.canceling && restsIn[order.phase];
-      if (mayCancel && order.unweighed) this.#owner.weigh(order);
-      if (!mayCancel || order.cancelClass === undefined) {
+      const mayCancel = order.cancel.kind !== "sent" && isResting(order);
+      if (mayCancel) this.#owner.weigh(order);
+      if (!mayCancel || order.unwanted === undefined) {
         left?.delete(order);
         continue;
       }
@@ -204,13 +195,13 @@ const reasonOf = (outcome: Outcome<ElementResult>): string =>
 
 const endOf = (
   outcome: Outcome<ElementResult>,
-  batch: readonly TrackedOrder[],
+  batch: readonly Order[],
   index: number,
   profile: Profile,
 ): CancelEnd => {
   if (outcome.kind !== "done")
     return { kind: outcome.kind === "unknown" ? "unsure" : "undone", reason: reasonOf(outcome) };
-  const order = batch[index] as TrackedOrder;
+  const order = batch[index] as Order;
   // With one unreadable or missing element positions prove nothing; an id that matches still does.
   const whole = outcome.records.length === batch.length && outcome.problems.length === 0;
   const here = outcome.records[index];
@@ -225,5 +216,5 @@ const endOf = (
 
 const isSame = (id: string, ours: string): boolean => id !== "" && id === ours;
 
-const namesAnother = ({ ordId, clOrdId }: ElementResult, order: TrackedOrder): boolean =>
+const namesAnother = ({ ordId, clOrdId }: ElementResult, order: Order): boolean =>
   (ordId !== "" && order.ordId !== "" && ordId !== order.ordId) || (clOrdId !== "" && clOrdId !== order.clOrdId);

@@ -12,10 +12,9 @@ import { isCancelable } from "../contract/profile.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { CancelBatcher, type CancelEnd } from "./cancel-batcher.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
-import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
+import { advance, isClosed, isMoreUrgent, isResting, type Order } from "./order-state.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 
-const urgencies: readonly (ActionClass | undefined)[] = [undefined, "place", "cancel", "emergency"];
 const repeatMs = 1_000;
 const repeatMsMax = 60_000;
 /** An accepted cancel that shows no effect for so long is asked about, and asked for again so long after that. */
@@ -28,17 +27,17 @@ export class Cancellation {
   readonly #contract: Contract;
   readonly #lifecycle: OrderLifecycle;
   readonly #unknownOrders: UnknownOrders;
-  readonly #weigh: (order: TrackedOrder) => void;
+  readonly #weigh: (order: Order) => void;
   readonly #batcher: CancelBatcher;
   /** Their cancel was accepted, and its effect has not shown. */
-  readonly #accepted: DelayQueue<TrackedOrder>;
+  readonly #accepted: DelayQueue<Order>;
 
   /** `weigh` compares an order with the latest wanted order of its slot: one that suits it after all may stay. */
   constructor(
     { clock, contract, gateway }: { readonly clock: Clock; readonly contract: Contract; readonly gateway: Gateway },
     lifecycle: OrderLifecycle,
     unknownOrders: UnknownOrders,
-    weigh: (order: TrackedOrder) => void,
+    weigh: (order: Order) => void,
   ) {
     this.#clock = clock;
     this.#contract = contract;
@@ -47,105 +46,93 @@ export class Cancellation {
     this.#weigh = weigh;
     this.#accepted = new DelayQueue(clock, {
       delayMs: effectMs,
-      isSettled: isOver,
+      isSettled: isClosed,
       due: (order) => this.#doubt(order),
     });
     this.#batcher = new CancelBatcher(clock, gateway, contract.profile, {
       weigh,
-      sent: (order, now) => {
-        order.cancelSent = true;
-        lifecycle.transition(order, "canceling", order.reason, now);
-      },
+      sent: (order, now) => lifecycle.move(order, { type: "cancelSent" }, now),
       end: (order, end) => {
-        if (!overIn[order.phase]) this.#read(order, end);
+        if (!isClosed(order)) this.#read(order, end);
       },
     });
   }
 
-  request(order: TrackedOrder, urgency: ActionClass, reason: string): void {
-    if (overIn[order.phase]) return;
-    if (order.unweighed) this.#weigh(order);
+  request(order: Order, urgency: ActionClass, reason: string): void {
+    if (isClosed(order)) return;
+    this.#weigh(order);
     if (!this.cancelable(order)) {
       // The service describes no way: asking would cost quota and change nothing. The order stays until it trades.
-      if (order.reason !== uncancellable) this.#lifecycle.transition(order, order.phase, uncancellable);
+      if (order.reason !== uncancellable) this.#lifecycle.move(order, { type: "noted", reason: uncancellable });
       return;
     }
     // An order whose last cancels failed is on its own timetable, unless it became more urgent.
-    const more = urgencies.indexOf(urgency) > urgencies.indexOf(order.cancelClass);
-    const waits = order.cancelClass !== undefined && order.denials > 0;
-    if (more) order.cancelClass = urgency;
-    order.reason = reason;
+    const more = isMoreUrgent(urgency, order.unwanted?.urgency);
+    const waits = order.unwanted !== undefined && order.cancel.failures > 0;
+    advance(order, { type: "cancelAsked", urgency, reason });
     if (more) this.#send(order);
     else if (!waits) this.resume(order);
   }
 
   /** The order is wanted again: a cancel that still waits is not sent. */
-  recall(order: TrackedOrder): void {
-    order.cancelClass = undefined;
+  recall(order: Order): void {
+    advance(order, { type: "cancelRecalled" });
   }
 
   /**
    * The order can be canceled now, if it is not wanted. While a cancel that was not denied may still show its effect, asking again
    * is left to its timetable.
    */
-  resume(order: TrackedOrder): void {
-    if (!order.cancelSent) this.#send(order);
+  resume(order: Order): void {
+    if (order.cancel.kind === "none") this.#send(order);
   }
 
   /** False where the service describes no way to cancel. */
-  cancelable({ spec }: TrackedOrder): boolean {
+  cancelable({ spec }: Order): boolean {
     return isCancelable(spec.instId, this.#contract.profile);
   }
 
-  #send(order: TrackedOrder): void {
-    if (order.cancelClass !== undefined && restsIn[order.phase]) this.#batcher.request(order);
+  #send(order: Order): void {
+    if (order.unwanted !== undefined && isResting(order)) this.#batcher.request(order);
   }
 
-  #resumeIn(ms: number, order: TrackedOrder): void {
+  #resumeIn(ms: number, order: Order): void {
     this.#clock.setTimer(this.#clock.now() + ms, () => {
-      if (!isOver(order)) this.#send(order);
+      if (!isClosed(order)) this.#send(order);
     });
   }
 
   /** The cancel may have taken effect where no list has told of it yet: one question costs less than one more cancel. */
-  #doubt(order: TrackedOrder): void {
-    if (order.cancelSent) this.#unknownOrders.ask(order);
+  #doubt(order: Order): void {
+    if (order.cancel.kind !== "none") this.#unknownOrders.ask(order);
     this.#resumeIn(answerMs, order);
   }
 
-  #again(order: TrackedOrder): void {
-    this.#resumeIn(Math.min(repeatMs * 2 ** order.denials, repeatMsMax), order);
-    order.denials++;
+  /** Longer after each failure. */
+  #again(order: Order): void {
+    this.#resumeIn(Math.min(repeatMs * 2 ** (order.cancel.failures - 1), repeatMsMax), order);
   }
 
-  /** Back to what the record says: the cancel did not take. */
-  #rest(order: TrackedOrder, reason: string): void {
-    order.cancelSent = false;
-    const phase = order.record?.state ?? "acked";
-    if (order.phase !== phase) this.#lifecycle.transition(order, phase, reason);
-  }
-
-  #read(order: TrackedOrder, end: CancelEnd): void {
+  #read(order: Order, end: CancelEnd): void {
     switch (end.kind) {
       case "accepted":
-        order.denials = 0;
-        order.mayBeCut = true;
+        advance(order, { type: "cancelEnded", end: "accepted", reason: "" });
         this.#unknownOrders.expect(order);
         this.#accepted.add(order);
         return;
       case "denied":
         // Filled or canceled meanwhile, or something else: the record says which.
-        this.#rest(order, end.reason);
+        this.#lifecycle.move(order, { type: "cancelEnded", end: "failed", reason: end.reason });
         this.#unknownOrders.ask(order);
         this.#again(order);
         return;
       case "undone":
-        this.#rest(order, end.reason);
+        this.#lifecycle.move(order, { type: "cancelEnded", end: "failed", reason: end.reason });
         this.#again(order);
         return;
       case "unsure":
         // It may have been executed, and it does no harm twice.
-        order.mayBeCut = true;
+        advance(order, { type: "cancelEnded", end: "unsure", reason: end.reason });
         this.#unknownOrders.expect(order);
         this.#again(order);
     }

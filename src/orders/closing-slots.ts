@@ -14,6 +14,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ClosedPart } from "../journal/holdings.ts";
 import type { ExitTrims } from "./exit-limits.ts";
 import { leastQty } from "./exit-size.ts";
+import { isClosed } from "./order-state.ts";
 import type { Positions } from "./positions.ts";
 import type { Protections } from "./protection/protections.ts";
 import type { Refusals } from "./refusals.ts";
@@ -21,7 +22,6 @@ import type { Exposure } from "./risk/exposure.ts";
 import { executedIn, type Rules } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { isOver } from "./tracked-order.ts";
 
 interface ClosingOwner {
   readonly slots: Slots;
@@ -181,7 +181,7 @@ export class ClosingSlots {
     if (isZero(qty)) return;
     const slot = slots.reserve(strategy, nameOf(instId), "closing");
     const isUnderWay =
-      slot.queued !== undefined || (slot.order !== undefined && !isOver(slot.order)) || slot.rest !== undefined;
+      slot.queued !== undefined || (slot.order !== undefined && !isClosed(slot.order)) || slot.rest !== undefined;
     // One that was refused is ruled on again by itself.
     if (isUnderWay || (slot.wanted !== undefined && slot.refused)) return;
     slot.wanted = {
@@ -209,7 +209,7 @@ export class ClosingSlots {
   problemOf(strategy: string, instId: string): string {
     const slot = this.#owner.slots.find(strategy, nameOf(instId));
     if (slot === undefined) return "";
-    if (slot.order?.phase === "unknown") return "whether the last closing order was executed is not known yet";
+    if (slot.order?.state.kind === "unknown") return "whether the last closing order was executed is not known yet";
     return slot.rest?.reason ?? (slot.refused ? this.#owner.refusals.reasonOf(slot) : "");
   }
 }

@@ -10,9 +10,10 @@
  * compared before its cancel leaves and before it changes; nothing is converted, compared or published for one that was replaced.
  * Not here: the next step of a slot (plan.ts, order-manager.ts).
  */
+
+import { advance, isClosed, isResting } from "./order-state.ts";
 import { suits } from "./plan.ts";
 import type { Slot } from "./slot.ts";
-import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { type Specified, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 /** Whether `wanted order` may take the place of the slot's own without anything being done now. */
@@ -21,9 +22,9 @@ export const mayWait = ({ wanted: before, order, queued }: Slot, wanted: WantedO
   if (sameWanted(before, wanted)) return true;
   if (order === undefined) return queued !== undefined && isAlike(before, wanted);
   if (queued !== undefined) return false;
-  if (!restsIn[order.phase]) return !overIn[order.phase];
+  if (!isResting(order)) return !isClosed(order);
   // What an exit waits for goes before other replacements.
-  return order.cancelClass !== undefined && (order.cancelClass !== "place" || wanted.reduceOnly !== true);
+  return order.unwanted !== undefined && (order.unwanted.urgency !== "place" || wanted.reduceOnly !== true);
 };
 
 /** Both would wait in the same queue. */
@@ -35,17 +36,18 @@ export const takeNote = (slot: Slot, wanted: WantedOrder): void => {
   const { wanted: before, order } = slot;
   slot.wanted = Object.freeze(wanted);
   if (slot.settled !== undefined && before !== undefined && !sameWanted(before, wanted)) slot.settled = undefined;
-  if (order !== undefined && order.cancelClass !== undefined && restsIn[order.phase]) order.unweighed = true;
+  if (order !== undefined && order.unwanted !== undefined && isResting(order)) slot.isUncompared = true;
 };
 
 /** Compares an order with the latest wanted order of its slot, if it was not yet: one that suits it after all may stay. */
 export const weigh = (
-  order: TrackedOrder,
+  slot: Slot,
   wanted: WantedOrder | undefined,
   specify: (wanted: WantedOrder) => Specified,
 ): void => {
-  order.unweighed = false;
-  if (wanted === undefined || !suits(wanted, order, specify)) return;
-  order.serves = wanted;
-  order.cancelClass = undefined;
+  const { order } = slot;
+  slot.isUncompared = false;
+  if (order === undefined || wanted === undefined || !suits(wanted, order, specify)) return;
+  advance(order, { type: "suited", wanted });
+  advance(order, { type: "cancelRecalled" });
 };

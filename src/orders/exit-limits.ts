@@ -11,14 +11,13 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
 import { add, compare, isPositive, isZero, sub } from "../decimal.ts";
 import { against, type ExitLimit } from "./exit-size.ts";
-import { isReplaced } from "./plan.ts";
+import { isClosed, isResting, type Order } from "./order-state.ts";
 import type { Positions } from "./positions.ts";
 import type { Exposure } from "./risk/exposure.ts";
 import { type EntrySource, exposureEntryOf } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { SpotCover } from "./spot-cover.ts";
-import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 
 interface LimitSources {
   readonly positions: Pick<Positions, "has">;
@@ -31,7 +30,7 @@ export class ExitLimits {
   readonly #slots: Pick<Slots, "orders" | "of">;
   readonly #exposure: Pick<Exposure, "holding" | "strategies">;
   readonly #source: EntrySource;
-  readonly #ownerOf: (order: TrackedOrder) => string;
+  readonly #ownerOf: (order: Order) => string;
   readonly #positions: Pick<Positions, "has">;
   readonly #cover: Pick<SpotCover, "of">;
   readonly #flagOnly: (instId: string) => string | undefined;
@@ -41,7 +40,7 @@ export class ExitLimits {
     slots: Pick<Slots, "orders" | "of">,
     exposure: Pick<Exposure, "holding" | "strategies">,
     source: EntrySource,
-    ownerOf: (order: TrackedOrder) => string,
+    ownerOf: (order: Order) => string,
     { positions, cover, flagOnly }: LimitSources,
   ) {
     this.#slots = slots;
@@ -74,9 +73,9 @@ export class ExitLimits {
       }
       const left = this.#leftOf(order);
       const isExit = order.spec.reduceOnly || order.wanted === undefined;
-      if (!isResting(order) || (isExit && !order.nets)) covered = sub(covered, left);
+      if (!isResting(order) || (isExit && !order.terms.withoutFlag)) covered = sub(covered, left);
       if (isOwn && this.#mayReduce(order)) promised = add(promised, left);
-      if (isOwn && isExit && (order.nets || order.wanted === undefined)) isAlone = false;
+      if (isOwn && isExit && (order.terms.withoutFlag || order.wanted === undefined)) isAlone = false;
     }
     const isKnown = this.#positions.has(strategy, instId);
     const flagOnly = this.#flagOnly(instId);
@@ -120,10 +119,10 @@ export class ExitLimits {
   }
 
   /** Whether the exit may execute more than its strategy holds, with the exits sent before it. */
-  isExcess(order: TrackedOrder): boolean {
-    const { wantedQty, strategy, spec } = order;
+  isExcess(order: Order): boolean {
+    const { strategy, terms, spec } = order;
     // What the service was left to decide is its own matter.
-    if (wantedQty === "") return false;
+    if (terms.wantedQty === "") return false;
     const { instId, side } = spec;
     const { isAlone, held } = this.of(strategy, instId, side);
     if (isAlone) return false;
@@ -153,28 +152,29 @@ export class ExitLimits {
     });
   }
 
-  #leaves(order: TrackedOrder): boolean {
-    if (isOver(order) || order.phase === "unknown" || order.denials > 0) return false;
+  #leaves(order: Order): boolean {
+    if (isClosed(order) || order.state.kind === "unknown" || order.cancel.failures > 0) return false;
     const slot = this.#slots.of(order);
     if (slot?.wanted === undefined || slot.order !== order) return true;
     // The order that replaces it leaves before whatever waits for its cancel.
-    return order.cancelClass === "emergency" || (order.cancelClass === "cancel" && !isReplaced(order));
+    const { unwanted } = order;
+    return unwanted?.urgency === "emergency" || (unwanted?.urgency === "cancel" && !unwanted.isReplaced);
   }
 
   #others(strategy: string): readonly string[] {
     return this.#exposure.strategies().filter((name) => name !== strategy && name !== "");
   }
 
-  #leftOf(order: TrackedOrder): string {
+  #leftOf(order: Order): string {
     const { base, filled } = exposureEntryOf(order, this.#source);
     const left = sub(base, filled);
     return isPositive(left) ? left : "0";
   }
 
   /** Whether it takes from what exits may reduce: unless its slot still wants it, and not as an exit. */
-  #mayReduce(order: TrackedOrder): boolean {
-    const { spec, cancelClass } = order;
-    if (spec.reduceOnly || cancelClass === "cancel" || cancelClass === "emergency") return true;
+  #mayReduce(order: Order): boolean {
+    const { spec, unwanted } = order;
+    if (spec.reduceOnly || (unwanted !== undefined && unwanted.urgency !== "place")) return true;
     const slot = this.#slots.of(order);
     return slot?.order !== order || slot.wanted === undefined || slot.wanted.reduceOnly === true;
   }
@@ -192,7 +192,7 @@ export class ExitTrims {
   readonly #limits: Pick<ExitLimits, "isExcess">;
   readonly #consider: (slot: Slot) => void;
   /** Open exits that were sized by what their strategy held. */
-  readonly #open = new Set<TrackedOrder>();
+  readonly #open = new Set<Order>();
   readonly trimmable: { readonly size: number } = this.#open;
 
   constructor(
@@ -208,9 +208,9 @@ export class ExitTrims {
   }
 
   /** An order changed. */
-  take(order: TrackedOrder): void {
-    if (order.wantedQty !== "") {
-      if (isOver(order)) this.#open.delete(order);
+  take(order: Order): void {
+    if (order.terms.wantedQty !== "") {
+      if (isClosed(order)) this.#open.delete(order);
       else this.#open.add(order);
     }
     if (this.#open.size > 0 && (order.record?.accFillSz ?? "") !== "") this.look(order.spec.instId);
@@ -219,7 +219,7 @@ export class ExitTrims {
   /** What is held of a product has changed. */
   look(instId: string): void {
     for (const order of this.#open) {
-      if (order.spec.instId !== instId || order.cancelClass !== undefined || !this.#limits.isExcess(order)) continue;
+      if (order.spec.instId !== instId || order.unwanted !== undefined || !this.#limits.isExcess(order)) continue;
       const slot = this.#slots.of(order);
       if (slot === undefined) continue;
       this.#clock.setTimer(this.#clock.now(), () => {

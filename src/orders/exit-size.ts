@@ -92,7 +92,7 @@ export interface SizedExit {
   /** Base quantity that was wanted; empty where the service decides how much is reduced. */
   readonly wantedQty: string;
   /** It goes without the flag: at the account it is a trade like any other. */
-  readonly nets: boolean;
+  readonly withoutFlag: boolean;
 }
 
 /** `respecify` makes an order of this base quantity; `isBounded`: one that never executes more. */
@@ -109,12 +109,12 @@ export const sizeExit = (
   const free = toStep(bounded, steps.lotSize, "down");
   // Nothing is known to be held, less than can be ordered, or not how much is wanted: the service knows better.
   if (!isPositive(held) || (isAlone && (baseQty === "" || compare(free, leastQty(steps)) < 0)))
-    return { ok: true, spec, baseQty, wantedQty: "", nets: false };
+    return { ok: true, spec, baseQty, wantedQty: "", withoutFlag: false };
   if (baseQty === "") return { ok: false, ...unquoted(spec.instId, `tell how much of ${held} it would reduce`) };
   const qty = compare(baseQty, free) <= 0 ? baseQty : free;
-  const nets = !isAlone && (!hasFlag || compare(covered, qty) < 0);
-  const isBounded = nets && spec.ordType === "market";
-  if (equal(qty, baseQty) && !isBounded) return { ok: true, spec, baseQty, wantedQty: baseQty, nets };
+  const withoutFlag = !isAlone && (!hasFlag || compare(covered, qty) < 0);
+  const isBounded = withoutFlag && spec.ordType === "market";
+  if (equal(qty, baseQty) && !isBounded) return { ok: true, spec, baseQty, wantedQty: baseQty, withoutFlag };
   const fitted = respecify(qty, isBounded);
-  return fitted.ok ? { ...fitted, wantedQty: baseQty, nets } : fitted;
+  return fitted.ok ? { ...fitted, wantedQty: baseQty, withoutFlag } : fitted;
 };

@@ -24,12 +24,12 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ExitLimits } from "./exit-limits.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
 import { ForgottenExits } from "./forgotten-exits.ts";
-import { canceledElsewhere, endingOf, type Remainder, remainderOf } from "./remainder.ts";
+import { endingOf, isCutByUs, isResting, type Order } from "./order-state.ts";
+import { canceledElsewhere, type Remainder, remainderOf, wordsOf } from "./remainder.ts";
 import { type Execution, filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { ContractValues } from "./state/account-positions.ts";
-import { restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
 import { canRest, sameWanted, type WantedOrder } from "./wanted-order.ts";
 import { canceledByWatchdog, WatchdogCancels } from "./watchdog-cancels.ts";
@@ -115,23 +115,27 @@ export class Exits {
     this.#rules = { profile: contract.profile, instruments };
   }
 
-  /** An order is over, or changed while exits wait. Decides whether its slot places another one: call it before the slot is considered. */
-  take(order: TrackedOrder, executed: Execution, isOver: boolean): void {
+  /** An order is over, or changed while exits wait. Returns true where its slot places another one: call it before the slot is considered. */
+  take(order: Order, executed: Execution, isOver: boolean): boolean {
     if (this.#retries.size > 0) this.grew(order.strategy, order.spec.instId);
-    if (!isOver && this.unprotected.count === 0) return;
+    if (!isOver && this.unprotected.count === 0) return false;
     const slot = this.#slots.of(order);
-    if (slot?.order !== order) return;
-    if (restsIn[order.phase] && order.cancelClass === undefined) this.unprotected.end(slot);
-    if (!isOver || !isEnded(order)) return;
+    if (slot?.order !== order) return false;
+    if (isResting(order) && order.unwanted === undefined) this.unprotected.end(slot);
+    return isOver && isEnded(order) && this.#ended(slot, order, executed);
+  }
+
+  /** The slot's order was ended by the service. Returns true where another one follows. */
+  #ended(slot: Slot, order: Order, executed: Execution): boolean {
     const isWhole = order.qty === executed.filled && !order.spec.reduceOnly;
     const left: Remainder = isWhole ? { kind: "none" } : this.#remainder(order, executed);
-    if (left.kind === "exit" && this.#hasVanished(slot, order, left)) return;
+    if (left.kind === "exit" && this.#hasVanished(slot, order, left)) return slot.rest !== undefined;
     if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && isFollowed(slot))) {
       this.#follow(slot, order, left, executed);
-      return;
+      return true;
     }
     if (slot.rest !== undefined) this.#drop(slot);
-    if (left.kind !== "differs") return;
+    if (left.kind !== "differs") return false;
     const { strategy, slot: name, spec, clOrdId, qty } = order;
     const told = {
       strategy,
@@ -143,13 +147,15 @@ export class Exits {
       reason: left.reason,
     };
     this.#journal.append({ type: "order.inexact", ...told });
+    return false;
   }
 
   /** Handles an exit that was canceled from outside or forgotten by the service. Returns false for one that is placed again anyway. */
-  #hasVanished(slot: Slot, order: TrackedOrder, left: Extract<Remainder, { kind: "exit" }>): boolean {
+  #hasVanished(slot: Slot, order: Order, left: Extract<Remainder, { kind: "exit" }>): boolean {
     const isResting = canRest(order.spec.ordType);
-    const isCanceled = order.phase === "canceled" && isResting;
-    if (!isCanceled && !isForgotten(order)) return false;
+    const ending = endingOf(order);
+    const isCanceled = ending === "canceled" && isResting;
+    if (!isCanceled && ending !== "lost") return false;
     const cause = isResting && isFollowed(slot) ? this.watchdog.causeOf(order) : "others";
     if (isCanceled && cause !== "others") {
       this.#placeAfterWatchdog(slot, order, left.qty, cause);
@@ -157,7 +163,7 @@ export class Exits {
     }
     if (isCanceled && this.#mayLackCover(order)) return false;
     this.#drop(slot);
-    const reason = isForgotten(order) ? forgottenWords : canceledElsewhere;
+    const reason = ending === "lost" ? forgottenWords : canceledElsewhere;
     this.unprotected.begin(slot, order.wanted as WantedOrder, left.uncovered, reason);
     // Another client canceled one that rested, unless the watchdog did.
     if (!isCanceled && (!isResting || cause === "watchdog")) this.#lookForPosition(slot, order, left.qty);
@@ -200,10 +206,10 @@ export class Exits {
   }
 
   /** An order is over and its slot was considered: what waited for it may go on. */
-  release(order: TrackedOrder): void {
+  release(order: Order): void {
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
-    if (this.unprotected.count > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined)
+    if (this.unprotected.count > 0 && own?.rest === undefined && endingOf(order) === "filled" && own !== undefined)
       this.unprotected.end(own);
     if (this.#waits.size > 0 && (reduceOnly || order.wanted === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
@@ -267,7 +273,7 @@ export class Exits {
     return Math.min(retryMs * 2 ** (vain - 2), msMax);
   }
 
-  #remainder(order: TrackedOrder, executed: Execution): Remainder {
+  #remainder(order: Order, executed: Execution): Remainder {
     const { instId, side, reduceOnly } = order.spec;
     // Of an order by amount that is no exit nothing is left to follow: its figures are not worked out.
     if (!reduceOnly && order.wanted?.qty === undefined) return { kind: "none" };
@@ -279,19 +285,15 @@ export class Exits {
     return remainderOf({ order, filledQty: executed.filled, instrument, inQuote, reducible, mayGrow });
   }
 
-  #follow(
-    slot: Slot,
-    order: TrackedOrder,
-    { kind, qty }: Extract<Remainder, { qty: string }>,
-    { filled }: Execution,
-  ): void {
+  #follow(slot: Slot, order: Order, { kind, qty }: Extract<Remainder, { qty: string }>, { filled }: Execution): void {
     const now = this.#clock.now();
-    const reason = endingOf(order);
+    const reason = wordsOf(order);
+    const ending = endingOf(order);
     const before = slot.rest !== undefined && sameWanted(slot.rest.wanted, order.serves) ? slot.rest.vain : 0;
     const vain = kind === "early" || isPositive(filled) ? 0 : before + 1;
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + this.#pauseMs(slot, vain);
-    const endsWithEntry = kind === "early" && order.phase !== "rejected";
-    const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);
+    const endsWithEntry = kind === "early" && ending !== "rejected";
+    const isDoubtful = ending === "canceled" && canRest(order.spec.ordType);
     slot.rest = {
       wanted: order.serves,
       kind: kind === "rest" ? "rest" : "exit",
@@ -302,14 +304,13 @@ export class Exits {
       isDoubtful,
       reason,
     };
-    order.goesOn = true;
     if (kind === "rest") return;
     this.#retries.add(slot);
     if (kind === "exit") this.#wakeAt(slot, at);
   }
 
   /** Places an exit that the service forgot again, once the account's position shows that it executed nothing. */
-  #lookForPosition(slot: Slot, order: TrackedOrder, qty: string): void {
+  #lookForPosition(slot: Slot, order: Order, qty: string): void {
     // An account has no position of a spot product.
     if (instTypeOf(order.spec.instId) === "SPOT" || !isFollowed(slot)) return;
     if (this.#forgotten === undefined) return;
@@ -324,7 +325,6 @@ export class Exits {
       reason: forgottenWords,
     };
     slot.rest = rest;
-    order.goesOn = true;
     this.#retries.add(slot);
     const onHeld = (): void => {
       slot.rest = { ...rest, at: this.#clock.now(), awaits: undefined };
@@ -334,12 +334,11 @@ export class Exits {
   }
 
   /** Places a resting exit that was canceled from outside again, once the watchdog has finished, unless others canceled it. */
-  #placeAfterWatchdog(slot: Slot, order: TrackedOrder, qty: string, cause: "watchdog" | "not known"): void {
+  #placeAfterWatchdog(slot: Slot, order: Order, qty: string, cause: "watchdog" | "not known"): void {
     const isAwaited = this.watchdog.state !== "finished";
     const at = this.#clock.now() + (isAwaited ? watchdogMsMax : firstRetryMs);
     const awaits = isAwaited ? "watchdog" : undefined;
     slot.rest = { wanted: order.serves, kind: "exit", qty, at, vain: 0, awaits, reason: canceledByWatchdog };
-    order.goesOn = true;
     this.#retries.add(slot);
     this.#wakeAt(slot, at);
     if (cause === "watchdog") this.refused(slot, order.wanted as WantedOrder, canceledByWatchdog);
@@ -424,8 +423,8 @@ export class Exits {
   }
 
   /** Whether the service may have canceled it because other strategies closed what the account had to reduce. */
-  #mayLackCover({ nets, wanted, strategy, spec: { instId } }: TrackedOrder): boolean {
-    return !nets && wanted !== undefined && this.#limits.isShared(strategy, instId);
+  #mayLackCover({ terms, strategy }: Order): boolean {
+    return !terms.withoutFlag && terms.wanted !== undefined && this.#limits.isShared(strategy, terms.spec.instId);
   }
 
   /** An exit that is due: of what the strategy holds now. False where nothing is left to reduce. */
@@ -460,16 +459,16 @@ const forgottenWords = "the service forgot it";
 /** Returns false for an order that was placed by hand: it is placed once. */
 const isFollowed = ({ byHand, reserved }: Slot): boolean => !byHand || reserved;
 
-/** It was accepted and is in no list any more: whether it was executed is not known. */
-const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
-
 /** It never rested and executed nothing. */
-const isVain = ({ phase, spec }: TrackedOrder, filled: string): boolean =>
-  !isPositive(filled) && (phase === "rejected" || (phase === "canceled" && !canRest(spec.ordType)));
+const isVain = (order: Order, filled: string): boolean => {
+  const ending = endingOf(order);
+  return !isPositive(filled) && (ending === "rejected" || (ending === "canceled" && !canRest(order.spec.ordType)));
+};
 
 /** Ended by the service, not by a cancel of ours and not for want of an answer. */
-const isEnded = ({ phase, ordId, cancelClass, cancelSent, mayBeCut }: TrackedOrder): boolean =>
-  phase === "filled" ||
-  phase === "rejected" ||
-  (phase === "absent" && ordId !== "") ||
-  (phase === "canceled" && cancelClass === undefined && !cancelSent && !mayBeCut);
+const isEnded = (order: Order): boolean => {
+  const ending = endingOf(order);
+  return (
+    ending === "filled" || ending === "rejected" || ending === "lost" || (ending === "canceled" && !isCutByUs(order))
+  );
+};

@@ -68,7 +68,7 @@ export class ForgottenExits {
     const { contractValues } = this.#options;
     if (outcome.kind !== "done" || outcome.problems.length > 0 || !contractValues.isKnown) return false;
     const own = this.#slots.orders().filter(({ spec }) => spec.instId === instId);
-    if (own.some(({ phase }) => phase === "sent" || phase === "unknown")) return false;
+    if (own.some(({ state }) => state.kind === "submitted" || state.kind === "unknown")) return false;
     const held = contractValues.positionsOf(outcome.records).filter((position) => position.instId === instId);
     return compare(against(side, sum(held.map(({ pos }) => pos))), this.#limits.net(instId, side)) >= 0;
   }

@@ -10,9 +10,9 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { OrderManager } from "./order-manager.ts";
+import { isClosed, type Order } from "./order-state.ts";
+import type { OrderUpdate } from "./order-update.ts";
 import type { Refusal } from "./refusals.ts";
-import type { OrderUpdate } from "./tracked-order.ts";
-import { isOver, type TrackedOrder } from "./tracked-order.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 import { takePlaced } from "./wanted-set.ts";
 
@@ -99,10 +99,13 @@ export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: re
  * Whether an order may be canceled by hand and meets every condition. One that is under way, or whose answer was lost, is canceled as
  * soon as it is known to rest.
  */
-export const isChosen = (orderManager: OrderManager, order: TrackedOrder, where: OrderFilter, now: number): boolean =>
-  !isOver(order) && order.phase !== "planned" && !orderManager.isReserved(order) && matches(order, where, now);
+export const isChosen = (orderManager: OrderManager, order: Order, where: OrderFilter, now: number): boolean =>
+  !isClosed(order) &&
+  order.state.kind !== "notExecuted" &&
+  !orderManager.isReserved(order) &&
+  matches(order, where, now);
 
-const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean =>
+const matches = (order: Order, where: OrderFilter, now: number): boolean =>
   (where.instId === undefined || order.spec.instId === where.instId) &&
   (where.side === undefined || order.spec.side === where.side) &&
   (where.slot === undefined || order.slot === where.slot) &&
@@ -112,13 +115,13 @@ const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean 
 /** Orders of every strategy that match, gone one by one: emits each as it ends. */
 export const cancelAll = (
   orderManager: OrderManager,
-  chosen: readonly TrackedOrder[],
+  chosen: readonly Order[],
   urgency: "cancel" | "emergency",
 ): Observable<CancelResult> =>
   new Observable((subscriber) => {
-    const left = new Set(chosen.filter((order) => !isOver(order) && orderManager.cancelable(order)));
+    const left = new Set(chosen.filter((order) => !isClosed(order) && orderManager.cancelable(order)));
     const stop = orderManager.listen((_, order) => {
-      if (!isOver(order) || !left.delete(order)) return;
+      if (!isClosed(order) || !left.delete(order)) return;
       const { slot, clOrdId, ordId, phase, record } = order;
       subscriber.next({ slot, clOrdId, ordId, phase, record });
       if (left.size === 0) subscriber.complete();
@@ -130,7 +133,7 @@ export const cancelAll = (
 
 export const createOrders = (orderManager: OrderManager, strategy: string, clock: Clock): Orders => {
   let count = 0;
-  const own = (): readonly TrackedOrder[] => orderManager.orders().filter((order) => order.strategy === strategy);
+  const own = (): readonly Order[] => orderManager.orders().filter((order) => order.strategy === strategy);
   const updates$ = new Observable<OrderUpdate>((subscriber) =>
     orderManager.listen((update) => {
       if (update.strategy === strategy) subscriber.next(update);
@@ -158,12 +161,12 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
         }
         let sent = false;
         subscriber.add(
-          orderManager.listen((update, order) => {
+          orderManager.listen((update, order, isFollowed) => {
             if (update.strategy !== strategy || update.slot !== slot) return;
             // A placement that a rate limit turned away waits again.
             sent = update.phase !== "planned";
             subscriber.next(update);
-            if (!isOver(order) || order.goesOn) return;
+            if (!isClosed(order) || isFollowed) return;
             orderManager.wantOne(strategy, slot, undefined);
             subscriber.complete();
           }),

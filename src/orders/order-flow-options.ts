@@ -9,12 +9,12 @@ import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
+import type { Order } from "./order-state.ts";
 import type { TriggerPrices } from "./protection/price-triggers.ts";
 import type { RuleSet } from "./risk/pre-trade-checks.ts";
 import type { Balances } from "./spot-cover.ts";
 import type { ContractValues } from "./state/account-positions.ts";
 import type { OrderStore } from "./state/order-store.ts";
-import type { TrackedOrder } from "./tracked-order.ts";
 
 export interface OrderFlowOptions {
   readonly clock: Clock;
@@ -48,13 +48,13 @@ export interface OrderFlowOptions {
   /** Milliseconds for which an exit lets another process that may lead go first, where the flag would not keep the two apart. */
   readonly yieldMs?: (() => number) | undefined;
   /** An order that the journal may lack was found at the service: for the next run. */
-  readonly onFound?: (order: TrackedOrder) => void;
+  readonly onFound?: (order: Order) => void;
   /** What protects a position changed: for the next run. */
   readonly onProtection?: (record: ProtectionRecord) => void;
   /** So many orders are open now; called with every change of an order. */
   readonly onOpenOrders: (count: number) => void;
   /** The service rejected an order. */
-  readonly onRejected?: (order: TrackedOrder) => void;
+  readonly onRejected?: (order: Order) => void;
   /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
   readonly onDoubt: (needed: () => boolean) => void;
   /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */

@@ -20,6 +20,7 @@ import { Exits } from "./exits.ts";
 import type { OrderFlowOptions } from "./order-flow-options.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
+import { advance, endingOf, isChanging, isClosed, isResting, type Order } from "./order-state.ts";
 import { Placements } from "./placement.ts";
 import { planSlot, urgencyOf } from "./plan.ts";
 import { type FillBody, Positions } from "./positions.ts";
@@ -36,7 +37,6 @@ import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
 import { Specifications } from "./specifications.ts";
 import { SpotCover } from "./spot-cover.ts";
-import { isOver, overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
 import { type OrderSpec, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
@@ -122,11 +122,11 @@ export class OrderFlow {
     if (slot.queued !== undefined && wanted !== undefined && slot.queued.lane !== this.#placements.laneOf(wanted))
       slot.unqueue();
     const { order, settled } = slot;
-    const isFree = order === undefined || overIn[order.phase];
+    const isFree = order === undefined || isClosed(order);
     const isOpen =
       wanted !== undefined && wanted !== settled && (settled === undefined || !sameWanted(wanted, settled));
     const waits = isFree && isOpen && this.#holds(slot, wanted);
-    const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
+    const isExcess = order !== undefined && order.terms.wantedQty !== "" && this.exitLimits.isExcess(order);
     const isAllowed = !waits && (isActive || mayPlace(mode, wanted));
     const mayAmend =
       isAllowed &&
@@ -135,8 +135,9 @@ export class OrderFlow {
       this.#changes?.mayChange(order, wanted) === true;
     const view = { wanted, order, queued: slot.queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
     const step = planSlot(view, this.#specifications.compare);
-    const stays = step.kind !== "cancel" && step.kind !== "amend" && order?.amendment === undefined;
-    if (wanted !== undefined && order !== undefined && restsIn[order.phase] && stays) order.serves = wanted;
+    const stays = step.kind !== "cancel" && step.kind !== "amend" && (order === undefined || !isChanging(order));
+    if (wanted !== undefined && order !== undefined && isResting(order) && stays)
+      advance(order, { type: "suited", wanted });
     switch (step.kind) {
       case "place":
         this.#placements.place(slot);
@@ -164,11 +165,11 @@ export class OrderFlow {
     this.slots.dropIfIdle(slot);
   }
 
-  executed(order: TrackedOrder): Execution {
+  executed(order: Order): Execution {
     return executionOf(order, this.#source);
   }
 
-  book(order: TrackedOrder, executed: Execution): FillBody | undefined {
+  book(order: Order, executed: Execution): FillBody | undefined {
     // Most changes are of orders that we placed and that have executed nothing: they are in nobody's books.
     if (!executed.isAny && order.wanted !== undefined && this.protections.isIdle) return undefined;
     const owner = order.strategy === "" ? this.risk.ownerOf(order) : order.strategy;
@@ -184,22 +185,26 @@ export class OrderFlow {
   }
 
   /** An order changed and is not published yet. */
-  count(order: TrackedOrder, executed = this.executed(order), hasEnded = isOver(order)): void {
+  count(order: Order, executed = this.executed(order), hasEnded = isClosed(order)): boolean {
     if (this.slots.openCount !== this.#openTold) this.#tellOpen();
     // Without limits only what was executed matters: it says what a strategy holds.
     if (executed.isAny || this.risk.isLimited) this.risk.take(order, executed);
-    if (hasEnded || this.exits.retried.size > 0 || this.exits.unprotected.count > 0)
+    const isFollowed =
+      (hasEnded || this.exits.retried.size > 0 || this.exits.unprotected.count > 0) &&
       this.exits.take(order, executed, hasEnded);
-    if (order.wantedQty !== "" || (executed.isAny && this.exitTrims.trimmable.size > 0)) this.exitTrims.take(order);
-    if (order.spec.ordType === "post_only" && (order.phase === "rejected" || this.postOnly.slowed.size > 0))
-      this.postOnly.take(order);
-    if (order.phase !== "rejected") return;
-    this.cover.rejected(order);
-    this.#options.onRejected?.(order);
+    if (order.terms.wantedQty !== "" || (executed.isAny && this.exitTrims.trimmable.size > 0))
+      this.exitTrims.take(order);
+    const isRejected = endingOf(order) === "rejected";
+    if (order.spec.ordType === "post_only" && (isRejected || this.postOnly.slowed.size > 0)) this.postOnly.take(order);
+    if (isRejected) {
+      this.cover.rejected(order);
+      this.#options.onRejected?.(order);
+    }
+    return isFollowed;
   }
 
   /** An order is over and its slot was considered. */
-  over(order: TrackedOrder): void {
+  over(order: Order): void {
     if (this.#unknownOrders.searched.size > 0) this.#unknownOrders.settle(order);
     if (this.refusals.crowded.size > 0) this.refusals.retryCrowded(this.risk.retries);
     const { exits } = this;
@@ -208,11 +213,11 @@ export class OrderFlow {
   }
 
   /** Compares an order with the latest wanted order of its slot, where that has changed since. */
-  weigh(order: TrackedOrder): void {
-    if (!order.unweighed) return;
+  weigh(order: Order): void {
     const slot = this.slots.of(order);
-    const mayStay = slot?.order === order && (order.wantedQty === "" || !this.exitLimits.isExcess(order));
-    weigh(order, mayStay ? this.#countedOf(slot) : undefined, this.#specifications.compare);
+    if (slot?.order !== order || !slot.isUncompared) return;
+    const mayStay = order.terms.wantedQty === "" || !this.exitLimits.isExcess(order);
+    weigh(slot, mayStay ? this.#countedOf(slot) : undefined, this.#specifications.compare);
   }
 
   rule(slot: Slot, wanted: WantedOrder): Ruling {
@@ -258,12 +263,12 @@ export class OrderFlow {
   }
 
   /** The service took an order. */
-  accept(order: TrackedOrder, ordId: string): void {
+  accept(order: Order, ordId: string): void {
     this.reconciliation.accept(order, ordId);
   }
 
   /** The record of an order that was searched for has come. */
-  evidence(order: TrackedOrder): void {
+  evidence(order: Order): void {
     this.reconciliation.take(order);
   }
 
@@ -301,7 +306,7 @@ export class OrderFlow {
   }
 
   /** An order is known better than before, such as its strategy or its instrument. */
-  recount(order: TrackedOrder): void {
+  recount(order: Order): void {
     const executed = this.executed(order);
     const fill = this.book(order, executed);
     if (executed.isAny || this.risk.isLimited) this.risk.take(order, executed);

@@ -6,30 +6,35 @@
  * Not here: why an order changes (placement.ts, cancellation.ts, unknown-orders.ts), what its slot does next (order-manager.ts).
  */
 import type { EventLog } from "../journal/event-log.ts";
-import type { EventDraft, OrderPhase } from "../journal/events.ts";
+import type { EventDraft } from "../journal/events.ts";
+import { advance, endingOf, isClosed, isCutByUs, type Order, type OrderEvent } from "./order-state.ts";
+import { type OrderUpdate, updateOf } from "./order-update.ts";
 import { isSettledBy } from "./plan.ts";
 import type { FillBody } from "./positions.ts";
 import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { isOver, type OrderUpdate, overIn, type TrackedOrder, updateOf } from "./tracked-order.ts";
 import type { Specified, WantedOrder } from "./wanted-order.ts";
 
 /** What follows from transitions besides publication. */
 interface LifecycleOwner {
   /** Books what was executed, before the change is journalled. */
-  book(order: TrackedOrder, executed: Execution): FillBody | undefined;
-  /** Before anything else learns of it: what is decided because of a change must count it. */
-  count(order: TrackedOrder, executed: Execution, isOver: boolean): void;
+  book(order: Order, executed: Execution): FillBody | undefined;
+  /**
+   * Counts a change before anything else learns of it, because what is decided then depends on it. Returns true where another order follows
+   * one that is over.
+   */
+  count(order: Order, executed: Execution, isOver: boolean): boolean;
   /** The slot holds no order any more, or another one. */
   consider(slot: Slot): void;
   /** A fill was journalled and the order published. */
   filled(fill: FillBody): void;
   /** The order is over and its slot was considered. */
-  over(order: TrackedOrder): void;
+  over(order: Order): void;
 }
 
-export type UpdateListener = (update: OrderUpdate, order: TrackedOrder) => void;
+/** `isFollowed`: the order is over, and its slot places another one for what is left of the wanted quantity. */
+export type UpdateListener = (update: OrderUpdate, order: Order, isFollowed: boolean) => void;
 
 export class OrderLifecycle {
   readonly #journal: EventLog;
@@ -50,8 +55,8 @@ export class OrderLifecycle {
   /** Calls `listener` with every change; the returned function ends that. */
   listen(listener: UpdateListener): () => void {
     // Each call counts by itself, whatever function it brings.
-    const own: UpdateListener = (update, order) => {
-      listener(update, order);
+    const own: UpdateListener = (update, order, isFollowed) => {
+      listener(update, order, isFollowed);
     };
     this.#listeners = [...this.#listeners, own];
     return () => {
@@ -59,15 +64,13 @@ export class OrderLifecycle {
     };
   }
 
-  /** `now` is for those who have read the clock already. */
-  transition(order: TrackedOrder, phase: OrderPhase, reason: string, now?: number): void {
-    order.phase = phase;
-    order.reason = reason;
-    this.publish(order, now);
+  /** Moves the order, and publishes it where others can see a difference. `now` is for callers that have read the clock. */
+  move(order: Order, event: OrderEvent, now?: number): void {
+    if (advance(order, event)) this.publish(order, now);
   }
 
-  /** The order as it is. */
-  publish(order: TrackedOrder, now = 0): void {
+  /** Publishes the order as it is. */
+  publish(order: Order, now = 0): void {
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
     const { instId } = spec;
     this.changes++;
@@ -86,9 +89,9 @@ export class OrderLifecycle {
       reason,
     };
     this.#journal.append(change);
-    const ended = overIn[order.phase];
+    const ended = isClosed(order);
     if (ended) this.#slots.close(order);
-    this.#owner.count(order, executed, ended);
+    const isFollowed = this.#owner.count(order, executed, ended);
     if (fill !== undefined) {
       fill.at = change.at;
       this.#journal.append(fill);
@@ -96,42 +99,34 @@ export class OrderLifecycle {
     if (this.#listeners.length > 0) {
       const update = updateOf(order, executed.filled);
       const listeners = this.#listeners;
-      for (let index = 0; index < listeners.length; index++) (listeners[index] as UpdateListener)(update, order);
+      for (let index = 0; index < listeners.length; index++)
+        (listeners[index] as UpdateListener)(update, order, isFollowed);
     }
     if (fill !== undefined) this.#owner.filled(fill);
     if (!ended) return;
-    this.#free(order);
+    this.#free(order, isFollowed);
     this.#owner.over(order);
   }
 
-  end(order: TrackedOrder, phase: OrderPhase, reason: string): void {
-    if (!isOver(order)) this.transition(order, phase, reason);
-  }
-
   /** A rate limit refused it: it was not executed, and the wanted order is as new as before. */
-  requeue(order: TrackedOrder, reason: string): void {
-    if (isOver(order)) return;
-    this.#slots.close(order);
+  notExecuted(order: Order, reason: string): void {
     const slot = this.#slots.of(order);
-    if (slot?.order === order) {
+    if (!advance(order, { type: "notExecuted", reason })) return;
+    this.#slots.close(order);
+    const isOwn = slot?.order === order;
+    if (isOwn) {
       this.#slots.vacate(slot);
-      slot.spare = order;
-      // Canceled while it was under way: it is over, and what waits for that hears it.
-      if (order.cancelClass !== undefined) {
-        this.dropSpare(slot);
-        this.#owner.consider(slot);
-        return;
-      }
+      if (!isClosed(order)) slot.spare = order;
     }
-    this.transition(order, "planned", reason);
-    if (slot?.spare === order) this.#owner.consider(slot);
+    this.publish(order);
+    if (isOwn) this.#owner.consider(slot);
   }
 
   /** An order that a rate limit turned away will not be sent after all. */
   dropSpare(slot: Slot): void {
     const { spare } = slot;
     slot.spare = undefined;
-    if (spare !== undefined) this.transition(spare, "canceled", "withdrawn before it was executed");
+    if (spare !== undefined) this.move(spare, { type: "withdrawn" });
   }
 
   /** The slot's wanted order is compared with what a previous run had filled for it: it is not placed once more. */
@@ -142,15 +137,14 @@ export class OrderLifecycle {
       slot.settled = wanted;
   }
 
-  #free(order: TrackedOrder): void {
+  #free(order: Order, isFollowed: boolean): void {
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
     this.#slots.vacate(slot);
-    const ours = order.cancelClass !== undefined || order.cancelSent || order.mayBeCut;
+    const ending = endingOf(order);
     // One that the service took did exist: it may have been executed, and is not placed again for having been forgotten.
-    const neverWas = order.phase === "absent" && order.ordId === "";
-    const cut = neverWas || ((order.phase === "canceled" || order.phase === "absent") && ours);
-    if (!cut && !order.goesOn) slot.settled = order.serves;
+    const cut = ending === "neverExisted" || ((ending === "canceled" || ending === "lost") && isCutByUs(order));
+    if (!cut && !isFollowed) slot.settled = order.serves;
     // Of a previous run, and no wanted order has taken it for its own.
     if (order.serves === undefined) this.#slots.inherit(order, slot.hash);
     this.#owner.consider(slot);

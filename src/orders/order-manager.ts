@@ -14,6 +14,8 @@ import { ClosingSlots } from "./closing-slots.ts";
 import { OrderFlow } from "./order-flow.ts";
 import type { OrderFlowOptions } from "./order-flow-options.ts";
 import type { UpdateListener } from "./order-lifecycle.ts";
+import { advance, isResting, type Order } from "./order-state.ts";
+import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Positions } from "./positions.ts";
 import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts";
 import type { WantedProtection } from "./protection/protect.ts";
@@ -31,7 +33,6 @@ import {
   stopsWords,
 } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
-import { isResting, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
 import type { JournalEnd } from "./unrecorded-orders.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 import type { WatchdogStanding } from "./watchdog-cancels.ts";
@@ -114,7 +115,7 @@ export class OrderManager {
   }
 
   /** Cancels these now. Unless it is an emergency, their wanted orders are not placed again until they change. */
-  cancel(orders: readonly TrackedOrder[], urgency: ActionClass): void {
+  cancel(orders: readonly Order[], urgency: ActionClass): void {
     for (const order of orders) {
       const slot = this.#flow.slots.of(order);
       if (slot !== undefined && urgency !== "emergency") slot.settled = slot.wanted ?? order.serves;
@@ -124,7 +125,7 @@ export class OrderManager {
   }
 
   /** The order as it is now, for those who listen to it. */
-  updateOf(order: TrackedOrder): OrderUpdate {
+  updateOf(order: Order): OrderUpdate {
     return updateOf(order, this.#flow.executed(order).filled);
   }
 
@@ -145,17 +146,17 @@ export class OrderManager {
   }
 
   /** Orders that are not over. */
-  orders(): readonly TrackedOrder[] {
+  orders(): readonly Order[] {
     return this.#flow.slots.orders();
   }
 
   /** It closes what a strategy protects, and is the engine's own. */
-  isReserved(order: TrackedOrder): boolean {
+  isReserved(order: Order): boolean {
     return this.#flow.slots.of(order)?.reserved === true;
   }
 
   /** False where the service describes no way to cancel. */
-  cancelable(order: TrackedOrder): boolean {
+  cancelable(order: Order): boolean {
     return this.#flow.cancellation.cancelable(order);
   }
 
@@ -277,7 +278,7 @@ export class OrderManager {
   /** Returns true for an open order that is an exit without the service's flag. */
   isUnflaggedExit(clOrdId: string): boolean {
     const order = this.#flow.slots.byClientId(clOrdId);
-    return order?.spec.reduceOnly === true && order.nets;
+    return order?.spec.reduceOnly === true && order.terms.withoutFlag;
   }
 
   /** Whether an order that is not over is an exit, with or without the service's flag. */
@@ -317,11 +318,11 @@ export class OrderManager {
     const order = this.#flow.slots.byClientId(clOrdId);
     const barred = this.#barred(order);
     // Its record may have taken long: what was sent late may arrive late.
-    if (order !== undefined && barred === undefined) order.sentAt = this.#options.clock.now();
+    if (order !== undefined && barred === undefined) advance(order, { type: "left", at: this.#options.clock.now() });
     return barred;
   }
 
-  #barred(order: TrackedOrder | undefined): string | undefined {
+  #barred(order: Order | undefined): string | undefined {
     const slot = order === undefined ? undefined : this.#flow.slots.of(order);
     if (slot?.closing === true) return this.#options.refused?.(true);
     const mode = this.#flow.modes.of(order?.strategy ?? "");
@@ -343,7 +344,7 @@ export class OrderManager {
     for (const slot of slots.all()) if (isMeant(slot.strategy)) this.#flow.consider(slot);
   }
 
-  #mayRest(mode: Restriction, order: TrackedOrder): boolean {
+  #mayRest(mode: Restriction, order: Order): boolean {
     if (mode === "halted") return order.spec.reduceOnly || this.isReserved(order);
     return !isFull(mode) || this.#flow.slots.of(order)?.closing === true;
   }

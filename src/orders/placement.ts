@@ -16,10 +16,10 @@ import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
 import { isSluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
+import { isClosed, type Order } from "./order-state.ts";
 import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
 import type { QueuedPlacement, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { overIn, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
@@ -30,7 +30,7 @@ interface PlacementOwner {
   mayPlace(slot: Slot, wanted: WantedOrder): boolean;
   refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, Approval>): void;
   /** The service took the order. */
-  accept(order: TrackedOrder, ordId: string): void;
+  accept(order: Order, ordId: string): void;
   /** The slot's order closes the account's whole position, so that a close call does the same. */
   closesAll(slot: Slot, wanted: WantedOrder): boolean;
 }
@@ -59,7 +59,7 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
   /** The approval of this turn and the number of order changes it counted; undefined once the turn has ended. */
   declare approval: Approval | undefined;
   declare readonly changes: number;
-  declare order: TrackedOrder | undefined;
+  declare order: Order | undefined;
   declare ended: boolean;
   declare withdraw: () => void;
   declare private readonly placements: Placements;
@@ -110,7 +110,7 @@ class PositionClose implements Call<"closePosition">, QueuedPlacement {
   readonly lane: string;
   readonly changes: number;
   approval: Approval | undefined;
-  order: TrackedOrder | undefined = undefined;
+  order: Order | undefined = undefined;
   ended = false;
   withdraw: () => void = nothing;
   readonly #placements: Placements;
@@ -206,16 +206,17 @@ export class Placements {
   }
 
   /** What to send now that the placement may leave. */
-  decide({ slot, wanted: ruledOn, approval, changes }: Decision, now: number): TrackedOrder | undefined {
+  decide({ slot, wanted: ruledOn, approval, changes }: Decision, now: number): Order | undefined {
     slot.queued = undefined;
     const { wanted } = slot;
     if (wanted === undefined || slot.order !== undefined) return undefined;
     const holds = wanted === ruledOn && changes === this.#lifecycle.changes;
     const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wanted);
     if (verdict === undefined) return undefined;
-    const order = this.#slots.open(slot, wanted, verdict.spec, verdict.baseQty, now);
-    if (verdict.exit !== undefined) ({ wantedQty: order.wantedQty, nets: order.nets } = verdict.exit);
-    this.#lifecycle.transition(order, "sent", "placed", now);
+    const { spec, baseQty: qty, exit } = verdict;
+    const terms = { spec, qty, wanted, wantedQty: exit?.wantedQty ?? "", withoutFlag: exit?.withoutFlag ?? false };
+    const order = this.#slots.open(slot, terms, now);
+    this.#lifecycle.publish(order, now);
     return order;
   }
 
@@ -248,24 +249,27 @@ export class Placements {
     this.#owner.refuse(slot, wanted, { approved: false, reason });
   }
 
-  #read(order: TrackedOrder, outcome: Exclude<Outcome<ElementResult>, { readonly kind: "done" }>): void {
+  #read(order: Order, outcome: Exclude<Outcome<ElementResult>, { readonly kind: "done" }>): void {
     switch (outcome.kind) {
       case "rejected":
         this.#reject(order, wordsOf(outcome.code, outcome.msg));
         return;
       case "limited":
-        if (order.record === undefined) this.#lifecycle.requeue(order, "refused by a rate limit");
+        this.#lifecycle.notExecuted(order, "refused by a rate limit");
         return;
       case "dropped":
-        if (order.record === undefined) this.#lifecycle.requeue(order, outcome.reason);
+        this.#lifecycle.notExecuted(order, outcome.reason);
         return;
       case "unknown":
-        order.verdict = outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted.code, outcome.unlisted.msg);
-        this.#unknownOrders.doubt(order, outcome.message);
+        this.#unknownOrders.doubt(
+          order,
+          outcome.message,
+          outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted.code, outcome.unlisted.msg),
+        );
     }
   }
 
-  #readElement(order: TrackedOrder, element: ElementResult | undefined): void {
+  #readElement(order: Order, element: ElementResult | undefined): void {
     const { sCode, sMsg, ordId, clOrdId } = element ?? noElement;
     // Whatever it says, it says it of another order.
     if (clOrdId !== "" && clOrdId !== order.clOrdId) {
@@ -276,15 +280,15 @@ export class Placements {
     const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(this.#contract.profile, sCode);
     if (verdict === "rejected") this.#reject(order, wordsOf(sCode, sMsg));
     else if (sCode !== "0") {
-      if (verdict === "unlisted") order.verdict = wordsOf(sCode, sMsg);
-      this.#unknownOrders.doubt(order, wordsOf(sCode, sMsg));
+      const words = wordsOf(sCode, sMsg);
+      this.#unknownOrders.doubt(order, words, verdict === "unlisted" ? words : "");
     } else if (ordId === "") this.#unknownOrders.doubt(order, "the answer to the placement cannot be read");
-    else if (!overIn[order.phase]) this.#owner.accept(order, ordId);
+    else if (!isClosed(order)) this.#owner.accept(order, ordId);
   }
 
   /** A record outranks a reply: an order that was seen exists, whatever the answer says. */
-  #reject(order: TrackedOrder, reason: string): void {
-    if (order.record === undefined) this.#lifecycle.end(order, "rejected", reason);
+  #reject(order: Order, reason: string): void {
+    this.#lifecycle.move(order, { type: "rejected", reason });
   }
 }
 
@@ -292,8 +296,9 @@ const noElement = { sCode: "0", sMsg: "", ordId: "", clOrdId: "" } as const;
 
 const wordsOf = (code: string, msg: string): string => `${code} ${msg}`.trim();
 
-const bodyOf = ({ spec: { instId, side, ordType, sz, px, reduceOnly }, clOrdId, nets }: TrackedOrder): PlaceBody => {
-  if (reduceOnly && !nets)
+const bodyOf = ({ terms: { spec, withoutFlag }, clOrdId }: Order): PlaceBody => {
+  const { instId, side, ordType, sz, px, reduceOnly } = spec;
+  if (reduceOnly && !withoutFlag)
     return { instId, side, ordType, sz, ...(px === "" ? {} : { px }), clOrdId, reduceOnly: true };
   return px === "" ? { instId, side, ordType, sz, clOrdId } : { instId, side, ordType, sz, px, clOrdId };
 };

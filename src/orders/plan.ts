@@ -7,11 +7,11 @@
  */
 import { abs, compare, equal, isPositive, mul, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
+import { endingOf, isChanging, isClosed, isResting, type Order, replacedReason } from "./order-state.ts";
 import { isHalt, type Restriction } from "./risk/trading-mode.ts";
-import { overIn, restsIn, type TrackedOrder } from "./tracked-order.ts";
 import { canRest, type Specified, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
-type CancelReason = "unwanted" | "replaced" | "more than is held";
+type CancelReason = "unwanted" | typeof replacedReason | "more than is held";
 
 type Step =
   | { readonly kind: "nothing" }
@@ -23,7 +23,7 @@ type Step =
 
 interface SlotView {
   readonly wanted: WantedOrder | undefined;
-  readonly order: TrackedOrder | undefined;
+  readonly order: Order | undefined;
   /** A placement waits in the queue. */
   readonly queued: boolean;
   readonly settled: WantedOrder | undefined;
@@ -45,31 +45,31 @@ const excess: Step = { kind: "cancel", reason: "more than is held" };
 /** `specify` turns the wanted order into the service's words; it is called only when the order serves another wanted one. */
 export const planSlot = (slot: SlotView, specify: (wanted: WantedOrder) => Specified): Step => {
   const { wanted, order, queued } = slot;
-  if (order === undefined || overIn[order.phase]) {
+  if (order === undefined || isClosed(order)) {
     if (wanted === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
     const { settled } = slot;
     if (queued || wanted === settled || (settled !== undefined && sameWanted(wanted, settled))) return nothing;
     return place;
   }
-  if (!restsIn[order.phase]) return nothing;
+  if (!isResting(order)) return nothing;
   if (wanted === undefined) return unwanted;
   if (slot.isExcess === true) return excess;
   // What it will be is not known yet; an exit waits for nothing.
-  if (order.amendment !== undefined && order.cancelClass === undefined && wanted.reduceOnly !== true) return nothing;
+  if (isChanging(order) && order.unwanted === undefined && wanted.reduceOnly !== true) return nothing;
   if (suits(wanted, order, specify)) {
     // One that was canceled on purpose stays wanted only in words.
-    const isOrdinary = order.cancelClass === undefined || sameWanted(wanted, slot.settled);
+    const isOrdinary = order.unwanted === undefined || sameWanted(wanted, slot.settled);
     return isOrdinary ? nothing : { kind: "keep-cancel-off" };
   }
-  return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };
+  return slot.mayAmend === true ? amend : { kind: "cancel", reason: replacedReason };
 };
 
 /** Whether a resting order may stay for this wanted order. */
-export const suits = (wanted: WantedOrder, order: TrackedOrder, specify: (wanted: WantedOrder) => Specified): boolean =>
+export const suits = (wanted: WantedOrder, order: Order, specify: (wanted: WantedOrder) => Specified): boolean =>
   wanted === order.serves || sameWanted(wanted, order.serves) || fits(wanted, order, specify);
 
 /** True when the resting order is what the wanted order would become, or near enough by the wanted order's own word. */
-const fits = (wanted: WantedOrder, order: TrackedOrder, specify: (wanted: WantedOrder) => Specified): boolean => {
+const fits = (wanted: WantedOrder, order: Order, specify: (wanted: WantedOrder) => Specified): boolean => {
   const result = specify(wanted);
   if (!result.ok) return false;
   const { spec } = order;
@@ -90,7 +90,7 @@ const fits = (wanted: WantedOrder, order: TrackedOrder, specify: (wanted: Wanted
 /** Of an order found at the service only its own words are known: it is compared with what is wanted now at its own price. */
 const sameSize = (
   wanted: WantedOrder,
-  { wanted: was, spec }: TrackedOrder,
+  { wanted: was, spec }: Order,
   specify: (wanted: WantedOrder) => Specified,
 ): boolean => {
   if (was !== undefined) return was.qty === wanted.qty && was.notional === wanted.notional && was.sz === wanted.sz;
@@ -105,8 +105,10 @@ const isNear = (wanted: string, executed: string): boolean =>
   compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
 
 /** The service ended it: it is filled, or the market had no more for an order that never rests. Who canceled another is not known later. */
-export const isConcluded = ({ phase, spec }: TrackedOrder): boolean =>
-  phase === "filled" || (phase === "canceled" && !canRest(spec.ordType));
+export const isConcluded = (order: Order): boolean => {
+  const ending = endingOf(order);
+  return ending === "filled" || (ending === "canceled" && !canRest(order.spec.ordType));
+};
 
 /**
  * Whether an order of a previous run has settled this wanted order: only its own words and what it executed are known. An exit is judged
@@ -114,7 +116,7 @@ export const isConcluded = ({ phase, spec }: TrackedOrder): boolean =>
  */
 export const isSettledBy = (
   wanted: WantedOrder,
-  order: TrackedOrder,
+  order: Order,
   { filled, value }: { readonly filled: string; readonly value: string },
   specify: (wanted: WantedOrder) => Specified,
 ): boolean => {
@@ -128,14 +130,11 @@ export const isSettledBy = (
     ordType !== spec.ordType
   )
     return false;
-  if (spec.px !== "") return order.phase === "filled" && suits(wanted, order, specify);
-  if (order.phase === "canceled") return isPositive(filled);
+  if (spec.px !== "") return endingOf(order) === "filled" && suits(wanted, order, specify);
+  if (endingOf(order) === "canceled") return isPositive(filled);
   if (qty !== undefined) return isNear(qty, filled);
   return notional === undefined ? sz === spec.sz : isNear(notional, value);
 };
-
-/** It is being canceled for what its slot wants instead. */
-export const isReplaced = ({ reason }: TrackedOrder): boolean => (reason as CancelReason) === "replaced";
 
 /**
  * A replacement needs ordinary quota for its placement anyway. An order that is not wanted is an exit, and so is one that keeps an exit
@@ -143,5 +142,5 @@ export const isReplaced = ({ reason }: TrackedOrder): boolean => (reason as Canc
  */
 export const urgencyOf = (mode: Restriction, reason: CancelReason, wanted: WantedOrder | undefined): ActionClass => {
   if (isHalt(mode)) return "emergency";
-  return reason === "replaced" && wanted?.reduceOnly !== true ? "place" : "cancel";
+  return reason === replacedReason && wanted?.reduceOnly !== true ? "place" : "cancel";
 };

@@ -12,8 +12,8 @@ import { evenQuotient, RunningSum } from "../decimal-units.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { BookedPosition, ClosedPart } from "../journal/holdings.ts";
 import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
+import { isClosed, type Order } from "./order-state.ts";
 import { broughtBy, type EntrySource, type Executed, type Execution, executionOf } from "./risk/exposure-entry.ts";
-import { overIn, type TrackedOrder } from "./tracked-order.ts";
 
 /** What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are not in it. */
 export interface Position {
@@ -72,18 +72,18 @@ export class Positions {
   }
 
   /** Books what an order has executed since it was last looked at; `owner` is its strategy, empty while that is not known. */
-  take(order: TrackedOrder, owner: string, now = executionOf(order, this.#source)): FillBody | undefined {
+  take(order: Order, owner: string, now = executionOf(order, this.#source)): FillBody | undefined {
     const { clOrdId, spec, wanted } = order;
     const isRecovered = wanted === undefined && !this.#seen.has(clOrdId);
     if (owner === "" || this.#over.has(clOrdId)) return undefined;
     if (wanted === undefined) this.#seen.add(clOrdId);
     if (!now.isAny && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
-      if (this.#seen.size > 0 && overIn[order.phase]) this.#seen.delete(clOrdId);
+      if (this.#seen.size > 0 && isClosed(order)) this.#seen.delete(clOrdId);
       return undefined;
     }
     const book = this.#books.get(owner)?.get(spec.instId) ?? this.#bookOf(owner, spec.instId);
     const fill = this.#add(book, order, now, isRecovered);
-    if (overIn[order.phase]) {
+    if (isClosed(order)) {
       book.open.delete(clOrdId);
       this.#seen.delete(clOrdId);
       this.#over.add(clOrdId);
@@ -194,7 +194,7 @@ export class Positions {
     for (let index = 0; index < listeners.length; index++) (listeners[index] as (strategy: string) => void)(strategy);
   }
 
-  #add(book: Book, order: TrackedOrder, now: Execution, isRecovered: boolean): FillBody | undefined {
+  #add(book: Book, order: Order, now: Execution, isRecovered: boolean): FillBody | undefined {
     const { clOrdId, ordId, slot, spec, record } = order;
     const { feeSign } = this.#source.profile.order;
     const before = book.open.get(clOrdId) ?? nothing;
@@ -215,7 +215,7 @@ export class Positions {
     const cost = feeQty === "0" ? (isFirst ? now.cost : sub(now.cost, before.cost)) : mul(px, feeQty);
     addToHolding(book.holding, { side: spec.side, px, qty });
     book.fees.add(cost);
-    if (!overIn[order.phase]) {
+    if (!isClosed(order)) {
       // A price that comes out even gives the value again.
       const booked = onTick === undefined ? mul(px, executed) : value;
       book.open.set(clOrdId, {
@@ -248,7 +248,7 @@ export class Positions {
   }
 
   /** The fee of what was executed has become known, or was corrected: one in base currency leaves less to hold. */
-  #addFee(book: Book, { clOrdId }: TrackedOrder, before: Executed, now: Execution): void {
+  #addFee(book: Book, { clOrdId }: Order, before: Executed, now: Execution): void {
     const { holding } = book;
     const feeQty = sub(now.feeQty ?? "0", before.feeQty ?? "0");
     const cost = sub(now.cost, before.cost);

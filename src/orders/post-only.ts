@@ -12,9 +12,9 @@ import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { isDecimal, toStep } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import { endingOf, type Order } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import type { TrackedOrder } from "./tracked-order.ts";
 import { takes, type WantedOrder } from "./wanted-order.ts";
 
 /**
@@ -47,7 +47,7 @@ const lookMs = 1_000;
 const seriesMax = 10_000;
 
 interface Series {
-  readonly order: TrackedOrder;
+  readonly order: Order;
   readonly count: number;
   /** Number of pauses in a row, each twice as long as the one before. */
   readonly pauses: number;
@@ -75,11 +75,12 @@ export class PostOnlyOrders {
   }
 
   /** An order changed; told while there is a series, and of every rejection. */
-  take(order: TrackedOrder): void {
-    const { phase, spec } = order;
+  take(order: Order): void {
+    const { spec, state } = order;
     if (spec.ordType !== "post_only" || spec.reduceOnly) return;
-    if (phase === "rejected") this.#rejected(order);
-    else if (phase !== "planned" && phase !== "sent" && phase !== "unknown") this.#series.delete(keyOf(order));
+    if (endingOf(order) === "rejected") this.#rejected(order);
+    else if (state.kind !== "notExecuted" && state.kind !== "submitted" && state.kind !== "unknown")
+      this.#series.delete(keyOf(order));
   }
 
   /** The slot may not place this yet; it is considered again when it may. */
@@ -104,7 +105,7 @@ export class PostOnlyOrders {
     for (const slots of this.#waiting.values()) slots.delete(slot);
   }
 
-  #rejected(order: TrackedOrder): void {
+  #rejected(order: Order): void {
     const { clock, contract, journal } = this.#options;
     if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true)
       return;
@@ -168,4 +169,4 @@ export class PostOnlyOrders {
 const isSentAsIs = (wanted: WantedOrder | undefined): boolean =>
   wanted?.cross === undefined || wanted.cross === "reject";
 
-const keyOf = ({ strategy, slot }: Pick<TrackedOrder, "strategy" | "slot">): string => `${strategy}\n${slot}`;
+const keyOf = ({ strategy, slot }: Pick<Order, "strategy" | "slot">): string => `${strategy}\n${slot}`;

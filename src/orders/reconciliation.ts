@@ -14,18 +14,10 @@ import type { Cancellation } from "./cancellation.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import { createForeignOrders, type ForeignOrders } from "./foreign-orders.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
+import { advance, foundOrder, hasExecuted, isClosed, type Order, recalledOrder } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { OrderStore } from "./state/order-store.ts";
-import {
-  applyRecord,
-  foundOrder,
-  hasExecuted,
-  isOver,
-  overIn,
-  recalledOrder,
-  type TrackedOrder,
-} from "./tracked-order.ts";
 import { numberedSlots } from "./unclaimed-orders.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import { UnrecordedOrders } from "./unrecorded-orders.ts";
@@ -39,18 +31,18 @@ interface ReconciliationOptions {
   /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
   readonly serviceNow?: () => number | undefined;
   /** An order that the journal may lack was found at the service. */
-  readonly onFound?: (order: TrackedOrder) => void;
+  readonly onFound?: (order: Order) => void;
   readonly strategies?: readonly string[];
 }
 
 interface ReconciliationOwner {
-  weigh(order: TrackedOrder): void;
+  weigh(order: Order): void;
   consider(slot: Slot): void;
   isHalted(): boolean;
   /** The strategy that wanted an order of a previous run. */
   own(clOrdId: string, strategy: string): void;
   /** Counts what an order did and may do, by the strategy whose wanted order it is known to be now. */
-  recount(order: TrackedOrder): void;
+  recount(order: Order): void;
   /** Orders found at the service are counted before they have a slot, and published only then. */
   recountAll(): void;
   /** Protections claim executed orders of previous runs that closed what they cover. */
@@ -95,19 +87,18 @@ export class Reconciliation {
   }
 
   /** Applies what the store knows of an order. */
-  take(order: TrackedOrder): void {
+  take(order: Order): void {
     const record = this.#options.store.find({ clOrdId: order.clOrdId });
     if (record !== undefined) this.#onRecord(order, record);
   }
 
   /** The service took the order under this id. */
-  accept(order: TrackedOrder, ordId: string): void {
-    order.ordId = ordId;
+  accept(order: Order, ordId: string): void {
     // The record may have come before the reply.
     const known = order.record ?? this.#options.store.find({ ordId });
-    if (known === undefined) this.#lifecycle.transition(order, "acked", "accepted");
+    if (known === undefined) this.#lifecycle.move(order, { type: "acknowledged", ordId });
     else if (order.record === undefined) this.#onRecord(order, known);
-    if (overIn[order.phase] || order.record !== undefined) return;
+    if (isClosed(order) || order.record !== undefined) return;
     this.#unknownOrders.expect(order);
     this.#wake(order);
   }
@@ -125,7 +116,7 @@ export class Reconciliation {
       // It came to its end between two runs: reported once, for the journal's sake.
       const { state: phase, instId } = known;
       const ended = recalledOrder(clOrdId, spec, sentAt);
-      applyRecord(ended, known);
+      advance(ended, { type: "recorded", record: known });
       if (strategy === "" && hasExecuted(ended)) {
         this.unrecorded.keep(ended);
         return;
@@ -157,10 +148,10 @@ export class Reconciliation {
   /** Orders found at the service got a slot: the slot's own is weighed against its wanted order, a surplus one has to go. */
   settleIn(): void {
     this.unrecorded.settle();
-    for (const order of this.#slots.housed()) if (!isOver(order)) this.#settle(order);
+    for (const order of this.#slots.housed()) if (!isClosed(order)) this.#settle(order);
   }
 
-  #settle(order: TrackedOrder): void {
+  #settle(order: Order): void {
     this.#lifecycle.publish(order);
     const slot = this.#slots.of(order);
     if (slot === undefined) return;
@@ -173,19 +164,19 @@ export class Reconciliation {
     this.#owner.consider(slot);
   }
 
-  #wake(order: TrackedOrder): void {
+  #wake(order: Order): void {
     const slot = this.#slots.of(order);
     if (slot?.order === order) this.#owner.consider(slot);
     this.#cancellation.resume(order);
   }
 
-  #onRecord(order: TrackedOrder, record: OrderRecord): void {
+  #onRecord(order: Order, record: OrderRecord): void {
     // Whatever else it says, a record says that the order exists.
     if (this.#unknownOrders.searched.size > 0) this.#unknownOrders.settle(order);
-    if (order.unweighed) this.#owner.weigh(order);
-    if (!applyRecord(order, record)) return;
+    this.#owner.weigh(order);
+    if (!advance(order, { type: "recorded", record })) return;
     this.#lifecycle.publish(order);
-    if (!overIn[order.phase]) this.#wake(order);
+    if (!isClosed(order)) this.#wake(order);
   }
 
   readonly #onChange = (record: OrderRecord, previous: OrderRecord | undefined): void => {
@@ -209,7 +200,7 @@ export class Reconciliation {
     for (const order of older) this.#cancelOlder(order);
   }
 
-  #cancelOlder(order: TrackedOrder): void {
+  #cancelOlder(order: Order): void {
     this.#cancellation.request(order, "cancel", "an older order of the same slot");
   }
 
@@ -231,7 +222,7 @@ export class Reconciliation {
   }
 
   /** It carries the service's flag, or is in a slot that closes what is protected. */
-  #isExit(order: TrackedOrder): boolean {
+  #isExit(order: Order): boolean {
     return order.spec.reduceOnly || this.#slots.of(order)?.reserved === true;
   }
 }

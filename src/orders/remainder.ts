@@ -11,12 +11,12 @@
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive, sub, toStep } from "../decimal.ts";
 import { leastQty } from "./exit-size.ts";
-import type { TrackedOrder } from "./tracked-order.ts";
+import type { Order } from "./order-state.ts";
 import { canRest } from "./wanted-order.ts";
 
 /** How an order ended. Quantities are decimal text in base currency. */
 interface Ending {
-  readonly order: Pick<TrackedOrder, "phase" | "spec" | "wanted" | "qty" | "wantedQty" | "nets">;
+  readonly order: Pick<Order, "phase" | "terms">;
   readonly filledQty: string;
   readonly instrument: Pick<InstrumentRecord, "lotSize" | "minSize">;
   /** The service counts sizes in quote currency. */
@@ -46,14 +46,15 @@ const lesser = (a: string, b: string): string => (compare(a, b) <= 0 ? a : b);
 
 export const remainderOf = (ending: Ending): Remainder => {
   const { order, filledQty, instrument, inQuote } = ending;
-  const { phase, spec, wanted, qty, wantedQty, nets } = order;
+  const { phase, terms } = order;
+  const { spec, wanted, qty, wantedQty, withoutFlag } = terms;
   if (wanted === undefined || qty === "") return none;
   if (qty === filledQty && !spec.reduceOnly) return none;
   const left = sub(qty, filledQty);
   const byQty = wanted.qty !== undefined;
   if (spec.reduceOnly) {
     const isCut = wantedQty !== "" && compare(qty, wantedQty) < 0;
-    const isFollowed = phase !== "filled" || byQty || isCut || nets;
+    const isFollowed = phase !== "filled" || byQty || isCut || withoutFlag;
     return isFollowed ? exitOf(ending, isCut ? sub(wantedQty, filledQty) : left) : none;
   }
   const isCutShort = phase === "canceled" && spec.ordType === "market";
@@ -64,16 +65,17 @@ export const remainderOf = (ending: Ending): Remainder => {
   return { kind: "differs", reason: differs(ending, left) };
 };
 
-const exitOf = ({ order: { phase, spec }, instrument, reducible, mayGrow }: Ending, left: string): Remainder => {
+const exitOf = ({ order, instrument, reducible, mayGrow }: Ending, left: string): Remainder => {
   const uncovered = toStep(lesser(left, reducible), instrument.lotSize, "down");
   if (isPositive(uncovered) && isPlaceable(uncovered, instrument)) return { kind: "exit", qty: left, uncovered };
   if (isPositive(reducible) || !isPlaceable(left, instrument)) return none;
   // At the market it would take the next position at once, which is wanted only of what an entry that is under way still brings.
-  return mayGrow || (phase === "rejected" && canRest(spec.ordType)) ? { kind: "early", qty: left } : none;
+  const isRejected = order.phase === "rejected" && canRest(order.terms.spec.ordType);
+  return mayGrow || isRejected ? { kind: "early", qty: left } : none;
 };
 
-const differs = ({ filledQty, instrument, order: { phase, qty } }: Ending, left: string): string => {
-  const told = `${filledQty} was executed of ${qty} wanted`;
+const differs = ({ filledQty, instrument, order: { phase, terms } }: Ending, left: string): string => {
+  const told = `${filledQty} was executed of ${terms.qty} wanted`;
   if (!isPositive(left))
     return `${told}: the price improved on the way, and the service sizes market orders by their amount of quote currency`;
   if (phase === "canceled") return `${told}; ${left} of it is missing: the book held too little`;
@@ -85,5 +87,5 @@ const differs = ({ filledQty, instrument, order: { phase, qty } }: Ending, left:
 export const canceledElsewhere = "canceled by another client or by the service";
 
 /** How an order ended that did not do all it should, in words. */
-export const endingOf = ({ phase, reason }: Pick<TrackedOrder, "phase" | "reason">): string =>
+export const wordsOf = ({ phase, reason }: Pick<Order, "phase" | "reason">): string =>
   phase === "canceled" ? canceledElsewhere : phase === "filled" ? "only a part was executed" : reason;

@@ -4,7 +4,7 @@
  * Not here: what happens to it (order-manager.ts), all of them (slots.ts).
  */
 import { SluiceError } from "../errors.ts";
-import type { TrackedOrder } from "./tracked-order.ts";
+import type { Order } from "./order-state.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
 /** What is left of a slot's wanted order, and when it may be placed. */
@@ -53,16 +53,18 @@ export class Slot {
   /** Reserved, and for a stop whose own slot is taken by an order that cannot be canceled: it does not wait for that cancel. */
   readonly isLate: boolean;
   wanted: WantedOrder | undefined = undefined;
-  order: TrackedOrder | undefined = undefined;
+  order: Order | undefined = undefined;
+  /** What it wants has changed since its order was last compared with that (conflation.ts). */
+  isUncompared = false;
   queued: QueuedPlacement | undefined = undefined;
   /** The wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever since. */
   settled: WantedOrder | undefined = undefined;
   /** An order of a previous run that the service ended, which no wanted order of this one has been compared with yet. */
-  inherited: TrackedOrder | undefined = undefined;
+  inherited: Order | undefined = undefined;
   /** The settled wanted order was refused by a rule and may pass when instruments change. */
   refused = false;
   /** An order that a rate limit kept from being executed: its id is used again. */
-  spare: TrackedOrder | undefined = undefined;
+  spare: Order | undefined = undefined;
   /** The last set of its strategy that named it. */
   round = 0;
   /** What earlier orders left of the wanted quantity, if another order is to follow. */

@@ -9,11 +9,11 @@
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
+import { advance, hasExecuted, isClosed, Order, type Terms } from "./order-state.ts";
 import { isConcluded } from "./plan.ts";
 import { checkNames, Slot, type SlotKind } from "./slot.ts";
-import { hasExecuted, isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
 import { UnclaimedOrders } from "./unclaimed-orders.ts";
-import { type OrderSpec, sameWanted, type WantedOrder } from "./wanted-order.ts";
+import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 const slotsMax = 1_000;
 
@@ -26,15 +26,15 @@ export class Slots {
   /** Of each strategy the slots of its last set, in the order of the set; undefined where it was not taken to its end. */
   readonly #declared = new Map<string, readonly Slot[] | undefined>();
   readonly #byHash = new Map<string, Slot>();
-  readonly #open = new Map<string, TrackedOrder>();
+  readonly #open = new Map<string, Order>();
   readonly #counts = new Map<string, number>();
-  readonly #homeless = new Map<string, TrackedOrder[]>();
+  readonly #homeless = new Map<string, Order[]>();
   /** The newest order of a previous run that the service ended, by slots that are not wanted yet. */
-  readonly #inherited = new Map<string, TrackedOrder>();
-  readonly #surplus = new Set<TrackedOrder>();
+  readonly #inherited = new Map<string, Order>();
+  readonly #surplus = new Set<Order>();
   /** Executed orders of previous runs whose strategy is not known yet. */
   readonly unclaimed: UnclaimedOrders;
-  #news: TrackedOrder[] = [];
+  #news: Order[] = [];
   /** Orders got a slot since they were last asked for. */
   hasHoused = false;
   readonly #generation: IdGeneration;
@@ -146,13 +146,13 @@ export class Slots {
     return [...(this.#byStrategy.get(strategy)?.values() ?? [])];
   }
 
-  /** `qty`: base quantity the order should execute; empty where it is not known. */
-  open(slot: Slot, wanted: WantedOrder, spec: OrderSpec, qty: string, now: number): TrackedOrder {
+  /** The slot's order, whose placement leaves now. */
+  open(slot: Slot, terms: Terms, now: number): Order {
     const clOrdId = slot.spare?.clOrdId ?? this.#ids.of(slot.hash, this.#generation.next());
-    const order = newOrder(slot.strategy, slot.name, clOrdId, wanted, spec, now);
-    order.qty = qty;
+    const order = new Order(slot.strategy, slot.name, clOrdId, terms, "placed", now);
     slot.spare = undefined;
     slot.order = order;
+    slot.isUncompared = false;
     slot.refused = false;
     this.#open.set(clOrdId, order);
     this.openCount = this.#open.size;
@@ -160,16 +160,16 @@ export class Slots {
     return order;
   }
 
-  of({ strategy, slot }: TrackedOrder): Slot | undefined {
+  of({ strategy, slot }: Order): Slot | undefined {
     return this.#byStrategy.get(strategy)?.get(slot);
   }
 
-  byClientId(clOrdId: string): TrackedOrder | undefined {
+  byClientId(clOrdId: string): Order | undefined {
     return this.#open.get(clOrdId);
   }
 
   /** Takes in an order of ours found at the service; undefined when it is known. */
-  adopt(order: TrackedOrder): TrackedOrder | undefined {
+  adopt(order: Order): Order | undefined {
     const own = this.#ids.read(order.clOrdId);
     if (own === undefined || this.#open.has(order.clOrdId)) return undefined;
     this.#open.set(order.clOrdId, order);
@@ -182,13 +182,13 @@ export class Slots {
   }
 
   /** Orders whose slot is not known and that are older than another one of it. */
-  superseded(slotHash: string): readonly TrackedOrder[] {
-    const orders = (this.#homeless.get(slotHash) ?? []).filter((order) => !isOver(order));
+  superseded(slotHash: string): readonly Order[] {
+    const orders = (this.#homeless.get(slotHash) ?? []).filter((order) => !isClosed(order));
     return orders.length < 2 ? [] : orders.sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1)).slice(1);
   }
 
   /** Orders that got a slot since this was last asked. */
-  housed(): readonly TrackedOrder[] {
+  housed(): readonly Order[] {
     const orders = this.#news;
     this.#news = [];
     this.hasHoused = false;
@@ -216,7 +216,7 @@ export class Slots {
   }
 
   /** The order is over. */
-  close(order: TrackedOrder): void {
+  close(order: Order): void {
     if (this.#open.get(order.clOrdId) !== order) return;
     this.#open.delete(order.clOrdId);
     this.openCount = this.#open.size;
@@ -234,7 +234,7 @@ export class Slots {
   }
 
   /** An order of a previous run is over; returns its slot, where there is one. */
-  inherit(order: TrackedOrder, hash: string): Slot | undefined {
+  inherit(order: Order, hash: string): Slot | undefined {
     const slot = this.#byHash.get(hash);
     if (!isConcluded(order)) return slot;
     const known = slot === undefined ? this.#inherited.get(hash) : slot.inherited;
@@ -247,6 +247,7 @@ export class Slots {
   /** The slot's order is over: a surplus one takes its place, if there is one. */
   vacate(slot: Slot): void {
     slot.order = undefined;
+    slot.isUncompared = false;
     if (this.#surplus.size === 0) return;
     for (const order of this.#surplus) {
       if (order.strategy !== slot.strategy || order.slot !== slot.name) continue;
@@ -267,8 +268,8 @@ export class Slots {
   }
 
   /** Orders that are not over. */
-  orders(): readonly TrackedOrder[] {
-    return [...this.#open.values()].filter((order) => !isOver(order));
+  orders(): readonly Order[] {
+    return [...this.#open.values()].filter((order) => !isClosed(order));
   }
 
   openCountOf(strategy: string): number {
@@ -294,10 +295,9 @@ export class Slots {
     this.#counts.set(strategy, (this.#counts.get(strategy) ?? 0) + by);
   }
 
-  #house(order: TrackedOrder, slot: Slot): void {
+  #house(order: Order, slot: Slot): void {
     this.#count(order.strategy, -1);
-    order.strategy = slot.strategy;
-    order.slot = slot.name;
+    advance(order, { type: "claimed", strategy: slot.strategy, slot: slot.name });
     this.#count(order.strategy, 1);
     if (slot.order === undefined) slot.order = order;
     else this.#surplus.add(order);

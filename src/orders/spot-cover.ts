@@ -12,8 +12,8 @@ import type { Subscription } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { instTypeOf, readInstId } from "../contract/inst-id.ts";
 import type { BalanceRecord } from "../contract/schemas.ts";
+import type { Order } from "./order-state.ts";
 import type { PolledResource } from "./state/polled-resource.ts";
-import type { TrackedOrder } from "./tracked-order.ts";
 
 /** Coins of the account, decimal text. */
 interface Coins {
@@ -61,7 +61,7 @@ export class SpotCover {
   }
 
   /** An order was rejected. */
-  rejected({ spec: { instId, side, reduceOnly }, reason }: TrackedOrder): void {
+  rejected({ spec: { instId, side, reduceOnly }, reason }: Order): void {
     const { balances, clock, fundsCode } = this.#options;
     if (balances === undefined || !reduceOnly || side !== "sell" || instTypeOf(instId) !== "SPOT") return;
     if (!reason.startsWith(`${fundsCode} `)) return;

@@ -5,10 +5,10 @@
  * Not here: what a claim leads to (unrecorded-orders.ts).
  */
 import { isLater } from "./client-order-id.ts";
-import type { TrackedOrder } from "./tracked-order.ts";
+import type { Order } from "./order-state.ts";
 
 interface Unclaimed {
-  readonly order: TrackedOrder;
+  readonly order: Order;
   readonly slotHash: string;
   readonly generation: number;
 }
@@ -44,7 +44,7 @@ export class UnclaimedOrders {
     this.drop(clOrdId);
   }
 
-  keep(order: TrackedOrder, slotHash: string, generation: number): void {
+  keep(order: Order, slotHash: string, generation: number): void {
     if (this.#owned.has(order.clOrdId)) return;
     this.#waiting.set(order.clOrdId, { order, slotHash, generation });
   }
@@ -57,7 +57,7 @@ export class UnclaimedOrders {
   }
 
   /** Oldest first. */
-  all(): readonly TrackedOrder[] {
+  all(): readonly Order[] {
     return [...this.#waiting.values()].sort(byAge).map(({ order }) => order);
   }
 

@@ -9,12 +9,12 @@ import { finalize } from "rxjs";
 import { type Clock, DelayQueue } from "../clock/clock.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { OrderResolver } from "./order-resolver.ts";
+import { isClosed, type Order } from "./order-state.ts";
 import type { OrderStore } from "./state/order-store.ts";
-import { isOver, type TrackedOrder } from "./tracked-order.ts";
 
 interface UnknownOrdersOwner {
   /** The order's record has come. */
-  evidence(order: TrackedOrder): void;
+  evidence(order: Order): void;
   /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
   doubtLists(needed: () => boolean): void;
 }
@@ -22,19 +22,19 @@ interface UnknownOrdersOwner {
 /** An accepted order or cancel whose record does not show up for so long is asked about. */
 const recordMs = 1_500;
 
-const isCanceling = ({ phase }: TrackedOrder): boolean => phase === "canceling";
+const isCanceling = ({ phase }: Order): boolean => phase === "canceling";
 
 /** Orders that are being canceled and asked about at once with the rank of exits: a question weighs 5, the cancel that it may save 15. */
 const exitLooksMax = 2;
 
 /** What a stop covers, and what an exit may still close, depends on these. */
-const isUrgent = ({ wanted, spec }: TrackedOrder): boolean =>
+const isUrgent = ({ wanted, spec }: Order): boolean =>
   wanted?.protect !== undefined || wanted?.reduceOnly === true || spec.reduceOnly === true;
 
 /** Whoever wants it canceled spends the reserve for exits on it. */
-const isExitOf = ({ cancelClass }: TrackedOrder): boolean => cancelClass === "cancel" || cancelClass === "emergency";
+const isExitOf = ({ unwanted }: Order): boolean => unwanted?.urgency === "cancel" || unwanted?.urgency === "emergency";
 
-const soughtOf = (order: TrackedOrder, isExit = false) => ({
+const soughtOf = (order: Order, isExit = false) => ({
   clOrdId: order.clOrdId,
   instId: order.spec.instId,
   sentAt: order.sentAt,
@@ -48,11 +48,11 @@ export class UnknownOrders {
   readonly #lifecycle: OrderLifecycle;
   readonly #owner: UnknownOrdersOwner;
   /** How to give each search up. */
-  readonly #searches = new Map<TrackedOrder, () => void>();
+  readonly #searches = new Map<Order, () => void>();
   /** How many orders are searched for: without any, no change is news here. */
   readonly searched: { readonly size: number } = this.#searches;
   /** Accepted, and their record has not shown up. */
-  readonly #expected: DelayQueue<TrackedOrder>;
+  readonly #expected: DelayQueue<Order>;
   #exitLooks = 0;
 
   constructor(
@@ -64,7 +64,7 @@ export class UnknownOrders {
   ) {
     this.#expected = new DelayQueue(clock, {
       delayMs: recordMs,
-      isSettled: isOver,
+      isSettled: isClosed,
       due: (order) => this.#lookFor(order),
     });
     this.#store = store;
@@ -74,17 +74,17 @@ export class UnknownOrders {
   }
 
   /** The service took the order or its cancel: looks when the record that must follow does not come. */
-  expect(order: TrackedOrder): void {
+  expect(order: Order): void {
     this.#foretell(order);
     this.#expected.add(order);
   }
 
   /** Looks once, and goes on looking when nothing was found. */
-  ask(order: TrackedOrder): void {
+  ask(order: Order): void {
     if (this.#searches.has(order)) return;
     const unseen = order.record === undefined;
     // Where a record was known only its end says more than the question.
-    const needed = (): boolean => !isOver(order) && (!unseen || order.record === undefined);
+    const needed = (): boolean => !isClosed(order) && (!unseen || order.record === undefined);
     const isExit = isExitOf(order) && this.#exitLooks < exitLooksMax;
     if (isExit) this.#exitLooks++;
     const ended = (): void => {
@@ -94,7 +94,7 @@ export class UnknownOrders {
       .look(soughtOf(order, isExit), needed)
       .pipe(finalize(ended))
       .subscribe((answer) => {
-        if (isOver(order)) return;
+        if (isClosed(order)) return;
         if (answer.kind === "found") {
           this.#store.merge(answer.record);
           this.#owner.evidence(order);
@@ -102,16 +102,18 @@ export class UnknownOrders {
       });
   }
 
-  /** The placement was not answered, or not so that it can be read. */
-  doubt(order: TrackedOrder, reason: string): void {
+  /**
+   * The placement was not answered, or not so that it can be read. `verdict`: a refusal by the service in words that alone prove nothing.
+   */
+  doubt(order: Order, reason: string, verdict = ""): void {
     // A record outranks a reply: what was seen needs no search.
-    if (isOver(order) || order.record !== undefined) return;
-    this.#lifecycle.transition(order, "unknown", reason);
+    if (order.state.kind !== "submitted") return;
+    this.#lifecycle.move(order, { type: "doubted", reason, verdict });
     this.pursue(order);
   }
 
-  pursue(order: TrackedOrder): void {
-    if (isOver(order) || this.#searches.has(order)) return;
+  pursue(order: Order): void {
+    if (isClosed(order) || this.#searches.has(order)) return;
     const giveUp = this.#resolver.pursue(soughtOf(order), (evidence) => {
       this.#searches.delete(order);
       if (evidence.kind === "absent") {
@@ -125,35 +127,23 @@ export class UnknownOrders {
   }
 
   /** Evidence came by another way. */
-  settle(order: TrackedOrder): void {
+  settle(order: Order): void {
     this.#searches.get(order)?.();
     this.#searches.delete(order);
   }
 
-  #lookFor(order: TrackedOrder): void {
+  #lookFor(order: Order): void {
     if (order.record === undefined) this.ask(order);
     else if (this.#foretell(order)) this.#owner.doubtLists(() => isCanceling(order));
   }
 
-  #endAbsent(order: TrackedOrder): void {
+  #endAbsent(order: Order): void {
     if (order.ordId !== "") this.#store.forget(order.ordId);
-    // Whatever was answered: an order that the service gave an id has existed, and may have been executed.
-    if (order.ordId !== "") {
-      const before = order.record === undefined ? "accepted" : "seen at the service";
-      this.#lifecycle.end(
-        order,
-        "absent",
-        `${before}, and not known to the service any more: how it ended is not known`,
-      );
-    }
-    // The service said no, and there is nothing: two signs of the same.
-    else if (order.verdict !== "")
-      this.#lifecycle.end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
-    else this.#lifecycle.end(order, "absent", "proved not to exist at the service");
+    this.#lifecycle.move(order, { type: "provedAbsent" });
   }
 
   /** A canceled order that is in no list of open orders is not young but gone: the lists look for its end. */
-  #foretell(order: TrackedOrder): boolean {
+  #foretell(order: Order): boolean {
     if (!isCanceling(order)) return false;
     if (order.record !== undefined) this.#store.ending(order.record.ordId);
     return true;

@@ -13,9 +13,9 @@ import type { Contract } from "../contract/contract.ts";
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { type ClientOrderIds, isLater } from "./client-order-id.ts";
+import { advance, foundOrder, hasExecuted, type Order } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { foundOrder, hasExecuted, type TrackedOrder } from "./tracked-order.ts";
 
 /** End of the journal of previous runs, for one user. */
 export interface JournalEnd {
@@ -34,12 +34,12 @@ interface UnrecordedOptions {
   readonly serviceNow?: () => number | undefined;
   readonly strategies?: readonly string[];
   /** An order that the journal may lack was found at the service: it is recorded before it is booked. */
-  readonly onFound?: (order: TrackedOrder) => void;
+  readonly onFound?: (order: Order) => void;
 }
 
 interface UnrecordedOwner {
   /** Books what the order executed, for its strategy. */
-  recount(order: TrackedOrder): void;
+  recount(order: Order): void;
   consider(slot: Slot): void;
   /** Protections claim the orders that closed what they cover. */
   claimClosings(): void;
@@ -87,7 +87,7 @@ export class UnrecordedOrders {
   }
 
   /** An open order was found at the service. */
-  adopted(order: TrackedOrder): void {
+  adopted(order: Order): void {
     if (!this.#hasBegun) return;
     this.#taken.add(order.clOrdId);
     this.#options.onFound?.(order);
@@ -113,7 +113,7 @@ export class UnrecordedOrders {
   }
 
   /** Keeps a finished order of a previous run whose strategy is not in the journal. */
-  keep(order: TrackedOrder): void {
+  keep(order: Order): void {
     const own = this.#ids.read(order.clOrdId);
     if (own !== undefined) this.#slots.unclaimed.keep(order, own.slotHash, own.generation);
   }
@@ -138,7 +138,7 @@ export class UnrecordedOrders {
    * Books orders for the strategy of their slot, or of an order in the journal with the same slot. All owners are found before the first
    * order is booked, because booking it may end the slot that the next one belongs to.
    */
-  #claimByJournal(orders: readonly TrackedOrder[]): void {
+  #claimByJournal(orders: readonly Order[]): void {
     const owned = orders.map((order) => {
       const { slotHash = "" } = this.#ids.read(order.clOrdId) ?? {};
       const slot = this.#slots.byHash(slotHash);
@@ -151,11 +151,11 @@ export class UnrecordedOrders {
     }
   }
 
-  #book(order: TrackedOrder, strategy: string, name: string, slotHash: string): void {
+  #book(order: Order, strategy: string, name: string, slotHash: string): void {
     const { journal, onFound } = this.#options;
     const { clOrdId, spec, record, phase } = order;
     const { instId, side } = spec;
-    Object.assign(order, { strategy, slot: name });
+    advance(order, { type: "claimed", strategy, slot: name });
     onFound?.(order);
     const detail = `${clOrdId}: the service executed ${record?.accFillSz ?? ""} (${side} ${instId}) for ${strategy}, which the journal does not have. It is booked by the service's record.`;
     journal.append({ type: "anomaly", what: "order.unrecorded", detail });
@@ -176,7 +176,7 @@ export class UnrecordedOrders {
     });
   }
 
-  #report({ clOrdId, spec: { instId, side }, record }: TrackedOrder): void {
+  #report({ clOrdId, spec: { instId, side }, record }: Order): void {
     if (this.#reported.has(clOrdId)) return;
     this.#reported.add(clOrdId);
     const detail = `${clOrdId}: the service executed ${record?.accFillSz ?? ""} (${side} ${instId}), and no strategy has its slot. It is in no strategy's position; while it is not, exits of ${instId} leave with the reduce-only flag only. Start with a config whose strategy has the slot, or reset the counters when the position is settled.`;

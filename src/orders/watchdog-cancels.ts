@@ -9,7 +9,7 @@
  * Not here: when such an exit is placed again (exits.ts), the connection to the watchdog (plugins/watchdog).
  */
 import type { Clock } from "../clock/clock.ts";
-import type { TrackedOrder } from "./tracked-order.ts";
+import type { Order } from "./order-state.ts";
 
 /**
  * State of the watchdog's cancels. `quiet`: it canceled nothing. `doubtful`: this process was blocked, and the watchdog has not answered yet.
@@ -42,7 +42,7 @@ export class WatchdogCancels {
   }
 
   /** Returns the party that canceled an order, where this process did not. */
-  causeOf({ sentAt }: Pick<TrackedOrder, "sentAt">): "watchdog" | "others" | "not known" {
+  causeOf({ sentAt }: Pick<Order, "sentAt">): "watchdog" | "others" | "not known" {
     const standing = this.#standing();
     switch (standing.state) {
       case "quiet":

@@ -12,7 +12,7 @@ import type { Clock } from "../clock/clock.ts";
 import { add, neg } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Tape } from "../market/tape/tape.ts";
-import type { OrderUpdate } from "../orders/tracked-order.ts";
+import type { OrderUpdate } from "../orders/order-update.ts";
 import type { OrderSpec } from "../orders/wanted-order.ts";
 import type { Fill } from "../venue/venue.ts";
 import type { Benchmark } from "./benchmark.ts";

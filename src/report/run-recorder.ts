@@ -10,8 +10,8 @@
 import type { Profile } from "../contract/profile.ts";
 import { compare, isPositive, sub, sum } from "../decimal.ts";
 import type { Event, EventOf } from "../journal/events.ts";
+import type { OrderUpdate } from "../orders/order-update.ts";
 import type { Position } from "../orders/positions.ts";
-import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { positionLines, type RunDetails } from "./details.ts";
 import { DeepestFall } from "./equity.ts";

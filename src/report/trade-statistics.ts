@@ -9,7 +9,7 @@
 import { abs, add, isPositive, isZero, mul, sub, sum } from "../decimal.ts";
 import type { RunningSum } from "../decimal-units.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
-import { finalPhases } from "../orders/tracked-order.ts";
+import { finalPhases } from "../orders/order-update.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClose, shareClosing, sharesOf } from "./attribution.ts";
 import { inCurrency } from "./converted-money.ts";

@@ -3,7 +3,7 @@
  */
 import { expect, it } from "vitest";
 import type { Gateway } from "../../src/client/gateway.ts";
-import { isResting } from "../../src/orders/tracked-order.ts";
+import { isResting } from "../../src/orders/order-state.ts";
 import { sameWanted, type WantedOrder } from "../../src/orders/wanted-order.ts";
 import { singly, unshared } from "../support/harness/gateway-variants.ts";
 import type { Rig } from "../support/harness/orders.ts";

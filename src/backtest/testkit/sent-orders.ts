@@ -5,7 +5,7 @@
  */
 import type { OrdType, Side } from "../../contract/profile.ts";
 import { add, div, isZero, mul, sub } from "../../decimal.ts";
-import type { OrderUpdate } from "../../orders/tracked-order.ts";
+import type { OrderUpdate } from "../../orders/order-update.ts";
 import type { Fill } from "../../venue/venue.ts";
 
 /** One order that was sent. Money and sizes are decimal text, instants milliseconds. */

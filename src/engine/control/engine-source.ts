@@ -13,7 +13,7 @@ import { hasHidden } from "../../host/hidden-values.ts";
 import type { StrategyView } from "../../host/operator-view.ts";
 import type { Event } from "../../journal/events.ts";
 import type { CancelResult } from "../../orders/manual-orders.ts";
-import type { OrderUpdate } from "../../orders/tracked-order.ts";
+import type { OrderUpdate } from "../../orders/order-update.ts";
 import type { ControlUpdate } from "./control-document.ts";
 import type { EngineRow } from "./control-rows.ts";
 import { type ControlAction, type ControlResult, type ControlSource, isUrgent } from "./control-source.ts";

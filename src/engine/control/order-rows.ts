@@ -7,7 +7,7 @@
  */
 import { add } from "../../decimal.ts";
 import type { Event, EventOf } from "../../journal/events.ts";
-import type { OrderUpdate } from "../../orders/tracked-order.ts";
+import type { OrderUpdate } from "../../orders/order-update.ts";
 import type { ControlDocument } from "./control-document.ts";
 import type { OrderRow, QueueRow } from "./control-rows.ts";
 

@@ -7,9 +7,9 @@
  * Not here: when it is due (protections.ts), follow-up of a rejected or cut one (orders/exits.ts).
  */
 import { compare, equal, isPositive, sub } from "../../decimal.ts";
+import { isClosed, isCutByUs, type Order } from "../order-state.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
-import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import type { WantedOrder } from "../wanted-order.ts";
 import { lateSlotOf } from "./protect.ts";
 import type { Protection } from "./protection.ts";
@@ -34,9 +34,9 @@ export class ClosingOrder {
   }
 
   /** An order of the slot that is not what is wanted now, and not over. */
-  get obstacle(): TrackedOrder | undefined {
+  get obstacle(): Order | undefined {
     const order = this.slot?.order;
-    return order === undefined || isOver(order) || order.spec.ordType === this.#wanted?.ordType ? undefined : order;
+    return order === undefined || isClosed(order) || order.spec.ordType === this.#wanted?.ordType ? undefined : order;
   }
 
   /** Uses the second slot from here on. The first one that has to be considered is returned. */
@@ -58,11 +58,11 @@ export class ClosingOrder {
   }
 
   /** An order of the slot has ended, and the slot is considered next: what it asks for then is what is left. */
-  ended({ phase, wanted, cancelClass, cancelSent, mayBeCut }: TrackedOrder, slotName: string): void {
+  ended(order: Order, slotName: string): void {
     if (slotName !== this.#slotName) return;
     const { slot } = this;
-    const isOurs = cancelClass !== undefined || cancelSent || mayBeCut;
-    const isAsked = wanted === undefined || ((phase === "canceled" || phase === "absent") && isOurs);
+    const { phase } = order;
+    const isAsked = order.wanted === undefined || ((phase === "canceled" || phase === "absent") && isCutByUs(order));
     if (slot?.wanted !== undefined && isAsked) this.#ask(slot, slot.wanted.ordType, slot.wanted.px);
   }
 
@@ -82,7 +82,7 @@ export class ClosingOrder {
       this.#wanted.px === px;
     if (isSame && equal(this.#left, qty)) return undefined;
     // An order at the market is on its way: what has come meanwhile is closed by the next one.
-    if (isSame && kind === "market" && slot.order !== undefined && !isOver(slot.order)) return undefined;
+    if (isSame && kind === "market" && slot.order !== undefined && !isClosed(slot.order)) return undefined;
     // A rest that is being followed up covers it.
     if (isSame && slot.rest !== undefined && compare(this.#left, qty) >= 0) return undefined;
     this.#ask(slot, kind, px);

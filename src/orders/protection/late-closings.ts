@@ -8,8 +8,8 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { Side } from "../../contract/profile.ts";
+import { isResting } from "../order-state.ts";
 import type { Slot } from "../slot.ts";
-import { restsIn } from "../tracked-order.ts";
 import type { WantedOrder } from "../wanted-order.ts";
 import type { HeldProtection } from "./held-protection.ts";
 
@@ -74,8 +74,8 @@ const problemOf = (slot: Slot | undefined): string | undefined => {
   if (slot === undefined) return undefined;
   const { order, queued, rest, spare } = slot;
   if (queued !== undefined || spare !== undefined) return `the closing order has waited ${seconds} for the quota`;
-  if (order?.phase === "unknown") return "it is not known whether the closing order was executed";
-  if (order?.phase === "sent") return `the closing order has not been answered for ${seconds}`;
-  if (order !== undefined && restsIn[order.phase]) return undefined;
+  if (order?.state.kind === "unknown") return "it is not known whether the closing order was executed";
+  if (order?.state.kind === "submitted") return `the closing order has not been answered for ${seconds}`;
+  if (order !== undefined && isResting(order)) return undefined;
   return rest?.reason ?? `the closing order has not left for ${seconds}`;
 };

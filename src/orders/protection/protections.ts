@@ -9,12 +9,12 @@ import type { Contract } from "../../contract/contract.ts";
 import type { Side } from "../../contract/profile.ts";
 import { abs, isPositive, sub } from "../../decimal.ts";
 import type { ProtectionRecord } from "../../journal/protection-records.ts";
+import { isClosed, type Order } from "../order-state.ts";
 import type { Positions } from "../positions.ts";
 import { broughtBy, executionOf } from "../risk/exposure-entry.ts";
 import { stoppedWords } from "../risk/trading-mode.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
-import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import { fitCoverage } from "./covered-part.ts";
 import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
@@ -115,12 +115,12 @@ export class Protections {
   }
 
   /** The order's wanted order is protected; of an order found at the service that is the present one of its slot. */
-  isWantedFor({ wanted, strategy, slot }: TrackedOrder): boolean {
+  isWantedFor({ wanted, strategy, slot }: Order): boolean {
     return (wanted ?? this.#slots.find(strategy, slot)?.wanted)?.protect !== undefined;
   }
 
   /** An order has executed more, or has ended. Call it when the position is booked, before the change is recorded. */
-  take(order: TrackedOrder, strategy: string): void {
+  take(order: Order, strategy: string): void {
     this.isIdle = this.#held.size === 0 && this.#planned.size === 0;
     if (strategy === "" || (this.isIdle && !this.isWantedFor(order))) return;
     const { clOrdId, spec } = order;
@@ -136,10 +136,10 @@ export class Protections {
     if (closing !== undefined) closing.exited(clOrdId, filled);
     else if (isPositive(filled)) this.#entryOf(order, strategy)?.protection.entered({ clOrdId, filled, value });
     this.#fit(strategy, spec.instId);
-    if (order.record !== undefined || isOver(order)) {
+    if (order.record !== undefined || isClosed(order)) {
       for (const { protection } of this.#of(strategy, spec.instId)) protection.found(clOrdId);
     }
-    if (!isOver(order)) return;
+    if (!isClosed(order)) return;
     this.#planned.delete(clOrdId);
     for (const one of this.#of(strategy, spec.instId)) {
       one.record();
@@ -282,7 +282,7 @@ export class Protections {
   }
 
   /** The protection of what an entry buys, made with its first fill. */
-  #entryOf({ clOrdId, wanted, slot, spec }: TrackedOrder, strategy: string): HeldProtection | undefined {
+  #entryOf({ clOrdId, wanted, slot, spec }: Order, strategy: string): HeldProtection | undefined {
     const planned = this.#planned.get(clOrdId);
     const name = planned?.slot ?? slot;
     const side = exitOf(spec.side);
@@ -334,7 +334,7 @@ export class Protections {
   #hasExit({ name: { strategy, instId }, side }: Protection): boolean {
     return this.#slots.ofStrategy(strategy).some(({ reserved, wanted, order, settled }) => {
       if (reserved || wanted?.reduceOnly !== true || wanted.instId !== instId || wanted.side !== side) return false;
-      return order === undefined ? !sameWanted(wanted, settled) : !isOver(order);
+      return order === undefined ? !sameWanted(wanted, settled) : !isClosed(order);
     });
   }
 

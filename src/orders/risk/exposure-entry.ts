@@ -10,7 +10,7 @@ import type { Profile, Side } from "../../contract/profile.ts";
 import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
 import { abs, compare, div, equal, isPositive, isZero, mul, neg, plain, sub, toStep } from "../../decimal.ts";
 import { evenQuotient, stepsIn } from "../../decimal-units.ts";
-import { overIn, type TrackedOrder } from "../tracked-order.ts";
+import type { Order } from "../order-state.ts";
 import type { ExposureEntry, Holding } from "./exposure.ts";
 
 export interface EntrySource {
@@ -170,7 +170,7 @@ export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined 
 };
 
 /** What an order has executed so far, in base and quote currency. */
-export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execution => {
+export const executionOf = ({ record, spec }: Order, rules: Rules): Execution => {
   if (record === undefined) return noExecution;
   const { accFillSz, fee } = record;
   // Nothing was executed, and nothing paid.
@@ -179,17 +179,18 @@ export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Execu
 };
 
 /** Base currency executed by an order so far. */
-export const filledOf = (order: TrackedOrder, rules: Rules): string => executionOf(order, rules).filled;
+export const filledOf = (order: Order, rules: Rules): string => executionOf(order, rules).filled;
 
 export const exposureEntryOf = (
-  order: TrackedOrder,
+  order: Order,
   source: EntrySource,
   executed = executionOf(order, source),
 ): ExposureEntry => {
-  const { strategy, clOrdId, spec, record, phase, amendment, revision, qty } = order;
+  const { strategy, clOrdId, terms, record, state, change, revision } = order;
+  const { spec, qty } = terms;
   const { instId, side, sz, reduceOnly } = spec;
   const { filled, value, cost, feeQty } = executed;
-  const open = !overIn[phase] && phase !== "planned";
+  const open = state.kind !== "closed" && state.kind !== "notExecuted";
   // Only what may still be executed is valued, or sized, by a price.
   const isPriced = open || qty === "";
   const px = spec.px !== "" || !isPriced ? spec.px : (pxOf(record) ?? source.marketPx(instId, side) ?? "");
@@ -210,9 +211,9 @@ export const exposureEntryOf = (
     feeQty,
   };
   // Until it is known which of the two it is, it counts as the larger one.
-  if (amendment?.sent !== true || px === "") return entry;
+  if (change.kind !== "sent" || px === "") return entry;
   const larger = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b);
-  return { ...entry, px: larger(px, amendment.spec.px), base: larger(base, amendment.qty) };
+  return { ...entry, px: larger(px, change.to.spec.px), base: larger(base, change.to.qty) };
 };
 
 /** The average price of a record that has one. */

@@ -55,7 +55,7 @@ export interface Approval {
   /** Empty where it is not known. */
   readonly baseQty: string;
   /** How it is sent, where it is an exit. */
-  readonly exit?: Pick<SizedExit, "wantedQty" | "nets">;
+  readonly exit?: Pick<SizedExit, "wantedQty" | "withoutFlag">;
 }
 
 export type Ruling =
@@ -124,7 +124,9 @@ export const rule = (input: RuleInput): Ruling => {
   const { spec, baseQty } = result;
   const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });
   if (broken === undefined)
-    return "nets" in result ? { approved: true, spec, baseQty, exit: result } : { approved: true, spec, baseQty };
+    return "withoutFlag" in result
+      ? { approved: true, spec, baseQty, exit: result }
+      : { approved: true, spec, baseQty };
   const { limit, reason, crowded, isUnquoted } = broken;
   return { ...refused(reason), limit, ...(crowded && { crowded }), ...(isUnquoted && { isUnquoted }) };
 };

@@ -9,8 +9,8 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import type { BookedPosition } from "../../journal/holdings.ts";
+import { isClosed, type Order } from "../order-state.ts";
 import type { Slot } from "../slot.ts";
-import { overIn, type TrackedOrder } from "../tracked-order.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import { createExposure, type Exposure, type Holding } from "./exposure.ts";
 import { type EntrySource, type Execution, exposureEntryOf } from "./exposure-entry.ts";
@@ -78,15 +78,15 @@ export class RiskManager {
   }
 
   /** An order is as it is now. */
-  take(order: TrackedOrder, executed: Execution): void {
-    if (order.phase === "planned") {
+  take(order: Order, executed: Execution): void {
+    if (order.state.kind === "notExecuted") {
       this.exposure.forget(order.clOrdId);
       return;
     }
     const { clOrdId, record, spec, strategy } = order;
     const entry = exposureEntryOf(order, this.#source, executed);
     this.exposure.take(strategy === "" ? { ...entry, strategy: this.ownerOf(order) } : entry);
-    if (overIn[order.phase]) this.#owners.delete(clOrdId);
+    if (isClosed(order)) this.#owners.delete(clOrdId);
     if (this.isLimited && record !== undefined && record.avgPx !== "") this.#losses.traded(spec.instId, record.avgPx);
   }
 
@@ -98,7 +98,7 @@ export class RiskManager {
   }
 
   /** Whose order it is, by its slot or by the journal; empty where neither tells. */
-  ownerOf({ clOrdId, strategy }: TrackedOrder): string {
+  ownerOf({ clOrdId, strategy }: Order): string {
     return strategy === "" ? (this.#owners.get(clOrdId) ?? "") : strategy;
   }
 

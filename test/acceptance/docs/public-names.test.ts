@@ -19,7 +19,7 @@ describe("Public names", () => {
   it.each([
     ["src/market/market-data.ts", ["Trade", "Quote", "Candle", "BookLevel", "BookView", "HistoryOptions", "Market"]],
     ["src/orders/positions.ts", ["Position"]],
-    ["src/orders/tracked-order.ts", ["OrderUpdate"]],
+    ["src/orders/order-update.ts", ["OrderUpdate"]],
     ["src/orders/wanted-order.ts", ["WantedOrder", "OrderSpec"]],
     ["src/orders/manual-orders.ts", ["Orders", "OrderFilter", "CancelResult"]],
     ["src/orders/state/snapshot.ts", ["Snapshot"]],

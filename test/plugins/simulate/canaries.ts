@@ -33,6 +33,16 @@ const orderFlow = "src/orders/order-flow.ts";
 const lives = "src/orders/order-lifecycle.ts";
 const idGeneration = "src/orders/client-order-id.ts";
 
+/** Takes an order for canceled, whatever the service says. */
+const believedCanceled = `{ type: "recorded", record: { px: order.spec.px, sz: order.spec.sz, ordId: order.ordId, accFillSz: "0", fee: "", ...order.record, state: "canceled" } as never }`;
+
+/** A placement without an answer is in doubt. */
+const unanswered = `this.#unknownOrders.doubt(
+          order,
+          outcome.message,
+          outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted.code, outcome.unlisted.msg),
+        );`;
+
 /** Waits until a placement is written down. */
 const written = `await log.commit(reduceOnly ? clOrdId : undefined).catch((error: unknown) => {
       this.#write({ type: "unsent", uid, clOrdId });
@@ -50,20 +60,20 @@ export const canaries: readonly Canary[] = [
   { name: "whatever the result of an element says is a rejection", file: placements, find: `if (verdict === "rejected") this.#reject(`, put: `if (sCode !== "0") this.#reject(`, seed: 4 },
   { name: "the code for unavailable is a rejection", file: rejections, find: `if (never.has(code)) return "unproven";`, put: `if (never.has(code)) return "rejected";`, seed: 4 },
   { name: "success without data is an empty list", file: gateway, find: `: { kind: "unknown", message: \`\${endpoint}: success without a data array\` };`, put: `: { kind: "done", records: [], problems: [], at };`, seed: 61 },
-  { name: "an unanswered placement is taken for absent", file: placements, find: "this.#unknownOrders.doubt(order, outcome.message);", put: `this.#lifecycle.end(order, "absent", outcome.message);`, seed: 2 },
-  { name: "an unanswered placement is sent again", file: placements, find: "this.#unknownOrders.doubt(order, outcome.message);", put: "this.#lifecycle.requeue(order, outcome.message);", seed: 4, quick: true },
-  { name: "an unanswered placement is forgotten", file: placements, find: "this.#unknownOrders.doubt(order, outcome.message);", put: "", seed: 4 },
-  { name: "a refusal by a limit is a refusal of the order", file: placements, find: `if (order.record === undefined) this.#lifecycle.requeue(order, "refused by a rate limit");`, put: `this.#reject(order, "limited");`, seed: 3 },
+  { name: "an unanswered placement is taken for absent", file: placements, find: unanswered, put: `this.#lifecycle.move(order, { type: "doubted", reason: outcome.message, verdict: "" });\n        this.#lifecycle.move(order, { type: "provedAbsent" });`, seed: 2 },
+  { name: "an unanswered placement is sent again", file: placements, find: unanswered, put: "this.#lifecycle.notExecuted(order, outcome.message);", seed: 4, quick: true },
+  { name: "an unanswered placement is forgotten", file: placements, find: unanswered, put: "", seed: 4 },
+  { name: "a refusal by a limit is a refusal of the order", file: placements, find: `this.#lifecycle.notExecuted(order, "refused by a rate limit");`, put: `this.#reject(order, "limited");`, seed: 3 },
   { name: "not found once is gone", file: resolve, find: "else if (counts) pursuit.negatives++;", put: `else pursuit.finish({ kind: "absent" });`, seed: 2 },
   { name: "not found counts at once", file: resolve, find: "settleMs = 30_000", put: "settleMs = 0", seed: 2 },
   { name: "one sweep proves absence", file: resolve, find: "{ negatives: 3, sweeps: 2 }", put: "{ negatives: 3, sweeps: 1 }", seed: 2 },
   { name: "no sweep is needed to prove absence", file: resolve, find: "{ negatives: 3, sweeps: 2 }", put: "{ negatives: 3, sweeps: 0 }", seed: 2 },
   { name: "an error counts as not found", file: resolve, find: `if (outcome.kind !== "done") return { kind: "void"`, put: `if (outcome.kind !== "done") return { kind: "none"`, seed: 10 },
   { name: "a record that cannot be read may be any order", file: "src/client/outcome.ts", find: "return !isOther(named?.ordId, ordId) && ", put: "return named !== null || " },
-  { name: "a cancel that left is a cancel", file: withdrawals, find: `lifecycle.transition(order, "canceling", order.reason, now);`, put: `lifecycle.end(order, "canceled", order.reason);`, seed: 1, quick: true },
-  { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        this.#lifecycle.end(order, "canceled", "surely");`, seed: 2 },
-  { name: "a cancel that was denied is a cancel", file: withdrawals, find: "        this.#rest(order, end.reason);\n        this.#unknownOrders.ask(order);", put: `        this.#lifecycle.end(order, "canceled", end.reason);\n        this.#unknownOrders.ask(order);`, seed: 7 },
-  { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "if (!isOver(order)) this.#send(order);", put: "", seed: 8 },
+  { name: "a cancel that left is a cancel", file: withdrawals, find: `sent: (order, now) => lifecycle.move(order, { type: "cancelSent" }, now),`, put: `sent: (order) => lifecycle.move(order, ${believedCanceled}),`, seed: 1, quick: true },
+  { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        this.#lifecycle.move(order, ${believedCanceled});`, seed: 2 },
+  { name: "a cancel that was denied is a cancel", file: withdrawals, find: `        this.#lifecycle.move(order, { type: "cancelEnded", end: "failed", reason: end.reason });\n        this.#unknownOrders.ask(order);`, put: `        this.#lifecycle.move(order, ${believedCanceled});\n        this.#unknownOrders.ask(order);`, seed: 7 },
+  { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "if (!isClosed(order)) this.#send(order);", put: "", seed: 8 },
   { name: "a placement does not wait for its record", file: durable, find: written, put: "void log.commit().catch(() => undefined);", seed: 1 },
   { name: "placements do not pass the journal", file: durable, find: `endpoint === "placeOrder" ? (request.body as PlaceBody) : this.#closeOf(request)`, put: "this.#closeOf(request)", seed: 1, quick: true },
   { name: "a failed journal is no reason to stop", file: durable, find: written, put: "await log.commit(clOrdId);", seed: 163 },
@@ -76,15 +86,15 @@ export const canaries: readonly Canary[] = [
   { name: "orders of others are cancelled", file: arrivals, find: "} else this.#foreign.take(record, previous);", put: `} else if (previous === undefined) this.#cancellation.request(foundOrder(record, this.#options.clock, this.#options.contract.profile), "cancel", "");`, seed: 8 },
   { name: "the last record wins", file: orderStore, find: "const state = standing[next.state] > standing[known.state] ? next : known;", put: "if (next.ordId !== '') return isSame(next, known) ? known : next;\n  const state = standing[next.state] > standing[known.state] ? next : known;", seed: 24 },
   { name: "fills are added instead of merged", file: orderStore, find: "const { avgPx, accFillSz, fee, feeCcy } = fills;", put: "const { avgPx, fee, feeCcy } = fills;\n  const accFillSz = String(Number(filledOf(known)) + Number(filledOf(next)));", seed: 22 },
-  { name: "a partial fill is a fill", file: "src/orders/tracked-order.ts", find: "if (!activeIn[record.state]) order.phase = record.state;", put: `if (record.state === "partially_filled") order.phase = "filled";\n  else if (!activeIn[record.state]) order.phase = record.state;`, seed: 8 },
+  { name: "a partial fill is a fill", file: "src/orders/order-state.ts", find: "const { state } = record;", put: `const state = record.state === "partially_filled" ? "filled" : record.state;`, seed: 8 },
   { name: "what is missing from the lists is not asked for", file: lists, find: "from(missing.filter(isUntold).slice(0, lookupsMax))", put: "from(missing.slice(0, 0))", seed: 10 },
   { name: "nothing is missing from the lists", file: lists, find: "!listed.has(ordId) && (this.#isSettled(", put: "listed.has('') && (this.#isSettled(", seed: 10 },
   { name: "a halted desk goes on placing", file: "src/orders/risk/trading-mode.ts", find: `mode === "active" || (!isFull(mode)`, put: `mode === "active" || mode === "halted" || (!isFull(mode)`, seed: 6 },
   { name: "a port that refuses is not asked", file: orderFlow, find: "refused: refused?.(wanted.reduceOnly === true),", put: "refused: undefined,", seed: 2 },
   { name: "ids begin anew in every life", file: idGeneration, find: "this.#first = firstGeneration(wallNow)", put: "this.#first = 0", seed: 1 },
-  { name: "an order we cut short settles its wanted order", file: lives, find: "if (!cut && !order.goesOn) slot.settled = order.serves;", put: "if (!order.goesOn) slot.settled = order.serves;", seed: 37 },
+  { name: "an order we cut short settles its wanted order", file: lives, find: "if (!cut && !isFollowed) slot.settled = order.serves;", put: "if (!isFollowed) slot.settled = order.serves;", seed: 37 },
   { name: "a free slot is not looked at", file: lives, find: "this.#slots.inherit(order, slot.hash);\n    this.#owner.consider(slot);", put: "this.#slots.inherit(order, slot.hash);", seed: 3 },
-  { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return slot.mayAmend === true ? amend : { kind: "cancel", reason: "replaced" };`, put: `return { kind: "place" };`, seed: 1 },
+  { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return slot.mayAmend === true ? amend : { kind: "cancel", reason: replacedReason };`, put: `return { kind: "place" };`, seed: 1 },
   { name: "a surplus order stays", file: arrivals, find: `if (slot.order !== order) {`, put: `if (slot.order !== order && slot.order === undefined) {`, seed: 64 },
   { name: "generations seen in use are used again", file: idGeneration, find: "this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));", put: "", seed: 4 },
   { name: "the minute holds twice as much", file: "src/scheduler/quota/layers.ts", find: `{ scope: "uid", ...uid,`, put: `{ scope: "uid", ...uid, capacity: uid.capacity * 2,`, seed: 1 },
@@ -99,7 +109,7 @@ export const canaries: readonly Canary[] = [
   { name: "a calendar tells what may still be on its way", file: resolve, find: "Math.max(order.sentAt, this.#bornAt)", put: "order.sentAt", seed: 2 },
   { name: "protections are not restored after a crash", file: "src/engine/recovery.ts", find: "if (kept.length > 0) orderManager.restore(kept, own);", put: "", config: "protected", seed: 2 },
   { name: "fills of a previous run are booked twice", file: "src/orders/positions.ts", find: "book.open.set(clOrdId, { filled, value, cost, feeQty });", put: "void [clOrdId, filled, value, cost, feeQty];", config: "protected" },
-  { name: "partial fills are not protected", file: protections, find: "else if (isPositive(filled)) this.#entryOf", put: "else if (isPositive(filled) && isOver(order)) this.#entryOf", config: "protected" },
+  { name: "partial fills are not protected", file: protections, find: "else if (isPositive(filled)) this.#entryOf", put: "else if (isPositive(filled) && isClosed(order)) this.#entryOf", config: "protected" },
   { name: "a trailing stop begins anew after a crash", file: protection, find: "    this.#extreme = extreme;\n    this.hit = hit;", put: "    this.hit = hit;\n    void extreme;", config: "protected", seed: 2 },
   { name: "what was triggered is forgotten by a crash", file: protection, find: "    this.#extreme = extreme;\n    this.hit = hit;", put: "    this.#extreme = extreme;\n    void hit;", config: "protected", seed: 8 },
   { name: "what protects an entry is not written down with it", file: durable, find: "...(planned !== undefined && { planned })", put: "", config: "protected", seed: 7 },

@@ -1,4 +1,5 @@
 /** Funding and liquidation in a run: charged by the service, shared out among strategies, told in the report, survived by the engine. */
+
 import { map, mergeMap, NEVER, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { PublicChannels } from "../../../plugins/venue-server/server/public-channels.ts";
@@ -19,9 +20,9 @@ import { add, sub, sum } from "../../../src/decimal.ts";
 import { instrumentRefresh } from "../../../src/engine/initial-sync.ts";
 import { createContract } from "../../../src/index.ts";
 import { type CandleSeries, seriesOf } from "../../../src/market/tape/tape.ts";
-import { newOrder } from "../../../src/orders/tracked-order.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../../src/report/attribution.ts";
 import { createVenue } from "../../../src/venue/venue.ts";
+import { builtOrder } from "../../support/built-orders.ts";
 import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const hourMs = 3_600_000;
@@ -376,7 +377,7 @@ describe("Recorded terms of an instrument", () => {
     const rejected = instrumentRefresh(createContract().profile, clock, () => asked++);
     const refuse = (reason: string, instId = swap): number => {
       const spec = { instId, side: "buy", ordType: "limit", px: "1", sz: "1", reduceOnly: false } as const;
-      rejected({ ...newOrder("s", "a", "", undefined, spec, 0), reason });
+      rejected(builtOrder({ spec, phase: "rejected", reason }));
       return asked;
     };
     expect([refuse("51008 no money"), refuse("51006 px"), refuse("51020 sz")]).toEqual([0, 1, 1]);

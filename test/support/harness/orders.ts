@@ -17,10 +17,10 @@ import type { ProtectionRecord } from "../../../src/journal/protection-records.t
 import { amendmentCodeFor } from "../../../src/orders/amendment-code.ts";
 import { createOrders } from "../../../src/orders/manual-orders.ts";
 import { OrderManager } from "../../../src/orders/order-manager.ts";
+import type { OrderUpdate } from "../../../src/orders/order-update.ts";
 import type { WantedProtection } from "../../../src/orders/protection/protect.ts";
 import { type RuleSet, rulesOf } from "../../../src/orders/risk/pre-trade-checks.ts";
 import { createResources, defaultFreshness } from "../../../src/orders/state/resources.ts";
-import type { OrderUpdate } from "../../../src/orders/tracked-order.ts";
 import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";

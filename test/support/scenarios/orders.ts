@@ -9,7 +9,7 @@ import type { Outcome } from "../../../src/client/outcome.ts";
 import type { PlaceBody } from "../../../src/contract/schemas.ts";
 import type { WireRequest } from "../../../src/contract/transport.ts";
 import type { OrderManager } from "../../../src/orders/order-manager.ts";
-import { isResting, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
+import { isResting, type Order } from "../../../src/orders/order-state.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { type Fault, lostAnswer, lostRequest, type Rig, ready, swap } from "../harness/orders.ts";
 
@@ -219,13 +219,12 @@ export interface Played {
 const isLive = ({ state }: { readonly state: string }): boolean => state === "live" || state === "partially_filled";
 
 /** Orders that a cancel call of this class could take along. */
-const waiting = (orders: readonly TrackedOrder[], { cancelClass, ordId }: TrackedOrder): readonly TrackedOrder[] =>
+const waiting = (orders: readonly Order[], { unwanted, ordId }: Order): readonly Order[] =>
   orders.filter(
     (order) =>
-      order.cancelClass === cancelClass &&
-      !order.canceling &&
-      !order.cancelSent &&
-      order.denials === 0 &&
+      order.unwanted?.urgency === unwanted?.urgency &&
+      order.cancel.kind === "none" &&
+      order.cancel.failures === 0 &&
       isResting(order) &&
       (order.ordId === "") === (ordId === ""),
   );

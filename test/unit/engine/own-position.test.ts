@@ -1,4 +1,5 @@
 /** What a strategy sees of its own position while it trades: at once, as a stream, and nothing of another strategy's. */
+
 import { NEVER } from "rxjs";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -6,7 +7,8 @@ import { createContract } from "../../../src/contract/contract.ts";
 import { equityStream, positionsOf } from "../../../src/engine/position-streams.ts";
 import type { Position } from "../../../src/index.ts";
 import { Positions } from "../../../src/orders/positions.ts";
-import { newOrder } from "../../../src/orders/tracked-order.ts";
+import { builtOrder } from "../../support/built-orders.ts";
+
 import { swap } from "../../support/harness/orders.ts";
 
 it("Streams of a strategy give the state first, one value a fill, and its profit as the market moves", () => {
@@ -17,21 +19,15 @@ it("Streams of a strategy give the state first, one value a fill, and its profit
   const bought = (strategy: string, accFillSz: string): void => {
     const spec = { instId: swap, side: "buy", ordType: "market", px: "", sz: "2", reduceOnly: false } as const;
     const wanted = { slot: "x", instId: swap, side: "buy", qty: "2" } as const;
-    const order = newOrder(strategy, "x", `${strategy}${accFillSz}`, wanted, spec, 0);
-    const { clOrdId } = order;
-    const told = {
-      instId: swap,
-      ordId: "1",
-      clOrdId,
-      px: "",
-      sz: "2",
-      ordType: "market",
-      side: "buy",
-      createdAt: "1",
-      updatedAt: "1",
-    } as const;
-    order.record = { ...told, state: "filled", avgPx: "100", accFillSz, fee: "-0.1" };
-    order.phase = "filled";
+    const order = builtOrder({
+      strategy,
+      slot: "x",
+      clOrdId: `${strategy}${accFillSz}`,
+      wanted,
+      spec,
+      phase: "filled",
+      record: { avgPx: "100", accFillSz, fee: "-0.1" },
+    });
     const fill = positions.take(order, strategy);
     if (fill !== undefined) positions.tell(strategy);
   };

@@ -14,7 +14,7 @@ import { createStrategyHost } from "../../../src/host/strategy-host.ts";
 import { createEngine, type Failure } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
-import type { OrderUpdate } from "../../../src/orders/tracked-order.ts";
+import type { OrderUpdate } from "../../../src/orders/order-update.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createRandom } from "../../../src/random.ts";
 import { btc, calm, configOf, far, stored, strategy, swap } from "../../support/harness/backtest.ts";

@@ -1,23 +1,15 @@
 /** Wanted orders that change while their slot waits: nothing is done for them until it matters, and then for the latest. */
 import { describe, expect, it } from "vitest";
+import type { ActionClass, OrderPhase } from "../../../src/journal/events.ts";
 import { mayWait } from "../../../src/orders/conflation.ts";
+import type { Order } from "../../../src/orders/order-state.ts";
 import type { Slot } from "../../../src/orders/slot.ts";
-import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { builtOrder } from "../../support/built-orders.ts";
 import { bid, type Rig, ready, spot } from "../../support/harness/orders.ts";
 
-const spec = {
-  instId: "BTC-USDT-SWAP",
-  side: "buy",
-  ordType: "limit",
-  px: "60000",
-  sz: "600",
-  reduceOnly: false,
-} as const;
-const order = (change: Partial<TrackedOrder>): TrackedOrder => ({
-  ...newOrder("s", "bid", "c", bid(), spec, 0),
-  ...change,
-});
+const order = (phase: OrderPhase, cancel?: ActionClass): Order =>
+  builtOrder({ wanted: bid(), phase, ...(cancel !== undefined && { cancel }) });
 const queued = { lane: "place trade_futures" } as Slot["queued"];
 const slot = (change: Partial<Slot>): Slot =>
   ({ wanted: bid(), order: undefined, queued: undefined, ...change }) as Slot;
@@ -28,26 +20,16 @@ describe("Conflation keeps the latest wanted order:", () => {
     ["while its placement waits", { queued }, moved, true],
     ["but not where it would wait in another queue", { queued }, bid({ px: "60001", reduceOnly: true }), false],
     ["nor for another product", { queued }, bid({ instId: spot }), false],
-    ["while its order is on its way", { order: order({ phase: "sent" }) }, moved, true],
-    ["while nobody knows what became of its order", { order: order({ phase: "unknown" }) }, moved, true],
-    ["while the cancel of what rests waits", { order: order({ phase: "live", cancelClass: "place" }) }, moved, true],
-    [
-      "while that cancel is under way",
-      { order: order({ phase: "canceling", cancelClass: "place", cancelSent: true }) },
-      moved,
-      true,
-    ],
-    ["but not where nobody has asked for a cancel yet", { order: order({ phase: "live" }) }, moved, false],
-    ["nor when the order is over", { order: order({ phase: "filled", cancelClass: "place" }) }, moved, false],
+    ["while its order is on its way", { order: order("sent") }, moved, true],
+    ["while nobody knows what became of its order", { order: order("unknown") }, moved, true],
+    ["while the cancel of what rests waits", { order: order("live", "place") }, moved, true],
+    ["while that cancel is under way", { order: order("canceling", "place") }, moved, true],
+    ["but not where nobody has asked for a cancel yet", { order: order("live") }, moved, false],
+    ["nor when the order is over", { order: order("filled", "place") }, moved, false],
     ["nor where nothing waits", {}, moved, false],
     ["nor where nothing was wanted", { wanted: undefined, queued }, moved, false],
-    [
-      "nor where an order turned up beside a waiting placement",
-      { queued, order: order({ phase: "sent" }) },
-      moved,
-      false,
-    ],
-    ["always when it is the same wanted order", { order: order({ phase: "live" }) }, bid({ tag: "other" }), true],
+    ["nor where an order turned up beside a waiting placement", { queued, order: order("sent") }, moved, false],
+    ["always when it is the same wanted order", { order: order("live") }, bid({ tag: "other" }), true],
   ])("%s", (_, state, wanted, expected) => {
     expect(mayWait(slot(state), wanted)).toBe(expected);
   });

@@ -49,62 +49,67 @@ describe("An exit", () => {
     expect(lackOf(limit, steps)?.of).toBe(lack);
   });
 
-  it.each<[string, string, ExitLimit, { qty: string; wantedQty: string; nets: boolean }]>([
-    ["alone, of less than is held", "0.004", alone, { qty: "0.004", wantedQty: "0.004", nets: false }],
-    ["alone, of more than is held", "0.05", alone, { qty: "0.01", wantedQty: "0.05", nets: false }],
+  it.each<[string, string, ExitLimit, { qty: string; wantedQty: string; withoutFlag: boolean }]>([
+    ["alone, of less than is held", "0.004", alone, { qty: "0.004", wantedQty: "0.004", withoutFlag: false }],
+    ["alone, of more than is held", "0.05", alone, { qty: "0.01", wantedQty: "0.05", withoutFlag: false }],
     [
       "among others, with the flag only",
       "0.01",
       { ...among, covered: "0.0045", flagOnly: "so" },
-      { qty: "0.004", wantedQty: "0.01", nets: false },
+      { qty: "0.004", wantedQty: "0.01", withoutFlag: false },
     ],
     [
       "alone, of what is held off the lot",
       "0.05",
       { ...alone, held: "0.0107" },
-      { qty: "0.01", wantedQty: "0.05", nets: false },
+      { qty: "0.01", wantedQty: "0.05", withoutFlag: false },
     ],
     [
       "alone, whatever other exits promise",
       "0.05",
       { ...alone, promised: "0.01" },
-      { qty: "0.01", wantedQty: "0.05", nets: false },
+      { qty: "0.01", wantedQty: "0.05", withoutFlag: false },
     ],
     [
       "alone, below the smallest order",
       "0.05",
       { ...alone, held: "0.0015" },
-      { qty: "0.05", wantedQty: "", nets: false },
+      { qty: "0.05", wantedQty: "", withoutFlag: false },
     ],
-    ["of nothing that is known", "0.05", { ...alone, held: "0" }, { qty: "0.05", wantedQty: "", nets: false }],
-    ["of an unknown size, alone", "", alone, { qty: "", wantedQty: "", nets: false }],
+    ["of nothing that is known", "0.05", { ...alone, held: "0" }, { qty: "0.05", wantedQty: "", withoutFlag: false }],
+    ["of an unknown size, alone", "", alone, { qty: "", wantedQty: "", withoutFlag: false }],
     [
       "among others of the same direction",
       "0.05",
       { ...among, covered: "0.03" },
-      { qty: "0.01", wantedQty: "0.05", nets: false },
+      { qty: "0.01", wantedQty: "0.05", withoutFlag: false },
     ],
-    ["covered to the last lot", "0.01", among, { qty: "0.01", wantedQty: "0.01", nets: false }],
-    ["covered but for one lot", "0.01", { ...among, covered: "0.009" }, { qty: "0.01", wantedQty: "0.01", nets: true }],
+    ["covered to the last lot", "0.01", among, { qty: "0.01", wantedQty: "0.01", withoutFlag: false }],
+    [
+      "covered but for one lot",
+      "0.01",
+      { ...among, covered: "0.009" },
+      { qty: "0.01", wantedQty: "0.01", withoutFlag: true },
+    ],
     [
       "covered as far as it is wanted",
       "0.009",
       { ...among, covered: "0.009" },
-      { qty: "0.009", wantedQty: "0.009", nets: false },
+      { qty: "0.009", wantedQty: "0.009", withoutFlag: false },
     ],
     [
       "of an account net the other way",
       "0.01",
       { ...among, covered: "-2" },
-      { qty: "0.01", wantedQty: "0.01", nets: true },
+      { qty: "0.01", wantedQty: "0.01", withoutFlag: true },
     ],
     [
       "beside promises of its strategy",
       "0.01",
       { ...among, promised: "0.004" },
-      { qty: "0.006", wantedQty: "0.01", nets: false },
+      { qty: "0.006", wantedQty: "0.01", withoutFlag: false },
     ],
-    ["without a flag", "0.01", { ...among, hasFlag: false }, { qty: "0.01", wantedQty: "0.01", nets: true }],
+    ["without a flag", "0.01", { ...among, hasFlag: false }, { qty: "0.01", wantedQty: "0.01", withoutFlag: true }],
   ])("%s is sized", (_, baseQty, limit, expected) => {
     const spec = { instId: swap, side: "sell", ordType: "limit", px: "60000", sz: baseQty, reduceOnly: true } as const;
     const respecify = (qty: string) => ({ ok: true as const, spec: { ...spec, sz: qty }, baseQty: qty });
@@ -113,7 +118,7 @@ describe("An exit", () => {
       ok: true,
       baseQty: expected.qty,
       wantedQty: expected.wantedQty,
-      nets: expected.nets,
+      withoutFlag: expected.withoutFlag,
     });
     if (sized.ok) expect(sized.spec.sz).toBe(expected.qty);
   });

@@ -1,14 +1,16 @@
 /**
  * The fold over what becomes known of orders, against the same sums over all orders at once.
  */
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { SzUnit } from "../../../src/contract/profile.ts";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
+import type { Order } from "../../../src/orders/order-state.ts";
 import { createExposure, type ExposureEntry } from "../../../src/orders/risk/exposure.ts";
 import { exposureEntryOf } from "../../../src/orders/risk/exposure-entry.ts";
-import type { TrackedOrder } from "../../../src/orders/tracked-order.ts";
+import { builtOrder, builtSpec } from "../../support/built-orders.ts";
 import { eth, swap } from "../../support/harness/orders.ts";
 
 const fact = (over: Partial<ExposureEntry> = {}): ExposureEntry => ({
@@ -193,17 +195,14 @@ describe("An order's exposure", () => {
   const contract = createContract();
   const instruments = () =>
     new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.001", contractValue: "0.01" }]]);
-  const order = (sz: string, accFillSz: string, over: Partial<TrackedOrder> = {}): TrackedOrder =>
-    ({
-      clOrdId: "1",
+  const order = (sz: string, accFillSz: string, record: Partial<OrderRecord> = {}): Order =>
+    builtOrder({
       strategy: "a",
       phase: "partially_filled",
-      qty: "",
-      spec: { instId: swap, side: "buy", ordType: "limit", px: "60000", sz, reduceOnly: false },
-      record: { avgPx: "59999.333333333333", accFillSz, fee: "-1.5" },
-      ...over,
-    }) as unknown as TrackedOrder;
-  const factWith = (unit: SzUnit, one: TrackedOrder, px?: string): ExposureEntry => {
+      spec: { ...builtSpec, sz },
+      record: { avgPx: "59999.333333333333", accFillSz, fee: "-1.5", ...record },
+    });
+  const factWith = (unit: SzUnit, one: Order, px?: string): ExposureEntry => {
     const szUnit = { SPOT: unit, SWAP: unit };
     return exposureEntryOf(one, {
       profile: { ...contract.profile, order: { ...contract.profile.order, szUnit } },
@@ -226,33 +225,27 @@ describe("An order's exposure", () => {
     const coarse = () => new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.1" }]]);
     const source = { profile: contract.profile, instruments: coarse, marketPx: () => undefined };
     expect(exposureEntryOf(order("3600", "1799.97999999999999"), source).filled).toBe("0.03");
-    const third = order("3600", "2220.003", {
-      record: { avgPx: "60000.08108", accFillSz: "2220.003", fee: "0" } as OrderRecord,
-    });
+    const third = order("3600", "2220.003", { avgPx: "60000.08108", fee: "0" });
     expect(exposureEntryOf(third, source).filled).toBe("0.037");
   });
 
   it("is a whole number of lots, however roughly the service rounds its average", () => {
-    const rough = order("3600", "1799.98");
-    const record = { avgPx: "59999.3", accFillSz: "1799.98", fee: "0" } as TrackedOrder["record"];
-    expect(factWith("quote_notional", { ...rough, record })).toMatchObject({ filled: "0.03", value: "1799.98" });
+    const rough = order("3600", "1799.98", { avgPx: "59999.3", fee: "0" });
+    expect(factWith("quote_notional", rough)).toMatchObject({ filled: "0.03", value: "1799.98" });
   });
 
   it("counts in full while its outcome is unknown, and not at all when it was turned away", () => {
-    expect(factWith("base", order("0.06", "", { phase: "unknown", record: undefined }))).toMatchObject({
-      open: true,
-      filled: "0",
-    });
-    expect(factWith("base", order("0.06", "", { phase: "planned", record: undefined }))).toMatchObject({ open: false });
+    const spec = { ...builtSpec, sz: "0.06" };
+    expect(factWith("base", builtOrder({ spec, phase: "unknown" }))).toMatchObject({ open: true, filled: "0" });
+    expect(factWith("base", builtOrder({ spec, phase: "planned" }))).toMatchObject({ open: false });
   });
 
   it("is valued at the market where it has no price", () => {
-    const market = order("6", "", { record: undefined });
-    const spec = { ...market.spec, px: "", ordType: "market" as const };
-    expect(factWith("contracts", { ...market, spec }, "61000")).toMatchObject({ px: "61000", base: "0.06" });
-    expect(factWith("quote_notional", { ...market, spec })).toMatchObject({ px: "", base: "0" });
+    const spec = { ...builtSpec, sz: "6", px: "", ordType: "market" as const };
+    expect(factWith("contracts", builtOrder({ spec }), "61000")).toMatchObject({ px: "61000", base: "0.06" });
+    expect(factWith("quote_notional", builtOrder({ spec }))).toMatchObject({ px: "", base: "0" });
     // The amount of a market order is a little more than its quantity costs.
-    expect(factWith("quote_notional", { ...market, spec, qty: "0.06" }, "61000")).toMatchObject({
+    expect(factWith("quote_notional", builtOrder({ spec, qty: "0.06" }), "61000")).toMatchObject({
       px: "61000",
       base: "0.06",
     });

@@ -2,9 +2,10 @@
  * Which resting order may stay for a wanted order that has changed: what the wanted order would become is compared, field by field.
  */
 import { describe, expect, it } from "vitest";
+import type { Order } from "../../../src/orders/order-state.ts";
 import { suits } from "../../../src/orders/plan.ts";
-import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import type { OrderSpec, Specified, WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { builtOrder } from "../../support/built-orders.ts";
 import { bid } from "../../support/harness/orders.ts";
 
 const resting: OrderSpec = {
@@ -15,8 +16,8 @@ const resting: OrderSpec = {
   sz: "10",
   reduceOnly: false,
 };
-const restingFor = (was: WantedOrder | undefined, spec: Partial<OrderSpec> = {}): TrackedOrder =>
-  newOrder("s", "bid", "c", was, { ...resting, ...spec }, 0);
+const restingFor = (was: WantedOrder | undefined, spec: Partial<OrderSpec> = {}): Order =>
+  builtOrder({ wanted: was, spec: { ...resting, ...spec } });
 /** The wanted order becomes these words; the service's own lots decide what a size becomes, so that the words are given, not derived. */
 const becomes = (spec: Partial<OrderSpec>) => (): Specified => ({
   ok: true,

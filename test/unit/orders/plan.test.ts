@@ -3,9 +3,10 @@
  */
 import { describe, expect, it } from "vitest";
 import type { OrderPhase } from "../../../src/journal/events.ts";
+import { advance, type Order } from "../../../src/orders/order-state.ts";
 import { planSlot } from "../../../src/orders/plan.ts";
-import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import { type Specified, sameWanted, type WantedOrder, wantedMark } from "../../../src/orders/wanted-order.ts";
+import { builtOrder } from "../../support/built-orders.ts";
 import { bid } from "../../support/harness/orders.ts";
 
 type SlotView = Parameters<typeof planSlot>[0];
@@ -21,15 +22,15 @@ const specOf = (wanted: WantedOrder) =>
   }) as const;
 const specify = (wanted: WantedOrder): Specified =>
   wanted.qty === "0" ? { ok: false, reason: "zero" } : { ok: true, spec: specOf(wanted), baseQty: "" };
-const order = (phase: OrderPhase, over: Partial<TrackedOrder> = {}): TrackedOrder => ({
-  ...newOrder("s", "bid", "c", bid(), specOf(bid()), 0),
-  phase,
-  ...over,
-});
+const order = (phase: OrderPhase, cancel?: "cancel"): Order =>
+  builtOrder({ wanted: bid(), spec: specOf(bid()), phase, ...(cancel !== undefined && { cancel }) });
 const wanted = bid();
 const dearer = bid({ px: "60001" });
-const changing = { amendment: { spec: specOf(dearer), qty: "1", wanted: dearer, sent: false } } as const;
-const leaving = { cancelClass: "cancel" } as const;
+const changing = (): Order => {
+  const changed = order("live");
+  advance(changed, { type: "changeAsked" });
+  return changed;
+};
 
 describe("The next step of a slot:", () => {
   it.each<[string, Partial<SlotView>, string]>([
@@ -45,20 +46,16 @@ describe("The next step of a slot:", () => {
     ["rests as wanted", { wanted, order: order("live") }, "nothing"],
     ["rests and is not wanted", { order: order("live") }, "cancel unwanted"],
     ["rests at another price", { wanted: dearer, order: order("partially_filled") }, "cancel replaced"],
-    [
-      "is being changed, and another price is wanted",
-      { wanted: dearer, order: order("live", changing), mayAmend: true },
-      "nothing",
-    ],
+    ["is being changed, and another price is wanted", { wanted: dearer, order: changing(), mayAmend: true }, "nothing"],
     [
       "is being changed, and an exit is wanted",
-      { wanted: bid({ reduceOnly: true, px: "60001" }), order: order("live", changing) },
+      { wanted: bid({ reduceOnly: true, px: "60001" }), order: changing() },
       "cancel replaced",
     ],
     ["rests and the new wanted cannot be said", { wanted: bid({ qty: "0" }), order: order("live") }, "cancel replaced"],
     ["rests on the other side", { wanted: bid({ side: "sell" }), order: order("live") }, "cancel replaced"],
-    ["leaves and is wanted again", { wanted, order: order("live", leaving) }, "keep-cancel-off"],
-    ["leaves and is not wanted", { order: order("canceling", leaving) }, "cancel unwanted"],
+    ["leaves and is wanted again", { wanted, order: order("live", "cancel") }, "keep-cancel-off"],
+    ["leaves and is not wanted", { order: order("canceling", "cancel") }, "cancel unwanted"],
     ["on its way and not wanted", { order: order("sent") }, "nothing"],
     ["unknown and not wanted", { order: order("unknown") }, "nothing"],
     ["unknown and wanted otherwise", { wanted: dearer, order: order("unknown") }, "nothing"],

@@ -1,12 +1,14 @@
 /** Positions of strategies by their own fills, against figures worked out by hand, records and the venue's own fills. */
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { abs, add, compare, mul, neg, sub, sum } from "../../../src/decimal.ts";
+import { advance, type Order, recalledOrder } from "../../../src/orders/order-state.ts";
 import { Positions } from "../../../src/orders/positions.ts";
-import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { builtOrder } from "../../support/built-orders.ts";
 import { createRig, swap } from "../../support/harness/orders.ts";
 
 const instruments = new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.001" }]]);
@@ -42,8 +44,13 @@ const record = (
 });
 
 const wanted: WantedOrder = { slot: "x", instId: swap, side: "buy", px: "100", qty: "10" };
-const orderOf = (id: string, side: "buy" | "sell", ordType: TrackedOrder["spec"]["ordType"] = "limit"): TrackedOrder =>
-  newOrder("s", "x", id, wanted, { instId: swap, side, ordType, px: "100", sz: "10", reduceOnly: false }, 0);
+const orderOf = (id: string, side: "buy" | "sell", ordType: Order["spec"]["ordType"] = "limit"): Order =>
+  builtOrder({
+    slot: "x",
+    clOrdId: id,
+    wanted,
+    spec: { instId: swap, side, ordType, px: "100", sz: "10", reduceOnly: false },
+  });
 
 /** Id, side, executed so far, average, fee so far (negative is a cost), and how the order stands. */
 type Told = readonly [string, "buy" | "sell", string, string, string, OrderRecord["state"]];
@@ -113,14 +120,12 @@ describe("A strategy's position", () => {
   it("is what hand arithmetic gives, fill by fill: partials, turns, fees and rebates", () => {
     mark = undefined;
     const positions = positionsOf();
-    const orders = new Map<string, TrackedOrder>();
+    const orders = new Map<string, Order>();
     for (const [told, [px, qty, held, avgPx, realised, fees]] of table) {
-      const [id, side, , , , state] = told;
+      const [id, side] = told;
       const order = orders.get(id) ?? orderOf(id, side);
       orders.set(id, order);
-      order.phase = state;
-      order.ordId = `1${id}`;
-      order.record = record(...told);
+      advance(order, { type: "recorded", record: record(...told) });
       const fill = positions.take(order, "s");
       expect([told, fill?.px, fill?.qty, fill?.position]).toEqual([told, px, qty, held]);
       expect([told, positions.of("s", swap)]).toEqual([
@@ -142,8 +147,7 @@ describe("A strategy's position", () => {
   it("is valued by the quote that closing it would meet, and at its entry without one", () => {
     const positions = positionsOf();
     const order = orderOf("a", "sell", "ioc");
-    order.phase = "filled";
-    order.record = record("a", "sell", "2", "100", "-0.1", "filled");
+    advance(order, { type: "recorded", record: record("a", "sell", "2", "100", "-0.1", "filled") });
     expect(positions.take(order, "s")).toMatchObject({
       fee: "-0.1",
       cost: "0.1",
@@ -171,16 +175,18 @@ describe("A strategy's position", () => {
     mark = undefined;
     const [first, second] = [positionsOf(), positionsOf()];
     const order = orderOf("a", "buy");
-    order.phase = "partially_filled";
-    order.record = record("a", "buy", "1", "100", "-0.05", "partially_filled");
+    advance(order, { type: "recorded", record: record("a", "buy", "1", "100", "-0.05", "partially_filled") });
     first.take(order, "s");
     const kept = first.booked("s", swap);
     if (kept === undefined) throw new Error("nothing was kept");
     second.inherit("s", swap, JSON.parse(JSON.stringify(kept)) as typeof kept);
     expect(second.of("s", swap)).toEqual(first.of("s", swap));
-    order.phase = "filled";
-    order.record = record("a", "buy", "2", "100.5", "-0.1005", "filled");
-    expect(second.take({ ...order, wanted: undefined }, "s")).toMatchObject({ px: "101", qty: "1", recovered: true });
+    const last = record("a", "buy", "2", "100.5", "-0.1005", "filled");
+    advance(order, { type: "recorded", record: last });
+    const found = recalledOrder(order.clOrdId, order.spec, 0);
+    advance(found, { type: "claimed", strategy: "s", slot: "x" });
+    advance(found, { type: "recorded", record: last });
+    expect(second.take(found, "s")).toMatchObject({ px: "101", qty: "1", recovered: true });
     first.take(order, "s");
     expect(second.of("s", swap)).toEqual(first.of("s", swap));
   });

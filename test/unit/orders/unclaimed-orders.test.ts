@@ -1,10 +1,10 @@
 /** Executed orders of previous runs whose strategy is not known: which wait, and which are booked elsewhere. */
 import { describe, expect, it } from "vitest";
-import { recalledOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
+import { type Order, recalledOrder } from "../../../src/orders/order-state.ts";
 import { UnclaimedOrders } from "../../../src/orders/unclaimed-orders.ts";
 
 const instId = "BTC-USDT-SWAP";
-const order = (clOrdId: string): TrackedOrder =>
+const order = (clOrdId: string): Order =>
   recalledOrder(clOrdId, { instId, side: "sell", ordType: "limit", px: "1", sz: "1", reduceOnly: false }, 0);
 const unclaimed = () => new UnclaimedOrders((strategy, slot) => `${strategy} ${slot}`);
 

@@ -1,7 +1,10 @@
 /**
  * Declared sets: what a strategy wants becomes orders with as few requests as possible.
  */
+
 import { describe, expect, it } from "vitest";
+import type { OrderRecord } from "../../../src/contract/schemas.ts";
+import { advance, type Order } from "../../../src/orders/order-state.ts";
 import { bid, eth, ready, swap } from "../../support/harness/orders.ts";
 
 describe("A set of wanted orders", () => {
@@ -303,7 +306,9 @@ describe("Cancels of many orders", () => {
     rig.want(bid({ slot: "a" }), bid({ slot: "b", instId: eth, px: "3000", qty: "1" }));
     rig.run();
     expect(rig.orderManager.orders().map(({ ordId }) => ordId === "")).toEqual([false, false]);
-    for (const order of rig.orderManager.orders().slice(0, 1)) order.ordId = "";
+    const [first] = rig.orderManager.orders();
+    const record = rig.truth().find(({ clOrdId }) => clOrdId === first?.clOrdId) as OrderRecord;
+    advance(first as Order, { type: "recorded", record: { ...record, ordId: "" } });
     rig.want();
     rig.run();
     expect(rig.cancels().map((batch) => batch.map((element) => Object.keys(element)))).toEqual([

@@ -2,7 +2,7 @@ import { defer, EMPTY, NEVER, type Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { type EngineRow, EngineSource, type SteeredRun } from "../../../../src/control.ts";
 import { withoutSecrets } from "../../../../src/host/hidden-values.ts";
-import type { OrderUpdate } from "../../../../src/orders/tracked-order.ts";
+import type { OrderUpdate } from "../../../../src/orders/order-update.ts";
 
 const facts: EngineRow = {
   name: "main",

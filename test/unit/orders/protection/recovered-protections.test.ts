@@ -2,9 +2,9 @@
  * Stops of a previous run before the embedded service: what they know of it when its orders are found one after the other.
  */
 import { describe, expect, it } from "vitest";
+import type { Order } from "../../../../src/orders/order-state.ts";
 import { trailingStop } from "../../../../src/orders/protection/builders.ts";
 import type { Protect } from "../../../../src/orders/protection/protect.ts";
-import type { TrackedOrder } from "../../../../src/orders/tracked-order.ts";
 import type { WantedOrder } from "../../../../src/orders/wanted-order.ts";
 import { createRig, type Rig, ready, swap } from "../../../support/harness/orders.ts";
 
@@ -33,7 +33,7 @@ const started = (protect: Protect, scope: "order" | "position"): Rig => {
 };
 
 /** The next run, which knows what the last one wrote down; `found` are orders of it that may still execute, as they are taken in. */
-const restarted = (before: Rig, open: readonly TrackedOrder[], more: object = {}): Rig => {
+const restarted = (before: Rig, open: readonly Order[], more: object = {}): Rig => {
   const rig = createRig({ earlier: before });
   rig.resources.history.value$.subscribe();
   rig.run(2_000);
@@ -111,7 +111,7 @@ describe("A stop that executed as its process died", () => {
     before.want({ ...plain, slot: "long", qty: "0.01", protect: { stopLoss: "59000" } }, plain);
     before.run();
     expect(position(before)).toBe("0.012");
-    const orders: TrackedOrder[] = [];
+    const orders: Order[] = [];
     before.orderManager.listen((_, order) => orders.push(order));
     market(before, 590_000);
     before.run();
@@ -121,7 +121,7 @@ describe("A stop that executed as its process died", () => {
     );
     expect(hit).toMatchObject({ qty: "0.01" });
     const more = before.truth().find(({ side, sz }) => side === "buy" && Number(sz) < 200);
-    const exit = orders[0] as TrackedOrder;
+    const exit = orders[0] as Order;
     const rig = createRig({ earlier: before });
     rig.resources.history.value$.subscribe();
     rig.run(2_000);

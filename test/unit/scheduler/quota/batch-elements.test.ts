@@ -1,4 +1,5 @@
 /** Batches that are put together as they leave: how many elements they are charged for, and how many they carry. */
+
 import { describe, expect, it } from "vitest";
 import { createGateway } from "../../../../src/client/gateway.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
@@ -7,10 +8,11 @@ import type { ExtraLayer } from "../../../../src/contract/profile.ts";
 import type { Transport, WireRequest } from "../../../../src/contract/transport.ts";
 import { EventLog } from "../../../../src/journal/event-log.ts";
 import { CancelBatcher } from "../../../../src/orders/cancel-batcher.ts";
-import type { TrackedOrder } from "../../../../src/orders/tracked-order.ts";
+import type { Order } from "../../../../src/orders/order-state.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../../src/scheduler/scheduler.ts";
+import { builtOrder } from "../../../support/built-orders.ts";
 
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */
 const noon = 1_767_600_000_000;
@@ -118,16 +120,9 @@ const swap = "BTC-USDT-SWAP";
 const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ instId: swap, ordId: `${index}` }));
 const options = { class: "cancel", owner: "test" } as const;
 
-/** Resting and wanted gone; only what cancels look at. */
-const doomed = (ordId: string): TrackedOrder =>
-  ({
-    spec: { instId: swap },
-    ordId,
-    clOrdId: ordId,
-    phase: "live",
-    cancelClass: "cancel",
-    canceling: false,
-  }) as TrackedOrder;
+/** Resting and wanted gone. */
+const doomed = (ordId: string): Order =>
+  builtOrder({ clOrdId: ordId, phase: "live", record: { ordId }, cancel: "cancel" });
 
 describe("Batched cancels", () => {
   it("are packed into what the layer has room for, and the rest follows in the next window", () => {

@@ -1,0 +1,497 @@
+/**
+ * Order: what is known of one order of ours, what became of our cancel and change requests, and how each event moves them.
+ *
+ * Three machines, one field each. Every move is made by `advance`, and nothing else writes an order.
+ *
+ *   state    submitted ──┬─ notExecuted ▶ notExecuted ── withdrawn ─────────▶ closed: withdrawn
+ *                        ├─ rejected ───────────────────────────────────────▶ closed: rejected
+ *                        ├─ doubted ────▶ unknown ──────┬─ provedAbsent ────▶ closed: neverExisted, or rejected if the service said no
+ *                        ├─ acknowledged ▶ acknowledged ─┤─ provedAbsent ───▶ closed: lost
+ *                        └─ recorded ────────────────────┴▶ open ─┬─ recorded ─▶ closed: filled | canceled
+ *                                                                 └─ provedAbsent ▶ closed: lost
+ *
+ *   | state ↓ event →  | notExecuted            | rejected | acknowledged | doubted | recorded: active | recorded: final   | provedAbsent           | withdrawn |
+ *   |------------------|------------------------|----------|--------------|---------|------------------|-------------------|------------------------|-----------|
+ *   | submitted        | notExecuted, withdrawn | rejected | acknowledged | unknown | open             | filled, canceled  | –                      | –         |
+ *   | notExecuted      | –                      | –        | –            | –       | –                | –                 | –                      | withdrawn |
+ *   | unknown          | –                      | –        | –            | –       | open             | filled, canceled  | neverExisted, rejected | –         |
+ *   | acknowledged     | –                      | –        | –            | –       | open             | filled, canceled  | lost                   | –         |
+ *   | open             | –                      | –        | –            | –       | open             | filled, canceled  | lost                   | –         |
+ *   | closed           | –                      | –        | –            | –       | –                | –                 | –                      | –         |
+ *
+ *   cancel   none ── cancelSent ──▶ sent ──┬─ accepted ─▶ accepted ── cancelSent ──▶ sent
+ *              ▲                           ├─ unsure ───▶ unsure ──── cancelSent ──▶ sent
+ *              └───────── failed ──────────┘  (failed moves from every kind: also a call that never left fails)
+ *
+ *   change   none ── changeAsked ──▶ queued ──┬─ changeSent ─▶ sent ──┬─ recorded as changed, not sent ─▶ none
+ *                                             └─ barred ─▶ barred     ├─ refused ─▶ barred
+ *                                                                     └─ doubtful ─▶ doubtful ── recorded as changed ─▶ barred
+ *
+ * Invariants: only evidence closes an order: a record, a code known to mean no, or a proof of absence; a closed order stays closed; a
+ * record outranks an answer; that a cancel of ours may have been executed is never unlearned.
+ * Not here: when an event is raised (order-manager.ts), the next step of a slot (plan.ts), what listeners see (order-update.ts).
+ */
+import type { Clock } from "../clock/clock.ts";
+import type { OrdType, Profile, Side } from "../contract/profile.ts";
+import { activeIn, type OrderRecord } from "../contract/schemas.ts";
+import { equal, isZero } from "../decimal.ts";
+import type { ActionClass, OrderPhase } from "../journal/events.ts";
+import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
+
+/** How an order ended, by a record, an answer or a proof. */
+type Ending =
+  | { readonly kind: "filled" | "canceled"; readonly record: OrderRecord }
+  | { readonly kind: "rejected" }
+  | { readonly kind: "neverExisted" }
+  /** The service had taken it and does not know it any more. Whether it was executed is not known. */
+  | { readonly kind: "lost"; readonly ordId: string; readonly record: OrderRecord | undefined }
+  /** A rate limit kept it from being executed, and it was not sent again. */
+  | { readonly kind: "withdrawn" };
+
+type OrderState =
+  /** Its placement left, or is about to. */
+  | { readonly kind: "submitted" }
+  /** It was certainly not executed. Its id is used again. */
+  | { readonly kind: "notExecuted" }
+  /** It may exist. `verdict`: a refusal by the service in words that alone prove nothing; else empty. */
+  | { readonly kind: "unknown"; readonly verdict: string }
+  /** The service accepted it, and no record has come yet. */
+  | { readonly kind: "acknowledged"; readonly ordId: string }
+  | { readonly kind: "open"; readonly record: OrderRecord }
+  | { readonly kind: "closed"; readonly ending: Ending };
+
+/** `failures`: calls in a row without effect. `mayHaveCut`: one was accepted, or may have been. */
+interface CancelRequest {
+  readonly kind: "none" | "sent" | "accepted" | "unsure";
+  readonly failures: number;
+  readonly mayHaveCut: boolean;
+}
+
+export type ChangeRequest =
+  | { readonly kind: "none" }
+  | { readonly kind: "queued" }
+  /** `doubtful`: given up, and it may have been made all the same. */
+  | { readonly kind: "sent" | "doubtful"; readonly to: Terms }
+  /** The order is canceled and placed anew instead. */
+  | { readonly kind: "barred" };
+
+/** An order as it was sent, or as it is to become. */
+export interface Terms {
+  readonly spec: OrderSpec;
+  /** Base quantity it should execute; empty where that is not known. */
+  readonly qty: string;
+  /** The wanted order it was made of; undefined for an order of a previous run. */
+  readonly wanted: WantedOrder | undefined;
+  /** Base quantity that was wanted of an exit that was sized by what its strategy holds; else empty. */
+  readonly wantedQty: string;
+  /** An exit without the service's reduce-only flag, because other strategies hold the opposite. */
+  readonly withoutFlag: boolean;
+}
+
+/** Why an order should go: `isReplaced` where its slot wants another one instead. */
+interface Unwanted {
+  readonly urgency: ActionClass;
+  readonly isReplaced: boolean;
+}
+
+export type OrderEvent =
+  | { readonly type: "notExecuted"; readonly reason: string }
+  | { readonly type: "withdrawn" }
+  | { readonly type: "rejected"; readonly reason: string }
+  | { readonly type: "acknowledged"; readonly ordId: string }
+  | { readonly type: "doubted"; readonly reason: string; readonly verdict: string }
+  | { readonly type: "recorded"; readonly record: OrderRecord }
+  /** A search found several complete answers and listings without it. */
+  | { readonly type: "provedAbsent" }
+  | { readonly type: "noted"; readonly reason: string }
+  /** Its request leaves at this instant. */
+  | { readonly type: "left"; readonly at: number }
+  /** A slot takes it for its own. */
+  | { readonly type: "claimed"; readonly strategy: string; readonly slot: string }
+  /** It suits this wanted order of its slot. */
+  | { readonly type: "suited"; readonly wanted: WantedOrder }
+  | { readonly type: "cancelAsked"; readonly urgency: ActionClass; readonly reason: string }
+  | { readonly type: "cancelRecalled" }
+  | { readonly type: "cancelSent" }
+  | { readonly type: "cancelEnded"; readonly end: "accepted" | "failed" | "unsure"; readonly reason: string }
+  | { readonly type: "changeAsked" }
+  | { readonly type: "changeSent"; readonly to: Terms }
+  | { readonly type: "changeEnded"; readonly end: "notSent" | "barred" | "refused" | "doubtful" };
+
+const submitted: OrderState = { kind: "submitted" };
+const notExecuted: OrderState = { kind: "notExecuted" };
+const rejected: OrderState = { kind: "closed", ending: { kind: "rejected" } };
+const neverExisted: OrderState = { kind: "closed", ending: { kind: "neverExisted" } };
+const withdrawn: OrderState = { kind: "closed", ending: { kind: "withdrawn" } };
+const noCancel: CancelRequest = { kind: "none", failures: 0, mayHaveCut: false };
+const noChange: ChangeRequest = { kind: "none" };
+const queuedChange: ChangeRequest = { kind: "queued" };
+const barredChange: ChangeRequest = { kind: "barred" };
+
+const urgencies: readonly (ActionClass | undefined)[] = [undefined, "place", "cancel", "emergency"];
+
+/** Reason of a cancel whose slot wants another order instead. */
+export const replacedReason = "replaced";
+
+export class Order {
+  readonly clOrdId: string;
+  /** Empty while nobody wants an order that a previous run of this instance left behind. */
+  readonly strategy: string;
+  readonly slot: string;
+  readonly terms: Terms;
+  readonly state: OrderState = submitted;
+  /** Set while it should go. */
+  readonly unwanted: Unwanted | undefined = undefined;
+  readonly cancel: CancelRequest = noCancel;
+  readonly change: ChangeRequest = noChange;
+  /**
+   * The wanted order it serves, which may have changed without need to replace the order; undefined for an order of a previous run until
+   * it suits a wanted order.
+   */
+  readonly serves: WantedOrder | undefined;
+  /** Rises whenever its size or price is known better, in whichever direction. */
+  readonly revision: number = 0;
+  /** Reason of the last change, in words. */
+  readonly reason: string;
+  /** When its last request left, as far as known. */
+  readonly sentAt: number;
+
+  constructor(strategy: string, slot: string, clOrdId: string, terms: Terms, reason: string, sentAt: number) {
+    this.strategy = strategy;
+    this.slot = slot;
+    this.clOrdId = clOrdId;
+    this.terms = terms;
+    this.serves = terms.wanted;
+    this.reason = reason;
+    this.sentAt = sentAt;
+  }
+
+  /** What it is at the service. */
+  get spec(): OrderSpec {
+    return this.terms.spec;
+  }
+
+  /** Base quantity it should execute; empty where that is not known. */
+  get qty(): string {
+    return this.terms.qty;
+  }
+
+  /** The wanted order it was made of; undefined for an order of a previous run. */
+  get wanted(): WantedOrder | undefined {
+    return this.terms.wanted;
+  }
+
+  /** The record as last seen; undefined before any. */
+  get record(): OrderRecord | undefined {
+    const { state } = this;
+    if (state.kind === "open") return state.record;
+    if (state.kind !== "closed") return undefined;
+    const { ending } = state;
+    return ending.kind === "filled" || ending.kind === "canceled" || ending.kind === "lost" ? ending.record : undefined;
+  }
+
+  /** The service's id; empty until it gave one. */
+  get ordId(): string {
+    const { state } = this;
+    if (state.kind === "acknowledged") return state.ordId;
+    if (state.kind === "closed" && state.ending.kind === "lost") return state.ending.ordId;
+    return this.record?.ordId ?? "";
+  }
+
+  /** The state as events and strategies name it. */
+  get phase(): OrderPhase {
+    return phaseOf(this);
+  }
+}
+
+const phaseOf = ({ state, cancel }: Order): OrderPhase => {
+  switch (state.kind) {
+    case "submitted":
+      return "sent";
+    case "notExecuted":
+      return "planned";
+    case "unknown":
+      return "unknown";
+    case "acknowledged":
+      return cancel.kind === "none" ? "acked" : "canceling";
+    case "open":
+      return cancel.kind === "none" ? state.record.state : "canceling";
+    case "closed":
+      return endPhases[state.ending.kind];
+  }
+};
+
+const endPhases = {
+  filled: "filled",
+  canceled: "canceled",
+  rejected: "rejected",
+  neverExisted: "absent",
+  lost: "absent",
+  withdrawn: "canceled",
+} as const satisfies Record<Ending["kind"], OrderPhase>;
+
+type Writable = { -readonly [K in keyof Order]: Order[K] };
+
+/** Moves the order. Returns true where others can see a difference: in its phase, its record, its terms or the reason. */
+export const advance = (order: Order, event: OrderEvent): boolean => {
+  const { state } = order;
+  if (event.type === "left") (order as Writable).sentAt = event.at;
+  else if (event.type === "claimed") {
+    (order as Writable).strategy = event.strategy;
+    (order as Writable).slot = event.slot;
+  } else if (state.kind !== "closed") return advanceOpen(order, state, event);
+  return false;
+};
+
+type Unclosed = Exclude<OrderState, { readonly kind: "closed" }>;
+
+const advanceOpen = (
+  order: Order,
+  state: Unclosed,
+  event: Exclude<OrderEvent, { readonly type: "left" | "claimed" }>,
+): boolean => {
+  switch (event.type) {
+    case "notExecuted":
+      if (state.kind !== "submitted") return false;
+      // Canceled while it was under way: it is not sent again.
+      return order.unwanted === undefined ? move(order, notExecuted, event.reason) : withdraw(order);
+    case "withdrawn":
+      return state.kind === "notExecuted" && withdraw(order);
+    case "rejected":
+      return state.kind === "submitted" && move(order, rejected, event.reason);
+    case "acknowledged":
+      return state.kind === "submitted" && move(order, { kind: "acknowledged", ordId: event.ordId }, "accepted");
+    case "doubted":
+      return state.kind === "submitted" && move(order, { kind: "unknown", verdict: event.verdict }, event.reason);
+    case "recorded":
+      return state.kind !== "notExecuted" && takeRecord(order, event.record);
+    case "provedAbsent":
+      return takeAbsence(order, state);
+    case "noted":
+      return move(order, state, event.reason);
+    case "suited":
+      (order as Writable).serves = event.wanted;
+      return false;
+    case "changeAsked":
+    case "changeSent":
+    case "changeEnded":
+      return moveChange(order, event);
+    case "cancelAsked":
+    case "cancelRecalled":
+    case "cancelSent":
+    case "cancelEnded":
+      return moveCancel(order, event);
+  }
+};
+
+const move = (order: Order, state: OrderState, reason: string): true => {
+  (order as Writable).state = state;
+  (order as Writable).reason = reason;
+  return true;
+};
+
+const withdraw = (order: Order): true => move(order, withdrawn, "withdrawn before it was executed");
+
+const takeRecord = (order: Order, record: OrderRecord): boolean => {
+  const { record: known, phase } = order;
+  const isChanged = takeChange(order, record) || takeInherited(order, record);
+  const { state } = record;
+  (order as Writable).state = activeIn[state]
+    ? { kind: "open", record }
+    : { kind: "closed", ending: { kind: state as "filled" | "canceled", record } };
+  return (
+    isChanged ||
+    phase !== order.phase ||
+    known === undefined ||
+    known.state !== state ||
+    known.accFillSz !== record.accFillSz
+  );
+};
+
+const shows = ({ px, sz }: OrderRecord, { spec }: Terms): boolean =>
+  equal(px === "" ? "0" : px, spec.px) && equal(sz, spec.sz);
+
+/** The record shows the terms that the order was to be changed to. */
+const takeChange = (order: Order, record: OrderRecord): boolean => {
+  const { change } = order;
+  if ((change.kind !== "sent" && change.kind !== "doubtful") || !shows(record, change.to)) return false;
+  setTerms(order, change.to);
+  (order as Writable).serves = change.to.wanted;
+  (order as Writable).change = change.kind === "sent" ? noChange : barredChange;
+  return true;
+};
+
+/** The record of an order of a previous run shows what that run had made of it. */
+const takeInherited = (order: Order, { px, sz }: OrderRecord): boolean => {
+  const { serves, terms, change } = order;
+  const { spec } = terms;
+  if (serves !== undefined || change.kind !== "none" || spec.px === "" || px === "") return false;
+  if (equal(px, spec.px) && equal(sz, spec.sz)) return false;
+  setTerms(order, { ...terms, spec: { ...spec, px, sz } });
+  return true;
+};
+
+const setTerms = (order: Order, terms: Terms): void => {
+  (order as Writable).terms = terms;
+  (order as Writable).revision++;
+};
+
+const takeAbsence = (order: Order, state: Unclosed): boolean => {
+  switch (state.kind) {
+    case "submitted":
+    case "notExecuted":
+      return false;
+    case "unknown":
+      // The service said no, and there is nothing: two signs of the same.
+      return state.verdict === ""
+        ? move(order, neverExisted, "proved not to exist at the service")
+        : move(order, rejected, `${state.verdict} (and proved not to exist at the service)`);
+    case "acknowledged":
+    case "open": {
+      // An order that has an id of the service existed, and may have been executed.
+      const { ordId, record } = order;
+      const before = record === undefined ? "accepted" : "seen at the service";
+      const reason = `${before}, and not known to the service any more: how it ended is not known`;
+      return move(order, { kind: "closed", ending: { kind: "lost", ordId, record } }, reason);
+    }
+  }
+};
+
+type CancelEvent = Extract<
+  OrderEvent,
+  { readonly type: "cancelAsked" | "cancelRecalled" | "cancelSent" | "cancelEnded" }
+>;
+
+const moveCancel = (order: Order, event: CancelEvent): boolean => {
+  const writable = order as Writable;
+  const { unwanted, cancel } = order;
+  switch (event.type) {
+    case "cancelAsked": {
+      const urgency = isMoreUrgent(event.urgency, unwanted?.urgency) ? event.urgency : unwanted?.urgency;
+      writable.unwanted = { urgency: urgency as ActionClass, isReplaced: event.reason === replacedReason };
+      writable.reason = event.reason;
+      return false;
+    }
+    case "cancelRecalled":
+      writable.unwanted = undefined;
+      return false;
+    case "cancelSent":
+      if (!isResting(order)) return false;
+      writable.cancel = { kind: "sent", failures: cancel.failures, mayHaveCut: cancel.mayHaveCut };
+      return true;
+    case "cancelEnded":
+      return endCancel(order, event);
+  }
+};
+
+const endCancel = (order: Order, { end, reason }: Extract<OrderEvent, { readonly type: "cancelEnded" }>): boolean => {
+  const writable = order as Writable;
+  const { kind, failures, mayHaveCut } = order.cancel;
+  if (end !== "failed" && kind !== "sent") return false;
+  switch (end) {
+    case "accepted":
+      writable.cancel = { kind: "accepted", failures: 0, mayHaveCut: true };
+      return false;
+    case "unsure":
+      writable.cancel = { kind: "unsure", failures: failures + 1, mayHaveCut: true };
+      return false;
+    case "failed": {
+      const before = order.phase;
+      writable.cancel = { kind: "none", failures: failures + 1, mayHaveCut };
+      if (order.phase === before) return false;
+      writable.reason = reason;
+      return true;
+    }
+  }
+};
+
+type ChangeEvent = Extract<OrderEvent, { readonly type: "changeAsked" | "changeSent" | "changeEnded" }>;
+
+const moveChange = (order: Order, event: ChangeEvent): boolean => {
+  const writable = order as Writable;
+  const { change } = order;
+  switch (event.type) {
+    case "changeAsked":
+      if (change.kind === "none") writable.change = queuedChange;
+      return false;
+    case "changeSent":
+      if (change.kind !== "queued") return false;
+      writable.change = { kind: "sent", to: event.to };
+      writable.revision++;
+      return false;
+    case "changeEnded":
+      if (change.kind !== "queued" && change.kind !== "sent") return false;
+      // What may have been made larger goes on counting as such until its record says otherwise.
+      if (event.end !== "doubtful") writable.revision++;
+      writable.change = changeAfter(change, event.end);
+      if (event.end === "notSent" || event.end === "barred" || !isResting(order)) return false;
+      writable.reason = "not changed, to be replaced";
+      return true;
+  }
+};
+
+const changeAfter = (
+  change: Extract<ChangeRequest, { readonly kind: "queued" | "sent" | "doubtful" }>,
+  end: Extract<OrderEvent, { readonly type: "changeEnded" }>["end"],
+): ChangeRequest => {
+  if (end === "notSent") return noChange;
+  return end === "doubtful" && change.kind === "sent" ? { kind: "doubtful", to: change.to } : barredChange;
+};
+
+export const isMoreUrgent = (urgency: ActionClass, than: ActionClass | undefined): boolean =>
+  urgencies.indexOf(urgency) > urgencies.indexOf(than);
+
+export const isClosed = ({ state }: Order): boolean => state.kind === "closed";
+
+/** Returns true where it rests at the service as far as known, so that it can be canceled. */
+export const isResting = ({ state }: Order): boolean => state.kind === "acknowledged" || state.kind === "open";
+
+/** Returns true while a change waits or is under way. */
+export const isChanging = ({ change }: Order): boolean => change.kind === "queued" || change.kind === "sent";
+
+/** Returns true for an order that was asked to go, or that a cancel of ours may have ended. */
+export const isCutByUs = ({ unwanted, cancel }: Order): boolean =>
+  unwanted !== undefined || cancel.kind !== "none" || cancel.mayHaveCut;
+
+/** How it ended; undefined while it is not closed. */
+export const endingOf = ({ state }: Order): Ending["kind"] | undefined =>
+  state.kind === "closed" ? state.ending.kind : undefined;
+
+/** Returns true where the service's record shows an execution. */
+export const hasExecuted = ({ record }: Order): boolean =>
+  record !== undefined && record.accFillSz !== "" && !isZero(record.accFillSz);
+
+const inheritedTerms = (spec: OrderSpec): Terms => ({
+  spec,
+  qty: "",
+  wanted: undefined,
+  wantedQty: "",
+  withoutFlag: false,
+});
+
+/** An order that a previous run sent, and whose answer is not known. */
+export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): Order =>
+  new Order("", "", clOrdId, inheritedTerms(spec), "sent by a previous run", sentAt);
+
+const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
+
+/**
+ * An order of ours that was found at the service. `serviceNow` is the service's calendar, by which its record is stamped; ours is used
+ * where that is not known.
+ */
+export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, serviceNow?: number): Order => {
+  const { instId, px, sz, createdAt } = record;
+  const spec: OrderSpec = {
+    instId,
+    side: record.side as Side,
+    ordType: record.ordType as OrdType,
+    px,
+    sz,
+    reduceOnly: false,
+  };
+  const sentAt =
+    clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
+  const order = new Order("", "", record.clOrdId, inheritedTerms(spec), "adopted", sentAt);
+  advance(order, { type: "recorded", record });
+  return order;
+};
