@@ -8,7 +8,7 @@ import type { EndpointName } from "../contract/endpoints.ts";
 import type { Account, Action } from "./action.ts";
 import { type Budgets, classRules, FairShares } from "./priority.ts";
 import { PriorityQueue } from "./priority-queue.ts";
-import { type Landing, type Lane, QueuedAction, type UserRound } from "./queued-action.ts";
+import { type Landing, type Lane, type LaneGroup, QueuedAction } from "./queued-action.ts";
 import type { Charge } from "./quota/layers.ts";
 import type { Ledger } from "./quota/ledger.ts";
 
@@ -28,7 +28,8 @@ export class Lanes {
   readonly #fair: FairShares;
   readonly #lanes: Lane[] = [];
   readonly #byName = new Map<string, Lane>();
-  readonly #users = new Map<string, UserRound>();
+  /** By user, and by user and keys. */
+  readonly #groups = new Map<string, LaneGroup>();
   readonly #byAccount = new WeakMap<Account, Map<EndpointName, Way>>();
   /** Lanes with something to send, best head first. */
   readonly #ready: Lane[] = [];
@@ -131,12 +132,18 @@ export class Lanes {
     const name = `${kind}${endpoint}|${owner ?? ""}|${instId ?? ""}|${size}|${account.uid}|${account.ip}|${account.keys.join()}`;
     let lane = this.#byName.get(name);
     if (lane !== undefined) return lane;
-    const user = this.#users.get(account.uid) ?? { round: 0, lighterThan: 0 };
-    this.#users.set(account.uid, user);
-    lane = openLane(action, owner, instId, this.#lanes.length, user, this.#landing);
+    const user = this.#groupOf(account.uid);
+    const sameKeys = this.#groupOf(`${account.uid}|${account.keys.join("|")}`);
+    lane = openLane(action, { owner, instId, age: this.#lanes.length, user, sameKeys, landing: this.#landing });
     this.#lanes.push(lane);
     this.#byName.set(name, lane);
     return lane;
+  }
+
+  #groupOf(name: string): LaneGroup {
+    const group = this.#groups.get(name) ?? { round: 0, lighterThan: 0, heldOrder: 0, heldLayer: "" };
+    this.#groups.set(name, group);
+    return group;
   }
 
   #sort(): void {
@@ -186,11 +193,14 @@ const compare = (a: Lane, b: Lane): number => a.order - b.order || a.key - b.key
 
 const openLane = (
   action: Action,
-  owner: string | undefined,
-  instId: string | undefined,
-  age: number,
-  user: UserRound,
-  landing: Landing,
+  {
+    owner,
+    instId,
+    age,
+    user,
+    sameKeys,
+    landing,
+  }: Pick<Lane, "owner" | "instId" | "age" | "user" | "sameKeys" | "landing">,
 ): Lane => {
   const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
   const { ip, uid, keys } = account;
@@ -214,6 +224,7 @@ const openLane = (
     account,
     owner,
     user,
+    sameKeys,
     landing,
     queue: new PriorityQueue<QueuedAction>(),
     charges: keys.length === 0 ? [charge(undefined)] : keys.map(charge),

@@ -23,11 +23,14 @@ export interface Landing {
   readonly closed: boolean;
 }
 
-/** All lanes of one user. */
-export interface UserRound {
-  /** The round in which one of its calls had to wait, and how light the others must be to pass it. */
+/** Lanes that one refusal may hold back: all of a user, or those on the same keys. */
+export interface LaneGroup {
+  /** The round in which one of their calls had to wait, and how light the others must be to pass it. */
   round: number;
   lighterThan: number;
+  /** The action that was last reported to wait, and for which layer. */
+  heldOrder: number;
+  heldLayer: string;
 }
 
 export interface Lane {
@@ -39,7 +42,9 @@ export interface Lane {
   /** The product of its members, where some layer counts them by product. */
   readonly instId: string | undefined;
   readonly account: Account;
-  readonly user: UserRound;
+  readonly user: LaneGroup;
+  /** Lanes of the user on the same keys. */
+  readonly sameKeys: LaneGroup;
   readonly queue: PriorityQueue<QueuedAction>;
   /** One charge per key that may carry the call. */
   readonly charges: readonly Charge[];

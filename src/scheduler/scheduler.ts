@@ -12,7 +12,7 @@ import type { Action, Ending } from "./action.ts";
 import { InFlight } from "./in-flight.ts";
 import { Lanes } from "./lanes.ts";
 import { Budgets, classRules } from "./priority.ts";
-import type { Lane, QueuedAction, UserRound } from "./queued-action.ts";
+import type { Lane, LaneGroup, QueuedAction } from "./queued-action.ts";
 import { extraOf } from "./quota/layers.ts";
 import type { Ledger, Refusal } from "./quota/ledger.ts";
 import type { Grant, Lease, QuotaPort } from "./quota/port.ts";
@@ -54,8 +54,6 @@ export class Scheduler {
   /** A lane that could send nothing is not asked again before the next epoch. */
   #epoch = 1;
   #wallOffset: number;
-  #heldOrder = 0;
-  #heldLayer = "";
 
   constructor(options: SchedulerOptions) {
     const {
@@ -172,13 +170,13 @@ export class Scheduler {
       const entry = lane.queue.head();
       if (entry === undefined) continue;
       const isOrdinary = lane.rank === "ordinary";
-      if (isOrdinary && lane.user.round === this.#round && lane.weight >= lane.user.lighterThan) {
+      if (isOrdinary && (this.#holds(lane.user, lane.weight) || this.#holds(lane.sameKeys, lane.weight))) {
         lane.blockedIn = this.#epoch;
         continue;
       }
       if (lane.asking) {
         // It was refused before: while it asks again, what was held back behind it goes on being so.
-        if (isOrdinary && lane.refusal !== undefined) this.#holdBack(lane.user, lane.refusal.lighterThan);
+        if (isOrdinary && lane.refusal !== undefined) this.#holdBack(lane, lane.refusal);
         continue;
       }
       const saved =
@@ -200,16 +198,21 @@ export class Scheduler {
       next = Math.min(next, grant.until);
       lane.blockedIn = this.#epoch;
       this.#noteHeld(entry, grant);
-      if (isOrdinary) this.#holdBack(lane.user, grant.lighterThan);
+      if (isOrdinary) this.#holdBack(lane, grant);
     }
     this.#wakeup.at(next);
     return false;
   }
 
-  /** In this round only lighter calls may pass the heavier one of the same user that has to wait. */
-  #holdBack(user: UserRound, lighterThan: number): void {
-    user.lighterThan = user.round === this.#round ? Math.min(user.lighterThan, lighterThan) : lighterThan;
-    user.round = this.#round;
+  #holds({ round, lighterThan }: LaneGroup, weight: number): boolean {
+    return round === this.#round && weight >= lighterThan;
+  }
+
+  /** In this round only lighter calls may pass the one that has to wait: of the same user, or on the same keys where a key has no room. */
+  #holdBack({ user, sameKeys }: Lane, { lighterThan, ofKey }: Refusal): void {
+    const group = ofKey === true ? sameKeys : user;
+    group.lighterThan = group.round === this.#round ? Math.min(group.lighterThan, lighterThan) : lighterThan;
+    group.round = this.#round;
   }
 
   /** A lease on one of the account's keys, or the refusal that ends first; undefined while the port thinks about it. */
@@ -220,7 +223,7 @@ export class Scheduler {
     const grant = this.#port.reserve(charges, rank, now, elements);
     if (!(grant instanceof Promise)) return grant;
     this.#await(lane, grant);
-    if (refusal !== undefined && rank === "ordinary") this.#holdBack(lane.user, refusal.lighterThan);
+    if (refusal !== undefined && rank === "ordinary") this.#holdBack(lane, refusal);
     return undefined;
   }
 
@@ -297,10 +300,10 @@ export class Scheduler {
     entry.action.done(ending);
   }
 
-  #noteHeld({ order, action }: QueuedAction, { layer, until, why }: Refusal): void {
-    if ((order === this.#heldOrder && layer === this.#heldLayer) || why === "start") return;
-    this.#heldOrder = order;
-    this.#heldLayer = layer;
+  #noteHeld({ order, action, lane: { sameKeys } }: QueuedAction, { layer, until, why }: Refusal): void {
+    if ((order === sameKeys.heldOrder && layer === sameKeys.heldLayer) || why === "start") return;
+    sameKeys.heldOrder = order;
+    sameKeys.heldLayer = layer;
     const { endpoint, class: kind } = action;
     this.#journal.append({ type: "action.held", action: order, endpoint, class: kind, layer, until });
   }

@@ -18,6 +18,8 @@ export interface RetryAt {
   readonly why: "used" | "reserved" | "start";
   /** Calls lighter than this may pass it. */
   readonly lighterThan: number;
+  /** Only calls on the same key have to wait behind it; left out, all calls of the user. */
+  readonly ofKey?: boolean;
 }
 
 /**
@@ -53,9 +55,10 @@ export const retryAtOf = (
 ): RetryAt => {
   const relaxed = relaxedAt(gauge, units, ceiling, now, end);
   const layer = gauge.spec.name;
+  const ofKey = gauge.spec.scope === "key";
   // The window cannot hold it any more: lighter calls use what is left.
   if (relaxed >= end || end - now <= endingMs)
-    return { granted: false, layer, until: relaxed, why: "used", lighterThan: passingBelow(gauge.spec, weight) };
+    return { granted: false, layer, until: relaxed, why: "used", lighterThan: passingBelow(gauge.spec, weight), ofKey };
   const newsAt = uid === undefined ? Number.POSITIVE_INFINITY : allowances.newsAt(uid, now, end);
   const lighterThan = passingBelow(gauge.spec, newsAt <= now ? Math.min(weight, newsWeight + 1) : 0);
   return {
@@ -64,6 +67,7 @@ export const retryAtOf = (
     until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt),
     why: "reserved",
     lighterThan,
+    ofKey,
   };
 };
 

@@ -411,6 +411,22 @@ describe("The scheduler over time:", () => {
   });
 });
 
+describe("A key without room", () => {
+  const kept: Account = { uid: "u", ip: "home", keys: ["other"] };
+
+  it("holds back calls on itself, and none of the user's on another key", () => {
+    const { clock, submit, names, fill } = stage();
+    fill();
+    submit("first", "read", { owner: "o" });
+    submit("heavier", "read", { owner: "o", weight: 10 });
+    submit("placement", "place", { owner: "o", weight: 10, account: kept });
+    submit("second", "read", { owner: "o", account: kept });
+    expect(names()).toEqual(["placement", "second"]);
+    clock.advanceTo(noon + 1_000);
+    expect(names()).toEqual(["placement", "second", "first", "heavier"]);
+  });
+});
+
 describe("A process that is held up between looks at its two clocks", () => {
   /** The next look at the calendar is late by so much, on both clocks. */
   const heldUp = (lateMs: number, stepMs = 0) => {
