@@ -23,6 +23,8 @@ const spanShare = 0.9;
 
 /** Others do not use so large a part of an address's capacity between two answers: the limit was moved. */
 const leapShare = 0.25;
+/** Windows after which a refusal may again be laid to others' use; sooner it is the limit's. */
+const leapGap = 1.2;
 
 /** Told in words what was misread, of which layer. */
 export type OnMisread = (layer: string, what: string) => void;
@@ -47,6 +49,8 @@ interface Parts {
 export class CountEvidence {
   /** As of so many turns of the lag. */
   lagTurns: number;
+  /** When a refusal was last laid to others who were seen to use much at once. */
+  #leptAt = Number.NEGATIVE_INFINITY;
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
@@ -159,6 +163,11 @@ export class CountEvidence {
       return false;
     if (phase.first(sentAt) !== window || entry.isUnproved(window, at)) return false;
     const likely = usage.used(window) + elsewhere(window);
+    const isStated = limit.capacity === spec.capacity;
+    if (isStated && likely + usage.leap(window) >= spec.capacity && at - this.#leptAt > spec.windowMs * leapGap) {
+      this.#leptAt = at;
+      return false;
+    }
     const verdict = limit.refuse(usage.countsOf(window).reported, likely, usage.seesOthers, sentAt, at);
     if (verdict === "learned")
       this.misread(`the service refused at ${limit.capacity} of ${spec.capacity}: the limit has moved`);

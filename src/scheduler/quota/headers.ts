@@ -16,10 +16,14 @@ export const withArrivingName = (layer: LayerSpec): LayerSpec =>
     ? layer
     : Object.assign({}, layer, { header: { name: layer.header.name.toLowerCase(), kind: layer.header.kind } });
 
-/** Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at most nine. */
+/**
+ * Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at most nine. An answer
+ * that is `counted` cannot report more use than the layer holds, nor more left of it: such a count is no evidence.
+ */
 export const usedOf = (
   { header, capacity }: LayerSpec,
   headers: Readonly<Record<string, string>>,
+  counted = false,
 ): number | undefined => {
   if (header === undefined) return undefined;
   const text = headers[header.name];
@@ -30,6 +34,7 @@ export const usedOf = (
     if (digit < 0 || digit > 9) return undefined;
     value = value * 10 + digit;
   }
+  if (counted && value > capacity) return undefined;
   return header.kind === "used" ? value : Math.max(0, capacity - value);
 };
 

@@ -23,6 +23,10 @@ const restoredShare = 0.97;
 /** Windows from a refusal to the first trial, and from one refused trial to the next. */
 const gapWindows = 10;
 const laterGapWindows = 90;
+/** The same where the limit moved so often within so many windows. */
+const gapWindowsRestless = 4;
+const restlessMoves = 3;
+const restlessWindows = 60;
 /** After a window that was spent so far all that is under way together would be refused by a limit that was cut. */
 const spentShare = 0.9;
 /** Calls that leave one after the other leave fast enough to spend a window in this part of it. */
@@ -50,6 +54,8 @@ export class LearnedLimit {
   #refused = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
   #meanUnits = 0;
+  /** Instants at which the limit was found to have moved, latest last. */
+  readonly #movedAt: number[] = [];
 
   constructor(stated: number, windowMs: number) {
     this.#stated = stated;
@@ -65,7 +71,10 @@ export class LearnedLimit {
     if (used <= this.capacity) this.#learn(this.capacity, used);
     else {
       this.#learn(used > this.#stated * restoredShare ? this.#stated : used, used);
-      if (used > this.#refused * raisedShare) this.#dueAt = Number.NEGATIVE_INFINITY;
+      if (used > this.#refused * raisedShare && this.#dueAt !== Number.NEGATIVE_INFINITY) {
+        this.#dueAt = Number.NEGATIVE_INFINITY;
+        this.#movedAt.push(this.nextAt);
+      }
     }
     return this.capacity;
   }
@@ -87,7 +96,7 @@ export class LearnedLimit {
       // A call that was counted before the limit fell made it look higher than it is.
       const isTrial = shared || likely > this.capacity;
       if (!isTrial) this.#learn(used, this.proven);
-      this.#dueAt = at + this.#windowMs * (isTrial ? laterGapWindows : gapWindows);
+      this.#dueAt = at + this.#windowMs * this.#gap(at, isTrial ? laterGapWindows : gapWindows);
       this.#refusedAt = at;
       this.#refused = this.capacity;
       return "expected";
@@ -96,7 +105,8 @@ export class LearnedLimit {
     this.#learn(used, used / 2);
     this.#refused = used;
     this.#refusedAt = at;
-    this.#dueAt = shared ? at : at + this.#windowMs * gapWindows;
+    this.#movedAt.push(at);
+    this.#dueAt = shared ? at : at + this.#windowMs * this.#gap(at, gapWindows);
     return "learned";
   }
 
@@ -111,6 +121,12 @@ export class LearnedLimit {
   triesAt(endAt: number): number {
     const at = endAt - this.#windowMs * (this.#dueAt === Number.NEGATIVE_INFINITY ? raisedTrialShare : trialShare);
     return this.capacity < this.#stated && this.#dueAt <= at ? at : Number.POSITIVE_INFINITY;
+  }
+
+  #gap(at: number, windows: number): number {
+    const since = at - restlessWindows * this.#windowMs;
+    while (this.#movedAt.length > 0 && (this.#movedAt[0] as number) < since) this.#movedAt.shift();
+    return this.#movedAt.length >= restlessMoves ? gapWindowsRestless : windows;
   }
 
   #learn(capacity: number, proven: number): void {

@@ -40,6 +40,8 @@ const driftPpmOwn = 650;
 const spanShare = 0.9;
 /** Where falls alone say as much, the calendar cannot be far off. */
 const narrowMs = 100;
+/** Falls that are this part of a window apart, or wider, do not say which window began: the calendar is a better guess. */
+const lostShare = 0.9;
 /** Nor where so many windows began when it said. */
 const proofsSure = 4;
 
@@ -81,6 +83,10 @@ export class WindowPhase {
     const { near, far } = calendar;
     const told = near.at === at ? near : far.at === at ? far : undefined;
     if (own === undefined) {
+      const { lo, hi } = told ?? calendar.bounds(at);
+      bounds.lo = lo;
+      bounds.hi = hi;
+    } else if (calendar.known && this.#isLost(own, at)) {
       const { lo, hi } = told ?? calendar.bounds(at);
       bounds.lo = lo;
       bounds.hi = hi;
@@ -205,6 +211,10 @@ export class WindowPhase {
     this.proofs = 0;
     this.#trustsCalendar = true;
     this.kept.at = Number.NaN;
+  }
+
+  #isLost({ lo, hi, asOf }: Interval, at: number): boolean {
+    return hi - lo + 2 * this.#drift * Math.abs(at - asOf) > this.#windowMs * lostShare;
   }
 
   #begin(index: number, afterAt: number, byAt: number): void {

@@ -25,6 +25,8 @@ const silentWindows = 3;
 /** Silent calls in a row that were never heard of again, before the next is taken for lost; twice as many after each that was. */
 const silentLeast = 20;
 const silentMost = 640;
+/** Windows for which a burst of others' use is expected again. */
+const leapWindows = 60;
 
 export class WindowUsage {
   /** No request leaves before the window after this one has surely begun. */
@@ -45,6 +47,9 @@ export class WindowUsage {
   /** Silent calls in a row that were given up, with no trace of them in any count. */
   #unheardOf = 0;
   #unheardOfLeast = silentLeast;
+  /** Most of others' use that was newly reported at once, and the window it was reported of. */
+  #leap = 0;
+  #leapIn = Number.NEGATIVE_INFINITY;
 
   constructor(isOurs = false) {
     this.isOurs = isOurs;
@@ -53,6 +58,11 @@ export class WindowUsage {
   /** Now and then something is used that is not ours. */
   get unsteady(): boolean {
     return this.windows.last - this.strayIn < strayWindows;
+  }
+
+  /** Units that others were lately seen to use at once. */
+  leap(index: number): number {
+    return index - this.#leapIn > leapWindows ? 0 : this.#leap;
   }
 
   /** Unanswered weight that is not proved to have landed. */
@@ -221,6 +231,8 @@ export class WindowUsage {
     if (fresh === 0) return 0;
     slot.foreign += fresh;
     this.seesOthers = true;
+    if (fresh >= this.#leap || index - this.#leapIn > leapWindows) this.#leap = fresh;
+    if (fresh === this.#leap) this.#leapIn = index;
     this.#hearOfSilent();
     return fresh;
   }

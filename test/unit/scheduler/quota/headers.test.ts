@@ -53,6 +53,12 @@ describe("The use of a layer", () => {
     expect(usedOf(used, { "x-left": "5" })).toBeUndefined();
     expect(usedOf(remaining, {})).toBeUndefined();
   });
+
+  it("with an answer that was counted report no more than the layer holds, neither used nor left", () => {
+    const most = used.capacity;
+    expect([most, most + 1].map((count) => usedOf(used, { "x-used": String(count) }, true))).toEqual([most, undefined]);
+    expect([1_200, 1_201].map((count) => usedOf(remaining, { "x-left": String(count) }, true))).toEqual([0, undefined]);
+  });
 });
 
 describe("The date stamp of an answer", () => {

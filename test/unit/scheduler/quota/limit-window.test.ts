@@ -150,9 +150,9 @@ describe("A fixed limit window:", () => {
       "u",
       clockOf(0, 0),
     );
-    gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
+    gauge.end(gauge.begin(600, 59_000), 59_000, 59_010, 600, true);
     gauge.end(gauge.begin(5, 60_100), 60_100, 60_110, 5, true);
-    gauge.end(gauge.begin(5, 80_000), 80_000, 80_010, 900, true);
+    gauge.end(gauge.begin(895, 80_000), 80_000, 80_010, 900, true);
     expect([gauge.isRisky(10, 80_100), gauge.learnRefusal(80_100, 80_110)]).toEqual([false, true]);
     gauge.end(gauge.begin(5, 180_100), 180_100, 180_110, 440, true);
     const all = (): number => gauge.capacity;

@@ -52,6 +52,14 @@ describe("The phase of windows", () => {
     expect(phase.hi(600_000)).toBe(150);
   });
 
+  it("is the calendar's again when falls are so old that they leave nine tenths of a window open", () => {
+    const { phase } = stage();
+    // Contradicts the calendar, which is not used any more.
+    phase.fell(36_900, 37_100, 0, 0);
+    const lostAt = 37_100 + (0.45 * minute - 100) / 0.65e-3;
+    expect([phase.widthMs(lostAt - 1_000) > 53_900, phase.widthMs(lostAt + 1_000)]).toEqual([true, 300]);
+  });
+
   it("is the counts' where they contradict the calendar, under the next number", () => {
     const { phase } = stage();
     expect(phase.fell(36_900, 37_100, 0, 0)).toBe(false);
