@@ -227,7 +227,7 @@ export class Allowances {
       const rate = at === exits.askedAt ? exits.rate : exits.at(at);
       const widthMs = gauge.widthMs(at);
       const isLent = widthMs > 0 && remMs < policy.lendMs + widthMs;
-      const whole = exitReserve(policy, isLent ? policy.lendMs + widthMs : remMs, client.openOrders, rate, exits.burst);
+      const whole = exitReserve(policy, isLent ? policy.lendMs + widthMs : remMs, client.openOrders, rate);
       const wanted = isLent ? lent(whole, remMs, policy.lendMs, widthMs) : whole;
       // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
       const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;

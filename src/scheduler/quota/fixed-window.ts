@@ -28,7 +28,6 @@ export class FixedWindow implements LimitWindow {
   readonly windowEndsAt: (now: number) => number;
   begun = 0;
   ambiguous = false;
-  toldAlone = false;
   missing = 0;
   capacity: number;
   /** Other engines of ours use it as well: what is not this one's is no stranger's, but for `strangers`. */
@@ -227,7 +226,6 @@ export class FixedWindow implements LimitWindow {
     if (used !== undefined && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
     const counts = usage.end(began, first, last, units, isTold);
     if (this.#stale.compares) this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
-    this.toldAlone = usage.open === 0 && !this.ambiguous && !lagging;
     if (!isTold) return 0;
     // Where what was answered says as much, nothing is missing.
     if (

@@ -3,8 +3,7 @@
  *
  * Invariants: before anything foreign was seen nothing is left free; afterwards never less than one of their calls, because our
  * last call and theirs may cross; the part left free falls with the time others still have.
- * The margin is a quantile of the compound Poisson use still to come: others' calls are taken as independent and alike, but for those
- * of a window's last moments where they use as much as an engine like ours.
+ * The margin is a quantile of the compound Poisson use still to come: others' calls are treated as independent and alike.
  */
 import type { LimitWindow } from "./limit-window.ts";
 
@@ -13,9 +12,6 @@ const memoryMs = 120_000;
 export const foreignRisk = 0.005;
 const foreignRiskAtEnd = 0.02;
 const endMs = 600;
-/** Others who use so much of it fill windows to the end as we do: of what they kept till then they spend so much in each millisecond that is left. */
-const rivalShare = 1 / 3;
-const rivalShareAtEnd = 1 / 12_000;
 /** Calls at most this heavy are sent for news of others' use. */
 export const newsWeight = 5;
 /** After so long a silence room is left for what was not seen. */
@@ -131,7 +127,7 @@ interface Others {
 /** Units of `gauge` that a call of `weight` leaves to others at `at`, with `remMs` of the window to go. */
 export const othersMargin = (
   { foreign, heardAt }: Others,
-  { capacity, spec }: LimitWindow,
+  { capacity }: LimitWindow,
   weight: number,
   at: number,
   remMs: number,
@@ -139,11 +135,9 @@ export const othersMargin = (
   if (remMs <= 0 || foreign === undefined || foreign.units < 1) return 0;
   const quietMs = heardAt === undefined ? 0 : Math.max(0, at - heardAt);
   const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
-  const isEnding = remMs < endMs;
-  const expected = foreign.margin(remMs + silentMs, isEnding ? foreignRiskAtEnd : foreignRisk);
-  const isRival = isEnding && (foreign.rate * spec.windowMs) / 1_000 > capacity * rivalShare;
+  const expected = foreign.margin(remMs + silentMs, remMs < endMs ? foreignRiskAtEnd : foreignRisk);
   // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
-  return Math.min(capacity / 2, isRival ? Math.max(expected, capacity * remMs * rivalShareAtEnd) : expected);
+  return Math.min(capacity / 2, expected);
 };
 
 /** Units of `capacity` that are left for others' exits at `at`, with `remMs` of the window to go: none where no refusal was of late. */

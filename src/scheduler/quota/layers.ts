@@ -70,10 +70,10 @@ export const countsByProduct = (layers: readonly LayerSpec[], endpoint: Endpoint
 /** What the elements of a batch weigh besides the call itself. */
 export const extraOf = ({ elementWeight = 0 }: Charge, elements: number): number => elementWeight * elements;
 
-/** What a layer counts of a batch of so many elements, when the call by itself weighs `weight`. */
-export const unitsOf = ({ unit }: LayerSpec, charge: Charge, weight: number, elements: number): number => {
+/** Units that a layer counts of a call with so many elements. */
+export const unitsOf = ({ unit }: LayerSpec, charge: Charge, elements: number): number => {
   if (unit === "requests") return 1;
-  return unit === "weight" ? weight + extraOf(charge, elements) : elements;
+  return unit === "weight" ? charge.weight + extraOf(charge, elements) : elements;
 };
 
 /** Layers that count a call, and whose count each keeps. */

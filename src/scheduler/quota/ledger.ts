@@ -6,12 +6,11 @@
  * disturbed clock nothing but one light call leaves until the service has told the use of the current window.
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
-import type { EndpointName } from "../../contract/endpoints.ts";
 import { Allowances } from "./allowance.ts";
 import type { Division } from "./division.ts";
 import { FixedWindow } from "./fixed-window.ts";
 import { type Answer, dateOf, holdMsOf, isSilent, usedOf, withArrivingName } from "./headers.ts";
-import type { Charge, LayerSpec } from "./layers.ts";
+import { type Charge, type LayerSpec, unitsOf } from "./layers.ts";
 import type { LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
@@ -35,7 +34,6 @@ import {
   type ServerClock,
   type ServerClockOptions,
 } from "./server-clock.ts";
-import { Weights } from "./weights.ts";
 
 export type { Answer, LayerState, Rank, RetryAt as Refusal };
 
@@ -70,7 +68,6 @@ class LayeredLedger {
   #division: Division | undefined;
   readonly #windows = new Map<string, LimitWindow>();
   readonly #trips = new RoundTripTime();
-  readonly #weights = new Weights();
   readonly #allowances: Allowances;
   readonly #routes: Routes;
   /** Rises with everything that happens to the ledger, but for calls that leave. */
@@ -95,7 +92,6 @@ class LayeredLedger {
       clock: this.clock,
       driftPpm: clock.driftPpm ?? driftPpmMost,
       allowances: this.#allowances,
-      weights: this.#weights,
       quietUntil: startedAt + quietMs,
       onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`),
     });
@@ -117,22 +113,20 @@ class LayeredLedger {
     });
   }
 
-  /** Weights learned from the service's own count, by endpoint. */
-  get learned(): ReadonlyMap<EndpointName, number> {
-    return this.#weights.learned;
-  }
-
   /** `ask` for each charge until one is granted, and `spend` that; the refusal that ends first where none is. */
   reserve(charges: readonly Charge[], rank: Rank, now: number, offered: number): Ticket | RetryAt {
     let first: RetryAt | undefined;
+    let ofKey = true;
     for (let index = 0; index < charges.length; index++) {
       const charge = charges[index] as Charge;
       const route = this.#routes.of(charge);
       const verdict = this.ask(charge, rank, now, offered, route);
       if (verdict.granted) return this.spend(charge, now, verdict.elements, route);
+      ofKey &&= verdict.ofKey === true;
       first = first === undefined || verdict.until < first.until ? verdict : first;
     }
-    return first as RetryAt;
+    const refusal = first as RetryAt;
+    return refusal.ofKey === ofKey ? refusal : { ...refusal, ofKey };
   }
 
   /** `offered` is how many elements a batch could carry; it is granted with as many of them as there is room for. */
@@ -140,7 +134,8 @@ class LayeredLedger {
     const { standing, units: least } = route;
     if (!standing.warm && this.#unplaced.count > 0) this.#unplaced.place(now, this.clock.known);
     const early = standing.warm ? undefined : standing.blockedUntil(now, rank !== "ordinary");
-    if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
+    if (early !== undefined)
+      return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0, ofKey: false };
     const measures = route.measures[rank];
     let elements = offered;
     for (let index = 0; index < measures.length; index++) {
@@ -158,7 +153,7 @@ class LayeredLedger {
         // There is room for one; as many of the others go along as fit.
         while (
           elements > charge.elements &&
-          gauge.blockedUntil(this.#routes.unitsIn(gauge, charge, elements), now, ceiling) !== undefined
+          gauge.blockedUntil(unitsOf(gauge.spec, charge, elements), now, ceiling) !== undefined
         )
           elements--;
         continue;
@@ -171,6 +166,7 @@ class LayeredLedger {
         until,
         why: "used",
         lighterThan: passingBelow(gauge.spec, charge.weight),
+        ofKey: gauge.spec.scope === "key",
       };
     }
     return elements === 1 ? single : { granted: true, elements };
@@ -283,7 +279,6 @@ class LayeredLedger {
   }
 
   #begin(route: Route, charge: Charge, now: number, probe: boolean, elements: number): Ticket {
-    if (charge.uid !== undefined) this.#weights.noteSent(charge.uid);
     const { windows, units } = route;
     const last = route.lastEpoch === this.#epoch ? route.last : undefined;
     if (last?.sentAt === now && last.elements === elements && last.probe === probe) {
@@ -295,8 +290,7 @@ class LayeredLedger {
     const ticket = ticketOf(route, charge, now, elements, probe);
     for (let index = 0; index < windows.length; index++) {
       const gauge = windows[index] as LimitWindow;
-      const weighed =
-        elements === charge.elements ? (units[index] as number) : this.#routes.unitsIn(gauge, charge, elements);
+      const weighed = elements === charge.elements ? (units[index] as number) : unitsOf(gauge.spec, charge, elements);
       ticket.parts[index] = gauge.begin(weighed, now, ticket.parts[index]);
     }
     route.last = ticket;
@@ -306,11 +300,11 @@ class LayeredLedger {
 
   /** Charges an answered call to the windows it landed in; true when the service told the use of a user's. */
   #place(ticket: Ticket, { status, headers }: Answer, receivedAt: number): boolean {
-    const { charge, elements, parts, probe, route, sentAt } = ticket;
+    const { parts, probe, route, sentAt } = ticket;
     let told = false;
     for (let index = 0; index < parts.length; index++) {
       const gauge = route.windows[index] as LimitWindow;
-      const used = usedOf(gauge.spec, headers);
+      const used = usedOf(gauge.spec, headers, status < 400);
       const fresh = gauge.end(parts[index] as WindowTicket, sentAt, receivedAt, used, status < 400);
       if (used === undefined || gauge.spec.scope === "key") continue;
       if (gauge instanceof FixedWindow && gauge.divided) {
@@ -318,18 +312,7 @@ class LayeredLedger {
         continue;
       }
       this.#allowances.noteUse(route.names[index] as string, receivedAt, probe ? 0 : fresh, used / gauge.capacity);
-      if (gauge.spec.scope === "ip") continue;
-      told = true;
-      const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
-      const isAlone = this.#division === undefined && gauge.toldAlone;
-      this.#weights.noteUsed(
-        gauge.scope,
-        charge.endpoint,
-        used,
-        window,
-        isAlone,
-        (charge.elementWeight ?? 0) * elements,
-      );
+      told ||= gauge.spec.scope !== "ip";
     }
     return told;
   }

@@ -67,8 +67,6 @@ export interface LimitWindow {
   isRisky(units: number, at: number): boolean;
   /** The last answer may be of two windows. */
   readonly ambiguous: boolean;
-  /** The last answer was of one window, and its count is that of everything that was under way. */
-  readonly toldAlone: boolean;
   /** Now and then something is used of it that is not ours, as of a request that arrived twice. */
   readonly unsteady: boolean;
   /** Its counts are those from before the call they came with, so that a single call does not tell whether a window has begun. */

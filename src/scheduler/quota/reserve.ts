@@ -45,30 +45,22 @@ export const defaultReserve: ReservePolicy = {
   spending: "burst",
 };
 
-/**
- * Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent calls expected, `burst`
- * at a time.
- */
-export const exitReserve = (
-  policy: ReservePolicy,
-  remMs: number,
-  open: number,
-  ratePerMs: number,
-  burst = 1,
-): number => {
+/** Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent calls expected. */
+export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number => {
   if (remMs <= policy.lendMs) return 0;
   const expected = ratePerMs * remMs;
-  const calls = 1 + expected + policy.confidence * Math.sqrt(expected * burst);
-  // An exit takes back one order at least, and each order that rests may have to be.
-  const elements = policy.elementWeight * Math.max(open, calls);
-  return policy.exitWeight * Math.max(Math.ceil(open / policy.ordersPerExit), calls) + elements;
+  const more = expected + policy.confidence * Math.sqrt(expected);
+  // Usual exits do not come out of what it takes to cancel everything.
+  const elements = policy.elementWeight * (Math.max(1, open) + more);
+  return policy.exitWeight * (Math.max(1, Math.ceil(open / policy.ordersPerExit)) + more) + elements;
 };
 
 /** Requests held back for exits, as `exitReserve` does weight. */
 export const exitCallsOf = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number => {
   if (remMs <= policy.lendMs) return 0;
   const expected = ratePerMs * remMs;
-  return Math.max(Math.ceil(open / policy.ordersPerExit), 1 + expected + policy.confidence * Math.sqrt(expected));
+  const all = Math.max(1, Math.ceil(open / policy.ordersPerExit));
+  return all + expected + policy.confidence * Math.sqrt(expected);
 };
 
 /** Weight to cancel `open` orders once. */
@@ -84,9 +76,6 @@ const memoryMs = 300_000;
 const rateLeast = 1 / 15_000;
 /** Before anything was seen the least is expected, as if it had been seen for so long. */
 const priorMs = 60_000;
-/** Exits no further apart are of one occasion, which the next may be like; more at a time than these would cost a minute's use. */
-const togetherMs = 50;
-const burstMost = 4;
 
 /** Forecast of exits: how many were asked for in the time remembered, which fades over minutes; never quite none. */
 export class ExitRate {
@@ -97,11 +86,6 @@ export class ExitRate {
   /** Exits and time, both fading, as of `#lastAt`. */
   #exits = priorMs * rateLeast;
   #spanMs = priorMs;
-  /** How many come at a time: of independent occasions the variance of the number of exits, in parts of its mean. */
-  burst = 1;
-  /** Exits of one occasion so far, and the squares of all occasions, which fade alike. */
-  #together = 0;
-  #squares = priorMs * rateLeast;
   #lastAt: number;
 
   constructor(startedAt: number) {
@@ -118,11 +102,8 @@ export class ExitRate {
 
   /** An exit was asked for. */
   note(now: number): void {
-    this.#together = now - this.#lastAt <= togetherMs ? this.#together + 1 : 1;
     const keep = Math.exp(-(now - this.#lastAt) / memoryMs);
     this.#exits = this.#exits * keep + 1;
-    this.#squares = this.#squares * keep + 2 * this.#together - 1;
-    this.burst = Math.min(burstMost, this.#squares / this.#exits);
     this.#spanMs = this.#spanMs * keep + memoryMs * (1 - keep);
     this.#lastAt = now;
     this.askedAt = Number.NaN;
@@ -133,6 +114,8 @@ export class ExitRate {
 const clockWidthMs = 45;
 /** Nor can it be narrowed below the time a call takes there and back. */
 const tripsWide = 1.5;
+/** A stretch and a way there and back that together leave less than this of a second make every answer one of two seconds. */
+const plainMs = 80;
 /** Where counts lag, calls look in one second of so many; in more of them while the stretch is so much wider. */
 const lookEvery = 30;
 const lookEveryWide = 3;
@@ -162,14 +145,15 @@ export const lateSlots = (
   { low, high }: Pick<RoundTripTime, "low" | "high">,
   looks: boolean,
 ): number => {
-  const { capacity } = gauge.spec;
+  const { capacity, windowMs } = gauge.spec;
   const width = gauge.widthMs(at);
   // Whether something else was counted is told by one call before the last slot is used.
   if (isUnsteady(gauge) && (at < endAt - width - high || gauge.open > 0)) return Math.max(kept, capacity - 1);
   // The last slot is sent into the doubtful stretch, where its landing tells most about the boundary.
   const looksAt = endAt - width / 2 - low / 2;
   if (!gauge.lags) {
-    const finestMs = high < low * tripsWide ? Math.max(clockWidthMs, low * tripsWide) : clockWidthMs;
+    const tripMs = high < low * tripsWide ? Math.min(low * tripsWide, windowMs - low - plainMs) : 0;
+    const finestMs = Math.max(clockWidthMs, tripMs);
     return width > finestMs && at < looksAt ? capacity - 1 : capacity;
   }
   if (!looks) return capacity;

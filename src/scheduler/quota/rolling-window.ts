@@ -15,7 +15,6 @@ export class RollingWindow implements LimitWindow {
   begun = 0;
   open = 0;
   readonly ambiguous = false;
-  readonly toldAlone = false;
   readonly lags = false;
   readonly unsteady = false;
   readonly missing = 0;

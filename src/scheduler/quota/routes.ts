@@ -15,7 +15,6 @@ import { ProbeState } from "./probe-state.ts";
 import type { Rank } from "./reserve.ts";
 import { RollingWindow } from "./rolling-window.ts";
 import type { ServerClock } from "./server-clock.ts";
-import type { Weights } from "./weights.ts";
 
 /** How one window of a route is asked by one rank, and how far it may go on being charged at one instant. */
 export interface Measure {
@@ -38,9 +37,8 @@ export interface Route {
   /** One list a rank, one entry a window. */
   readonly measures: Readonly<Record<Rank, readonly Measure[]>>;
   readonly standing: ProbeState;
-  /** What the least call of the route counts for in each window, as of so many learned weights. */
-  readonly units: number[];
-  lessons: number;
+  /** What the least call of the route counts for in each window. */
+  readonly units: readonly number[];
   /** Of the call that took it last, and the epoch in which it did. */
   last: Ticket | undefined;
   lastEpoch: number;
@@ -87,7 +85,6 @@ interface RoutesOptions {
   readonly clock: ServerClock;
   readonly driftPpm: number;
   readonly allowances: Allowances;
-  readonly weights: Weights;
   readonly onMisread?: OnMisread;
   /** Nothing leaves before. */
   readonly quietUntil: number;
@@ -101,7 +98,6 @@ export class Routes {
   /** All windows, in the order in which they were made. */
   readonly gauges: LimitWindow[] = [];
   readonly #options: RoutesOptions;
-  readonly #weights: Weights;
   readonly #lag = new CountLag();
   readonly #standings = new Map<string, ProbeState>();
   #known = new WeakMap<Charge, Route>();
@@ -110,19 +106,11 @@ export class Routes {
 
   constructor(options: RoutesOptions) {
     this.#options = options;
-    this.#weights = options.weights;
     this.#quietUntil = options.quietUntil;
   }
 
   of(charge: Charge): Route {
-    const route = this.#known.get(charge) ?? this.#open(charge);
-    if (route.lessons !== this.#weights.lessons) this.#weigh(route, charge);
-    return route;
-  }
-
-  /** What a window counts of a call with so many elements. */
-  unitsIn({ spec }: LimitWindow, charge: Charge, elements: number): number {
-    return unitsOf(spec, charge, this.#weights.charged(charge.endpoint, charge.weight), elements);
+    return this.#known.get(charge) ?? this.#open(charge);
   }
 
   withoutDates(): void {
@@ -170,20 +158,13 @@ export class Routes {
       names,
       measures,
       standing,
-      units: [],
-      lessons: Number.NaN,
+      units: windows.map(({ spec }) => unitsOf(spec, charge, charge.elements)),
       last: undefined,
       lastEpoch: 0,
       spare: [],
     };
     this.#known.set(charge, route);
     return route;
-  }
-
-  #weigh(route: Route, charge: Charge): void {
-    route.lessons = this.#weights.lessons;
-    for (const [index, gauge] of route.windows.entries())
-      route.units[index] = this.unitsIn(gauge, charge, charge.elements);
   }
 
   #windowOf(spec: LayerSpec, scope: string): LimitWindow {
@@ -231,7 +212,9 @@ export const strike = (
   );
   for (const [index, gauge] of windows.entries()) {
     const near = gauge.used(now) >= gauge.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
-    const moved = (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
+    // One refusal may be any machine's on the way: a limit has moved when the call that leaves by itself after it is refused, too.
+    const isConfirmed = standing.strikes > 1 || gauge.capacity < gauge.spec.capacity;
+    const moved = isConfirmed && (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
     const whole = standing.strikes > 1 || probe || near || moved;
     if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole)
       until = Math.max(until, gauge.shut(now));

@@ -39,9 +39,6 @@ const wrap = (make: (real: Ledger, options: LedgerOptions) => Partial<Ledger>): 
       get turns() {
         return real.turns;
       },
-      get learned() {
-        return real.learned;
-      },
     };
   };
 };

@@ -87,9 +87,6 @@ const faulty =
       get ambiguous() {
         return real.ambiguous;
       },
-      get toldAlone() {
-        return real.toldAlone;
-      },
       get unsteady() {
         return real.unsteady;
       },

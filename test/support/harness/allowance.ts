@@ -90,7 +90,6 @@ export const gaugeOf = (
     paced: () => paced,
     isRisky: () => false,
     ambiguous: false,
-    toldAlone: false,
     lags,
     unsteady,
     missing,

@@ -30,7 +30,7 @@ describe("In a user's minute ordinary actions leave", () => {
   it("what it takes to cancel all that rests, of each user for himself", () => {
     const allowances = stage();
     allowances.noteOpen("u", 56);
-    expect(ordinary(allowances, 30_000)).toBeCloseTo(1_200 - 120 - 3, 9);
+    expect(ordinary(allowances, 30_000)).toBeCloseTo(1_200 - 140 - 3, 9);
     expect(ordinary(allowances, 30_000, gaugeOf(minute, { scope: "other" }))).toBeCloseTo(1_200 - 30 - 3, 9);
     allowances.noteOpen("u", 0);
     expect(ordinary(allowances, 30_000)).toBeCloseTo(1_200 - 30 - 3, 9);
@@ -41,7 +41,7 @@ describe("In a user's minute ordinary actions leave", () => {
     const allowances = stage();
     allowances.noteOpen("u", 1_000);
     expect(ordinary(allowances, 30_000, gaugeOf({ ...untold, capacity: 300 }))).toBe(300 - 150 - 3);
-    expect(ordinary(allowances, 30_000)).toBe(1_200 - 2_000 - 3);
+    expect(ordinary(allowances, 30_000)).toBe(1_200 - 2_020 - 3);
     expect(ordinary(stage(), 30_000, gaugeOf({ ...untold, capacity: 300 }))).toBe(300 - 30 - 3);
   });
 

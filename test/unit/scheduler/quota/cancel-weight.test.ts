@@ -75,22 +75,6 @@ describe("A batch whose elements weigh something", () => {
     expect(warm(1_152).ask(whole, "exit", noon + 10_000, 16).granted).toBe(false);
     expect(warm(1_151).ask(whole, "exit", noon + 10_000, 16)).toEqual({ granted: true, elements: 16 });
   });
-
-  it("teaches what the call weighs by itself, whatever it carried", () => {
-    const ledger = warm(0);
-    let used = 0;
-    for (const [index, elements] of [3, 20, 1, 9].entries()) {
-      const at = noon + 11_000 + 1_000 * index;
-      const ticket = ledger.spend(batch, at, elements);
-      used += 18 + perElement * elements;
-      const headers = { date: new Date(at).toUTCString(), "x-ratelimit-uid-weight-used": String(used) };
-      ledger.settle(ticket, { status: 200, headers }, at + 5);
-    }
-    expect(ledger.learned.get("cancelBatch")).toBe(18);
-    const before = usedOf(ledger, noon + 16_000);
-    ledger.spend(batch, noon + 16_000, 5);
-    expect(usedOf(ledger, noon + 16_000) - before).toBe(18 + 5 * perElement);
-  });
 });
 
 describe("The reserve for cancels", () => {

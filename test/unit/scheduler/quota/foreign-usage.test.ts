@@ -171,12 +171,12 @@ describe("What is left of a window to others", () => {
     heardAt: 60_000,
   });
 
-  it("is a little for each millisecond to go where they use more than a third: they too spend at its end what they kept", () => {
-    const rival = others(81);
+  it("is what they are likely to use of its last moments, however much they use", () => {
+    const busy = others(81);
     // 0.54 of their calls are expected in 400 ms, and more than two come in one case of fifty.
-    expect(rival.foreign.margin(400, 0.02)).toBe(10);
-    expect([600, 599, 360, 120, 60, 0].map((remMs) => othersMargin(rival, gauge, 10, 60_000, remMs))).toEqual([
-      20, 59.9, 36, 12, 6, 0,
+    expect(busy.foreign.margin(400, 0.02)).toBe(10);
+    expect([600, 599, 360, 120, 60, 0].map((remMs) => othersMargin(busy, gauge, 10, 60_000, remMs))).toEqual([
+      20, 15, 10, 5, 5, 0,
     ]);
   });
 

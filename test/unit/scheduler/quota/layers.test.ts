@@ -93,7 +93,7 @@ describe("A call's charge:", () => {
     ["elements", 2, 4],
   ])("of four elements, by %s at %s each, counts %i", (unit, elementWeight, units) => {
     const batch = elementWeight === undefined ? charge : { ...charge, elementWeight };
-    expect(unitsOf(layer({ unit }), batch, 7, 4)).toBe(units);
+    expect(unitsOf(layer({ unit }), { ...batch, weight: 7 }, 4)).toBe(units);
     expect(extraOf(batch, 4)).toBe(4 * (elementWeight ?? 0));
   });
 });

@@ -1,6 +1,6 @@
 /** What the ledger learns from answers, and what a refusal shuts. */
 import { describe, expect, it } from "vitest";
-import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Ledger } from "../../../../src/scheduler/quota/ledger.ts";
 import type { Ticket } from "../../../../src/scheduler/quota/routes.ts";
 import { answer, charge, layers, make, noon, warm } from "../../../support/harness/ledger.ts";
@@ -31,21 +31,6 @@ describe("The ledger learns from an answer", () => {
       [0, 400],
       [0, 400],
     ]);
-  });
-
-  it("a weight, as long as nothing else is under way, and although the end of the minute is known better each time", () => {
-    const learned = (beside: boolean): number | undefined => {
-      const ledger = make({ clock: {} });
-      const flying: Charge = { ...charge, endpoint: "pendingOrders" };
-      ledger.settle(ledger.spend(charge, noon + 9_000), answer(noon + 9_000, { uid: 100 }), noon + 9_000);
-      if (beside) ledger.spend(flying, noon + 9_500);
-      for (let call = 1; call <= 5; call++) {
-        const at = noon + 10_000 + 1_130 * call;
-        ledger.settle(ledger.spend(charge, at), answer(at, { uid: 100 + 8 * call }), at + 20);
-      }
-      return ledger.learned.get("getOrder");
-    };
-    expect([learned(false), learned(true)]).toEqual([8, undefined]);
   });
 });
 
@@ -92,9 +77,12 @@ describe("A 429 answer", () => {
       return { ledger, at: at + 1_000 };
     };
 
-    it("shuts the minute at once where no other layer can have refused, and is kept to from then on", () => {
+    it("shuts the second, and the minute when the next call is refused too, and is kept to from then on", () => {
       const { ledger, at } = cut();
-      expect(refuse(ledger, at)).toBe(noon + 120_000);
+      const until = refuse(ledger, at) as number;
+      expect(until).toBeLessThan(at + 1_100);
+      expect(row(ledger, until)).toMatchObject({ capacity: 1_200 });
+      expect(refuse(ledger, until)).toBe(noon + 120_000);
       expect(row(ledger, noon + 120_000)).toMatchObject({ capacity: 590 });
       // Half of it before the minute's last quarter.
       ledger.settle(ledger.spend(charge, noon + 120_000), answer(noon + 120_000, { uid: 5, key: 1 }), noon + 120_000);
@@ -118,7 +106,7 @@ describe("A 429 answer", () => {
         at = noon + 60_500 + used * 50;
         ledger.settle(ledger.spend({ ...charge, weight: 10 }, at), answer(at, { uid: used, key: 1 }), at);
       }
-      refuse(ledger, at + 1_000);
+      refuse(ledger, refuse(ledger, at + 1_000) as number);
       expect(row(ledger, noon + 120_000)).toMatchObject({ capacity: 120 });
       ledger.noteOpen(charge.uid as string, 60);
       for (let exit = 0; exit < 6; exit++) ledger.noteExit(noon + 119_000 + exit);

@@ -129,6 +129,7 @@ describe("Ranks at the ledger:", () => {
       until: noon + 60_000,
       why: "used",
       lighterThan: 5,
+      ofKey: false,
     });
     expect(ledger.ask(keyless, "emergency", noon + 10_100).granted).toBe(true);
   });

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import {
   defaultReserve,
-  ExitRate,
   exitCallsOf,
   exitCost,
   exitReserve,
@@ -24,29 +23,10 @@ const policy: ReservePolicy = {
 describe("Requests held back for exits", () => {
   it.each([
     ["one at hand and those expected", 10_000, 0, 1 / 10_000, 1 + 1 + 4],
-    ["or as many as cancel all that rests", 10_000, 200, 1 / 10_000, 10],
+    ["as many as cancel all that rests, and those expected", 10_000, 200, 1 / 10_000, 10 + 1 + 4],
     ["are lent in the end", 375, 200, 1 / 10_000, 0],
   ])("%s", (_, remMs, open, rate, calls) => {
     expect(exitCallsOf({ ...defaultReserve, ordersPerExit: 20 }, remMs, open, rate)).toBe(calls);
-  });
-});
-
-describe("Exits that come several at a time", () => {
-  const burstOf = (...instants: readonly number[]): number => {
-    const rate = new ExitRate(0);
-    for (const at of instants) rate.note(at);
-    return rate.burst;
-  };
-
-  it("are told from those that come one by one, beside the four before the start", () => {
-    expect(burstOf(1_000, 1_051, 1_102)).toBe(1);
-    // Three on one occasion count nine where four single ones count four.
-    expect(burstOf(0, 50, 100)).toBeCloseTo((4 + 9) / (4 + 3), 2);
-  });
-
-  it("make the reserve larger, up to twice the deviations of single ones", () => {
-    expect(exitReserve(policy, 4_000, 0, 1 / 1_000, 4)).toBe(10 * (1 + 4 + 3 * 2 * 2));
-    expect(burstOf(...Array<number>(20).fill(0))).toBe(4);
   });
 });
 
@@ -59,11 +39,12 @@ describe("The reserve for exits", () => {
     ["four exits expected", {}, 4_000, 0, 1 / 1_000, 110],
     ["four expected, less sure of them", { confidence: 1 }, 4_000, 0, 1 / 1_000, 70],
     ["as many expected in a longer time", {}, 16_000, 0, 1 / 4_000, 110],
-    ["what rests takes fewer exits than are expected", {}, 4_000, 55, 1 / 1_000, 110],
-    ["what rests takes one exit more", {}, 4_000, 56, 1 / 1_000, 120],
-    ["elements of the exits expected", { elementWeight: 2 }, 4_000, 5, 1 / 1_000, 110 + 22],
-    ["elements of what rests", { elementWeight: 2 }, 4_000, 30, 1 / 1_000, 110 + 60],
-    ["elements of more than is expected", { elementWeight: 2 }, 4_000, 60, 1 / 1_000, 120 + 120],
+    ["what rests takes one exit, which is the one at hand", {}, 4_000, 5, 1 / 1_000, 110],
+    ["what rests takes one exit more", {}, 4_000, 6, 1 / 1_000, 120],
+    ["what rests takes eleven, and ten are expected", {}, 4_000, 55, 1 / 1_000, 210],
+    ["elements of the exits expected", { elementWeight: 2 }, 4_000, 0, 1 / 1_000, 110 + 22],
+    ["elements of what rests besides", { elementWeight: 2 }, 4_000, 5, 1 / 1_000, 110 + 30],
+    ["elements of more than is expected", { elementWeight: 2 }, 4_000, 60, 1 / 1_000, 220 + 140],
   ])("%s", (_, given, remMs, open, ratePerMs, weight) => {
     expect(exitReserve({ ...policy, ...given }, remMs, open, ratePerMs)).toBeCloseTo(weight, 9);
   });
