@@ -12,25 +12,13 @@ import { elementVerdict } from "../contract/rejections.ts";
 import type { AmendBody, ElementResult } from "../contract/schemas.ts";
 import { isZero } from "../decimal.ts";
 import { isSluiceError } from "../errors.ts";
-import type { OrderFlowOptions } from "./order-flow-options.ts";
-import type { OrderLifecycle } from "./order-lifecycle.ts";
+import { both, type Effect, type Effects, evaluate, noEffects, publish, type Run } from "./effects.ts";
+import type { ManagerState } from "./manager-state.ts";
 import { advance, type ChangeRequest, isResting, type Order } from "./order-state.ts";
 import { suits } from "./plan.ts";
 import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
-import type { UnknownOrders } from "./unknown-orders.ts";
-import { canRest, type Specified, type WantedOrder } from "./wanted-order.ts";
-
-interface AmendmentOwner {
-  readonly specified: (wanted: WantedOrder) => Specified;
-  rule(slot: Slot, wanted: WantedOrder): Ruling;
-  mayPlace(slot: Slot, wanted: WantedOrder): boolean;
-  /** What the slot wants as far as it counts now. */
-  countedOf(slot: Slot): WantedOrder | undefined;
-  /** The order counts for more or less than before. */
-  count(order: Order): void;
-  consider(slot: Slot): void;
-}
+import { canRest, type WantedOrder } from "./wanted-order.ts";
 
 /** A change that no record shows so long after its answer, or after it was lost, is given up. */
 const recordMs = 3_000;
@@ -38,21 +26,12 @@ const recordMs = 3_000;
 const pushMs = 1_000;
 
 export class Amendments {
-  readonly #options: Pick<OrderFlowOptions, "clock" | "contract" | "gateway">;
-  readonly #lifecycle: OrderLifecycle;
-  readonly #unknownOrders: UnknownOrders;
-  readonly #owner: AmendmentOwner;
+  readonly #state: ManagerState;
+  readonly #run: Run;
 
-  constructor(
-    options: Pick<OrderFlowOptions, "clock" | "contract" | "gateway">,
-    lifecycle: OrderLifecycle,
-    unknownOrders: UnknownOrders,
-    owner: AmendmentOwner,
-  ) {
-    this.#options = options;
-    this.#lifecycle = lifecycle;
-    this.#unknownOrders = unknownOrders;
-    this.#owner = owner;
+  constructor(state: ManagerState, run: Run) {
+    this.#state = state;
+    this.#run = run;
   }
 
   /**
@@ -60,7 +39,7 @@ export class Amendments {
    * executed yet, as a size would count that as well.
    */
   mayChange(order: Order, wanted: WantedOrder | undefined): boolean {
-    if (!this.#options.contract.profile.capabilities.amend || wanted === undefined) return false;
+    if (!this.#state.options.contract.profile.capabilities.amend || wanted === undefined) return false;
     if (order.change.kind === "barred" || order.change.kind === "doubtful") return false;
     const { spec, record, wanted: was } = order;
     if (
@@ -82,14 +61,13 @@ export class Amendments {
     );
   }
 
-  /** Queues the change. */
-  request(slot: Slot, order: Order): void {
-    advance(order, { type: "changeAsked" });
+  /** Queues a change that was asked for. */
+  submit(slot: Slot, order: Order): void {
     try {
-      this.#options.gateway.submit(this.#callOf(slot, order));
+      this.#state.options.gateway.submit(this.#callOf(slot, order));
     } catch (error) {
       if (!isSluiceError(error)) throw error;
-      this.#giveUp(slot, order, "refused");
+      this.#run(this.#giveUp(slot, order, "refused"));
     }
   }
 
@@ -100,17 +78,18 @@ export class Amendments {
       owner: slot.strategy,
       instId: order.spec.instId,
       input: () => this.#decide(slot, order),
-      done: (outcome) => this.#read(slot, order, outcome),
+      done: (outcome) => this.#run(this.#read(slot, order, outcome)),
     };
   }
 
   /** What to send now that the change may leave; nothing where there is nothing to change any more. */
   #decide(slot: Slot, order: Order): AmendBody | undefined {
-    const wanted = this.#owner.countedOf(slot);
+    const state = this.#state;
+    const wanted = state.counted(slot);
     if (slot.order !== order || !isResting(order) || !this.mayChange(order, wanted) || wanted === undefined)
       return undefined;
-    if (suits(wanted, order, this.#owner.specified)) return undefined;
-    const ruling = this.#owner.mayPlace(slot, wanted) ? this.#owner.rule(slot, wanted) : undefined;
+    if (suits(wanted, order, state.specifications.compare)) return undefined;
+    const ruling = this.#ruling(slot, wanted);
     if (ruling?.approved !== true) {
       // Counted beside what it is now, it may find no room: it is placed when that is gone, if it may be then.
       advance(order, { type: "changeEnded", end: "barred" });
@@ -118,55 +97,64 @@ export class Amendments {
     }
     const { spec, baseQty: qty } = ruling;
     advance(order, { type: "changeSent", to: { ...order.terms, spec, qty, wanted } });
-    this.#owner.count(order);
+    this.#run(this.#count(order));
     const { instId, px, sz } = spec;
     return { instId, ordId: order.ordId, clOrdId: order.clOrdId, px, sz };
   }
 
-  #read(slot: Slot, order: Order, outcome: Outcome<ElementResult>): void {
+  #ruling(slot: Slot, wanted: WantedOrder): Ruling | undefined {
+    const state = this.#state;
+    if (!state.mayPlace(slot, wanted)) return undefined;
+    const hold = state.holdOf(slot, wanted);
+    this.#run(hold.effects);
+    return hold.isHeld ? undefined : state.rule(slot, wanted);
+  }
+
+  #read(slot: Slot, order: Order, outcome: Outcome<ElementResult>): Effects {
     const { change } = order;
-    if (change.kind === "none" || change.kind === "doubtful") return;
+    if (change.kind === "none" || change.kind === "doubtful") return noEffects;
     const isUnwritten = outcome.kind === "dropped" && outcome.reason === "unwritten";
     const isLate = outcome.kind === "limited" || (outcome.kind === "dropped" && !isUnwritten);
     if (change.kind !== "sent" || isLate) {
       advance(order, { type: "changeEnded", end: "notSent" });
-      this.#settle(slot, order);
-      return;
+      return this.#settle(slot, order);
     }
     // A journal that cannot be written to keeps changes from leaving as well.
-    if (this.#isRefused(outcome)) {
-      this.#giveUp(slot, order, "refused");
-      return;
-    }
+    if (this.#isRefused(outcome)) return this.#giveUp(slot, order, "refused");
     // Taken or in doubt: only the record says what it is. That of a change that was taken is about to be pushed.
     const isTaken = outcome.kind === "done" && outcome.records[0]?.sCode === "0";
-    this.#unless(change, order, isTaken ? pushMs : 0, () => this.#unknownOrders.ask(order));
-    this.#unless(change, order, recordMs, () => this.#giveUp(slot, order, "doubtful"));
+    return [
+      this.#unless(change, order, isTaken ? pushMs : 0, () => [{ kind: "query", order, how: "look" }]),
+      this.#unless(change, order, recordMs, () => this.#giveUp(slot, order, "doubtful")),
+    ];
   }
 
   /** Does so when the change is still open after so long. */
-  #unless(change: ChangeRequest, order: Order, ms: number, run: () => void): void {
-    const { clock } = this.#options;
-    clock.setTimer(clock.now() + ms, () => {
-      if (order.change === change) run();
-    });
+  #unless(change: ChangeRequest, order: Order, ms: number, then: () => Effects): Effect {
+    const due = (): Effects => (order.change === change ? then() : noEffects);
+    return { kind: "schedule", at: this.#state.options.clock.now() + ms, due };
   }
 
   #isRefused(outcome: Outcome<ElementResult>): boolean {
     if (outcome.kind !== "done") return outcome.kind === "rejected" || outcome.kind === "dropped";
     const code = outcome.records[0]?.sCode ?? "0";
-    return code !== "0" && elementVerdict(this.#options.contract.profile, code) === "rejected";
+    return code !== "0" && elementVerdict(this.#state.options.contract.profile, code) === "rejected";
   }
 
   /** It is not asked for again; where it may have been made after all, the cancel that follows ends the order whatever it is. */
-  #giveUp(slot: Slot, order: Order, end: "refused" | "doubtful"): void {
-    this.#lifecycle.move(order, { type: "changeEnded", end });
-    this.#settle(slot, order);
+  #giveUp(slot: Slot, order: Order, end: "refused" | "doubtful"): Effects {
+    const told = advance(order, { type: "changeEnded", end }) ? [publish(order)] : noEffects;
+    return both(told, this.#settle(slot, order));
   }
 
-  #settle(slot: Slot, order: Order): void {
-    if (isResting(order)) this.#owner.count(order);
+  #settle(slot: Slot, order: Order): Effects {
+    const counted = isResting(order) ? this.#count(order) : noEffects;
     // An order that is over has given its slot back, and another slot may go by that name by now.
-    if (slot.order === order) this.#owner.consider(slot);
+    return slot.order === order ? [...counted, evaluate(slot)] : counted;
+  }
+
+  /** The order counts for more or less than before. */
+  #count(order: Order): Effects {
+    return this.#state.count(order, this.#state.executed(order));
   }
 }

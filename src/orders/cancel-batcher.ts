@@ -26,10 +26,10 @@ export type CancelEnd =
   /** It may have been executed. */
   | { readonly kind: "unsure"; readonly reason: string };
 
-/** Who wants orders canceled. */
-interface CancelOwner {
+/** What happens as a call leaves, and when it has ended. */
+interface CancelCalls {
   /** Called before an order is chosen: the latest wanted order may want it after all. */
-  readonly weigh: (order: Order) => void;
+  readonly compare: (order: Order) => void;
   readonly sent: (order: Order, now: number) => void;
   readonly end: (order: Order, end: CancelEnd) => void;
 }
@@ -82,15 +82,15 @@ export class CancelBatcher {
   readonly #clock: Clock;
   readonly #gateway: Gateway;
   readonly #profile: Profile;
-  readonly #owner: CancelOwner;
+  readonly #calls: CancelCalls;
   readonly #lanes = new Map<ActionClass, Lane>();
   readonly #alone = new WeakSet<Order>();
 
-  constructor(clock: Clock, gateway: Gateway, profile: Profile, owner: CancelOwner) {
+  constructor(clock: Clock, gateway: Gateway, profile: Profile, calls: CancelCalls) {
     this.#clock = clock;
     this.#gateway = gateway;
     this.#profile = profile;
-    this.#owner = owner;
+    this.#calls = calls;
   }
 
   /** Sees to it that a cancel call for `order` leaves with the urgency of its `unwanted.urgency`. */
@@ -121,7 +121,7 @@ export class CancelBatcher {
     call.batch = batch;
     if (batch.length === 0) return undefined;
     for (const order of batch) lane.orders.delete(order);
-    for (let index = 0; index < batch.length; index++) this.#owner.sent(batch[index] as Order, now);
+    for (let index = 0; index < batch.length; index++) this.#calls.sent(batch[index] as Order, now);
     this.#queue(lane);
     return batch.map(({ spec, ordId, clOrdId }) =>
       ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId },
@@ -135,7 +135,7 @@ export class CancelBatcher {
       if (outcome.kind === "dropped" && outcome.reason === "withdrawn") return;
       const orders = [...lane.orders];
       lane.orders.clear();
-      for (const order of orders) this.#owner.end(order, { kind: "undone", reason: reasonOf(outcome) });
+      for (const order of orders) this.#calls.end(order, { kind: "undone", reason: reasonOf(outcome) });
       return;
     }
     const isWhole = isTurnedDown(outcome);
@@ -145,7 +145,7 @@ export class CancelBatcher {
       else this.#alone.delete(order);
     }
     for (let index = 0; index < batch.length; index++)
-      this.#owner.end(batch[index] as Order, endOf(outcome, batch, index, this.#profile));
+      this.#calls.end(batch[index] as Order, endOf(outcome, batch, index, this.#profile));
   }
 
   #laneOf(kind: ActionClass): Lane {
@@ -174,7 +174,7 @@ export class CancelBatcher {
     let batch: Order[] | undefined;
     for (const order of orders) {
       const mayCancel = order.cancel.kind !== "sent" && isResting(order);
-      if (mayCancel) this.#owner.weigh(order);
+      if (mayCancel) this.#calls.compare(order);
       if (!mayCancel || order.unwanted === undefined) {
         left?.delete(order);
         continue;

@@ -12,26 +12,12 @@ import type { InstrumentRecord, OrderRecord } from "../contract/schemas.ts";
 import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, sum } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ClosedPart } from "../journal/holdings.ts";
-import type { ExitTrims } from "./exit-limits.ts";
+import { evaluate, type Run } from "./effects.ts";
 import { leastQty } from "./exit-size.ts";
+import type { ManagerState } from "./manager-state.ts";
 import { isClosed } from "./order-state.ts";
 import type { Positions } from "./positions.ts";
-import type { Protections } from "./protection/protections.ts";
-import type { Refusals } from "./refusals.ts";
-import type { Exposure } from "./risk/exposure.ts";
 import { executedIn, type Rules } from "./risk/exposure-entry.ts";
-import type { Slot } from "./slot.ts";
-import type { Slots } from "./slots.ts";
-
-interface ClosingOwner {
-  readonly slots: Slots;
-  readonly positions: Positions;
-  readonly refusals: Pick<Refusals, "reasonOf">;
-  readonly risk: { readonly exposure: Exposure };
-  readonly protections: Pick<Protections, "closed">;
-  readonly exitTrims: Pick<ExitTrims, "look">;
-  consider(slot: Slot): void;
-}
 
 /** What the service executed to close the account's position of an instrument. */
 interface AccountClose {
@@ -48,20 +34,23 @@ interface AccountClose {
 export const accountSlot = "#close";
 
 export class ClosingSlots {
-  readonly #owner: ClosingOwner;
+  readonly #state: ManagerState;
   readonly #rules: Rules;
   readonly #journal: EventLog;
+  readonly #run: Run;
   #round = 0;
 
-  constructor(owner: ClosingOwner, rules: Rules, journal: EventLog) {
-    this.#owner = owner;
-    this.#rules = rules;
+  constructor(state: ManagerState, run: Run) {
+    const { contract, instruments, journal } = state.options;
+    this.#state = state;
+    this.#run = run;
+    this.#rules = { profile: contract.profile, instruments };
     this.#journal = journal;
   }
 
   /** The account's position was closed, or a part of it: books that, and returns what of it each strategy held. */
   account({ instId, orders, left, px }: AccountClose): readonly ClosedPart[] {
-    const { positions, risk, protections, exitTrims } = this.#owner;
+    const { positions, risk, protections, exitTrims } = this.#state;
     const executed = orders
       .map((order) => ({ order, ...executedIn(order, this.#rules) }))
       .filter(({ filled }) => isPositive(filled));
@@ -82,8 +71,7 @@ export class ClosingSlots {
       }
       risk.exposure.close(instId, px);
     }
-    protections.closed(instId);
-    exitTrims.look(instId);
+    this.#run([...protections.closed(instId), ...exitTrims.look(instId)]);
     return parts;
   }
 
@@ -124,13 +112,13 @@ export class ClosingSlots {
 
   #book(part: ClosedPart, order?: OrderRecord): ClosedPart {
     this.#enter(part, order);
-    this.#owner.positions.tell(part.strategy);
+    this.#state.positions.tell(part.strategy);
     return part;
   }
 
   /** `as` tells apart entries of one order. */
   #enter(part: ClosedPart, order?: OrderRecord, as = ""): ClosedPart {
-    const { positions, risk } = this.#owner;
+    const { positions, risk } = this.#state;
     const { strategy, instId, side, px, qty, cost } = part;
     const { clOrdId = "", ordId = "" } = order ?? {};
     const { currency, position } = positions.close(part);
@@ -176,7 +164,7 @@ export class ClosingSlots {
 
   /** Asks for what is held to be closed at the market, unless an order that does it is on its way or is followed by another one. */
   ask(strategy: string, instId: string): void {
-    const { slots, positions } = this.#owner;
+    const { slots, positions } = this.#state;
     const { qty } = positions.netOf(strategy, instId);
     if (isZero(qty)) return;
     const slot = slots.reserve(strategy, nameOf(instId), "closing");
@@ -194,23 +182,23 @@ export class ClosingSlots {
       round: ++this.#round,
     };
     slot.settled = undefined;
-    this.#owner.consider(slot);
+    this.#run([evaluate(slot)]);
   }
 
   /** Nothing more is closed. An order that was sent runs on. */
   withdraw(strategy: string, instId: string): void {
-    const slot = this.#owner.slots.find(strategy, nameOf(instId));
+    const slot = this.#state.slots.find(strategy, nameOf(instId));
     if (slot?.closing !== true) return;
     slot.wanted = undefined;
-    this.#owner.consider(slot);
+    this.#run([evaluate(slot)]);
   }
 
   /** Why nothing of it could be closed up to now, in words; empty where that is not known. */
   problemOf(strategy: string, instId: string): string {
-    const slot = this.#owner.slots.find(strategy, nameOf(instId));
+    const slot = this.#state.slots.find(strategy, nameOf(instId));
     if (slot === undefined) return "";
     if (slot.order?.state.kind === "unknown") return "whether the last closing order was executed is not known yet";
-    return slot.rest?.reason ?? (slot.refused ? this.#owner.refusals.reasonOf(slot) : "");
+    return slot.rest?.reason ?? (slot.refused ? this.#state.refusals.reasonOf(slot) : "");
   }
 }
 

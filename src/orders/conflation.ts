@@ -40,7 +40,7 @@ export const takeNote = (slot: Slot, wanted: WantedOrder): void => {
 };
 
 /** Compares an order with the latest wanted order of its slot, if it was not yet: one that suits it after all may stay. */
-export const weigh = (
+export const compareWithLatest = (
   slot: Slot,
   wanted: WantedOrder | undefined,
   specify: (wanted: WantedOrder) => Specified,

@@ -10,12 +10,12 @@ import type { Clock } from "../clock/clock.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
 import { add, compare, isPositive, isZero, sub } from "../decimal.ts";
+import { type Effect, type Effects, evaluate, noEffects } from "./effects.ts";
 import { against, type ExitLimit } from "./exit-size.ts";
-import { isClosed, isResting, type Order } from "./order-state.ts";
+import { hasExecuted, isClosed, isResting, type Order } from "./order-state.ts";
 import type { Positions } from "./positions.ts";
 import type { Exposure } from "./risk/exposure.ts";
 import { type EntrySource, exposureEntryOf } from "./risk/exposure-entry.ts";
-import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { SpotCover } from "./spot-cover.ts";
 
@@ -190,41 +190,34 @@ export class ExitTrims {
   readonly #clock: Clock;
   readonly #slots: Pick<Slots, "of">;
   readonly #limits: Pick<ExitLimits, "isExcess">;
-  readonly #consider: (slot: Slot) => void;
   /** Open exits that were sized by what their strategy held. */
   readonly #open = new Set<Order>();
-  readonly trimmable: { readonly size: number } = this.#open;
 
-  constructor(
-    clock: Clock,
-    slots: Pick<Slots, "of">,
-    limits: Pick<ExitLimits, "isExcess">,
-    consider: (slot: Slot) => void,
-  ) {
+  constructor(clock: Clock, slots: Pick<Slots, "of">, limits: Pick<ExitLimits, "isExcess">) {
     this.#clock = clock;
     this.#slots = slots;
     this.#limits = limits;
-    this.#consider = consider;
   }
 
-  /** An order changed. */
-  take(order: Order): void {
+  /** An order has changed. */
+  take(order: Order): Effects {
     if (order.terms.wantedQty !== "") {
       if (isClosed(order)) this.#open.delete(order);
       else this.#open.add(order);
     }
-    if (this.#open.size > 0 && (order.record?.accFillSz ?? "") !== "") this.look(order.spec.instId);
+    const isNews = order.terms.wantedQty === "" ? hasExecuted(order) : (order.record?.accFillSz ?? "") !== "";
+    return isNews ? this.look(order.spec.instId) : noEffects;
   }
 
-  /** What is held of a product has changed. */
-  look(instId: string): void {
+  /** What is held of a product has changed: exits that have become too large are evaluated at the end of this instant. */
+  look(instId: string): Effects {
+    if (this.#open.size === 0) return noEffects;
+    const effects: Effect[] = [];
     for (const order of this.#open) {
       if (order.spec.instId !== instId || order.unwanted !== undefined || !this.#limits.isExcess(order)) continue;
       const slot = this.#slots.of(order);
-      if (slot === undefined) continue;
-      this.#clock.setTimer(this.#clock.now(), () => {
-        this.#consider(slot);
-      });
+      if (slot !== undefined) effects.push({ kind: "schedule", at: this.#clock.now(), due: () => [evaluate(slot)] });
     }
+    return effects;
   }
 }

@@ -20,10 +20,11 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive } from "../decimal.ts";
-import type { EventLog } from "../journal/event-log.ts";
+import { both, type Effect, type Effects, evaluate, noEffects, type Run, record } from "./effects.ts";
 import type { ExitLimits } from "./exit-limits.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
 import { ForgottenExits } from "./forgotten-exits.ts";
+import { after, free, type Hold, held } from "./hold.ts";
 import { endingOf, isCutByUs, isResting, type Order } from "./order-state.ts";
 import { canceledElsewhere, type Remainder, remainderOf, wordsOf } from "./remainder.ts";
 import { type Execution, filledOf } from "./risk/exposure-entry.ts";
@@ -31,6 +32,7 @@ import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { ContractValues } from "./state/account-positions.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
+import type { Waits } from "./waits.ts";
 import { canRest, sameWanted, type WantedOrder } from "./wanted-order.ts";
 import { canceledByWatchdog, WatchdogCancels } from "./watchdog-cancels.ts";
 
@@ -38,14 +40,9 @@ interface ExitsOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly gateway: Pick<Gateway, "read">;
-  readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly contractValues?: Pick<ContractValues, "isKnown" | "positionsOf"> | undefined;
   readonly yieldMs?: (() => number) | undefined;
-}
-
-interface ExitsOwner {
-  consider(slot: Slot): void;
 }
 
 /** A cancel that has not shown its effect after so long is not waited for any longer. */
@@ -62,140 +59,116 @@ const sharedRetryMs = 2_000;
 /** A watchdog that cancels for longer than this cannot keep an exit from being tried. */
 const watchdogMsMax = 60_000;
 
-interface Wait {
-  readonly wanted: WantedOrder;
-  readonly since: number;
-}
-
-interface Yield {
-  readonly wanted: WantedOrder;
-  readonly until: number;
-}
-
 export class Exits {
   readonly #clock: Clock;
   readonly #profile: Profile;
-  readonly #journal: EventLog;
   readonly #instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly #slots: Slots;
   readonly #limits: ExitLimits;
-  readonly #owner: ExitsOwner;
+  readonly #waits: Waits;
   readonly #rules: { readonly profile: Profile; readonly instruments: () => ReadonlyMap<string, InstrumentRecord> };
   readonly #yieldMs: () => number;
-  readonly #waits = new Map<Slot, Wait>();
-  /** Exits that let another process go first. */
-  readonly #yields = new WeakMap<Slot, Yield>();
-  readonly waits: { readonly size: number } = this.#waits;
-  /** Slots whose exit is to be placed again. */
-  readonly #retries = new Set<Slot>();
-  readonly retried: { readonly size: number } = this.#retries;
   readonly unprotected: UnprotectedPositions;
   readonly watchdog: WatchdogCancels;
   /** Left out where nothing says how the account's positions are counted. */
   readonly #forgotten: ForgottenExits | undefined;
 
   constructor(
-    { clock, contract, gateway, journal, instruments, contractValues, yieldMs }: ExitsOptions,
+    { clock, contract, gateway, instruments, contractValues, yieldMs }: ExitsOptions,
     slots: Slots,
     limits: ExitLimits,
-    owner: ExitsOwner,
+    waits: Waits,
+    run: Run,
   ) {
     this.#clock = clock;
     this.#profile = contract.profile;
-    this.#journal = journal;
     this.#instruments = instruments;
     this.#yieldMs = yieldMs ?? (() => 0);
-    this.unprotected = new UnprotectedPositions(journal, limits);
+    this.unprotected = new UnprotectedPositions(limits);
     this.watchdog = new WatchdogCancels(clock);
     this.#slots = slots;
     this.#limits = limits;
-    this.#owner = owner;
+    this.#waits = waits;
     if (contractValues !== undefined)
-      this.#forgotten = new ForgottenExits({ clock, gateway, contractValues }, slots, limits);
+      this.#forgotten = new ForgottenExits({ clock, gateway, contractValues }, slots, limits, run);
     this.#rules = { profile: contract.profile, instruments };
   }
 
-  /** An order is over, or changed while exits wait. Returns true where its slot places another one: call it before the slot is considered. */
-  take(order: Order, executed: Execution, isOver: boolean): boolean {
-    if (this.#retries.size > 0) this.grew(order.strategy, order.spec.instId);
-    if (!isOver && this.unprotected.count === 0) return false;
+  /** An order has changed. Decides whether its slot places another one where it is closed: call it before the slot is freed. */
+  take(order: Order, executed: Execution): Effects {
+    const grown = this.grew(order.strategy, order.spec.instId);
     const slot = this.#slots.of(order);
-    if (slot?.order !== order) return false;
-    if (isResting(order) && order.unwanted === undefined) this.unprotected.end(slot);
-    return isOver && isEnded(order) && this.#ended(slot, order, executed);
+    if (slot?.order !== order) return grown;
+    const isInForce = isResting(order) && order.unwanted === undefined;
+    const protectedAgain = isInForce ? this.unprotected.end(slot) : noEffects;
+    const follow = isEnded(order) ? this.#ended(slot, order, executed) : noEffects;
+    return both(both(grown, protectedAgain), follow);
   }
 
-  /** The slot's order was ended by the service. Returns true where another one follows. */
-  #ended(slot: Slot, order: Order, executed: Execution): boolean {
+  /** The slot's order was ended by the service. */
+  #ended(slot: Slot, order: Order, executed: Execution): Effects {
     const isWhole = order.qty === executed.filled && !order.spec.reduceOnly;
     const left: Remainder = isWhole ? { kind: "none" } : this.#remainder(order, executed);
-    if (left.kind === "exit" && this.#hasVanished(slot, order, left)) return slot.rest !== undefined;
-    if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && isFollowed(slot))) {
-      this.#follow(slot, order, left, executed);
-      return true;
-    }
-    if (slot.rest !== undefined) this.#drop(slot);
-    if (left.kind !== "differs") return false;
+    const vanished = left.kind === "exit" ? this.#vanished(slot, order, left) : undefined;
+    if (vanished !== undefined) return vanished;
+    if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && isFollowed(slot)))
+      return this.#follow(slot, order, left, executed);
+    this.#drop(slot);
+    if (left.kind !== "differs") return noEffects;
     const { strategy, slot: name, spec, clOrdId, qty } = order;
-    const told = {
-      strategy,
-      slot: name,
-      instId: spec.instId,
-      clOrdId,
-      qty,
-      filledQty: executed.filled,
-      reason: left.reason,
-    };
-    this.#journal.append({ type: "order.inexact", ...told });
-    return false;
+    const { instId } = spec;
+    const { filled: filledQty } = executed;
+    const { reason } = left;
+    return [record({ type: "order.inexact", strategy, slot: name, instId, clOrdId, qty, filledQty, reason })];
   }
 
-  /** Handles an exit that was canceled from outside or forgotten by the service. Returns false for one that is placed again anyway. */
-  #hasVanished(slot: Slot, order: Order, left: Extract<Remainder, { kind: "exit" }>): boolean {
+  /** An exit that was canceled from outside, or lost by the service; undefined for one that is placed again anyway. */
+  #vanished(slot: Slot, order: Order, left: Extract<Remainder, { kind: "exit" }>): Effects | undefined {
     const isResting = canRest(order.spec.ordType);
     const ending = endingOf(order);
     const isCanceled = ending === "canceled" && isResting;
-    if (!isCanceled && ending !== "lost") return false;
+    if (!isCanceled && ending !== "lost") return undefined;
     const cause = isResting && isFollowed(slot) ? this.watchdog.causeOf(order) : "others";
-    if (isCanceled && cause !== "others") {
-      this.#placeAfterWatchdog(slot, order, left.qty, cause);
-      return true;
-    }
-    if (isCanceled && this.#mayLackCover(order)) return false;
+    if (isCanceled && cause !== "others") return this.#placeAfterWatchdog(slot, order, left.qty, cause);
+    if (isCanceled && this.#mayLackCover(order)) return undefined;
     this.#drop(slot);
-    const reason = ending === "lost" ? forgottenWords : canceledElsewhere;
-    this.unprotected.begin(slot, order.wanted as WantedOrder, left.uncovered, reason);
+    const reason = ending === "lost" ? lostWords : canceledElsewhere;
+    const told = this.unprotected.begin(slot, order.wanted as WantedOrder, left.uncovered, reason);
     // Another client canceled one that rested, unless the watchdog did.
-    if (!isCanceled && (!isResting || cause === "watchdog")) this.#lookForPosition(slot, order, left.qty);
-    return true;
+    const isOurs = !isCanceled && (!isResting || cause === "watchdog");
+    return isOurs ? both(told, this.#awaitPosition(slot, order, left.qty)) : told;
   }
 
-  /** The slot may not place this yet; it is considered again as soon as it may. */
-  holds(slot: Slot, wanted: WantedOrder): boolean {
-    if (slot.rest === undefined && wanted.reduceOnly !== true) return false;
-    const now = this.#clock.now();
+  /** Whether the slot may not place this yet; it is evaluated again as soon as it may. */
+  hold(slot: Slot, wanted: WantedOrder): Hold {
+    if (slot.rest === undefined && wanted.reduceOnly !== true) return free;
     if (slot.rest !== undefined && !sameWanted(slot.rest.wanted, wanted)) this.#drop(slot);
-    if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wanted, slot.rest))) return true;
-    if (wanted.reduceOnly !== true) return false;
-    if (this.#isYielding(slot, wanted)) return true;
-    const isFree =
-      slot.isLate || !this.#limits.isLeaving(wanted.instId, wanted.side, slot.reserved ? slot.strategy : undefined);
-    if (isFree) {
-      this.#waits.delete(slot);
-      return this.#lacks(slot, wanted);
+    const renewal = slot.rest?.kind === "exit" ? this.#renew(slot, wanted, slot.rest) : free;
+    if (renewal.isHeld || wanted.reduceOnly !== true) return renewal;
+    return after(renewal, this.#holdExit(slot, wanted));
+  }
+
+  #holdExit(slot: Slot, wanted: WantedOrder): Hold {
+    const yields = this.#yield(slot, wanted);
+    if (yields.isHeld) return yields;
+    const own = slot.reserved ? slot.strategy : undefined;
+    if (slot.isLate || !this.#limits.isLeaving(wanted.instId, wanted.side, own)) {
+      this.#waits.delete("cancels", slot);
+      return this.#lack(slot, wanted);
     }
-    const known = this.#waits.get(slot);
-    const isKnown = known !== undefined && sameWanted(known.wanted, wanted);
-    const since = isKnown ? known.since : now;
-    if (now - since >= waitMsMax) {
-      this.#waits.delete(slot);
-      return this.#lacks(slot, wanted);
+    return this.#waitOnce("cancels", slot, wanted, waitMsMax) ?? this.#lack(slot, wanted);
+  }
+
+  /** The slot waits for so long at most; undefined once it has. */
+  #waitOnce(cause: "cancels" | "other process", slot: Slot, wanted: WantedOrder, ms: number): Hold | undefined {
+    const now = this.#clock.now();
+    const known = this.#waits.get(cause, slot);
+    if (known !== undefined && sameWanted(known.wanted, wanted)) {
+      if (now < known.until) return held;
+      if (cause === "cancels") this.#waits.delete(cause, slot);
+      return undefined;
     }
-    if (!isKnown) {
-      this.#waits.set(slot, { wanted, since });
-      this.#wakeAt(slot, since + waitMsMax);
-    }
-    return true;
+    return { isHeld: true, effects: [this.#wake(slot, this.#waits.set(cause, slot, now + ms, wanted).until)] };
   }
 
   /** The wanted order with the quantity that is left of it. */
@@ -205,70 +178,82 @@ export class Exits {
     return { ...sizeless, qty: rest.qty };
   }
 
-  /** An order is over and its slot was considered: what waited for it may go on. */
-  release(order: Order): void {
+  /** An order is closed and its slot was evaluated: exits that waited for it may go on. */
+  release(order: Order): Effects {
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
-    if (this.unprotected.count > 0 && own?.rest === undefined && endingOf(order) === "filled" && own !== undefined)
-      this.unprotected.end(own);
-    if (this.#waits.size > 0 && (reduceOnly || order.wanted === undefined)) {
-      for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
+    const effects: Effect[] = [];
+    if (own !== undefined && own.rest === undefined && endingOf(order) === "filled")
+      effects.push(...this.unprotected.end(own));
+    if (reduceOnly || order.wanted === undefined) {
+      for (const slot of this.#waits.of("cancels")) if (slot.order === undefined) effects.push(evaluate(slot));
     }
+    const waiting = this.#waits.of("rest");
+    if (waiting.length === 0) return effects;
     // One that changed nothing at the service makes no room for others: two of them would hasten each other without end.
     const hasChanged = !isVain(order, filledOf(order, this.#rules));
-    for (const slot of this.#retries) {
+    for (const slot of waiting) {
       const { rest } = slot;
       if ((!hasChanged && rest?.lacksRoom !== true) || rest?.awaits === "watchdog") continue;
       // What lacked room knows at once whether there is some now; what the service rejected has to ask.
       const soon = this.#clock.now() + (rest?.lacksRoom === true ? 0 : retryMs);
       const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || soon >= rest.at;
-      if (isDue || slot === own || slot.wanted?.instId !== instId) continue;
-      rest.at = soon;
-      this.#wakeAt(slot, soon);
+      if (!isDue && slot !== own && slot.wanted?.instId === instId) effects.push(this.#retryAt(slot, rest, soon));
     }
+    return effects;
   }
 
   /** What kept exits back may be over: those that lacked room look again now, and those that wait for the watchdog. */
-  hasten(): void {
-    for (const slot of this.#retries) {
-      if (slot.rest?.awaits === "watchdog" && slot.order === undefined) this.#askWatchdog(slot, slot.rest);
-      if (slot.rest?.lacksRoom !== true) continue;
-      slot.rest.at = this.#clock.now();
-      this.#wakeAt(slot, slot.rest.at);
-    }
+  hasten(): Effects {
+    return this.#waits.of("rest").flatMap((slot) => {
+      const { rest } = slot;
+      if (rest?.awaits === "watchdog" && slot.order === undefined) return this.#askWatchdog(slot, rest);
+      return rest?.lacksRoom === true ? [this.#retryAt(slot, rest, this.#clock.now())] : noEffects;
+    });
   }
 
   /** An exit was refused here, or is held back, before it was sent. */
-  refused(slot: Slot, wanted: WantedOrder, reason: string): void {
-    if (wanted.reduceOnly !== true) return;
-    const held = this.#limits.held(slot.strategy, wanted.instId, wanted.side);
-    if (isPositive(held)) this.unprotected.begin(slot, wanted, held, reason);
+  refused(slot: Slot, wanted: WantedOrder, reason: string): Effects {
+    if (wanted.reduceOnly !== true) return noEffects;
+    const qty = this.#limits.held(slot.strategy, wanted.instId, wanted.side);
+    return isPositive(qty) ? this.unprotected.begin(slot, wanted, qty, reason) : noEffects;
   }
 
   /** The slot wants nothing any more. */
-  forget(slot: Slot): void {
+  forget(slot: Slot): Effects {
     this.#drop(slot);
-    this.#waits.delete(slot);
-    this.unprotected.forget(slot);
+    return this.unprotected.forget(slot);
   }
 
   #drop(slot: Slot): void {
     slot.rest = undefined;
-    if (this.#retries.size > 0) this.#retries.delete(slot);
+    this.#waits.delete("rest", slot);
   }
 
-  #wakeAt(slot: Slot, at: number): void {
-    this.#clock.setTimer(at, () => {
-      if (this.#waits.has(slot) || this.#yields.has(slot) || (slot.rest !== undefined && slot.order === undefined))
-        this.#owner.consider(slot);
-    });
+  /** What is left of the slot's wanted order; it waits. */
+  #keep(slot: Slot, rest: Rest): void {
+    slot.rest = rest;
+    this.#waits.set("rest", slot);
+  }
+
+  #retryAt(slot: Slot, rest: Rest, at: number): Effect {
+    rest.at = at;
+    return this.#wake(slot, at);
+  }
+
+  #wake(slot: Slot, at: number): Effect {
+    const isWaiting = (): boolean =>
+      this.#waits.get("cancels", slot) !== undefined ||
+      this.#waits.get("other process", slot) !== undefined ||
+      (slot.rest !== undefined && slot.order === undefined);
+    return { kind: "schedule", at, due: () => (isWaiting() ? [evaluate(slot)] : noEffects) };
   }
 
   /** Wait after `vain` orders in a row without an execution. */
   #pauseMs({ reserved, wanted }: Slot, vain: number): number {
     if (vain <= 1) return firstRetryMs;
     const dueMs = vain <= dueRetries ? dueRetryMsMax : lastingRetryMsMax;
-    const sharedMs = Math.max(dueMs, sharedRetryMs * this.#retries.size);
+    const sharedMs = Math.max(dueMs, sharedRetryMs * this.#waits.count("rest"));
     const msMax = reserved && wanted?.ordType === "market" ? Math.min(sharedMs, retryMsMax) : retryMsMax;
     return Math.min(retryMs * 2 ** (vain - 2), msMax);
   }
@@ -285,7 +270,8 @@ export class Exits {
     return remainderOf({ order, filledQty: executed.filled, instrument, inQuote, reducible, mayGrow });
   }
 
-  #follow(slot: Slot, order: Order, { kind, qty }: Extract<Remainder, { qty: string }>, { filled }: Execution): void {
+  #follow(slot: Slot, order: Order, left: Extract<Remainder, { qty: string }>, { filled }: Execution): Effects {
+    const { kind, qty } = left;
     const now = this.#clock.now();
     const reason = wordsOf(order);
     const ending = endingOf(order);
@@ -294,26 +280,20 @@ export class Exits {
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + this.#pauseMs(slot, vain);
     const endsWithEntry = kind === "early" && ending !== "rejected";
     const isDoubtful = ending === "canceled" && canRest(order.spec.ordType);
-    slot.rest = {
-      wanted: order.serves,
-      kind: kind === "rest" ? "rest" : "exit",
-      qty,
-      at,
-      vain,
-      endsWithEntry,
-      isDoubtful,
-      reason,
-    };
-    if (kind === "rest") return;
-    this.#retries.add(slot);
-    if (kind === "exit") this.#wakeAt(slot, at);
+    const wanted = order.serves;
+    if (kind === "rest") {
+      slot.rest = { wanted, kind, qty, at, vain, endsWithEntry, isDoubtful, reason };
+      return noEffects;
+    }
+    this.#keep(slot, { wanted, kind: "exit", qty, at, vain, endsWithEntry, isDoubtful, reason });
+    return kind === "exit" ? [this.#wake(slot, at)] : noEffects;
   }
 
-  /** Places an exit that the service forgot again, once the account's position shows that it executed nothing. */
-  #lookForPosition(slot: Slot, order: Order, qty: string): void {
+  /** An exit that the service lost is placed again once the account's position shows that it executed nothing. */
+  #awaitPosition(slot: Slot, order: Order, qty: string): Effects {
+    const forgotten = this.#forgotten;
     // An account has no position of a spot product.
-    if (instTypeOf(order.spec.instId) === "SPOT" || !isFollowed(slot)) return;
-    if (this.#forgotten === undefined) return;
+    if (instTypeOf(order.spec.instId) === "SPOT" || !isFollowed(slot) || forgotten === undefined) return noEffects;
     const at = Number.POSITIVE_INFINITY;
     const rest: Rest = {
       wanted: order.serves,
@@ -322,35 +302,37 @@ export class Exits {
       at,
       vain: 0,
       awaits: "position",
-      reason: forgottenWords,
+      reason: lostWords,
     };
-    slot.rest = rest;
-    this.#retries.add(slot);
-    const onHeld = (): void => {
-      slot.rest = { ...rest, at: this.#clock.now(), awaits: undefined };
-      this.#wakeAt(slot, slot.rest.at);
+    this.#keep(slot, rest);
+    const onHeld = (): Effects => {
+      const now = this.#clock.now();
+      slot.rest = { ...rest, at: now, awaits: undefined };
+      return [this.#wake(slot, now)];
     };
-    this.#forgotten.watch(order.spec, () => slot.rest === rest, onHeld);
+    return [{ kind: "ask", ask: () => forgotten.watch(order.spec, () => slot.rest === rest, onHeld) }];
   }
 
   /** Places a resting exit that was canceled from outside again, once the watchdog has finished, unless others canceled it. */
-  #placeAfterWatchdog(slot: Slot, order: Order, qty: string, cause: "watchdog" | "not known"): void {
+  #placeAfterWatchdog(slot: Slot, order: Order, qty: string, cause: "watchdog" | "not known"): Effects {
     const isAwaited = this.watchdog.state !== "finished";
     const at = this.#clock.now() + (isAwaited ? watchdogMsMax : firstRetryMs);
     const awaits = isAwaited ? "watchdog" : undefined;
-    slot.rest = { wanted: order.serves, kind: "exit", qty, at, vain: 0, awaits, reason: canceledByWatchdog };
-    this.#retries.add(slot);
-    this.#wakeAt(slot, at);
-    if (cause === "watchdog") this.refused(slot, order.wanted as WantedOrder, canceledByWatchdog);
+    this.#keep(slot, { wanted: order.serves, kind: "exit", qty, at, vain: 0, awaits, reason: canceledByWatchdog });
+    const wake = [this.#wake(slot, at)];
+    if (cause !== "watchdog") return wake;
+    return both(wake, this.refused(slot, order.wanted as WantedOrder, canceledByWatchdog));
   }
 
-  #askWatchdog(slot: Slot, rest: Rest): void {
+  #askWatchdog(slot: Slot, rest: Rest): Effects {
     const { state } = this.watchdog;
-    if (state === "doubtful") return;
-    if (state !== "quiet" && slot.wanted !== undefined) this.refused(slot, slot.wanted, canceledByWatchdog);
-    if (state === "canceling") return;
-    slot.rest = { ...rest, at: this.#clock.now(), awaits: undefined, isDoubtful: state === "quiet" };
-    this.#wakeAt(slot, slot.rest.at);
+    if (state === "doubtful") return noEffects;
+    const told =
+      state !== "quiet" && slot.wanted !== undefined ? this.refused(slot, slot.wanted, canceledByWatchdog) : noEffects;
+    if (state === "canceling") return told;
+    const at = this.#clock.now();
+    slot.rest = { ...rest, at, awaits: undefined, isDoubtful: state === "quiet" };
+    return [...told, this.#wake(slot, at)];
   }
 
   /** What holds an exit back, for all that is known here: to ask the service would cost a request. */
@@ -363,57 +345,52 @@ export class Exits {
   }
 
   /** Another process may send the same exit: where the flag does not keep the two within what the strategy holds, that one goes first. */
-  #isYielding(slot: Slot, wanted: WantedOrder): boolean {
+  #yield(slot: Slot, wanted: WantedOrder): Hold {
     const ms = this.#yieldMs();
-    if (ms === 0 || this.#limits.isBounded(slot.strategy, wanted.instId, wanted.side)) {
-      this.#yields.delete(slot);
-      return false;
-    }
-    const now = this.#clock.now();
-    const known = this.#yields.get(slot);
-    if (known !== undefined && sameWanted(known.wanted, wanted)) return now < known.until;
-    this.#yields.set(slot, { wanted, until: now + ms });
-    this.#wakeAt(slot, now + ms);
-    return true;
+    if (ms !== 0 && !this.#limits.isBounded(slot.strategy, wanted.instId, wanted.side))
+      return this.#waitOnce("other process", slot, wanted, ms) ?? free;
+    this.#waits.delete("other process", slot);
+    return free;
   }
 
-  #lacks(slot: Slot, wanted: WantedOrder): boolean {
+  /** Nothing can be reduced yet, for all that is known here: to ask the service would cost a request. */
+  #lack(slot: Slot, wanted: WantedOrder): Hold {
     const lack = this.#lackOf(slot, wanted);
-    if (lack === undefined) return false;
+    if (lack === undefined) return free;
     const { qty = "", vain: before = 0 } = slot.rest ?? {};
+    const { reason } = lack;
     const lacksRoom = lack.of === "room";
     const vain = lacksRoom ? before + 1 : 0;
     const at = lacksRoom ? this.#clock.now() + this.#pauseMs(slot, vain) : Number.POSITIVE_INFINITY;
-    slot.rest = { wanted, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
-    this.#retries.add(slot);
-    if (lacksRoom) this.#wakeAt(slot, at);
-    else this.refused(slot, wanted, lack.reason);
-    return true;
+    this.#keep(slot, { wanted, kind: "exit", qty, at, vain, lacksRoom, reason });
+    return { isHeld: true, effects: lacksRoom ? [this.#wake(slot, at)] : this.refused(slot, wanted, reason) };
   }
 
   /** What is held or under way of a product has changed: exits that wait for something to reduce leave as soon as there is. */
-  grew(strategy: string, instId: string): void {
-    for (const slot of this.#retries) {
+  grew(strategy: string, instId: string): Effects {
+    const waiting = this.#waits.of("rest");
+    if (waiting.length === 0) return noEffects;
+    return waiting.flatMap((slot) => {
       const { rest, wanted } = slot;
-      if (rest?.at !== Number.POSITIVE_INFINITY || rest.awaits === "position" || wanted?.instId !== instId) continue;
+      if (rest?.at !== Number.POSITIVE_INFINITY || rest.awaits === "position" || wanted?.instId !== instId)
+        return noEffects;
       const isDue =
         rest.qty === ""
           ? this.#lackOf(slot, wanted) === undefined
           : slot.strategy === strategy && this.#isDue(slot, rest, wanted);
-      if (!isDue) continue;
-      rest.at = this.#clock.now();
-      this.#wakeAt(slot, rest.at);
-    }
+      return isDue ? [this.#retryAt(slot, rest, this.#clock.now())] : noEffects;
+    });
   }
 
   /** The coins that exits of a spot product sell were read. */
-  covered(instId: string): void {
-    for (const slot of this.#retries) {
-      const { rest, wanted } = slot;
-      if (rest?.lacksRoom !== true || wanted?.instId !== instId) continue;
-      rest.at = this.#clock.now();
-      this.#wakeAt(slot, rest.at);
-    }
+  covered(instId: string): Effects {
+    return this.#waits
+      .of("rest")
+      .flatMap((slot) =>
+        slot.rest?.lacksRoom === true && slot.wanted?.instId === instId
+          ? [this.#retryAt(slot, slot.rest, this.#clock.now())]
+          : noEffects,
+      );
   }
 
   /** Whether there is something to reduce, or no hope left that there will be. */
@@ -427,34 +404,35 @@ export class Exits {
     return !terms.withoutFlag && terms.wanted !== undefined && this.#limits.isShared(strategy, terms.spec.instId);
   }
 
-  /** An exit that is due: of what the strategy holds now. False where nothing is left to reduce. */
-  #renew(slot: Slot, wanted: WantedOrder, rest: Rest): boolean {
+  /** Holds an exit until it is due, and then while nothing is left to reduce. */
+  #renew(slot: Slot, wanted: WantedOrder, rest: Rest): Hold {
+    if (this.#clock.now() < rest.at) return held;
     const reducible = this.#limits.held(slot.strategy, wanted.instId, wanted.side);
-    if (!isPositive(reducible)) {
-      if (rest.qty === "" && rest.vain === 0) return true;
-      this.unprotected.end(slot);
-      if (this.#limits.mayGrow(slot.strategy, wanted.instId, wanted.side)) {
-        slot.rest = { ...rest, at: Number.POSITIVE_INFINITY, vain: 0, endsWithEntry: true };
-        return false;
-      }
-      slot.settled = rest.wanted;
-      this.#drop(slot);
-      return false;
-    }
+    if (!isPositive(reducible)) return rest.qty === "" && rest.vain === 0 ? free : this.#giveUp(slot, wanted, rest);
     const uncovered = rest.qty === "" || compare(reducible, rest.qty) < 0 ? reducible : rest.qty;
     // The fills of the others are known by now: with cover it was not the service that canceled it.
     if (rest.isDoubtful === true && compare(this.#limits.net(wanted.instId, wanted.side), uncovered) >= 0) {
       slot.settled = rest.wanted;
       this.#drop(slot);
-      this.unprotected.begin(slot, wanted, uncovered, canceledElsewhere);
-      return false;
+      return { isHeld: true, effects: this.unprotected.begin(slot, wanted, uncovered, canceledElsewhere) };
     }
-    if (rest.vain > 0) this.unprotected.begin(slot, wanted, uncovered, rest.reason);
-    return true;
+    if (rest.vain === 0) return free;
+    return { isHeld: false, effects: this.unprotected.begin(slot, wanted, uncovered, rest.reason) };
+  }
+
+  /** Nothing is left to reduce: waits for what entries may still bring, or settles the wanted order. */
+  #giveUp(slot: Slot, wanted: WantedOrder, rest: Rest): Hold {
+    if (this.#limits.mayGrow(slot.strategy, wanted.instId, wanted.side))
+      slot.rest = { ...rest, at: Number.POSITIVE_INFINITY, vain: 0, endsWithEntry: true };
+    else {
+      slot.settled = rest.wanted;
+      this.#drop(slot);
+    }
+    return { isHeld: true, effects: this.unprotected.end(slot) };
   }
 }
 
-const forgottenWords = "the service forgot it";
+const lostWords = "the service forgot it";
 
 /** Returns false for an order that was placed by hand: it is placed once. */
 const isFollowed = ({ byHand, reserved }: Slot): boolean => !byHand || reserved;

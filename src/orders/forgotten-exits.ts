@@ -14,6 +14,7 @@ import type { Outcome } from "../client/outcome.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { PositionRecord } from "../contract/schemas.ts";
 import { compare, sum } from "../decimal.ts";
+import type { Effects, Run } from "./effects.ts";
 import type { ExitLimits } from "./exit-limits.ts";
 import { against } from "./exit-size.ts";
 import type { Slots } from "./slots.ts";
@@ -39,21 +40,23 @@ export class ForgottenExits {
   readonly #options: ForgottenExitsOptions;
   readonly #slots: Pick<Slots, "orders">;
   readonly #limits: Pick<ExitLimits, "net">;
+  readonly #run: Run;
 
-  constructor(options: ForgottenExitsOptions, slots: Pick<Slots, "orders">, limits: Pick<ExitLimits, "net">) {
+  constructor(options: ForgottenExitsOptions, slots: Pick<Slots, "orders">, limits: Pick<ExitLimits, "net">, run: Run) {
+    this.#run = run;
     this.#options = options;
     this.#slots = slots;
     this.#limits = limits;
   }
 
-  /** Calls `onHeld` once a reading shows that the exit executed nothing. Reads as long as `waits` returns true. */
-  watch(exit: Exit, waits: () => boolean, onHeld: () => void, reads = 0): void {
+  /** Runs the effects of `onHeld` once a reading shows that the exit executed nothing. Reads as long as `waits` returns true. */
+  watch(exit: Exit, waits: () => boolean, onHeld: () => Effects, reads = 0): void {
     const { clock, gateway } = this.#options;
     const options = { ...(reads < urgentReadsMax ? urgentCall : call), needed: waits };
     gateway.read("positions", {}, options).subscribe((outcome) => {
       if (!waits()) return;
       if (this.#isHeld(exit, outcome)) {
-        onHeld();
+        this.#run(onHeld());
         return;
       }
       const pauseMs = Math.min(firstPauseMs * 2 ** reads, pauseMsMax);

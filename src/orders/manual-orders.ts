@@ -9,10 +9,10 @@ import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { OrderPhase } from "../journal/events.ts";
+import type { Refusal } from "./effects.ts";
 import type { OrderManager } from "./order-manager.ts";
 import { isClosed, type Order } from "./order-state.ts";
 import type { OrderUpdate } from "./order-update.ts";
-import type { Refusal } from "./refusals.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 import { takePlaced } from "./wanted-set.ts";
 
@@ -155,7 +155,7 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
           subscriber.complete();
         };
         if (typeof wanted === "string") {
-          orderManager.refusals.note({ strategy, slot, reason: wanted });
+          orderManager.noteRefusal({ strategy, slot, reason: wanted });
           refuse(wanted);
           return;
         }
@@ -172,7 +172,7 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
           }),
         );
         subscriber.add(
-          orderManager.refusals.refusals$.subscribe((refusal) => {
+          orderManager.refusals$.subscribe((refusal) => {
             if (refusal.strategy !== strategy || refusal.slot !== slot) return;
             subscriber.next(refusedUpdate(refusal));
             orderManager.wantOne(strategy, slot, undefined);

@@ -3,26 +3,33 @@
  *
  * Invariants: one order per slot; a wanted order that is replaced while it waits is never sent; an order of unknown outcome keeps its
  * slot and its exposure until there is evidence; orders of previous runs are adopted by their slots.
- * Not here: the next step of a slot and what follows from it (order-flow.ts), publication (order-lifecycle.ts), limits (risk/).
+ * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), the doing (perform.ts).
  */
+import type { Observable } from "rxjs";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { isZero, neg } from "../decimal.ts";
 import type { ActionClass, EventBody } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
+import type { Amendments } from "./amendment.ts";
+import { amendmentCode } from "./amendment-code.ts";
+import { Cancellation } from "./cancellation.ts";
 import { ClosingSlots } from "./closing-slots.ts";
-import { OrderFlow } from "./order-flow.ts";
-import type { OrderFlowOptions } from "./order-flow-options.ts";
-import type { UpdateListener } from "./order-lifecycle.ts";
+import type { Refusal } from "./effects.ts";
+import { type Effects, evaluate, record } from "./effects.ts";
+import { ManagerState } from "./manager-state.ts";
+import type { OrderManagerOptions } from "./order-manager-options.ts";
+import { OrderResolver } from "./order-resolver.ts";
 import { advance, isResting, type Order } from "./order-state.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
+import { Performer, type UpdateListener } from "./perform.ts";
+import { Placements } from "./placement.ts";
 import type { Positions } from "./positions.ts";
 import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts";
 import type { WantedProtection } from "./protection/protect.ts";
-import type { Refusals } from "./refusals.ts";
+import { Reconciliation } from "./reconciliation.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
-import { createOrderThrottle } from "./risk/order-throttle.ts";
-import type { Inherited } from "./risk/risk-manager.ts";
+import type { Inherited, OnLoss } from "./risk/risk-manager.ts";
 import {
   isFull,
   type Mode,
@@ -33,25 +40,49 @@ import {
   stopsWords,
 } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
-import type { JournalEnd } from "./unrecorded-orders.ts";
+import { UnknownOrders } from "./unknown-orders.ts";
+import { type JournalEnd, UnrecordedOrders } from "./unrecorded-orders.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 import type { WatchdogStanding } from "./watchdog-cancels.ts";
 
-interface OrderManagerOptions extends OrderFlowOptions {
-  /** All strategies together have lost more than they may. By default trading of this user halts. */
-  readonly onLoss?: (reason: string) => void;
-}
-
 export class OrderManager {
-  readonly refusals: Pick<Refusals, "refusals$" | "note">;
-  readonly #options: OrderManagerOptions;
-  readonly #flow: OrderFlow;
-  readonly #admit: (slot: Slot) => void;
+  readonly #state: ManagerState;
+  readonly #performer: Performer;
+  readonly #cancellation: Cancellation;
+  readonly #reconciliation: Reconciliation;
+  readonly #unrecorded: UnrecordedOrders;
   readonly #closing: ClosingSlots;
+  #amendments: Amendments | undefined;
 
   constructor(options: OrderManagerOptions) {
-    this.#options = options;
-    this.#flow = new OrderFlow(options, {
+    const { clock, contract, gateway, journal, store, serviceNow, onDoubt } = options;
+    const run = (effects: Effects): void => this.#performer.run(effects);
+    const state = new ManagerState(options, this.#onLoss(options), run);
+    const resolver = new OrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
+    const reconcile = (order: Order): Effects => this.#reconciliation.take(order);
+    const unknownOrders = new UnknownOrders(clock, store, resolver, onDoubt, reconcile, run);
+    const accept = (order: Order, ordId: string): Effects => this.#reconciliation.accept(order, ordId);
+    this.#state = state;
+    this.#unrecorded = new UnrecordedOrders(state);
+    this.#cancellation = new Cancellation(options, (order) => state.compare(order), run);
+    this.#reconciliation = new Reconciliation(state, unknownOrders, this.#cancellation, this.#unrecorded);
+    this.#closing = new ClosingSlots(state, run);
+    this.#performer = new Performer(state, {
+      unknownOrders,
+      placements: new Placements(state, accept, run),
+      cancellation: this.#cancellation,
+      unrecorded: this.#unrecorded,
+      amendments: () => this.#changes(),
+    });
+    store.onChange((record, previous) => this.#run(this.#reconciliation.changed(record, previous)));
+    store.onForgotten(({ clOrdId }) => {
+      const order = state.slots.byClientId(clOrdId);
+      if (order !== undefined) this.#run([{ kind: "query", order, how: "search" }]);
+    });
+  }
+
+  #onLoss(options: OrderManagerOptions): OnLoss {
+    return {
       strategy: (name, reason) => {
         if (this.modeOf(name) === "active") this.setStrategyMode(name, "reducing", reason);
       },
@@ -59,18 +90,33 @@ export class OrderManager {
         if (options.onLoss === undefined) this.setMode("halted", reason);
         else options.onLoss(reason);
       },
-    });
-    this.refusals = this.#flow.refusals;
-    const { contract, instruments, journal } = options;
-    this.#closing = new ClosingSlots(this.#flow, { profile: contract.profile, instruments }, journal);
-    this.#admit = createOrderThrottle(options.clock, options.rules.changesPerSecond, (slot) => {
-      this.#flow.consider(slot);
-    }).admit;
+    };
+  }
+
+  /** Changes of orders, where the service has them and their code is loaded; without it orders are canceled and placed anew. */
+  #changes(): Amendments | undefined {
+    if (amendmentCode === undefined || !this.#state.options.contract.profile.capabilities.amend) return undefined;
+    this.#amendments ??= new amendmentCode.Amendments(this.#state, (effects) => this.#run(effects));
+    return this.#amendments;
+  }
+
+  #run(effects: Effects): void {
+    this.#performer.run(effects);
+  }
+
+  /** Every refusal that is news. */
+  get refusals$(): Observable<Refusal> {
+    return this.#state.refusals.refusals$;
+  }
+
+  /** Journals a refusal of something that never had a slot. */
+  noteRefusal(refusal: Refusal): void {
+    this.#run([record({ type: "order.refused", ...refusal })]);
   }
 
   /** Calls `listener` with every change of an order; the returned function ends that. */
   listen(listener: UpdateListener): () => void {
-    return this.#flow.lifecycle.listen(listener);
+    return this.#performer.listen(listener);
   }
 
   /** Replaces everything `strategy` wants, except orders it placed by hand. */
@@ -80,58 +126,57 @@ export class OrderManager {
 
   /** `want` where it asks for nothing to be done now and so begins nothing; false, with nothing changed, where it asks for more. */
   renew(strategy: string, wanted: readonly WantedOrder[]): boolean {
-    const { protections, slots } = this.#flow;
+    const { protections, slots } = this.#state;
     return (protections.isIdle || !protections.has(strategy)) && slots.renew(strategy, wanted);
   }
 
   /** `want` of a set that `renew` did not take. `protections` of whole positions replace those before; left out, they stay. */
   replace(strategy: string, wanted: readonly WantedOrder[], protections?: readonly WantedProtection[]): void {
-    const flow = this.#flow;
-    const changed = flow.slots.replace(strategy, wanted);
-    if (flow.slots.hasHoused) flow.reconciliation.settleIn();
-    for (let index = 0; index < changed.length; index++) this.#admit(changed[index] as Slot);
-    if (protections !== undefined && (protections.length > 0 || !flow.protections.isIdle))
-      flow.protections.declare(strategy, wanted, protections);
-    if (flow.slots.unclaimed.hasClaimed) flow.reconciliation.settleIn();
+    const { slots, throttle, protections: held } = this.#state;
+    const changed = slots.replace(strategy, wanted);
+    if (slots.hasClaimed) this.#run(this.#reconciliation.settleIn());
+    for (let index = 0; index < changed.length; index++) this.#run(throttle.admit(changed[index] as Slot));
+    if (protections !== undefined) this.#run(held.declare(strategy, wanted, protections));
+    if (slots.unclaimed.hasClaimed) this.#run(this.#reconciliation.settleIn());
   }
 
   /** Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
   wantOne(strategy: string, name: string, wanted: WantedOrder | undefined): string | undefined {
     // An answer is waited for now; an order of the moment must not go off when a halt ends.
-    const halted = wanted === undefined ? undefined : this.#flow.modes.haltOf(strategy, wanted);
+    const halted = wanted === undefined ? undefined : this.#state.modes.haltOf(strategy, wanted);
     if (halted !== undefined) return halted;
-    const slot = this.#flow.slots.put(strategy, name, wanted);
+    const slot = this.#state.slots.put(strategy, name, wanted);
     if (typeof slot === "string") return slot;
-    this.#flow.reconciliation.settleIn();
-    if (slot !== undefined) this.#admit(slot);
+    this.#run(this.#reconciliation.settleIn());
+    if (slot !== undefined) this.#run(this.#state.throttle.admit(slot));
     return undefined;
   }
 
   /** Withdraws what a strategy wants and what it placed by hand; what closes its protected positions stays. */
   withdraw(strategy: string): void {
     this.replace(strategy, []);
-    for (const { name, byHand } of this.#flow.slots.ofStrategy(strategy))
+    for (const { name, byHand } of this.#state.slots.ofStrategy(strategy))
       if (byHand) this.wantOne(strategy, name, undefined);
   }
 
   /** Cancels these now. Unless it is an emergency, their wanted orders are not placed again until they change. */
   cancel(orders: readonly Order[], urgency: ActionClass): void {
     for (const order of orders) {
-      const slot = this.#flow.slots.of(order);
+      const slot = this.#state.slots.of(order);
       if (slot !== undefined && urgency !== "emergency") slot.settled = slot.wanted ?? order.serves;
       if (slot?.wanted !== undefined && slot.byHand && !slot.reserved) slot.wanted = undefined;
-      this.#flow.cancellation.request(order, urgency, "cancelled on demand");
+      this.#run(this.#cancellation.ask(order, urgency, "cancelled on demand"));
     }
   }
 
   /** The order as it is now, for those who listen to it. */
   updateOf(order: Order): OrderUpdate {
-    return updateOf(order, this.#flow.executed(order).filled);
+    return updateOf(order, this.#state.executed(order).filled);
   }
 
   /** What strategies hold by their own fills, at average cost. */
   get positions(): Positions {
-    return this.#flow.positions;
+    return this.#state.positions;
   }
 
   /** Closes what strategies hold, on demand and in any mode, and books what was closed at the service. */
@@ -142,112 +187,112 @@ export class OrderManager {
   /** Whether a strategy has traded an instrument, wants orders in it or has one that is not over. */
   trades(strategy: string, instId: string): boolean {
     const isIn = ({ wanted, order }: Slot): boolean => wanted?.instId === instId || order?.spec.instId === instId;
-    return this.positions.has(strategy, instId) || this.#flow.slots.ofStrategy(strategy).some(isIn);
+    return this.positions.has(strategy, instId) || this.#state.slots.ofStrategy(strategy).some(isIn);
   }
 
   /** Orders that are not over. */
   orders(): readonly Order[] {
-    return this.#flow.slots.orders();
+    return this.#state.slots.orders();
   }
 
   /** It closes what a strategy protects, and is the engine's own. */
   isReserved(order: Order): boolean {
-    return this.#flow.slots.of(order)?.reserved === true;
+    return this.#state.slots.of(order)?.reserved === true;
   }
 
   /** False where the service describes no way to cancel. */
   cancelable(order: Order): boolean {
-    return this.#flow.cancellation.cancelable(order);
+    return this.#cancellation.cancelable(order);
   }
 
   get mode(): Mode {
-    return shownMode(this.#flow.modes.mode);
+    return shownMode(this.#state.modes.mode);
   }
 
   /** Restriction of all strategies together, or of one by itself; distinguishes a full stop from a halt. */
   restrictionOf(strategy?: string): Restriction {
-    const { modes } = this.#flow;
+    const { modes } = this.#state;
     return strategy === undefined ? modes.mode : modes.ownOf(strategy);
   }
 
   /** What holds for a strategy: its own mode or that of all, whichever is stricter. */
   modeOf(strategy: string): Mode {
-    return shownMode(this.#flow.modes.of(strategy));
+    return shownMode(this.#state.modes.of(strategy));
   }
 
   /** Returns true in a full stop of the strategy or of all. */
   isStopped(strategy: string): boolean {
-    return this.#flow.modes.of(strategy) === "stopped";
+    return this.#state.modes.of(strategy) === "stopped";
   }
 
   /** Why a strategy is in its mode; empty while it is active. */
   reasonOf(strategy: string): string {
-    return this.#flow.modes.reasonOf(strategy);
+    return this.#state.modes.reasonOf(strategy);
   }
 
   setMode(mode: Restriction, reason: string): void {
-    const { modes } = this.#flow;
+    const { modes } = this.#state;
     const before = modes.mode;
     if (mode === before) return;
     modes.setAll(mode, reason);
     if (isShownOtherwise(mode, before))
-      this.#options.journal.append({ type: "mode.changed", mode: shownMode(mode), reason, ...fullIn(mode) });
+      this.#state.options.journal.append({ type: "mode.changed", mode: shownMode(mode), reason, ...fullIn(mode) });
     this.#apply(mode, reason, undefined);
   }
 
   /** Of one strategy: halted cancels its entries, reducing withdraws and refuses what does not reduce. */
   setStrategyMode(strategy: string, mode: Restriction, reason: string): void {
-    const { modes } = this.#flow;
+    const { modes } = this.#state;
     const before = modes.ownOf(strategy);
     if (mode === before) return;
     modes.setOwn(strategy, mode, reason);
-    if (isShownOtherwise(mode, before)) this.#options.journal.append(strategyModeEvent(strategy, mode, reason));
+    if (isShownOtherwise(mode, before)) this.#state.options.journal.append(strategyModeEvent(strategy, mode, reason));
     this.#apply(mode, reason, strategy);
   }
 
   /** A previous run sent this order for `strategy`, and nothing is known of it: it counts as open until there is evidence. */
   recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void {
-    this.#flow.reconciliation.recall(clOrdId, spec, sentAt, strategy);
+    this.#run(this.#reconciliation.recall(clOrdId, spec, sentAt, strategy));
   }
 
   /** What protected positions in a previous run; `open` are orders of it that may still execute. Call it before those are recalled. */
   restore(records: readonly ProtectionRecord[], open: readonly OpenOrder[]): void {
-    this.#flow.protections.restore(records, open);
+    this.#state.protections.restore(records, open);
   }
 
   /** An order of a previous run that is recalled next, and what protects what it buys or sells. */
   expect(clOrdId: string, planned: { readonly slot: string; readonly protect?: object }): void {
-    this.#flow.protections.expect(clOrdId, planned);
+    this.#state.protections.expect(clOrdId, planned);
   }
 
   /**
    * Books what own orders executed that the journal does not have: `records` of the service's history, newest first, back to its `end`.
    */
   readBack(records: readonly OrderRecord[], end: JournalEnd | undefined): void {
-    this.#flow.reconciliation.unrecorded.begin(records, end);
+    this.#run(this.#unrecorded.begin(records, end));
   }
 
   /** The latest generation of an own order of other runs that was seen. */
   get latestSeen(): number | undefined {
-    return this.#flow.slots.latestSeen;
+    return this.#state.slots.latestSeen;
   }
 
   /** Protects again what a previous run protected, before anything new is placed. */
   rearm(): void {
-    this.#flow.protections.endRecovery();
-    this.#flow.reconciliation.settleIn();
+    this.#run(this.#state.protections.endRecovery());
+    this.#run(this.#reconciliation.settleIn());
   }
 
   /** The engine ends: it holds stops itself, and tells what is left without. */
   leave(): void {
-    this.#flow.protections.suspend("stopped", stopsWords);
+    this.#state.protections.suspend("stopped", stopsWords);
   }
 
   /** The engine has ended: no price is watched and nothing is asked for any more. */
   close(): void {
-    this.#flow.protections.close();
-    this.#flow.cover.close();
-    this.#flow.refusals.close();
+    this.#state.protections.close();
+    this.#state.cover.close();
+    this.#state.refusals.close();
   }
 
   /**
@@ -255,20 +300,20 @@ export class OrderManager {
    * here on until `rearm`.
    */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
-    this.#flow.protections.beginRecovery();
-    this.#flow.risk.inherit(holdings, judged);
+    this.#state.protections.beginRecovery();
+    this.#state.risk.inherit(holdings, judged);
     for (const held of holdings)
-      if (held.strategy !== "") this.#flow.positions.inherit(held.strategy, held.instId, bookedOf(held));
+      if (held.strategy !== "") this.#state.positions.inherit(held.strategy, held.instId, bookedOf(held));
   }
 
   /** Whose wanted order an order that is not over is; empty where that is not known. */
   ownerOf(clOrdId: string): string {
-    return this.#flow.slots.byClientId(clOrdId)?.strategy ?? "";
+    return this.#state.slots.byClientId(clOrdId)?.strategy ?? "";
   }
 
   /** What the next run has to know of an order that is protected, or that closes what is. */
   plannedOf(clOrdId: string): PlannedProtection | undefined {
-    const order = this.#flow.slots.byClientId(clOrdId);
+    const order = this.#state.slots.byClientId(clOrdId);
     if (order === undefined) return undefined;
     const { slot, wanted } = order;
     if (wanted?.protect !== undefined) return { slot, protect: wanted.protect };
@@ -277,76 +322,78 @@ export class OrderManager {
 
   /** Returns true for an open order that is an exit without the service's flag. */
   isUnflaggedExit(clOrdId: string): boolean {
-    const order = this.#flow.slots.byClientId(clOrdId);
+    const order = this.#state.slots.byClientId(clOrdId);
     return order?.spec.reduceOnly === true && order.terms.withoutFlag;
   }
 
   /** Whether an order that is not over is an exit, with or without the service's flag. */
   isExit(clOrdId: string): boolean {
-    return this.#flow.slots.byClientId(clOrdId)?.spec.reduceOnly === true;
+    return this.#state.slots.byClientId(clOrdId)?.spec.reduceOnly === true;
   }
 
   /** Specification of the order that a close call with this client order id makes; undefined if the order is not ours or is over. */
   closeOf(clOrdId: string): OrderSpec | undefined {
-    return this.#flow.slots.byClientId(clOrdId)?.spec;
+    return this.#state.slots.byClientId(clOrdId)?.spec;
   }
 
   /** What an order did to position and money, by its record. */
   tradedBy(record: OrderRecord): Traded | undefined {
-    const { contract, instruments } = this.#options;
+    const { contract, instruments } = this.#state.options;
     return tradedBy(record, { profile: contract.profile, instruments });
   }
 
   /** A watchdog cancels orders of this engine when it is silent. Call `reconsider` when what `standing` returns has changed. */
   watchedBy(standing: () => WatchdogStanding): void {
-    this.#flow.exits.watchdog.watchedBy(standing);
+    this.#state.exits.watchdog.watchedBy(standing);
   }
 
   /** Instruments, or what the watchdog has done, changed: what was refused for them may pass now. */
   reconsider(): void {
-    this.#flow.exits.hasten();
-    for (const slot of this.#flow.slots.all()) this.#flow.refusals.retry(slot);
+    const { exits, slots, refusals } = this.#state;
+    this.#run(exits.hasten());
+    for (const slot of slots.all()) this.#run(refusals.retry(slot));
   }
 
   /** A quote of an instrument has come: what would have taken may rest now. */
   quoted(instId: string): void {
-    this.#flow.postOnly.quoted(instId);
+    this.#run(this.#state.postOnly.quoted(instId));
   }
 
   /** The request of an order decided a while ago is about to leave: why it may not any more, in words, else it is taken to be sent now. */
   leaves(clOrdId: string): string | undefined {
-    const order = this.#flow.slots.byClientId(clOrdId);
+    const order = this.#state.slots.byClientId(clOrdId);
     const barred = this.#barred(order);
     // Its record may have taken long: what was sent late may arrive late.
-    if (order !== undefined && barred === undefined) advance(order, { type: "left", at: this.#options.clock.now() });
+    if (order !== undefined && barred === undefined)
+      advance(order, { type: "left", at: this.#state.options.clock.now() });
     return barred;
   }
 
   #barred(order: Order | undefined): string | undefined {
-    const slot = order === undefined ? undefined : this.#flow.slots.of(order);
-    if (slot?.closing === true) return this.#options.refused?.(true);
-    const mode = this.#flow.modes.of(order?.strategy ?? "");
+    const slot = order === undefined ? undefined : this.#state.slots.of(order);
+    if (slot?.closing === true) return this.#state.options.refused?.(true);
+    const mode = this.#state.modes.of(order?.strategy ?? "");
     const wanted = order?.wanted;
-    return mayPlace(mode, wanted) ? this.#options.refused?.(wanted?.reduceOnly === true) : `trading is ${mode}`;
+    return mayPlace(mode, wanted) ? this.#state.options.refused?.(wanted?.reduceOnly === true) : `trading is ${mode}`;
   }
 
   /** Acts on a mode that has changed, of one strategy or of all. */
   #apply(mode: Restriction, reason: string, strategy: string | undefined): void {
-    const { slots, cancellation, protections, modes } = this.#flow;
+    const { slots, protections, modes } = this.#state;
     const isMeant = (name: string): boolean => strategy === undefined || name === strategy;
     const isStopped = (name: string): boolean => isFull(modes.of(name));
     protections.suspend("suspended", `${stoppedWords}: ${reason}`, (name) => isMeant(name) && isStopped(name));
     protections.resume((name) => isMeant(name) && !isStopped(name));
     for (const order of slots.orders())
       if (isMeant(order.strategy) && isResting(order) && !this.#mayRest(mode, order))
-        cancellation.request(order, "emergency", reason);
-    protections.reconsider();
-    for (const slot of slots.all()) if (isMeant(slot.strategy)) this.#flow.consider(slot);
+        this.#run(this.#cancellation.ask(order, "emergency", reason));
+    this.#run(protections.reconsider());
+    for (const slot of slots.all()) if (isMeant(slot.strategy)) this.#run([evaluate(slot)]);
   }
 
   #mayRest(mode: Restriction, order: Order): boolean {
     if (mode === "halted") return order.spec.reduceOnly || this.isReserved(order);
-    return !isFull(mode) || this.#flow.slots.of(order)?.closing === true;
+    return !isFull(mode) || this.#state.slots.of(order)?.closing === true;
   }
 }
 

@@ -5,7 +5,7 @@
  *
  *   state    submitted ──┬─ notExecuted ▶ notExecuted ── withdrawn ─────────▶ closed: withdrawn
  *                        ├─ rejected ───────────────────────────────────────▶ closed: rejected
- *                        ├─ doubted ────▶ unknown ──────┬─ provedAbsent ────▶ closed: neverExisted, or rejected if the service said no
+ *                        ├─ doubted ────▶ unknown ──────┬─ provedAbsent ────▶ closed: neverExisted, or rejected after a refusal that alone proved nothing
  *                        ├─ acknowledged ▶ acknowledged ─┤─ provedAbsent ───▶ closed: lost
  *                        └─ recorded ────────────────────┴▶ open ─┬─ recorded ─▶ closed: filled | canceled
  *                                                                 └─ provedAbsent ▶ closed: lost
@@ -38,7 +38,7 @@ import { equal, isZero } from "../decimal.ts";
 import type { ActionClass, OrderPhase } from "../journal/events.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 
-/** How an order ended, by a record, an answer or a proof. */
+/** End of an order, by a record, an answer or a proof. */
 type Ending =
   | { readonly kind: "filled" | "canceled"; readonly record: OrderRecord }
   | { readonly kind: "rejected" }
@@ -94,7 +94,7 @@ interface Unwanted {
   readonly isReplaced: boolean;
 }
 
-export type OrderEvent =
+type OrderEvent =
   | { readonly type: "notExecuted"; readonly reason: string }
   | { readonly type: "withdrawn" }
   | { readonly type: "rejected"; readonly reason: string }
@@ -135,7 +135,7 @@ export const replacedReason = "replaced";
 
 export class Order {
   readonly clOrdId: string;
-  /** Empty while nobody wants an order that a previous run of this instance left behind. */
+  /** Empty for an order of a previous run until a slot of this one claims it. */
   readonly strategy: string;
   readonly slot: string;
   readonly terms: Terms;
@@ -149,11 +149,11 @@ export class Order {
    * it suits a wanted order.
    */
   readonly serves: WantedOrder | undefined;
-  /** Rises whenever its size or price is known better, in whichever direction. */
+  /** Number of times its size or price became known better. */
   readonly revision: number = 0;
   /** Reason of the last change, in words. */
   readonly reason: string;
-  /** When its last request left, as far as known. */
+  /** Instant at which its last request left, as far as known. */
   readonly sentAt: number;
 
   constructor(strategy: string, slot: string, clOrdId: string, terms: Terms, reason: string, sentAt: number) {
@@ -166,7 +166,7 @@ export class Order {
     this.sentAt = sentAt;
   }
 
-  /** What it is at the service. */
+  /** The order as the service has it. */
   get spec(): OrderSpec {
     return this.terms.spec;
   }
@@ -342,7 +342,7 @@ const takeAbsence = (order: Order, state: Unclosed): boolean => {
     case "notExecuted":
       return false;
     case "unknown":
-      // The service said no, and there is nothing: two signs of the same.
+      // The service refused it, and it is not there: two signs of the same.
       return state.verdict === ""
         ? move(order, neverExisted, "proved not to exist at the service")
         : move(order, rejected, `${state.verdict} (and proved not to exist at the service)`);
@@ -421,7 +421,7 @@ const moveChange = (order: Order, event: ChangeEvent): boolean => {
       return false;
     case "changeEnded":
       if (change.kind !== "queued" && change.kind !== "sent") return false;
-      // What may have been made larger goes on counting as such until its record says otherwise.
+      // An order that may have been made larger counts as larger until its record shows its size.
       if (event.end !== "doubtful") writable.revision++;
       writable.change = changeAfter(change, event.end);
       if (event.end === "notSent" || event.end === "barred" || !isResting(order)) return false;
@@ -453,7 +453,7 @@ export const isChanging = ({ change }: Order): boolean => change.kind === "queue
 export const isCutByUs = ({ unwanted, cancel }: Order): boolean =>
   unwanted !== undefined || cancel.kind !== "none" || cancel.mayHaveCut;
 
-/** How it ended; undefined while it is not closed. */
+/** Kind of its end; undefined while it is not closed. */
 export const endingOf = ({ state }: Order): Ending["kind"] | undefined =>
   state.kind === "closed" ? state.ending.kind : undefined;
 

@@ -8,32 +8,19 @@
  */
 import type { Call, Gateway } from "../client/gateway.ts";
 import type { Outcome } from "../client/outcome.ts";
-import type { Contract } from "../contract/contract.ts";
 import type { InputOf } from "../contract/endpoints.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import { elementVerdict } from "../contract/rejections.ts";
 import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
 import { isSluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
-import type { OrderLifecycle } from "./order-lifecycle.ts";
-import { isClosed, type Order } from "./order-state.ts";
-import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
+import { type Effects, noEffects, publish, type Run } from "./effects.ts";
+import type { ManagerState } from "./manager-state.ts";
+import { advance, isClosed, type Order } from "./order-state.ts";
+import type { Approval } from "./risk/pre-trade-checks.ts";
 import type { QueuedPlacement, Slot } from "./slot.ts";
-import type { Slots } from "./slots.ts";
-import type { UnknownOrders } from "./unknown-orders.ts";
+import { doubt } from "./unknown-orders.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
-
-/** Who decides what may be placed, and takes over what was. */
-interface PlacementOwner {
-  rule(slot: Slot, wanted: WantedOrder): Ruling;
-  /** False while it may not be placed at all, or has to wait. */
-  mayPlace(slot: Slot, wanted: WantedOrder): boolean;
-  refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, Approval>): void;
-  /** The service took the order. */
-  accept(order: Order, ordId: string): void;
-  /** The slot's order closes the account's whole position, so that a close call does the same. */
-  closesAll(slot: Slot, wanted: WantedOrder): boolean;
-}
 
 /** How placements of one product leave: the permission they need, and the queues of entries and of exits. */
 interface Way {
@@ -138,62 +125,47 @@ class PositionClose implements Call<"closePosition">, QueuedPlacement {
 }
 
 export class Placements {
-  readonly #contract: Contract;
+  readonly #state: ManagerState;
   readonly #gateway: Gateway;
   readonly #byProduct: boolean;
-  readonly #slots: Slots;
-  readonly #lifecycle: OrderLifecycle;
-  readonly #unknownOrders: UnknownOrders;
-  readonly #owner: PlacementOwner;
+  readonly #accept: (order: Order, ordId: string) => Effects;
+  readonly #run: Run;
   /** Of products in which something was approved, which are those the service lists. */
   readonly #ways = new Map<string, Way>();
 
-  constructor(
-    { contract, gateway }: { readonly contract: Contract; readonly gateway: Gateway },
-    slots: Slots,
-    lifecycle: OrderLifecycle,
-    unknownOrders: UnknownOrders,
-    owner: PlacementOwner,
-  ) {
-    this.#contract = contract;
+  /** `accept`: the service took an order. */
+  constructor(state: ManagerState, accept: (order: Order, ordId: string) => Effects, run: Run) {
+    const { gateway } = state.options;
+    this.#state = state;
     this.#gateway = gateway;
     this.#byProduct = gateway.byProduct("placeOrder");
-    this.#slots = slots;
-    this.#lifecycle = lifecycle;
-    this.#unknownOrders = unknownOrders;
-    this.#owner = owner;
+    this.#accept = accept;
+    this.#run = run;
   }
 
   /** The queue a placement of this wanted order belongs to. */
   laneOf({ instId, reduceOnly }: WantedOrder): string {
-    const { place, close } = this.#ways.get(instId) ?? this.#newWay(instId);
+    const { place, close } = this.#wayOf(instId);
     return reduceOnly === true ? close : place;
   }
 
   /** Queues differ in urgency and permission, and in the product where each is counted. */
-  #newWay(instId: string): Way {
-    const { permissions } = this.#contract.profile;
+  #wayOf(instId: string): Way {
+    const known = this.#ways.get(instId);
+    if (known !== undefined) return known;
+    const { permissions } = this.#state.options.contract.profile;
     const permission = instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap;
     const lane = this.#byProduct ? `${permission} ${instId}` : permission;
     return { permission, place: `place ${lane}`, close: `close ${lane}` };
   }
 
-  /** Queues a placement of the slot's wanted order, or refuses it. */
-  place(slot: Slot): void {
-    const wanted = slot.wanted as WantedOrder;
-    const ruling = this.#owner.rule(slot, wanted);
-    if (!ruling.approved) {
-      this.#owner.refuse(slot, wanted, ruling);
-      return;
-    }
-    let way = this.#ways.get(wanted.instId);
-    if (way === undefined) {
-      way = this.#newWay(wanted.instId);
-      this.#ways.set(wanted.instId, way);
-    }
-    const isClose = slot.isLate && (slot.rest?.vain ?? 0) % 2 === 1 && this.#owner.closesAll(slot, wanted);
+  /** Queues a placement that was approved. */
+  submit(slot: Slot, wanted: WantedOrder, approval: Approval): void {
+    const way = this.#wayOf(wanted.instId);
+    this.#ways.set(wanted.instId, way);
+    const isClose = slot.isLate && (slot.rest?.vain ?? 0) % 2 === 1 && this.#state.closesAll(slot, wanted);
     const make = isClose ? PositionClose : Placement;
-    const placement = new make(this, slot, wanted, way, ruling, this.#lifecycle.changes);
+    const placement = new make(this, slot, wanted, way, approval, this.#state.changes);
     try {
       placement.withdraw =
         placement.endpoint === "placeOrder" ? this.#gateway.submit(placement) : this.#gateway.submit(placement);
@@ -201,7 +173,7 @@ export class Placements {
       if (placement.order === undefined && !placement.ended) slot.queued = placement;
     } catch (error) {
       if (!isSluiceError(error)) throw error;
-      this.#fail(placement, error.message);
+      this.#run(this.#fail(placement, error.message));
     }
   }
 
@@ -210,22 +182,20 @@ export class Placements {
     slot.queued = undefined;
     const { wanted } = slot;
     if (wanted === undefined || slot.order !== undefined) return undefined;
-    const holds = wanted === ruledOn && changes === this.#lifecycle.changes;
+    const holds = wanted === ruledOn && changes === this.#state.changes;
     const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wanted);
     if (verdict === undefined) return undefined;
     const { spec, baseQty: qty, exit } = verdict;
     const terms = { spec, qty, wanted, wantedQty: exit?.wantedQty ?? "", withoutFlag: exit?.withoutFlag ?? false };
-    const order = this.#slots.open(slot, terms, now);
-    this.#lifecycle.publish(order, now);
+    const order = this.#state.slots.open(slot, terms, now);
+    this.#run([publish(order, now)]);
     return order;
   }
 
   end(placement: Placement | PositionClose, outcome: Outcome<ElementResult>): void {
     const { order } = placement;
-    if (order !== undefined) {
-      if (outcome.kind === "done") this.#readElement(order, outcome.records[0]);
-      else this.#read(order, outcome);
-    } else if (outcome.kind === "rejected") this.#fail(placement, outcome.msg);
+    if (order !== undefined) this.#run(this.#read(order, outcome));
+    else if (outcome.kind === "rejected") this.#run(this.#fail(placement, outcome.msg));
     else placement.slot.queued = undefined;
   }
 
@@ -233,64 +203,61 @@ export class Placements {
     const { order } = placement;
     if (outcome.kind !== "done") this.end(placement, outcome);
     // The answer names no order: it is looked for by its client order id.
-    else if (order !== undefined) this.#unknownOrders.doubt(order, "the answer to a close call names no order");
+    else if (order !== undefined) this.#run(doubt(order, "the answer to a close call names no order"));
   }
 
   #ruleAnew(slot: Slot, wanted: WantedOrder): Approval | undefined {
-    if (sameWanted(wanted, slot.settled) || !this.#owner.mayPlace(slot, wanted)) return undefined;
-    const ruling = this.#owner.rule(slot, wanted);
+    const state = this.#state;
+    if (sameWanted(wanted, slot.settled) || !state.mayPlace(slot, wanted)) return undefined;
+    const hold = state.holdOf(slot, wanted);
+    this.#run(hold.effects);
+    if (hold.isHeld) return undefined;
+    const ruling = state.rule(slot, wanted);
     if (ruling.approved) return ruling;
-    this.#owner.refuse(slot, wanted, ruling);
+    this.#run(state.refuse(slot, wanted, ruling));
     return undefined;
   }
 
-  #fail({ slot, wanted }: Decision, reason: string): void {
+  #fail({ slot, wanted }: Decision, reason: string): Effects {
     slot.queued = undefined;
-    this.#owner.refuse(slot, wanted, { approved: false, reason });
+    return this.#state.refuse(slot, wanted, { approved: false, reason });
   }
 
-  #read(order: Order, outcome: Exclude<Outcome<ElementResult>, { readonly kind: "done" }>): void {
+  #read(order: Order, outcome: Outcome<ElementResult>): Effects {
     switch (outcome.kind) {
+      case "done":
+        return this.#readElement(order, outcome.records[0] ?? noElement);
       case "rejected":
-        this.#reject(order, wordsOf(outcome.code, outcome.msg));
-        return;
+        return reject(order, wordsOf(outcome.code, outcome.msg));
       case "limited":
-        this.#lifecycle.notExecuted(order, "refused by a rate limit");
-        return;
+        return this.#state.notExecuted(order, "refused by a rate limit");
       case "dropped":
-        this.#lifecycle.notExecuted(order, outcome.reason);
-        return;
-      case "unknown":
-        this.#unknownOrders.doubt(
-          order,
-          outcome.message,
-          outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted.code, outcome.unlisted.msg),
-        );
+        return this.#state.notExecuted(order, outcome.reason);
+      case "unknown": {
+        const { message, unlisted } = outcome;
+        return doubt(order, message, unlisted === undefined ? "" : wordsOf(unlisted.code, unlisted.msg));
+      }
     }
   }
 
-  #readElement(order: Order, element: ElementResult | undefined): void {
-    const { sCode, sMsg, ordId, clOrdId } = element ?? noElement;
+  #readElement(order: Order, { sCode, sMsg, ordId, clOrdId }: ElementResult): Effects {
     // Whatever it says, it says it of another order.
-    if (clOrdId !== "" && clOrdId !== order.clOrdId) {
-      this.#unknownOrders.doubt(order, `the answer to the placement names another order (${clOrdId})`);
-      return;
-    }
+    if (clOrdId !== "" && clOrdId !== order.clOrdId)
+      return doubt(order, `the answer to the placement names another order (${clOrdId})`);
     // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this very order.
-    const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(this.#contract.profile, sCode);
-    if (verdict === "rejected") this.#reject(order, wordsOf(sCode, sMsg));
-    else if (sCode !== "0") {
-      const words = wordsOf(sCode, sMsg);
-      this.#unknownOrders.doubt(order, words, verdict === "unlisted" ? words : "");
-    } else if (ordId === "") this.#unknownOrders.doubt(order, "the answer to the placement cannot be read");
-    else if (!isClosed(order)) this.#owner.accept(order, ordId);
-  }
-
-  /** A record outranks a reply: an order that was seen exists, whatever the answer says. */
-  #reject(order: Order, reason: string): void {
-    this.#lifecycle.move(order, { type: "rejected", reason });
+    const { profile } = this.#state.options.contract;
+    const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(profile, sCode);
+    const words = wordsOf(sCode, sMsg);
+    if (verdict === "rejected") return reject(order, words);
+    if (sCode !== "0") return doubt(order, words, verdict === "unlisted" ? words : "");
+    if (ordId === "") return doubt(order, "the answer to the placement cannot be read");
+    return isClosed(order) ? noEffects : this.#accept(order, ordId);
   }
 }
+
+/** A record outranks a reply: an order that was seen exists, whatever the answer says. */
+const reject = (order: Order, reason: string): Effects =>
+  advance(order, { type: "rejected", reason }) ? [publish(order)] : noEffects;
 
 const noElement = { sCode: "0", sMsg: "", ordId: "", clOrdId: "" } as const;
 

@@ -13,7 +13,7 @@ import { canRest, type Specified, sameWanted, type WantedOrder } from "./wanted-
 
 type CancelReason = "unwanted" | typeof replacedReason | "more than is held";
 
-type Step =
+export type Step =
   | { readonly kind: "nothing" }
   | { readonly kind: "place" }
   | { readonly kind: "unqueue" }

@@ -11,10 +11,12 @@ import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { isDecimal, toStep } from "../decimal.ts";
-import type { EventLog } from "../journal/event-log.ts";
+import { type Effect, type Effects, evaluate, noEffects, record } from "./effects.ts";
+import { free, type Hold, held } from "./hold.ts";
 import { endingOf, type Order } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
+import type { Waits } from "./waits.ts";
 import { takes, type WantedOrder } from "./wanted-order.ts";
 
 /**
@@ -31,7 +33,6 @@ export interface PostOnlyRules {
 interface PostOnlyOptions {
   readonly clock: Clock;
   readonly contract: Contract;
-  readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
   /** Whether slots pause after rejections now. */
@@ -59,57 +60,52 @@ interface Series {
 export class PostOnlyOrders {
   readonly #options: PostOnlyOptions;
   readonly #slots: Slots;
-  readonly #consider: (slot: Slot) => void;
-  /** Slots that wait for a quote, by instrument. */
-  readonly #waiting = new Map<string, Set<Slot>>();
+  readonly #waits: Waits;
   /** Instruments whose waiting slots are looked at again by a timer. */
   readonly #looks = new Set<string>();
   /** Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again goes on with its series. */
   readonly #series = new Map<string, Series>();
-  readonly slowed: { readonly size: number } = this.#series;
 
-  constructor(options: PostOnlyOptions, slots: Slots, consider: (slot: Slot) => void) {
+  constructor(options: PostOnlyOptions, slots: Slots, waits: Waits) {
     this.#options = options;
     this.#slots = slots;
-    this.#consider = consider;
+    this.#waits = waits;
   }
 
-  /** An order changed; told while there is a series, and of every rejection. */
-  take(order: Order): void {
+  /** An order has changed. */
+  take(order: Order): Effects {
     const { spec, state } = order;
-    if (spec.ordType !== "post_only" || spec.reduceOnly) return;
-    if (endingOf(order) === "rejected") this.#rejected(order);
-    else if (state.kind !== "notExecuted" && state.kind !== "submitted" && state.kind !== "unknown")
-      this.#series.delete(keyOf(order));
+    if (spec.ordType !== "post_only" || spec.reduceOnly) return noEffects;
+    if (endingOf(order) === "rejected") return this.#rejected(order);
+    const isTaken = state.kind !== "notExecuted" && state.kind !== "submitted" && state.kind !== "unknown";
+    if (isTaken && this.#series.size > 0) this.#series.delete(keyOf(order));
+    return noEffects;
   }
 
-  /** The slot may not place this yet; it is considered again when it may. */
-  holds(slot: Slot, wanted: WantedOrder): boolean {
-    if (wanted.ordType !== "post_only") return false;
-    return (
-      (this.#series.size > 0 && isSentAsIs(wanted) && this.#isSlow(slot)) ||
-      (!isSentAsIs(wanted) && this.#isOutside(slot, wanted))
-    );
+  /** Whether the slot may not place this yet; it is evaluated again when it may. */
+  hold(slot: Slot, wanted: WantedOrder): Hold {
+    if (wanted.ordType !== "post_only") return free;
+    return isSentAsIs(wanted) ? this.#slow(slot) : this.#crossing(slot, wanted);
   }
 
   /** A quote of the instrument has come. */
-  quoted(instId: string): void {
-    if (this.#waiting.size === 0) return;
-    const slots = this.#waiting.get(instId);
-    if (slots === undefined) return;
-    this.#waiting.delete(instId);
-    for (const slot of slots) if (slot.wanted !== undefined) this.#consider(slot);
+  quoted(instId: string): Effects {
+    const waiting = this.#waits.of("quote");
+    if (waiting.length === 0) return noEffects;
+    const effects: Effect[] = [];
+    for (const slot of waiting) {
+      if (this.#waits.get("quote", slot)?.wanted?.instId !== instId) continue;
+      this.#waits.delete("quote", slot);
+      if (slot.wanted !== undefined) effects.push(evaluate(slot));
+    }
+    return effects;
   }
 
-  forget(slot: Slot): void {
-    for (const slots of this.#waiting.values()) slots.delete(slot);
-  }
-
-  #rejected(order: Order): void {
-    const { clock, contract, journal } = this.#options;
+  #rejected(order: Order): Effects {
+    const { clock, contract } = this.#options;
     if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true)
-      return;
-    if (!isSentAsIs(order.wanted)) return;
+      return noEffects;
+    if (!isSentAsIs(order.wanted)) return noEffects;
     const key = keyOf(order);
     const known = this.#series.get(key);
     const count = (known?.count ?? 0) + 1;
@@ -119,49 +115,49 @@ export class PostOnlyOrders {
     this.#series.delete(key);
     this.#series.set(key, { order, count, pauses, until: clock.now() + waitMs, armed: false });
     if (this.#series.size > seriesMax) this.#series.delete(this.#series.keys().next().value as string);
-    if (!isPaused || pauses !== 1) return;
+    if (!isPaused || pauses !== 1) return noEffects;
     const { strategy, slot, spec, reason } = order;
-    journal.append({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason });
+    return [record({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason })];
   }
 
-  #isSlow(slot: Slot): boolean {
-    if (slot.byHand) return false;
+  /** Holds a slot whose orders were rejected one after the other. */
+  #slow(slot: Slot): Hold {
+    if (slot.byHand || this.#series.size === 0) return free;
     const series = this.#series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
-    const { clock } = this.#options;
-    if (series === undefined || clock.now() >= series.until || !this.#options.pauses()) return false;
-    if (series.armed) return true;
+    if (series === undefined || this.#options.clock.now() >= series.until || !this.#options.pauses()) return free;
+    if (series.armed) return held;
     series.armed = true;
-    clock.setTimer(series.until, () => {
+    const due = (): Effects => {
       const known = this.#slots.of(series.order);
-      if (known !== undefined) this.#consider(known);
-    });
-    return true;
+      return known === undefined ? noEffects : [evaluate(known)];
+    };
+    return { isHeld: true, effects: [{ kind: "schedule", at: series.until, due }] };
   }
 
-  #isOutside(slot: Slot, { cross, instId, side, px }: WantedOrder): boolean {
+  /** Holds an order that would take, or of which that is not known. */
+  #crossing(slot: Slot, wanted: WantedOrder): Hold {
+    const { cross, instId, side, px } = wanted;
     const instrument = this.#options.instruments().get(instId);
     // What cannot be placed at all is refused in other words.
-    if (instrument === undefined || !isDecimal(px)) return false;
+    if (instrument === undefined || !isDecimal(px)) return free;
     const best = this.#options.marketPx(instId, side);
     const isHeld =
       best === undefined ||
       (cross === "skip" && takes(side, toStep(px, instrument.tickSize, side === "buy" ? "down" : "up"), best));
-    if (!isHeld) return false;
-    const slots = this.#waiting.get(instId) ?? new Set();
-    this.#waiting.set(instId, slots.add(slot));
-    this.#lookAgain(instId);
-    return true;
+    if (!isHeld) return free;
+    this.#waits.set("quote", slot, Number.POSITIVE_INFINITY, wanted);
+    return { isHeld: true, effects: this.#lookAgain(instId) };
   }
 
   /** Bars and trades move the last price without a quote. */
-  #lookAgain(instId: string): void {
-    if (this.#looks.has(instId)) return;
+  #lookAgain(instId: string): Effects {
+    if (this.#looks.has(instId)) return noEffects;
     this.#looks.add(instId);
-    const { clock } = this.#options;
-    clock.setTimer(clock.now() + lookMs, () => {
+    const due = (): Effects => {
       this.#looks.delete(instId);
-      this.quoted(instId);
-    });
+      return this.quoted(instId);
+    };
+    return [{ kind: "schedule", at: this.#options.clock.now() + lookMs, due }];
   }
 }
 

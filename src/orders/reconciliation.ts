@@ -5,224 +5,192 @@
  * order more than a slot can hold is canceled; orders of other clients are reported (foreign-orders.ts) and left alone.
  * Not here: reading records (orders/state/), telling ids apart (client-order-id.ts).
  */
-import type { Clock } from "../clock/clock.ts";
-import type { Contract } from "../contract/contract.ts";
-import type { OrderRecord } from "../contract/schemas.ts";
-import { isActive } from "../contract/schemas.ts";
-import type { EventLog } from "../journal/event-log.ts";
+import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import type { Cancellation } from "./cancellation.ts";
-import type { ClientOrderIds } from "./client-order-id.ts";
+import { type Effects, evaluate, next, noEffects, publish, record as recordEvent } from "./effects.ts";
 import { createForeignOrders, type ForeignOrders } from "./foreign-orders.ts";
-import type { OrderLifecycle } from "./order-lifecycle.ts";
+import type { ManagerState } from "./manager-state.ts";
 import { advance, foundOrder, hasExecuted, isClosed, type Order, recalledOrder } from "./order-state.ts";
-import type { Slot } from "./slot.ts";
-import type { Slots } from "./slots.ts";
-import type { OrderStore } from "./state/order-store.ts";
+import { isHalt } from "./risk/trading-mode.ts";
 import { numberedSlots } from "./unclaimed-orders.ts";
-import type { UnknownOrders } from "./unknown-orders.ts";
-import { UnrecordedOrders } from "./unrecorded-orders.ts";
+import { doubt, type UnknownOrders } from "./unknown-orders.ts";
+import type { UnrecordedOrders } from "./unrecorded-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
 
-interface ReconciliationOptions {
-  readonly clock: Clock;
-  readonly contract: Contract;
-  readonly journal: EventLog;
-  readonly store: OrderStore;
-  /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
-  readonly serviceNow?: () => number | undefined;
-  /** An order that the journal may lack was found at the service. */
-  readonly onFound?: (order: Order) => void;
-  readonly strategies?: readonly string[];
-}
-
-interface ReconciliationOwner {
-  weigh(order: Order): void;
-  consider(slot: Slot): void;
-  isHalted(): boolean;
-  /** The strategy that wanted an order of a previous run. */
-  own(clOrdId: string, strategy: string): void;
-  /** Counts what an order did and may do, by the strategy whose wanted order it is known to be now. */
-  recount(order: Order): void;
-  /** Orders found at the service are counted before they have a slot, and published only then. */
-  recountAll(): void;
-  /** Protections claim executed orders of previous runs that closed what they cover. */
-  claimClosings(): void;
-}
-
 export class Reconciliation {
-  readonly #options: ReconciliationOptions;
-  readonly #ids: ClientOrderIds;
-  readonly #slots: Slots;
-  readonly #lifecycle: OrderLifecycle;
+  readonly #state: ManagerState;
   readonly #unknownOrders: UnknownOrders;
   readonly #cancellation: Cancellation;
-  readonly #owner: ReconciliationOwner;
   readonly #foreign: ForeignOrders;
-  /** Orders that are over and that the journal does not have. */
-  readonly unrecorded: UnrecordedOrders;
+  readonly #unrecorded: UnrecordedOrders;
 
   constructor(
-    options: ReconciliationOptions,
-    ids: ClientOrderIds,
-    slots: Slots,
-    lifecycle: OrderLifecycle,
+    state: ManagerState,
     unknownOrders: UnknownOrders,
     cancellation: Cancellation,
-    owner: ReconciliationOwner,
+    unrecorded: UnrecordedOrders,
   ) {
-    this.#options = options;
-    this.#ids = ids;
-    this.#slots = slots;
-    this.#lifecycle = lifecycle;
+    this.#state = state;
     this.#unknownOrders = unknownOrders;
     this.#cancellation = cancellation;
-    this.#owner = owner;
-    this.#foreign = createForeignOrders(options.journal);
-    this.unrecorded = new UnrecordedOrders(options, ids, slots, owner);
-    options.store.onChange(this.#onChange);
-    options.store.onForgotten(({ clOrdId }) => {
-      const order = slots.byClientId(clOrdId);
-      if (order !== undefined) unknownOrders.pursue(order);
-    });
+    this.#unrecorded = unrecorded;
+    this.#foreign = createForeignOrders(state.options.journal);
   }
 
   /** Applies what the store knows of an order. */
-  take(order: Order): void {
-    const record = this.#options.store.find({ clOrdId: order.clOrdId });
-    if (record !== undefined) this.#onRecord(order, record);
+  take(order: Order): Effects {
+    const record = this.#state.options.store.find({ clOrdId: order.clOrdId });
+    return record === undefined ? noEffects : this.#onRecord(order, record);
   }
 
   /** The service took the order under this id. */
-  accept(order: Order, ordId: string): void {
+  accept(order: Order, ordId: string): Effects {
     // The record may have come before the reply.
-    const known = order.record ?? this.#options.store.find({ ordId });
-    if (known === undefined) this.#lifecycle.move(order, { type: "acknowledged", ordId });
-    else if (order.record === undefined) this.#onRecord(order, known);
-    if (isClosed(order) || order.record !== undefined) return;
-    this.#unknownOrders.expect(order);
-    this.#wake(order);
+    const known = order.record ?? this.#state.options.store.find({ ordId });
+    if (known !== undefined) return order.record === undefined ? this.#onRecord(order, known) : noEffects;
+    if (!advance(order, { type: "acknowledged", ordId })) return noEffects;
+    return [publish(order), next(() => this.#accepted(order))];
+  }
+
+  /** An accepted order was published: it can be canceled, and its record has to come. */
+  #accepted(order: Order): Effects {
+    if (isClosed(order) || order.record !== undefined) return noEffects;
+    return [{ kind: "query", order, how: "expect" }, ...this.#wake(order)];
   }
 
   /** An order that a previous run sent and did not see the end of, unless the service has told of it already. */
-  recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void {
-    const { journal, store } = this.#options;
-    const own = this.#ids.read(clOrdId);
-    if (own === undefined) return;
-    this.#slots.skip(own.generation);
-    this.#owner.own(clOrdId, strategy);
-    this.#slots.unclaimed.drop(clOrdId);
-    const known = store.find({ clOrdId });
+  recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): Effects {
+    const state = this.#state;
+    const own = state.ids.read(clOrdId);
+    if (own === undefined) return noEffects;
+    state.slots.skip(own.generation);
+    state.own(clOrdId, strategy);
+    state.slots.unclaimed.drop(clOrdId);
+    const known = state.options.store.find({ clOrdId });
+    const recalled = recalledOrder(clOrdId, spec, sentAt);
     if (known !== undefined && !isActive(known.state)) {
-      // It came to its end between two runs: reported once, for the journal's sake.
-      const { state: phase, instId } = known;
-      const ended = recalledOrder(clOrdId, spec, sentAt);
-      advance(ended, { type: "recorded", record: known });
-      if (strategy === "" && hasExecuted(ended)) {
-        this.unrecorded.keep(ended);
-        return;
-      }
-      this.#owner.recount(ended);
-      const slot = this.#slots.inherit(ended, own.slotHash);
-      journal.append({
-        type: "order.changed",
-        strategy,
-        slot: "",
-        instId,
-        clOrdId,
-        phase,
-        record: known,
-        reason: "ended meanwhile",
-      });
-      if (slot !== undefined) this.#owner.consider(slot);
-      return;
+      advance(recalled, { type: "recorded", record: known });
+      return this.#endedMeanwhile(recalled, known, strategy, own.slotHash);
     }
-    const resting = this.#slots.byClientId(clOrdId);
-    if (resting !== undefined) this.#owner.recount(resting);
-    const order = this.#slots.adopt(recalledOrder(clOrdId, spec, sentAt));
-    if (order === undefined) return;
-    this.#unknownOrders.doubt(order, "sent by a previous run, without a recorded answer");
-    this.#cancelSuperseded(own.slotHash);
-    this.#owner.recountAll();
+    const resting = state.slots.byClientId(clOrdId);
+    const counted = resting === undefined ? noEffects : state.recount(resting);
+    const order = state.slots.adopt(recalled);
+    if (order === undefined) return counted;
+    return [
+      ...counted,
+      ...doubt(order, "sent by a previous run, without a recorded answer"),
+      ...this.#cancelSuperseded(own.slotHash),
+      next(() => this.#state.recountAll()),
+    ];
   }
 
-  /** Orders found at the service got a slot: the slot's own is weighed against its wanted order, a surplus one has to go. */
-  settleIn(): void {
-    this.unrecorded.settle();
-    for (const order of this.#slots.housed()) if (!isClosed(order)) this.#settle(order);
+  /** The order came to its end between two runs: reported once, for the journal's sake. */
+  #endedMeanwhile(ended: Order, record: OrderRecord, strategy: string, slotHash: string): Effects {
+    if (strategy === "" && hasExecuted(ended)) {
+      this.#unrecorded.keep(ended);
+      return noEffects;
+    }
+    const counted = this.#state.recount(ended);
+    const slot = this.#state.slots.inherit(ended, slotHash);
+    const { clOrdId, phase, spec } = ended;
+    const { instId } = spec;
+    const change = { strategy, slot: "", instId, clOrdId, phase, record, reason: "ended meanwhile" };
+    const told: Effects = [...counted, recordEvent({ type: "order.changed", ...change })];
+    return slot === undefined ? told : [...told, evaluate(slot)];
   }
 
-  #settle(order: Order): void {
-    this.#lifecycle.publish(order);
-    const slot = this.#slots.of(order);
-    if (slot === undefined) return;
-    if (slot.order !== order) {
-      this.#cancelOlder(order);
-      return;
-    }
+  /** Orders found at the service got a slot: the slot's own is compared with its wanted order, a surplus one has to go. */
+  settleIn(): Effects {
+    const settled = this.#unrecorded.settle();
+    const claimed = this.#state.slots.claimed();
+    if (claimed.length === 0) return settled;
+    return [...settled, ...claimed.map((order) => next(() => this.#settle(order)))];
+  }
+
+  /** An order got a slot. */
+  #settle(order: Order): Effects {
+    return isClosed(order) ? noEffects : [publish(order), next(() => this.#compare(order))];
+  }
+
+  /** An order with a slot was published. */
+  #compare(order: Order): Effects {
+    const slot = this.#state.slots.of(order);
+    if (slot === undefined) return noEffects;
+    if (slot.order !== order) return this.#cancelOlder(order);
     // One that waits to be placed is not needed.
-    slot.unqueue();
-    this.#owner.consider(slot);
+    return [{ kind: "withdraw", slot }, evaluate(slot)];
   }
 
-  #wake(order: Order): void {
-    const slot = this.#slots.of(order);
-    if (slot?.order === order) this.#owner.consider(slot);
-    this.#cancellation.resume(order);
-  }
-
-  #onRecord(order: Order, record: OrderRecord): void {
-    // Whatever else it says, a record says that the order exists.
-    if (this.#unknownOrders.searched.size > 0) this.#unknownOrders.settle(order);
-    this.#owner.weigh(order);
-    if (!advance(order, { type: "recorded", record })) return;
-    this.#lifecycle.publish(order);
-    if (!isClosed(order)) this.#wake(order);
-  }
-
-  readonly #onChange = (record: OrderRecord, previous: OrderRecord | undefined): void => {
-    const order = this.#slots.byClientId(record.clOrdId);
-    if (order !== undefined) {
-      this.#onRecord(order, record);
-      return;
+  /** A record of the store is new or has changed. */
+  changed(record: OrderRecord, previous: OrderRecord | undefined): Effects {
+    const { slots, ids } = this.#state;
+    const order = slots.byClientId(record.clOrdId);
+    if (order !== undefined) return this.#onRecord(order, record);
+    const own = ids.read(record.clOrdId);
+    if (own === undefined) {
+      this.#foreign.take(record, previous);
+      return noEffects;
     }
-    const own = this.#ids.read(record.clOrdId);
-    if (own !== undefined) {
-      this.#slots.skip(own.generation);
-      if (isActive(record.state)) this.#adopt(record);
-      else this.unrecorded.take(record);
-    } else this.#foreign.take(record, previous);
-  };
+    slots.skip(own.generation);
+    return isActive(record.state) ? this.#adopt(record) : this.#unrecorded.take(record);
+  }
+
+  #wake(order: Order): Effects {
+    const slot = this.#state.slots.of(order);
+    const own: Effects = slot?.order === order ? [evaluate(slot)] : noEffects;
+    // Once its slot was evaluated, a cancel that was asked for can leave.
+    return [...own, next(() => this.#cancellation.resume(order))];
+  }
+
+  #onRecord(order: Order, record: OrderRecord): Effects {
+    // Whatever else it says, a record says that the order exists.
+    this.#unknownOrders.settle(order);
+    this.#state.compare(order);
+    if (!advance(order, { type: "recorded", record })) return noEffects;
+    return isClosed(order)
+      ? [publish(order)]
+      : [publish(order), next(() => (isClosed(order) ? noEffects : this.#wake(order)))];
+  }
 
   /** A slot holds one order, also while no strategy names it: the older ones go. */
-  #cancelSuperseded(slotHash: string): void {
-    const older = this.#slots.superseded(slotHash);
-    if (older.length === 0 || this.#isNumbered(slotHash)) return;
-    for (const order of older) this.#cancelOlder(order);
+  #cancelSuperseded(slotHash: string): Effects {
+    const older = this.#state.slots.superseded(slotHash);
+    if (older.length === 0 || this.#isNumbered(slotHash)) return noEffects;
+    return older.flatMap((order) => this.#cancelOlder(order));
   }
 
-  #cancelOlder(order: Order): void {
-    this.#cancellation.request(order, "cancel", "an older order of the same slot");
+  #cancelOlder(order: Order): Effects {
+    return this.#cancellation.ask(order, "cancel", "an older order of the same slot");
   }
 
   #isNumbered(slotHash: string): boolean {
-    const { strategies = [] } = this.#options;
-    return strategies.some((strategy) => numberedSlots.some((name) => this.#ids.slotHash(strategy, name) === slotHash));
+    const { strategies = [] } = this.#state.options;
+    const { ids } = this.#state;
+    return strategies.some((strategy) => numberedSlots.some((name) => ids.slotHash(strategy, name) === slotHash));
   }
 
-  #adopt(record: OrderRecord): void {
-    const { clock, contract, serviceNow } = this.#options;
-    const found = this.#slots.adopt(foundOrder(record, clock, contract.profile, serviceNow?.()));
-    if (found === undefined) return;
-    this.unrecorded.adopted(found);
-    this.#owner.recountAll();
-    this.settleIn();
-    this.#cancelSuperseded(this.#ids.read(record.clOrdId)?.slotHash ?? "");
-    if (this.#owner.isHalted() && !this.#isExit(found))
-      this.#cancellation.request(found, "emergency", "found while halted");
+  #adopt(record: OrderRecord): Effects {
+    const { slots, options, ids } = this.#state;
+    const found = slots.adopt(foundOrder(record, options.clock, options.contract.profile, options.serviceNow?.()));
+    if (found === undefined) return noEffects;
+    return [
+      ...this.#unrecorded.adopted(found),
+      ...this.#state.recountAll(),
+      { kind: "countOpen" },
+      next(() => this.settleIn()),
+      next(() => this.#supersede(ids.read(record.clOrdId)?.slotHash ?? "", found)),
+    ];
+  }
+
+  /** An order was adopted and its slot has compared it. */
+  #supersede(slotHash: string, found: Order): Effects {
+    const older = this.#cancelSuperseded(slotHash);
+    const isMeant = isHalt(this.#state.modes.mode) && !this.#isExit(found);
+    return isMeant ? [...older, ...this.#cancellation.ask(found, "emergency", "found while halted")] : older;
   }
 
   /** It carries the service's flag, or is in a slot that closes what is protected. */
   #isExit(order: Order): boolean {
-    return order.spec.reduceOnly || this.#slots.of(order)?.reserved === true;
+    return order.spec.reduceOnly || this.#state.slots.of(order)?.reserved === true;
   }
 }

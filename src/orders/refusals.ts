@@ -9,32 +9,23 @@
 import { Subject } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import type { EventLog } from "../journal/event-log.ts";
-import type { OrderLifecycle } from "./order-lifecycle.ts";
+import { type Effect, type Effects, evaluate, next, noEffects, type Refusal } from "./effects.ts";
 import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
+import type { Waits } from "./waits.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
-
-export interface Refusal {
-  readonly strategy: string;
-  readonly slot: string;
-  readonly reason: string;
-}
 
 interface RefusalsOptions {
   readonly clock: Clock;
-  readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Defined where prices come in real time: a first quote is on its way then. */
   readonly priceSilenceMs?: number | undefined;
-  /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */
-  readonly onUnknownInstrument?: (instId: string) => void;
 }
 
-interface RefusalsOwner {
-  consider(slot: Slot): void;
-  /** A wanted order was refused for a reason that is news. */
-  refused(slot: Slot, wanted: WantedOrder, reason: string): void;
+/** `isNews`: nobody was told of it before. */
+interface Refused {
+  readonly effects: Effects;
+  readonly isNews: boolean;
 }
 
 const unknownMs = 60_000;
@@ -46,87 +37,77 @@ const firstQuoteMs = 10_000;
 const reservedMs = 1_000;
 
 export class Refusals {
+  /** Every refusal that is news. */
   readonly refusals$ = new Subject<Refusal>();
   readonly #options: RefusalsOptions;
-  readonly #lifecycle: OrderLifecycle;
-  readonly #owner: RefusalsOwner;
-  readonly #crowded = new Set<Slot>();
-  readonly crowded: { readonly size: number } = this.#crowded;
+  readonly #waits: Waits;
   readonly #told = new WeakMap<Slot, { readonly wanted: WantedOrder; readonly reason: string; readonly at: number }>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
-  /** Slots that wait for a first quote, and until when. */
-  readonly #unquoted = new Map<Slot, number>();
-  /** Slots of the engine's own that are looked at again soon. */
-  readonly #waiting = new Set<Slot>();
   #closed = false;
 
-  constructor(options: RefusalsOptions, lifecycle: OrderLifecycle, owner: RefusalsOwner) {
+  constructor(options: RefusalsOptions, waits: Waits) {
     this.#options = options;
-    this.#lifecycle = lifecycle;
-    this.#owner = owner;
+    this.#waits = waits;
   }
 
-  refuse(slot: Slot, wanted: WantedOrder, { reason, crowded, isGeneral, isUnquoted }: Exclude<Ruling, Approval>): void {
-    if (crowded === true) this.#crowded.add(slot);
-    if (sameWanted(wanted, slot.settled)) return;
+  refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, Approval>): Refused {
+    const { reason, crowded, isGeneral, isUnquoted } = ruling;
+    if (crowded === true) this.#waits.set("room", slot);
+    if (sameWanted(wanted, slot.settled)) return { effects: noEffects, isNews: false };
     slot.settled = wanted;
     slot.refused = true;
-    this.#lifecycle.dropSpare(slot);
-    // Looked at again and refused for the same reason: that is no news.
-    if (slot.reserved) this.#lookAgain(slot);
-    if (isUnquoted === true && this.#waitsForQuote(slot)) return;
+    const effects: Effect[] = slot.reserved ? [...this.#lookAgain(slot)] : [];
+    if (isUnquoted === true && this.#waitsForQuote(slot, effects)) return { effects, isNews: false };
     const before = this.#told.get(slot);
     const now = this.#options.clock.now();
     const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
-    const known =
+    // Looked at again and refused for the same reason: that is no news.
+    const isKnown =
       before?.reason === reason && (isRecent || (this.#retried === slot && sameWanted(wanted, before.wanted)));
-    this.#told.set(slot, { wanted, reason, at: known ? before.at : now });
-    if (known) {
-      if (slot.reserved) this.#noteUnknown(wanted.instId);
-      return;
-    }
-    const { strategy, name } = slot;
-    this.note({ strategy, slot: name, reason });
-    this.refusals$.next({ strategy, slot: name, reason });
-    this.#owner.refused(slot, wanted, reason);
-    this.#noteUnknown(wanted.instId);
+    this.#told.set(slot, { wanted, reason, at: isKnown ? before.at : now });
+    if (isKnown)
+      return { effects: slot.reserved ? [...effects, ...this.unlisted(wanted.instId)] : effects, isNews: false };
+    effects.push({ kind: "refuse", refusal: { strategy: slot.strategy, slot: slot.name, reason } });
+    return { effects, isNews: true };
   }
 
-  /** In the journal, also of what never had a slot. */
-  note(refusal: Refusal): void {
-    this.#options.journal.append({ type: "order.refused", ...refusal });
+  /** Asks for the list of instruments where it lacks this one, at most once a minute. */
+  unlisted(instId: string): Effects {
+    const { clock, instruments } = this.#options;
+    if (instruments().has(instId) || clock.now() - this.#unknownAskedAt < unknownMs) return noEffects;
+    this.#unknownAskedAt = clock.now();
+    return [{ kind: "relist", instId }];
   }
 
-  /** Why the slot was refused last; empty where it never was. */
+  /** Reason of the last refusal of the slot; empty where it never was refused. */
   reasonOf(slot: Slot): string {
     return this.#told.get(slot)?.reason ?? "";
   }
 
-  /** What the wanted order was refused for has changed. */
-  retry(slot: Slot): void {
-    this.#crowded.delete(slot);
+  /** What the wanted order was refused for may have changed. */
+  retry(slot: Slot): Effects {
+    this.#waits.delete("room", slot);
     if (slot.refused && slot.order === undefined) slot.settled = undefined;
     slot.refused = false;
     this.#retried = slot;
-    this.#owner.consider(slot);
+    return [evaluate(slot), next(() => this.#retryEnded(slot))];
+  }
+
+  #retryEnded(slot: Slot): Effects {
     this.#retried = undefined;
-    if (slot.refused) return;
+    if (slot.refused) return noEffects;
     this.#told.delete(slot);
-    this.#unquoted.delete(slot);
+    this.#waits.delete("first quote", slot);
+    return noEffects;
   }
 
-  /** An order has ended: the first of those that found no room may have some now. */
-  retryCrowded(most: number): void {
-    for (let tried = 0; tried < most && this.#crowded.size > 0; tried++) {
-      const [next] = this.#crowded;
-      this.retry(next as Slot);
-    }
-  }
-
-  forget(slot: Slot): void {
-    this.#crowded.delete(slot);
-    this.#unquoted.delete(slot);
+  /** An order has ended: the first `most` of those that found no room may have some now. */
+  retryCrowded(most: number): Effects {
+    return this.#waits
+      .of("room")
+      .slice(0, most)
+      .map((slot) => next(() => this.retry(slot)));
   }
 
   /** The engine ends: nothing is asked for any more. */
@@ -135,36 +116,28 @@ export class Refusals {
   }
 
   /** True while it waits for the first quote of its product and nothing is told. What is placed by hand is answered at once. */
-  #waitsForQuote(slot: Slot): boolean {
+  #waitsForQuote(slot: Slot, effects: Effect[]): boolean {
     const { clock, priceSilenceMs } = this.#options;
     if (priceSilenceMs === undefined || slot.byHand) return false;
     const now = clock.now();
-    const known = this.#unquoted.get(slot);
-    if (known !== undefined) return now < known;
-    const until = now + firstQuoteMs;
-    this.#unquoted.set(slot, until);
-    clock.setTimer(until, () => {
-      if (!this.#closed && this.#unquoted.get(slot) === until && slot.refused && slot.wanted !== undefined)
-        this.retry(slot);
-    });
+    const known = this.#waits.get("first quote", slot);
+    if (known !== undefined) return now < known.until;
+    effects.push(this.#retryAfter("first quote", slot, firstQuoteMs));
     return true;
   }
 
   /** Nobody wants what closes a protected position anew: it is looked at again until it may leave. */
-  #lookAgain(slot: Slot): void {
-    if (this.#waiting.has(slot)) return;
-    const { clock } = this.#options;
-    this.#waiting.add(slot);
-    clock.setTimer(clock.now() + reservedMs, () => {
-      this.#waiting.delete(slot);
-      if (!this.#closed && slot.refused && slot.wanted !== undefined) this.retry(slot);
-    });
+  #lookAgain(slot: Slot): Effects {
+    return this.#waits.get("ruling", slot) === undefined ? [this.#retryAfter("ruling", slot, reservedMs)] : noEffects;
   }
 
-  #noteUnknown(instId: string): void {
-    const { clock, instruments, onUnknownInstrument } = this.#options;
-    if (instruments().has(instId) || clock.now() - this.#unknownAskedAt < unknownMs) return;
-    this.#unknownAskedAt = clock.now();
-    onUnknownInstrument?.(instId);
+  #retryAfter(cause: "first quote" | "ruling", slot: Slot, ms: number): Effect {
+    const wait = this.#waits.set(cause, slot, this.#options.clock.now() + ms);
+    const due = (): Effects => {
+      if (this.#waits.get(cause, slot) !== wait) return noEffects;
+      if (cause === "ruling") this.#waits.delete(cause, slot);
+      return !this.#closed && slot.refused && slot.wanted !== undefined ? this.retry(slot) : noEffects;
+    };
+    return { kind: "schedule", at: wait.until, due };
   }
 }

@@ -79,12 +79,6 @@ export class Slot {
     this.closing = kind === "closing";
     this.isLate = kind === "late";
   }
-
-  /** Takes a waiting placement out of the queue. */
-  unqueue(): void {
-    this.queued?.withdraw();
-    this.queued = undefined;
-  }
 }
 
 const fewMax = 8;

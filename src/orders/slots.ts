@@ -28,7 +28,7 @@ export class Slots {
   readonly #byHash = new Map<string, Slot>();
   readonly #open = new Map<string, Order>();
   readonly #counts = new Map<string, number>();
-  readonly #homeless = new Map<string, Order[]>();
+  readonly #ownerless = new Map<string, Order[]>();
   /** The newest order of a previous run that the service ended, by slots that are not wanted yet. */
   readonly #inherited = new Map<string, Order>();
   readonly #surplus = new Set<Order>();
@@ -36,7 +36,7 @@ export class Slots {
   readonly unclaimed: UnclaimedOrders;
   #news: Order[] = [];
   /** Orders got a slot since they were last asked for. */
-  hasHoused = false;
+  hasClaimed = false;
   readonly #generation: IdGeneration;
   /** Sets taken so far. */
   #rounds = 0;
@@ -176,22 +176,22 @@ export class Slots {
     this.openCount = this.#open.size;
     this.#count(order.strategy, 1);
     const slot = this.#byHash.get(own.slotHash);
-    if (slot !== undefined) this.#house(order, slot);
-    else this.#homeless.set(own.slotHash, [...(this.#homeless.get(own.slotHash) ?? []), order]);
+    if (slot !== undefined) this.#claim(order, slot);
+    else this.#ownerless.set(own.slotHash, [...(this.#ownerless.get(own.slotHash) ?? []), order]);
     return order;
   }
 
   /** Orders whose slot is not known and that are older than another one of it. */
   superseded(slotHash: string): readonly Order[] {
-    const orders = (this.#homeless.get(slotHash) ?? []).filter((order) => !isClosed(order));
+    const orders = (this.#ownerless.get(slotHash) ?? []).filter((order) => !isClosed(order));
     return orders.length < 2 ? [] : orders.sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1)).slice(1);
   }
 
   /** Orders that got a slot since this was last asked. */
-  housed(): readonly Order[] {
+  claimed(): readonly Order[] {
     const orders = this.#news;
     this.#news = [];
-    this.hasHoused = false;
+    this.hasClaimed = false;
     return orders;
   }
 
@@ -223,10 +223,10 @@ export class Slots {
     this.#surplus.delete(order);
     this.#count(order.strategy, -1);
     if (order.strategy !== "") return;
-    for (const [hash, left] of this.#homeless) {
+    for (const [hash, left] of this.#ownerless) {
       if (!left.includes(order)) continue;
       const others = left.filter((other) => other !== order);
-      this.#homeless.set(hash, others);
+      this.#ownerless.set(hash, others);
       this.inherit(order, hash);
       const own = this.#ids.read(order.clOrdId);
       if (own !== undefined && hasExecuted(order)) this.unclaimed.keep(order, hash, own.generation);
@@ -279,7 +279,7 @@ export class Slots {
   /** A slot name of the strategy is known: its executed orders of previous runs are taken in by `settleIn`. */
   claim(strategy: string, name: string): void {
     this.unclaimed.claim(strategy, name);
-    if (this.unclaimed.hasClaimed) this.hasHoused = true;
+    if (this.unclaimed.hasClaimed) this.hasClaimed = true;
   }
 
   #slotsOf(strategy: string): Map<string, Slot> {
@@ -295,14 +295,14 @@ export class Slots {
     this.#counts.set(strategy, (this.#counts.get(strategy) ?? 0) + by);
   }
 
-  #house(order: Order, slot: Slot): void {
+  #claim(order: Order, slot: Slot): void {
     this.#count(order.strategy, -1);
     advance(order, { type: "claimed", strategy: slot.strategy, slot: slot.name });
     this.#count(order.strategy, 1);
     if (slot.order === undefined) slot.order = order;
     else this.#surplus.add(order);
     this.#news.push(order);
-    this.hasHoused = true;
+    this.hasClaimed = true;
   }
 
   #create(strategy: string, name: string, kind: SlotKind): Slot {
@@ -321,9 +321,9 @@ export class Slots {
     slot.inherited = this.#inherited.get(slot.hash);
     this.#inherited.delete(slot.hash);
     // The newest is taken over; it is what the previous run wanted last.
-    const left = (this.#homeless.get(slot.hash) ?? []).sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1));
-    this.#homeless.delete(slot.hash);
-    for (const order of left) this.#house(order, slot);
+    const left = (this.#ownerless.get(slot.hash) ?? []).sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1));
+    this.#ownerless.delete(slot.hash);
+    for (const order of left) this.#claim(order, slot);
     return slot;
   }
 }

@@ -7,17 +7,10 @@
  */
 import { finalize } from "rxjs";
 import { type Clock, DelayQueue } from "../clock/clock.ts";
-import type { OrderLifecycle } from "./order-lifecycle.ts";
+import { type Effects, noEffects, publish, type Run } from "./effects.ts";
 import type { OrderResolver } from "./order-resolver.ts";
-import { isClosed, type Order } from "./order-state.ts";
+import { advance, isClosed, type Order } from "./order-state.ts";
 import type { OrderStore } from "./state/order-store.ts";
-
-interface UnknownOrdersOwner {
-  /** The order's record has come. */
-  evidence(order: Order): void;
-  /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
-  doubtLists(needed: () => boolean): void;
-}
 
 /** An accepted order or cancel whose record does not show up for so long is asked about. */
 const recordMs = 1_500;
@@ -45,22 +38,23 @@ const soughtOf = (order: Order, isExit = false) => ({
 export class UnknownOrders {
   readonly #store: OrderStore;
   readonly #resolver: OrderResolver;
-  readonly #lifecycle: OrderLifecycle;
-  readonly #owner: UnknownOrdersOwner;
+  readonly #doubtLists: (needed: () => boolean) => void;
+  readonly #reconcile: (order: Order) => Effects;
+  readonly #run: Run;
   /** How to give each search up. */
   readonly #searches = new Map<Order, () => void>();
-  /** How many orders are searched for: without any, no change is news here. */
-  readonly searched: { readonly size: number } = this.#searches;
   /** Accepted, and their record has not shown up. */
   readonly #expected: DelayQueue<Order>;
   #exitLooks = 0;
 
+  /** `reconcile` takes what the store knows of an order. `doubtLists`: the record of an accepted change has not shown up, so that the lists should be read, unless it has by then. */
   constructor(
     clock: Clock,
     store: OrderStore,
     resolver: OrderResolver,
-    lifecycle: OrderLifecycle,
-    owner: UnknownOrdersOwner,
+    doubtLists: (needed: () => boolean) => void,
+    reconcile: (order: Order) => Effects,
+    run: Run,
   ) {
     this.#expected = new DelayQueue(clock, {
       delayMs: recordMs,
@@ -69,8 +63,9 @@ export class UnknownOrders {
     });
     this.#store = store;
     this.#resolver = resolver;
-    this.#lifecycle = lifecycle;
-    this.#owner = owner;
+    this.#doubtLists = doubtLists;
+    this.#reconcile = reconcile;
+    this.#run = run;
   }
 
   /** The service took the order or its cancel: looks when the record that must follow does not come. */
@@ -80,7 +75,7 @@ export class UnknownOrders {
   }
 
   /** Looks once, and goes on looking when nothing was found. */
-  ask(order: Order): void {
+  look(order: Order): void {
     if (this.#searches.has(order)) return;
     const unseen = order.record === undefined;
     // Where a record was known only its end says more than the question.
@@ -97,22 +92,12 @@ export class UnknownOrders {
         if (isClosed(order)) return;
         if (answer.kind === "found") {
           this.#store.merge(answer.record);
-          this.#owner.evidence(order);
-        } else if (needed()) this.pursue(order);
+          this.#run(this.#reconcile(order));
+        } else if (needed()) this.search(order);
       });
   }
 
-  /**
-   * The placement was not answered, or not so that it can be read. `verdict`: a refusal by the service in words that alone prove nothing.
-   */
-  doubt(order: Order, reason: string, verdict = ""): void {
-    // A record outranks a reply: what was seen needs no search.
-    if (order.state.kind !== "submitted") return;
-    this.#lifecycle.move(order, { type: "doubted", reason, verdict });
-    this.pursue(order);
-  }
-
-  pursue(order: Order): void {
+  search(order: Order): void {
     if (isClosed(order) || this.#searches.has(order)) return;
     const giveUp = this.#resolver.pursue(soughtOf(order), (evidence) => {
       this.#searches.delete(order);
@@ -121,25 +106,26 @@ export class UnknownOrders {
         return;
       }
       this.#store.merge(evidence.record);
-      this.#owner.evidence(order);
+      this.#run(this.#reconcile(order));
     });
     this.#searches.set(order, giveUp);
   }
 
   /** Evidence came by another way. */
   settle(order: Order): void {
+    if (this.#searches.size === 0) return;
     this.#searches.get(order)?.();
     this.#searches.delete(order);
   }
 
   #lookFor(order: Order): void {
-    if (order.record === undefined) this.ask(order);
-    else if (this.#foretell(order)) this.#owner.doubtLists(() => isCanceling(order));
+    if (order.record === undefined) this.look(order);
+    else if (this.#foretell(order)) this.#doubtLists(() => isCanceling(order));
   }
 
   #endAbsent(order: Order): void {
     if (order.ordId !== "") this.#store.forget(order.ordId);
-    this.#lifecycle.move(order, { type: "provedAbsent" });
+    if (advance(order, { type: "provedAbsent" })) this.#run([publish(order)]);
   }
 
   /** A canceled order that is in no list of open orders is not young but gone: the lists look for its end. */
@@ -149,3 +135,12 @@ export class UnknownOrders {
     return true;
   }
 }
+
+/**
+ * The placement was not answered, or not so that it can be read. `verdict`: a refusal by the service in words that alone prove nothing.
+ * A record outranks a reply: an order that was seen needs no search.
+ */
+export const doubt = (order: Order, reason: string, verdict = ""): Effects =>
+  advance(order, { type: "doubted", reason, verdict })
+    ? [publish(order), { kind: "query", order, how: "search" }]
+    : noEffects;

@@ -1,8 +1,10 @@
 /** Orders in any state, made by the events that lead there. */
 import type { OrderRecord } from "../../src/contract/schemas.ts";
 import type { ActionClass, OrderPhase } from "../../src/journal/events.ts";
-import { advance, Order, type OrderEvent, type Terms } from "../../src/orders/order-state.ts";
+import { advance, Order, type Terms } from "../../src/orders/order-state.ts";
 import type { OrderSpec } from "../../src/orders/wanted-order.ts";
+
+type OrderEvent = Parameters<typeof advance>[1];
 
 export const builtSpec: OrderSpec = {
   instId: "BTC-USDT-SWAP",

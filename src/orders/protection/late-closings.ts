@@ -7,17 +7,18 @@
  * Not here: the order (closing-order.ts), how rejections are followed up (orders/exits.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
-import type { Side } from "../../contract/profile.ts";
+import { type Effects, evaluate, next, noEffects, type Run } from "../effects.ts";
+import type { ExitLimits } from "../exit-limits.ts";
+import type { Exits } from "../exits.ts";
 import { isResting } from "../order-state.ts";
+import { isFull, type TradingModes } from "../risk/trading-mode.ts";
 import type { Slot } from "../slot.ts";
-import type { WantedOrder } from "../wanted-order.ts";
 import type { HeldProtection } from "./held-protection.ts";
 
-interface LateClosingsOwner {
-  consider(slot: Slot): void;
-  isStopped(strategy: string): boolean;
-  isBounded(strategy: string, instId: string, side: Side): boolean;
-  isLate(slot: Slot, wanted: WantedOrder, reason: string): void;
+interface Surroundings {
+  readonly modes: TradingModes;
+  readonly exitLimits: Pick<ExitLimits, "isBounded">;
+  readonly exits: Pick<Exits, "refused">;
 }
 
 const waitMs = 5_000;
@@ -25,15 +26,17 @@ const seconds = `${waitMs / 1_000} s`;
 
 export class LateClosings {
   readonly #clock: Clock;
-  readonly #owner: LateClosingsOwner;
+  readonly #surroundings: Surroundings;
   /** The closing order has to be asked for again. */
-  readonly #changed: (one: HeldProtection) => void;
+  readonly #changed: (one: HeldProtection) => Effects;
+  readonly #run: Run;
   readonly #timers = new Map<HeldProtection, Timer>();
 
-  constructor(clock: Clock, owner: LateClosingsOwner, changed: (one: HeldProtection) => void) {
+  constructor(clock: Clock, surroundings: Surroundings, changed: (one: HeldProtection) => Effects, run: Run) {
     this.#clock = clock;
-    this.#owner = owner;
+    this.#surroundings = surroundings;
     this.#changed = changed;
+    this.#run = run;
   }
 
   /** The protection is being closed. */
@@ -42,7 +45,7 @@ export class LateClosings {
     const look = (): void => {
       this.#timers.delete(one);
       if (!one.isClosing) return;
-      this.#look(one);
+      this.#run(this.#look(one));
       if (one.isClosing) this.watch(one);
     };
     this.#timers.set(one, this.#clock.setTimer(this.#clock.now() + waitMs, look));
@@ -53,19 +56,24 @@ export class LateClosings {
     this.#timers.clear();
   }
 
-  #look(one: HeldProtection): void {
+  #look(one: HeldProtection): Effects {
     const { closing, protection } = one;
     const { strategy, instId } = protection.name;
-    if (this.#owner.isStopped(strategy)) return;
+    const { modes, exitLimits } = this.#surroundings;
+    if (isFull(modes.of(strategy))) return noEffects;
     const isObstructed = closing.obstacle !== undefined;
-    if (isObstructed && this.#owner.isBounded(strategy, instId, protection.side)) {
-      const left = closing.leaveObstacle();
-      if (left !== undefined) this.#owner.consider(left);
-      this.#changed(one);
-    }
+    const tell = next(() => this.#tell(one, isObstructed));
+    if (!isObstructed || !exitLimits.isBounded(strategy, instId, protection.side)) return [tell];
+    const left = closing.leaveObstacle();
+    return [...(left === undefined ? noEffects : [evaluate(left)]), next(() => this.#changed(one)), tell];
+  }
+
+  /** The closing order is not in force after some time. */
+  #tell({ closing }: HeldProtection, isObstructed: boolean): Effects {
     const { slot } = closing;
     const reason = isObstructed ? `the take-profit that rests has not been canceled for ${seconds}` : problemOf(slot);
-    if (slot?.wanted !== undefined && reason !== undefined) this.#owner.isLate(slot, slot.wanted, reason);
+    if (slot?.wanted === undefined || reason === undefined) return noEffects;
+    return this.#surroundings.exits.refused(slot, slot.wanted, reason);
   }
 }
 

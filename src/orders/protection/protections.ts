@@ -9,10 +9,13 @@ import type { Contract } from "../../contract/contract.ts";
 import type { Side } from "../../contract/profile.ts";
 import { abs, isPositive, sub } from "../../decimal.ts";
 import type { ProtectionRecord } from "../../journal/protection-records.ts";
+import { type Effects, evaluate, next, noEffects, type Run } from "../effects.ts";
+import type { ExitLimits } from "../exit-limits.ts";
+import type { Exits } from "../exits.ts";
 import { isClosed, type Order } from "../order-state.ts";
 import type { Positions } from "../positions.ts";
 import { broughtBy, executionOf } from "../risk/exposure-entry.ts";
-import { stoppedWords } from "../risk/trading-mode.ts";
+import { isFull, stoppedWords, type TradingModes } from "../risk/trading-mode.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
@@ -31,14 +34,13 @@ interface ProtectionsOptions extends HeldProtectionOptions {
   readonly priceSilenceMs?: number | undefined;
 }
 
-interface ProtectionsOwner {
-  consider(slot: Slot): void;
-  /** Nothing of the strategy may rest, its exits included. */
-  isStopped(strategy: string): boolean;
-  /** Two exits of the strategy at a time cannot reduce more than it holds. */
-  isBounded(strategy: string, instId: string, side: Side): boolean;
-  /** The closing order is not in force after some time. */
-  isLate(slot: Slot, wanted: WantedOrder, reason: string): void;
+/** What protections look at besides their own orders. */
+interface Surroundings {
+  readonly slots: Slots;
+  readonly positions: Positions;
+  readonly modes: TradingModes;
+  readonly exitLimits: Pick<ExitLimits, "isBounded">;
+  readonly exits: Pick<Exits, "refused">;
 }
 
 type Name = Protection["name"];
@@ -47,7 +49,7 @@ export class Protections {
   readonly #options: ProtectionsOptions;
   readonly #slots: Slots;
   readonly #positions: Positions;
-  readonly #owner: ProtectionsOwner;
+  readonly #modes: TradingModes;
   readonly #triggers: PriceTriggers<HeldProtection>;
   /** By strategy, oldest first. */
   readonly #held = new Map<string, HeldProtection[]>();
@@ -59,23 +61,22 @@ export class Protections {
   isIdle = true;
   #isRecovering = false;
 
-  constructor(options: ProtectionsOptions, slots: Slots, positions: Positions, owner: ProtectionsOwner) {
+  constructor(options: ProtectionsOptions, surroundings: Surroundings, run: Run) {
     this.#options = options;
-    this.#slots = slots;
-    this.#positions = positions;
-    this.#owner = owner;
+    this.#slots = surroundings.slots;
+    this.#positions = surroundings.positions;
+    this.#modes = surroundings.modes;
     const { prices, clock, priceSilenceMs: ms } = options;
     const tell = (one: HeldProtection, reason: string): void => one.tellUnprotected("silent", reason);
-    this.#late = new LateClosings(clock, owner, (one) => {
+    const changed = (one: HeldProtection): Effects => {
       this.#changed.add(one);
-      this.act();
-    });
+      return this.act();
+    };
+    this.#late = new LateClosings(clock, surroundings, changed, run);
     this.#triggers = new PriceTriggers({
       prices,
       onPrice: (one, range) => {
-        if (!one.see(range)) return;
-        this.#changed.add(one);
-        this.act();
+        if (one.see(range)) run(changed(one));
       },
       levelsOf: (one) => one.levels,
       exitOf: (one) => one.exit,
@@ -88,9 +89,9 @@ export class Protections {
   }
 
   /** What a strategy wants now: the protection of an entry may have changed, and those of whole positions are replaced. */
-  declare(strategy: string, wanted: readonly WantedOrder[], positions: readonly WantedProtection[]): void {
+  declare(strategy: string, wanted: readonly WantedOrder[], positions: readonly WantedProtection[]): Effects {
     const held = this.#held.get(strategy);
-    if (held === undefined && positions.length === 0) return;
+    if (held === undefined && positions.length === 0) return noEffects;
     for (const one of held ?? []) {
       const { scope, name, instId } = one.protection.name;
       const isEntry = (wanted: WantedOrder): boolean =>
@@ -111,7 +112,7 @@ export class Protections {
     }
     for (const instId of new Set((this.#held.get(strategy) ?? []).map((one) => one.protection.name.instId)))
       this.#fit(strategy, instId);
-    this.act();
+    return this.act();
   }
 
   /** The order's wanted order is protected; of an order found at the service that is the present one of its slot. */
@@ -148,19 +149,18 @@ export class Protections {
     closing?.closing.ended(order, slot);
   }
 
-  /** Does what follows from the changes since the last call: arms, changes, withdraws, and places what closes. */
-  act(): void {
-    while (this.#changed.size > 0 && !this.#isRecovering) {
-      const [one] = this.#changed as Set<HeldProtection> & Iterable<HeldProtection>;
-      this.#changed.delete(one as HeldProtection);
-      this.#settle(one as HeldProtection);
-    }
+  /** What follows from the changes since the last call: protections are armed, changed and withdrawn, and closing orders are placed. */
+  act(): Effects {
+    const [one] = this.#changed;
+    if (one === undefined || this.#isRecovering) return noEffects;
+    this.#changed.delete(one);
+    return [...this.#settle(one), next(() => this.act())];
   }
 
   /** The position of an instrument was closed, by no order of a strategy. */
-  closed(instId: string): void {
+  closed(instId: string): Effects {
     for (const strategy of this.#held.keys()) this.#fit(strategy, instId);
-    this.act();
+    return this.act();
   }
 
   /** The slot's wanted order does not count now: what it bought was closed, or another order is closing what it would reduce. */
@@ -175,9 +175,9 @@ export class Protections {
   }
 
   /** An exit of the strategy itself goes before a take-profit that rests, which is withdrawn for it. */
-  yieldTo({ strategy, reserved }: Slot, { reduceOnly, instId, side }: WantedOrder): void {
-    if (this.#held.size === 0 || reserved || reduceOnly !== true) return;
-    for (const one of this.#of(strategy, instId)) if (one.protection.side === side) this.#close(one);
+  yieldTo({ strategy, reserved }: Slot, { reduceOnly, instId, side }: WantedOrder): Effects {
+    if (this.#held.size === 0 || reserved || reduceOnly !== true) return noEffects;
+    return this.#of(strategy, instId).flatMap((one) => (one.protection.side === side ? this.#close(one) : noEffects));
   }
 
   /** A previous run's orders are taken in one by one: until all are, what closes a position may be among them. */
@@ -186,9 +186,9 @@ export class Protections {
   }
 
   /** Protects again what a previous run protected. */
-  endRecovery(): void {
+  endRecovery(): Effects {
     this.#isRecovering = false;
-    this.act();
+    return this.act();
   }
 
   /** What a previous run left, and orders of it that may still execute. Call it before those orders are taken in. */
@@ -218,9 +218,9 @@ export class Protections {
   }
 
   /** What may be placed has changed. */
-  reconsider(): void {
+  reconsider(): Effects {
     for (const held of this.#held.values()) for (const one of held) this.#changed.add(one);
-    this.act();
+    return this.act();
   }
 
   /** Nothing of these strategies is triggered for now, or from here on: reports each protection. */
@@ -310,24 +310,36 @@ export class Protections {
     for (const one of held) this.#changed.add(one);
   }
 
-  #settle(one: HeldProtection): void {
+  #settle(one: HeldProtection): Effects {
     const isArmed = one.settle();
     if (isArmed) this.#triggers.hold(one);
     else this.#triggers.release(one);
     const { hit, name } = one.protection;
     // Armed during a full stop, as after a restart or by an entry that was in flight.
-    if (isArmed && this.#owner.isStopped(name.strategy)) one.tellUnprotected("suspended", stoppedWords);
-    if (hit !== undefined) {
-      for (const slot of this.#slots.ofStrategy(name.strategy)) if (this.withdraws(slot)) this.#owner.consider(slot);
-    }
-    this.#close(one);
-    if (one.isClosing) this.#late.watch(one);
-    if (one.isOver) this.#remove(one);
+    if (isArmed && this.#isStopped(name.strategy)) one.tellUnprotected("suspended", stoppedWords);
+    const withdrawn =
+      hit === undefined ? [] : this.#slots.ofStrategy(name.strategy).filter((slot) => this.withdraws(slot));
+    return [...withdrawn.map(evaluate), next(() => this.#follow(one))];
   }
 
-  #close(one: HeldProtection): void {
-    const slot = one.close(this.#hasExit(one.protection) || this.#owner.isStopped(one.protection.name.strategy));
-    if (slot !== undefined) this.#owner.consider(slot);
+  #follow(one: HeldProtection): Effects {
+    const closing = this.#close(one);
+    return [...closing, next(() => this.#finish(one))];
+  }
+
+  #finish(one: HeldProtection): Effects {
+    if (one.isClosing) this.#late.watch(one);
+    return one.isOver ? this.#remove(one) : noEffects;
+  }
+
+  /** Nothing of the strategy may rest, its exits included. */
+  #isStopped(strategy: string): boolean {
+    return isFull(this.#modes.of(strategy));
+  }
+
+  #close(one: HeldProtection): Effects {
+    const slot = one.close(this.#hasExit(one.protection) || this.#isStopped(one.protection.name.strategy));
+    return slot === undefined ? noEffects : [evaluate(slot)];
   }
 
   /** The strategy has an exit of its own that is not over. */
@@ -338,7 +350,7 @@ export class Protections {
     });
   }
 
-  #remove(one: HeldProtection): void {
+  #remove(one: HeldProtection): Effects {
     const { strategy } = one.protection.name;
     const left = (this.#held.get(strategy) ?? []).filter((other) => other !== one);
     if (left.length > 0) this.#held.set(strategy, left);
@@ -346,7 +358,9 @@ export class Protections {
     this.#changed.delete(one);
     one.record(true);
     // Exits of the strategy that stood back may go on.
-    for (const slot of this.#slots.ofStrategy(strategy))
-      if (slot.wanted?.reduceOnly === true && !slot.reserved) this.#owner.consider(slot);
+    return this.#slots
+      .ofStrategy(strategy)
+      .filter((slot) => slot.wanted?.reduceOnly === true && !slot.reserved)
+      .map(evaluate);
   }
 }

@@ -4,10 +4,11 @@
  * Invariants: never more than a second's worth at once nor more than the rate over time; of what waits for one slot only the
  * latest counts, so that memory is bounded by slots; a wanted order that goes away never waits, and one that only takes the place of a
  * wanted order that waits for quota is not acted on, and not counted.
- * Not here: what is done with a slot (orders/order-manager.ts).
+ * Not here: what is done with a slot (orders/slot-step.ts).
  */
-import type { Clock } from "../../clock/clock.ts";
+import { type Effect, type Effects, evaluate } from "../effects.ts";
 import type { Slot } from "../slot.ts";
+import type { Waits } from "../waits.ts";
 
 /** The instant at which the bucket is full. */
 type Bucket = number;
@@ -27,66 +28,61 @@ export const takeToken = (
   return next - now <= slackMs ? { taken: true, fullAt: next } : { taken: false, at: next - slackMs };
 };
 
-interface OrderThrottle {
-  /** The slot's wanted order changed: it is considered now or when its strategy's turn comes. */
-  readonly admit: (slot: Slot) => void;
-}
-
 interface Lane {
   fullAt: Bucket;
+  /** A timer gives the next slot its turn. */
   armed: boolean;
-  readonly waiting: Set<Slot>;
 }
 
-export const createOrderThrottle = (
-  clock: Clock,
-  perSecond: number | undefined,
-  consider: (slot: Slot) => void,
-): OrderThrottle => {
-  const lanes = new Map<string, Lane>();
-  if (perSecond === undefined) return { admit: consider };
+export class OrderThrottle {
+  readonly #clock: { now(): number };
+  readonly #perSecond: number | undefined;
+  readonly #waits: Waits;
+  readonly #lanes = new Map<string, Lane>();
 
-  const laneOf = (strategy: string): Lane => {
-    const lane = lanes.get(strategy) ?? { fullAt: Number.NEGATIVE_INFINITY, armed: false, waiting: new Set<Slot>() };
-    lanes.set(strategy, lane);
-    return lane;
-  };
-  const drain = (lane: Lane): void => {
-    for (const slot of lane.waiting) {
-      if (slot.wanted === undefined) {
-        // Withdrawn meanwhile; whoever did that saw to it.
-        lane.waiting.delete(slot);
-        continue;
-      }
-      const verdict = takeToken(lane.fullAt, perSecond, clock.now());
-      if (!verdict.taken) {
-        wake(lane, verdict.at);
-        return;
-      }
-      lane.fullAt = verdict.fullAt;
-      lane.waiting.delete(slot);
-      consider(slot);
+  /** `perSecond`: changes of one strategy; not limited where left out. */
+  constructor(clock: { now(): number }, perSecond: number | undefined, waits: Waits) {
+    this.#clock = clock;
+    this.#perSecond = perSecond;
+    this.#waits = waits;
+  }
+
+  /** The slot's wanted order changed: it is evaluated now, or when the turn of its strategy comes. */
+  admit(slot: Slot): Effects {
+    if (this.#perSecond === undefined) return [evaluate(slot)];
+    if (slot.wanted === undefined) {
+      this.#waits.delete("pace", slot);
+      return [evaluate(slot)];
     }
-  };
-  const wake = (lane: Lane, at: number): void => {
-    if (lane.armed) return;
-    lane.armed = true;
-    clock.setTimer(at, () => {
-      lane.armed = false;
-      drain(lane);
-    });
-  };
+    this.#waits.set("pace", slot);
+    const lane = this.#laneOf(slot.strategy);
+    return lane.armed ? [] : this.#drain(slot.strategy, lane, this.#perSecond);
+  }
 
-  return {
-    admit: (slot) => {
-      const lane = laneOf(slot.strategy);
-      if (slot.wanted === undefined) {
-        lane.waiting.delete(slot);
-        consider(slot);
-        return;
+  #laneOf(strategy: string): Lane {
+    const lane = this.#lanes.get(strategy) ?? { fullAt: Number.NEGATIVE_INFINITY, armed: false };
+    this.#lanes.set(strategy, lane);
+    return lane;
+  }
+
+  #drain(strategy: string, lane: Lane, perSecond: number): Effects {
+    const effects: Effect[] = [];
+    for (const slot of this.#waits.of("pace")) {
+      if (slot.strategy !== strategy) continue;
+      const token = takeToken(lane.fullAt, perSecond, this.#clock.now());
+      if (!token.taken) {
+        lane.armed = true;
+        const due = (): Effects => {
+          lane.armed = false;
+          return this.#drain(strategy, lane, perSecond);
+        };
+        effects.push({ kind: "schedule", at: token.at, due });
+        return effects;
       }
-      lane.waiting.add(slot);
-      if (!lane.armed) drain(lane);
-    },
-  };
-};
+      lane.fullAt = token.fullAt;
+      this.#waits.delete("pace", slot);
+      effects.push(evaluate(slot));
+    }
+    return effects;
+  }
+}

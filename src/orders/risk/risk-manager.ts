@@ -34,7 +34,7 @@ export type Inherited = Pick<Holding, "position" | "cash"> & {
 };
 
 /** Told once of a loss beyond its limit. */
-interface OnLoss {
+export interface OnLoss {
   readonly strategy: (name: string, reason: string) => void;
   readonly all: (reason: string) => void;
 }
@@ -79,6 +79,8 @@ export class RiskManager {
 
   /** An order is as it is now. */
   take(order: Order, executed: Execution): void {
+    // Without limits only what was executed matters: it says what a strategy holds.
+    if (!executed.isAny && !this.isLimited) return;
     if (order.state.kind === "notExecuted") {
       this.exposure.forget(order.clOrdId);
       return;
@@ -118,6 +120,7 @@ export class RiskManager {
 
   /** The ruling in the words it was told in. */
   steady(slot: Slot, wanted: WantedOrder, ruling: Ruling): Ruling {
+    if (!this.isLimited) return ruling;
     if (ruling.approved || ruling.limit === undefined) {
       this.#told.delete(slot);
       return ruling;

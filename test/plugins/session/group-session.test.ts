@@ -90,19 +90,6 @@ describe("A session of an engine in a group", () => {
     expect(group.asked).toBe(asked);
   });
 
-  it("tells in its health how the group is resumed, and why it is halted", async () => {
-    const group = new TestGroup();
-    let shown: (() => unknown) | undefined;
-    await recorded(group, {
-      during: ({ health }) => {
-        shown = () => health().group;
-        void group.claimed.halt("maintenance");
-      },
-    });
-    const resumeWith = "sluice halt --everywhere redis://127.0.0.1:1 --group desk --resume";
-    expect(shown?.()).toEqual({ halted: "maintenance", resumeWith });
-  });
-
   it("keeps no password of the store's address", async () => {
     const text = recordsOf(await recorded(new TestGroup(), { ms: 500 })).join("\n");
     expect(text).toContain("redis://127.0.0.1:1");

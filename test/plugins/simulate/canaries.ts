@@ -29,19 +29,15 @@ const store = "src/journal/write-ahead-log.ts";
 const orderStore = "src/orders/state/order-store.ts";
 const lists = "src/orders/state/order-lists.ts";
 const arrivals = "src/orders/reconciliation.ts";
-const orderFlow = "src/orders/order-flow.ts";
-const lives = "src/orders/order-lifecycle.ts";
+const managerState = "src/orders/manager-state.ts";
+const changes = "src/orders/changes.ts";
 const idGeneration = "src/orders/client-order-id.ts";
 
 /** Takes an order for canceled, whatever the service says. */
 const believedCanceled = `{ type: "recorded", record: { px: order.spec.px, sz: order.spec.sz, ordId: order.ordId, accFillSz: "0", fee: "", ...order.record, state: "canceled" } as never }`;
 
 /** A placement without an answer is in doubt. */
-const unanswered = `this.#unknownOrders.doubt(
-          order,
-          outcome.message,
-          outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted.code, outcome.unlisted.msg),
-        );`;
+const unanswered = `return doubt(order, message, unlisted === undefined ? "" : wordsOf(unlisted.code, unlisted.msg));`;
 
 /** Waits until a placement is written down. */
 const written = `await log.commit(reduceOnly ? clOrdId : undefined).catch((error: unknown) => {
@@ -57,23 +53,23 @@ export const canaries: readonly Canary[] = [
   { name: "an unreadable success is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus && !changes", put: "return status >= 200", seed: 2 },
   { name: "whatever the envelope says is a rejection", file: gateway, find: `const verdict = verdictOn(profile, status, code);`, put: `const verdict = "rejected" as ReturnType<typeof verdictOn>;`, seed: 4 },
   { name: "a code on no list is a rejection", file: rejections, find: `? "rejected" : "unlisted";\n};`, put: `? "rejected" : "rejected";\n};`, seed: 24 },
-  { name: "whatever the result of an element says is a rejection", file: placements, find: `if (verdict === "rejected") this.#reject(`, put: `if (sCode !== "0") this.#reject(`, seed: 4 },
+  { name: "whatever the result of an element says is a rejection", file: placements, find: `if (verdict === "rejected") return reject(`, put: `if (sCode !== "0") return reject(`, seed: 4 },
   { name: "the code for unavailable is a rejection", file: rejections, find: `if (never.has(code)) return "unproven";`, put: `if (never.has(code)) return "rejected";`, seed: 4 },
   { name: "success without data is an empty list", file: gateway, find: `: { kind: "unknown", message: \`\${endpoint}: success without a data array\` };`, put: `: { kind: "done", records: [], problems: [], at };`, seed: 61 },
-  { name: "an unanswered placement is taken for absent", file: placements, find: unanswered, put: `this.#lifecycle.move(order, { type: "doubted", reason: outcome.message, verdict: "" });\n        this.#lifecycle.move(order, { type: "provedAbsent" });`, seed: 2 },
-  { name: "an unanswered placement is sent again", file: placements, find: unanswered, put: "this.#lifecycle.notExecuted(order, outcome.message);", seed: 4, quick: true },
+  { name: "an unanswered placement is taken for absent", file: placements, find: unanswered, put: `advance(order, { type: "doubted", reason: message, verdict: "" });\n        return advance(order, { type: "provedAbsent" }) ? [publish(order)] : noEffects;`, seed: 2 },
+  { name: "an unanswered placement is sent again", file: placements, find: unanswered, put: "return this.#state.notExecuted(order, message);", seed: 4, quick: true },
   { name: "an unanswered placement is forgotten", file: placements, find: unanswered, put: "", seed: 4 },
-  { name: "a refusal by a limit is a refusal of the order", file: placements, find: `this.#lifecycle.notExecuted(order, "refused by a rate limit");`, put: `this.#reject(order, "limited");`, seed: 3 },
+  { name: "a refusal by a limit is a refusal of the order", file: placements, find: `return this.#state.notExecuted(order, "refused by a rate limit");`, put: `return reject(order, "limited");`, seed: 3 },
   { name: "not found once is gone", file: resolve, find: "else if (counts) pursuit.negatives++;", put: `else pursuit.finish({ kind: "absent" });`, seed: 2 },
   { name: "not found counts at once", file: resolve, find: "settleMs = 30_000", put: "settleMs = 0", seed: 2 },
   { name: "one sweep proves absence", file: resolve, find: "{ negatives: 3, sweeps: 2 }", put: "{ negatives: 3, sweeps: 1 }", seed: 2 },
   { name: "no sweep is needed to prove absence", file: resolve, find: "{ negatives: 3, sweeps: 2 }", put: "{ negatives: 3, sweeps: 0 }", seed: 2 },
   { name: "an error counts as not found", file: resolve, find: `if (outcome.kind !== "done") return { kind: "void"`, put: `if (outcome.kind !== "done") return { kind: "none"`, seed: 10 },
   { name: "a record that cannot be read may be any order", file: "src/client/outcome.ts", find: "return !isOther(named?.ordId, ordId) && ", put: "return named !== null || " },
-  { name: "a cancel that left is a cancel", file: withdrawals, find: `sent: (order, now) => lifecycle.move(order, { type: "cancelSent" }, now),`, put: `sent: (order) => lifecycle.move(order, ${believedCanceled}),`, seed: 1, quick: true },
-  { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        this.#lifecycle.move(order, ${believedCanceled});`, seed: 2 },
-  { name: "a cancel that was denied is a cancel", file: withdrawals, find: `        this.#lifecycle.move(order, { type: "cancelEnded", end: "failed", reason: end.reason });\n        this.#unknownOrders.ask(order);`, put: `        this.#lifecycle.move(order, ${believedCanceled});\n        this.#unknownOrders.ask(order);`, seed: 7 },
-  { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "if (!isClosed(order)) this.#send(order);", put: "", seed: 8 },
+  { name: "a cancel that left is a cancel", file: withdrawals, find: `if (advance(order, { type: "cancelSent" })) run([publish(order, now)]);`, put: `if (advance(order, ${believedCanceled})) run([publish(order, now)]);`, seed: 1, quick: true },
+  { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        if (advance(order, ${believedCanceled})) return [publish(order)];`, seed: 2 },
+  { name: "a cancel that was denied is a cancel", file: withdrawals, find: `return [...this.#fail(order, end.reason), { kind: "query", order, how: "look" }, this.#again(order)];`, put: `return advance(order, ${believedCanceled}) ? [publish(order)] : noEffects;`, seed: 7 },
+  { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "(isClosed(order) ? noEffects : send(order));", put: "noEffects;", seed: 8 },
   { name: "a placement does not wait for its record", file: durable, find: written, put: "void log.commit().catch(() => undefined);", seed: 1 },
   { name: "placements do not pass the journal", file: durable, find: `endpoint === "placeOrder" ? (request.body as PlaceBody) : this.#closeOf(request)`, put: "this.#closeOf(request)", seed: 1, quick: true },
   { name: "a failed journal is no reason to stop", file: durable, find: written, put: "await log.commit(clOrdId);", seed: 163 },
@@ -82,20 +78,20 @@ export const canaries: readonly Canary[] = [
   { name: "a torn end stays where it is", file: store, find: "await disk.truncate(name, bytes);", put: "", seed: 191 },
   { name: "whoever comes during a flush shares it", file: store, find: "return this.#next;\n", put: "return this.#flushing;\n", seed: 2 },
   { name: "what an earlier life sent is not looked for", file: "src/engine/engine-lifecycle.ts", find: "if (durable !== undefined && recovered !== undefined) await this.#recall(durable, recovered);", put: "", seed: 90 },
-  { name: "what a life found at the service is not taken over", file: arrivals, find: "if (isActive(record.state)) this.#adopt(record);", put: "", seed: 12 },
-  { name: "orders of others are cancelled", file: arrivals, find: "} else this.#foreign.take(record, previous);", put: `} else if (previous === undefined) this.#cancellation.request(foundOrder(record, this.#options.clock, this.#options.contract.profile), "cancel", "");`, seed: 8 },
+  { name: "what a life found at the service is not taken over", file: arrivals, find: "return isActive(record.state) ? this.#adopt(record) : this", put: "return isActive(record.state) ? noEffects : this", seed: 12 },
+  { name: "orders of others are cancelled", file: arrivals, find: "      this.#foreign.take(record, previous);\n      return noEffects;", put: `      this.#foreign.take(record, previous);\n      if (previous !== undefined) return noEffects;\n      return this.#cancellation.ask(foundOrder(record, this.#state.options.clock, this.#state.options.contract.profile), "cancel", "");`, seed: 8 },
   { name: "the last record wins", file: orderStore, find: "const state = standing[next.state] > standing[known.state] ? next : known;", put: "if (next.ordId !== '') return isSame(next, known) ? known : next;\n  const state = standing[next.state] > standing[known.state] ? next : known;", seed: 24 },
   { name: "fills are added instead of merged", file: orderStore, find: "const { avgPx, accFillSz, fee, feeCcy } = fills;", put: "const { avgPx, fee, feeCcy } = fills;\n  const accFillSz = String(Number(filledOf(known)) + Number(filledOf(next)));", seed: 22 },
   { name: "a partial fill is a fill", file: "src/orders/order-state.ts", find: "const { state } = record;", put: `const state = record.state === "partially_filled" ? "filled" : record.state;`, seed: 8 },
   { name: "what is missing from the lists is not asked for", file: lists, find: "from(missing.filter(isUntold).slice(0, lookupsMax))", put: "from(missing.slice(0, 0))", seed: 10 },
   { name: "nothing is missing from the lists", file: lists, find: "!listed.has(ordId) && (this.#isSettled(", put: "listed.has('') && (this.#isSettled(", seed: 10 },
   { name: "a halted desk goes on placing", file: "src/orders/risk/trading-mode.ts", find: `mode === "active" || (!isFull(mode)`, put: `mode === "active" || mode === "halted" || (!isFull(mode)`, seed: 6 },
-  { name: "a port that refuses is not asked", file: orderFlow, find: "refused: refused?.(wanted.reduceOnly === true),", put: "refused: undefined,", seed: 2 },
+  { name: "a port that refuses is not asked", file: managerState, find: "refused: refused?.(wanted.reduceOnly === true),", put: "refused: undefined,", seed: 2 },
   { name: "ids begin anew in every life", file: idGeneration, find: "this.#first = firstGeneration(wallNow)", put: "this.#first = 0", seed: 1 },
-  { name: "an order we cut short settles its wanted order", file: lives, find: "if (!cut && !isFollowed) slot.settled = order.serves;", put: "if (!isFollowed) slot.settled = order.serves;", seed: 37 },
-  { name: "a free slot is not looked at", file: lives, find: "this.#slots.inherit(order, slot.hash);\n    this.#owner.consider(slot);", put: "this.#slots.inherit(order, slot.hash);", seed: 3 },
+  { name: "an order we cut short settles its wanted order", file: changes, find: "if (!isLeftToUs(order) && slot.rest === undefined) slot.settled = order.serves;", put: "if (slot.rest === undefined) slot.settled = order.serves;", seed: 37 },
+  { name: "a free slot is not looked at", file: changes, find: "free(state, own, order);\n    effects.push(evaluate(own));", put: "free(state, own, order);", seed: 3 },
   { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return slot.mayAmend === true ? amend : { kind: "cancel", reason: replacedReason };`, put: `return { kind: "place" };`, seed: 1 },
-  { name: "a surplus order stays", file: arrivals, find: `if (slot.order !== order) {`, put: `if (slot.order !== order && slot.order === undefined) {`, seed: 64 },
+  { name: "a surplus order stays", file: arrivals, find: "if (slot.order !== order) return this.#cancelOlder(order);", put: "if (slot.order !== order && slot.order === undefined) return this.#cancelOlder(order);", seed: 64 },
   { name: "generations seen in use are used again", file: idGeneration, find: "this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));", put: "", seed: 4 },
   { name: "the minute holds twice as much", file: "src/scheduler/quota/layers.ts", find: `{ scope: "uid", ...uid,`, put: `{ scope: "uid", ...uid, capacity: uid.capacity * 2,`, seed: 1 },
   { name: "the key's second is not counted", file: "src/scheduler/quota/layers.ts", find: `{ scope: "key", ...key,`, put: `{ scope: "key", ...key, capacity: key.capacity * 10,`, seed: 21 },
@@ -113,8 +109,8 @@ export const canaries: readonly Canary[] = [
   { name: "a trailing stop begins anew after a crash", file: protection, find: "    this.#extreme = extreme;\n    this.hit = hit;", put: "    this.hit = hit;\n    void extreme;", config: "protected", seed: 2 },
   { name: "what was triggered is forgotten by a crash", file: protection, find: "    this.#extreme = extreme;\n    this.hit = hit;", put: "    this.#extreme = extreme;\n    void hit;", config: "protected", seed: 8 },
   { name: "what protects an entry is not written down with it", file: durable, find: "...(planned !== undefined && { planned })", put: "", config: "protected", seed: 7 },
-  { name: "a stop leaves before the last run's orders are known", file: protections, find: "this.#changed.size > 0 && !this.#isRecovering", put: "this.#changed.size > 0", config: "protected", seed: 2 },
-  { name: "a refused stop is settled", file: "src/orders/refusals.ts", find: "if (slot.reserved) this.#lookAgain(slot);", put: "", config: "protected", seed: 20 },
+  { name: "a stop leaves before the last run's orders are known", file: protections, find: "if (one === undefined || this.#isRecovering) return noEffects;", put: "if (one === undefined) return noEffects;", config: "protected", seed: 2 },
+  { name: "a refused stop is settled", file: "src/orders/refusals.ts", find: "slot.reserved ? [...this.#lookAgain(slot)] : [];", put: "[];", config: "protected", seed: 20 },
   { name: "a halt suspends stops", file: "src/orders/risk/trading-mode.ts", find: `mode === "closing" || mode === "stopped";`, put: `mode !== "active" && mode !== "reducing";`, config: "protected" },
   { name: "a stop that was triggered is not sent", file: heldProtection, find: `closing.want("market")`, put: `closing.want("none")`, config: "protected", seed: 2 },
   { name: "a stop closes what others hold", file: "src/orders/exit-size.ts", find: "const free = toStep(bounded, steps.lotSize, \"down\");", put: "const free = String(Number(held) + 1);", config: "protected", seed: 11 },

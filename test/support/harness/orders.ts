@@ -224,7 +224,7 @@ export const createRig = (options: RigOptions = {}) => {
   const updates: OrderUpdate[] = [];
   orderManager.listen((update) => updates.push(update));
   const refusals: string[] = [];
-  orderManager.refusals.refusals$.subscribe(({ reason }) => refusals.push(reason));
+  orderManager.refusals$.subscribe(({ reason }) => refusals.push(reason));
 
   const bodiesOf = (endpoint: EndpointName): unknown[] =>
     arrivals.filter((arrival) => arrival.endpoint === endpoint).map(({ request }) => request.body);

@@ -3,17 +3,11 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
-import {
-  advance,
-  foundOrder,
-  isClosed,
-  isResting,
-  Order,
-  type OrderEvent,
-  recalledOrder,
-} from "../../../src/orders/order-state.ts";
+import { advance, foundOrder, isClosed, isResting, Order, recalledOrder } from "../../../src/orders/order-state.ts";
 import { builtOrder, builtSpec, builtTerms } from "../../support/built-orders.ts";
 import { bid } from "../../support/harness/orders.ts";
+
+type OrderEvent = Parameters<typeof advance>[1];
 
 const termsAt = (px: string) => builtTerms({ spec: { ...builtSpec, px, sz: "1" }, qty: "1", wanted: bid({ px }) });
 const recordIn = (state: OrderRecord["state"], accFillSz = "0", px = "10"): OrderRecord => ({

@@ -4,11 +4,13 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../../src/host/config.ts";
+import type { Effects } from "../../../src/orders/effects.ts";
 import { createExposure, type Holding } from "../../../src/orders/risk/exposure.ts";
 import { createLossWatch, profitOf } from "../../../src/orders/risk/loss-limits.ts";
-import { createOrderThrottle, takeToken } from "../../../src/orders/risk/order-throttle.ts";
+import { OrderThrottle, takeToken } from "../../../src/orders/risk/order-throttle.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "../../../src/orders/risk/risk-limits.ts";
 import type { Slot } from "../../../src/orders/slot.ts";
+import { Waits } from "../../../src/orders/waits.ts";
 import type { OrderSpec } from "../../../src/orders/wanted-order.ts";
 import { swap } from "../../support/harness/orders.ts";
 
@@ -36,6 +38,22 @@ const ruled = (
     ...change,
   };
   return riskRuling({ rules, spec, baseQty: qty, marketPx: "100", strategy: standing(), all: standing(), ...rest });
+};
+
+/** Admits slots to a throttle, and performs what it decides. */
+const admission = (
+  clock: ReturnType<typeof createVirtualClock>,
+  perSecond: number,
+  evaluated: (slot: Slot) => void,
+) => {
+  const throttle = new OrderThrottle(clock, perSecond, new Waits());
+  const run = (effects: Effects): void => {
+    for (const effect of effects) {
+      if (effect.kind === "evaluate") evaluated(effect.slot);
+      else if (effect.kind === "schedule") clock.setTimer(effect.at, () => run(effect.due()));
+    }
+  };
+  return (slot: Slot): void => run(throttle.admit(slot));
 };
 
 describe("Risk limits on one order:", () => {
@@ -170,9 +188,7 @@ describe("The order throttle:", () => {
   it("of many wanted orders for one slot the latest is acted on, withdrawals at once, and nothing is remembered twice", () => {
     const clock = createVirtualClock(0);
     const seen: string[] = [];
-    const { admit } = createOrderThrottle(clock, 2, (slot) =>
-      seen.push(`${clock.now()} ${slot.name} ${slot.wanted?.px ?? "none"}`),
-    );
+    const admit = admission(clock, 2, (slot) => seen.push(`${clock.now()} ${slot.name} ${slot.wanted?.px ?? "none"}`));
     const slots = ["a", "b"].map((name) => ({ strategy: "s", name, wanted: undefined }) as unknown as Slot);
     for (let px = 0; px < 1_000; px++) {
       for (const slot of slots) {
@@ -194,7 +210,7 @@ describe("The order throttle:", () => {
   it("strategies do not take from each other", () => {
     const clock = createVirtualClock(0);
     const seen: string[] = [];
-    const { admit } = createOrderThrottle(clock, 1, (slot) => seen.push(slot.strategy));
+    const admit = admission(clock, 1, (slot) => seen.push(slot.strategy));
     for (const strategy of ["a", "a", "b"]) admit({ strategy, name: "x", wanted: {} } as unknown as Slot);
     expect(seen).toEqual(["a", "b"]);
   });

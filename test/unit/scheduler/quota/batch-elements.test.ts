@@ -128,7 +128,7 @@ describe("Batched cancels", () => {
   it("are packed into what the layer has room for, and the rest follows in the next window", () => {
     const it = stage(cancelled);
     const cancels = new CancelBatcher(it.clock, it.gateway, createContract().profile, {
-      weigh: () => undefined,
+      compare: () => undefined,
       sent: () => undefined,
       end: () => undefined,
     });
@@ -144,7 +144,7 @@ describe("Batched cancels", () => {
   it("leave in full batches where nothing counts elements", () => {
     const it = stage();
     const cancels = new CancelBatcher(it.clock, it.gateway, createContract().profile, {
-      weigh: () => undefined,
+      compare: () => undefined,
       sent: () => undefined,
       end: () => undefined,
     });

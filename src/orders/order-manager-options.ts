@@ -1,7 +1,7 @@
 /**
- * What an order flow is made from: the engine's parts and what it is told.
+ * What an order manager is made from: the engine's parts, and what the engine is told.
  *
- * Not here: what it does with them (order-flow.ts).
+ * Not here: what it does with them (order-manager.ts).
  */
 import type { Gateway } from "../client/gateway.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -16,7 +16,7 @@ import type { Balances } from "./spot-cover.ts";
 import type { ContractValues } from "./state/account-positions.ts";
 import type { OrderStore } from "./state/order-store.ts";
 
-export interface OrderFlowOptions {
+export interface OrderManagerOptions {
   readonly clock: Clock;
   /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
   readonly serviceNow?: () => number | undefined;
@@ -59,4 +59,6 @@ export interface OrderFlowOptions {
   readonly onDoubt: (needed: () => boolean) => void;
   /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */
   readonly onUnknownInstrument?: (instId: string) => void;
+  /** All strategies together have lost more than they may. By default trading of this user halts. */
+  readonly onLoss?: (reason: string) => void;
 }

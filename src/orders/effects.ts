@@ -1,0 +1,87 @@
+/**
+ * Effects: what the order manager has decided and not done yet.
+ *
+ * A decision changes state and returns effects. Each is performed together with all that follows from it before the next one (perform.ts),
+ * so that a listener that an effect calls finds a consistent state and may raise further events.
+ */
+import type { EventBody } from "../journal/events.ts";
+import type { Order } from "./order-state.ts";
+import type { FillBody } from "./positions.ts";
+import type { Execution } from "./risk/exposure-entry.ts";
+import type { Approval } from "./risk/pre-trade-checks.ts";
+import type { Slot } from "./slot.ts";
+import type { WantedOrder } from "./wanted-order.ts";
+
+/** A wanted order that was refused before it was sent. */
+export interface Refusal {
+  readonly strategy: string;
+  readonly slot: string;
+  readonly reason: string;
+}
+
+export type Effect =
+  /** The order has changed: it is counted, journalled, published and followed up (changes.ts). `at`: for callers that have read the clock. */
+  | { readonly kind: "publish"; readonly order: Order; readonly at: number }
+  | Told
+  /** The next step of the slot is taken, by the state of then (slot-step.ts). */
+  | { readonly kind: "evaluate"; readonly slot: Slot }
+  | { readonly kind: "place"; readonly slot: Slot; readonly wanted: WantedOrder; readonly approval: Approval }
+  /** The slot's waiting placement leaves the queue. */
+  | { readonly kind: "withdraw"; readonly slot: Slot }
+  /** A cancel of the order is packed into the next call of its urgency. */
+  | { readonly kind: "cancel"; readonly order: Order }
+  | { readonly kind: "amend"; readonly slot: Slot; readonly order: Order }
+  | { readonly kind: "query"; readonly order: Order; readonly how: QueryKind }
+  /** A question to the service about something else than one order. */
+  | { readonly kind: "ask"; readonly ask: () => void }
+  | { readonly kind: "schedule"; readonly at: number; readonly due: () => Effects }
+  /** Into the journal. */
+  | { readonly kind: "record"; readonly event: EventBody }
+  /** The order's own record for the next run. */
+  | { readonly kind: "keep"; readonly order: Order }
+  | { readonly kind: "refuse"; readonly refusal: Refusal }
+  /** The list of instruments may be old: it lacks this one. */
+  | { readonly kind: "relist"; readonly instId: string }
+  /** A fill was journalled and published: listeners of positions are called, and balances that were read before it do not count. */
+  | { readonly kind: "filled"; readonly fill: FillBody }
+  /** The number of open orders may have changed. */
+  | { readonly kind: "countOpen" }
+  /** A decision that depends on the effects before it. */
+  | { readonly kind: "decide"; readonly decide: () => Effects };
+
+/**
+ * `look`: one question. `search`: questions until there is evidence. `expect`: a question if no record comes in time. `settle`: there is
+ * evidence, and no question is needed any more.
+ */
+type QueryKind = "look" | "search" | "expect" | "settle";
+
+/** A change that was counted: into the journal first, then to the listeners. */
+export interface Told {
+  readonly kind: "tell";
+  readonly order: Order;
+  readonly executed: Execution;
+  readonly fill: FillBody | undefined;
+  /** Events and timers between the change and its fill. */
+  readonly notes: Effects;
+  /** The order is closed, and its slot places another one for what is left of the wanted quantity. */
+  readonly isFollowed: boolean;
+  readonly at: number;
+}
+
+export type Effects = readonly Effect[];
+
+/** Performs effects in turn, each with all that follows from it. For parts that are called from outside: by a timer, an answer or a grant. */
+export type Run = (effects: Effects) => void;
+
+export const noEffects: Effects = [];
+
+export const publish = (order: Order, at = 0): Effect => ({ kind: "publish", order, at });
+export const evaluate = (slot: Slot): Effect => ({ kind: "evaluate", slot });
+export const next = (decide: () => Effects): Effect => ({ kind: "decide", decide });
+export const record = (event: EventBody): Effect => ({ kind: "record", event });
+
+/** Both lists, without a copy where one is empty. */
+export const both = (first: Effects, then: Effects): Effects => {
+  if (first.length === 0) return then;
+  return then.length === 0 ? first : [...first, ...then];
+};

@@ -1,0 +1,238 @@
+/**
+ * State of the order manager: its parts, and the questions that decisions ask of several of them.
+ *
+ * Invariants: nothing here sends or journals; a decision that needs that returns effects.
+ * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), the doing (perform.ts).
+ */
+import { instTypeOf } from "../contract/inst-id.ts";
+import { equal } from "../decimal.ts";
+import { type ClientOrderIds, createClientOrderIds, IdGeneration } from "./client-order-id.ts";
+import { compareWithLatest } from "./conflation.ts";
+import { both, type Effects, evaluate, next, noEffects, publish, type Run, record } from "./effects.ts";
+import { ExitLimits, ExitTrims } from "./exit-limits.ts";
+import { Exits } from "./exits.ts";
+import { after, type Hold } from "./hold.ts";
+import type { OrderManagerOptions } from "./order-manager-options.ts";
+import { advance, isClosed, type Order } from "./order-state.ts";
+import { isSettledBy } from "./plan.ts";
+import { type FillBody, Positions } from "./positions.ts";
+import { PostOnlyOrders } from "./post-only.ts";
+import { misplacedProtect } from "./protection/protect.ts";
+import { Protections } from "./protection/protections.ts";
+import { Refusals } from "./refusals.ts";
+import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
+import { OrderThrottle } from "./risk/order-throttle.ts";
+import { type Ruling, rule } from "./risk/pre-trade-checks.ts";
+import { type OnLoss, RiskManager } from "./risk/risk-manager.ts";
+import { isFull, mayPlace, type Restriction, TradingModes } from "./risk/trading-mode.ts";
+import type { Slot } from "./slot.ts";
+import { Slots } from "./slots.ts";
+import { Specifications } from "./specifications.ts";
+import { SpotCover } from "./spot-cover.ts";
+import { Waits } from "./waits.ts";
+import { type OrderSpec, sameWanted, type WantedOrder } from "./wanted-order.ts";
+
+export class ManagerState {
+  readonly options: OrderManagerOptions;
+  readonly ids: ClientOrderIds;
+  readonly modes = new TradingModes();
+  /** Slots that wait before they may place. */
+  readonly waits = new Waits();
+  readonly slots: Slots;
+  readonly risk: RiskManager;
+  readonly positions: Positions;
+  readonly exitLimits: ExitLimits;
+  readonly exits: Exits;
+  readonly exitTrims: ExitTrims;
+  readonly cover: SpotCover;
+  readonly refusals: Refusals;
+  readonly postOnly: PostOnlyOrders;
+  readonly throttle: OrderThrottle;
+  readonly protections: Protections;
+  readonly specifications: Specifications;
+  /** Number of published changes of orders. A ruling is valid while this number is unchanged. */
+  changes = 0;
+  readonly #source: EntrySource;
+
+  /** `run` performs what parts decide when the account answers them, or a price comes. */
+  constructor(options: OrderManagerOptions, onLoss: OnLoss, run: Run) {
+    const { clock, contract } = options;
+    this.options = options;
+    this.ids = createClientOrderIds(options.instance);
+    this.slots = new Slots(this.ids, new IdGeneration(clock.wallNow()));
+    this.risk = new RiskManager(options, onLoss);
+    const source = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
+    this.#source = source;
+    this.specifications = new Specifications(options);
+    this.positions = new Positions(source);
+    this.cover = new SpotCover({
+      clock,
+      balances: options.balances,
+      fundsCode: contract.profile.answers.fundsCode,
+      onRead: (instId) => run(this.exits.covered(instId)),
+    });
+    this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), {
+      positions: this.positions,
+      cover: this.cover,
+      flagOnly: (instId) => options.flagOnly?.() ?? this.#unclaimedIn(instId),
+    });
+    this.exits = new Exits(options, this.slots, this.exitLimits, this.waits, run);
+    this.exitTrims = new ExitTrims(clock, this.slots, this.exitLimits);
+    this.refusals = new Refusals(options, this.waits);
+    this.postOnly = new PostOnlyOrders(options, this.slots, this.waits);
+    this.throttle = new OrderThrottle(clock, options.rules.changesPerSecond, this.waits);
+    this.protections = new Protections(options, this, run);
+  }
+
+  executed(order: Order): Execution {
+    return order.record === undefined ? noExecution : executionOf(order, this.#source);
+  }
+
+  /** Books what an order has executed since it was last booked. */
+  book(order: Order, executed: Execution): FillBody | undefined {
+    // Most changes are of orders that we placed and that have executed nothing: there is nothing to book.
+    if (!executed.isAny && order.wanted !== undefined && this.protections.isIdle) return undefined;
+    const owner = order.strategy === "" ? this.risk.ownerOf(order) : order.strategy;
+    const fill = this.positions.take(order, owner, executed);
+    this.protections.take(order, owner);
+    return fill;
+  }
+
+  /** Counts what an order may still execute, and decides what follows where it is closed. */
+  count(order: Order, executed: Execution): Effects {
+    this.risk.take(order, executed);
+    return both(both(this.exits.take(order, executed), this.exitTrims.take(order)), this.postOnly.take(order));
+  }
+
+  /** An order is known better than before, such as its strategy or its instrument. */
+  recount(order: Order): Effects {
+    const executed = this.executed(order);
+    const fill = this.book(order, executed);
+    this.risk.take(order, executed);
+    if (fill === undefined) return noEffects;
+    return [
+      ...this.exits.grew(fill.strategy, fill.instId),
+      ...this.exitTrims.look(fill.instId),
+      record(fill),
+      ...this.filled(fill),
+    ];
+  }
+
+  /** Follow-up of a fill that was journalled. */
+  filled(fill: FillBody): Effects {
+    return [{ kind: "filled", fill }, next(() => this.protections.act())];
+  }
+
+  recountAll(): Effects {
+    const counted = this.slots.orders().map((order) => next(() => this.recount(order)));
+    return [...counted, { kind: "countOpen" }];
+  }
+
+  /** Compares an order with the latest wanted order of its slot, where that has changed since: one that suits it after all may stay. */
+  compare(order: Order): void {
+    const slot = this.slots.of(order);
+    if (slot?.order !== order || !slot.isUncompared) return;
+    const mayStay = order.terms.wantedQty === "" || !this.exitLimits.isExcess(order);
+    compareWithLatest(slot, mayStay ? this.counted(slot) : undefined, this.specifications.compare);
+  }
+
+  /** The slot's wanted order is compared with what a previous run had filled for it: it is not placed once more. */
+  recognise(slot: Slot, wanted: WantedOrder): void {
+    const { inherited } = slot;
+    slot.inherited = undefined;
+    if (inherited === undefined) return;
+    if (isSettledBy(wanted, inherited, this.executed(inherited), this.specifications.compare)) slot.settled = wanted;
+  }
+
+  /** The wanted order of a slot as far as it counts now. */
+  counted(slot: Slot): WantedOrder | undefined {
+    if (slot.reserved) return isFull(this.modes.of(slot.strategy)) && !slot.closing ? undefined : slot.wanted;
+    return this.protections.withdraws(slot) ? undefined : this.modes.within(slot.strategy, slot.wanted);
+  }
+
+  modeOf({ closing, strategy }: Slot): Restriction {
+    return closing ? "active" : this.modes.of(strategy);
+  }
+
+  /** Why a slot may not place this yet. It is evaluated again when it may. */
+  holdOf(slot: Slot, wanted: WantedOrder): Hold {
+    const hold = this.exits.hold(slot, wanted);
+    return hold.isHeld ? hold : after(hold, this.postOnly.hold(slot, wanted));
+  }
+
+  /** Returns false while trading modes or protections forbid it, whether or not something else holds the slot back. */
+  mayPlace(slot: Slot, wanted: WantedOrder): boolean {
+    return mayPlace(slot.closing ? "active" : this.modes.mode, wanted) && !this.protections.withdraws(slot);
+  }
+
+  rule(slot: Slot, wanted: WantedOrder): Ruling {
+    const { instruments, contract, rules, refused } = this.options;
+    const rest = this.exits.remaining(slot, wanted);
+    const listed = instruments();
+    const marketPx = this.specifications.marketPxFor(rest);
+    const ruling = rule({
+      wanted: rest,
+      instruments: listed,
+      contract,
+      rules,
+      refused: refused?.(wanted.reduceOnly === true),
+      marketPx,
+      specified: this.specifications.known(rest, listed.get(rest.instId), marketPx),
+      // What closes a position is not refused for want of room.
+      openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),
+      openInAll: slot.reserved ? 0 : this.slots.openCount,
+      risk: this.risk.isLimited ? this.risk.view(slot, rest) : undefined,
+      exit: wanted.reduceOnly === true ? this.exitLimits.of(slot.strategy, wanted.instId, wanted.side) : undefined,
+    });
+    const misplaced =
+      ruling.approved && wanted.protect !== undefined ? this.#misplaced(wanted, ruling.spec) : undefined;
+    return this.risk.steady(slot, wanted, misplaced === undefined ? ruling : { approved: false, reason: misplaced });
+  }
+
+  refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, { readonly approved: true }>): Effects {
+    const spare = sameWanted(wanted, slot.settled) ? noEffects : this.withdrawSpare(slot);
+    const { effects, isNews } = this.refusals.refuse(slot, wanted, ruling);
+    const told = isNews ? this.exits.refused(slot, wanted, ruling.reason) : noEffects;
+    return [...spare, ...effects, ...told, ...(isNews ? this.refusals.unlisted(wanted.instId) : noEffects)];
+  }
+
+  /** An order that a rate limit turned away is not sent after all. */
+  withdrawSpare(slot: Slot): Effects {
+    const { spare } = slot;
+    slot.spare = undefined;
+    return spare !== undefined && advance(spare, { type: "withdrawn" }) ? [publish(spare)] : noEffects;
+  }
+
+  /** A rate limit kept the order from being executed: its wanted order is as new as before. */
+  notExecuted(order: Order, reason: string): Effects {
+    const slot = this.slots.of(order);
+    if (!advance(order, { type: "notExecuted", reason })) return noEffects;
+    this.slots.close(order);
+    if (slot?.order !== order) return [publish(order)];
+    this.slots.vacate(slot);
+    if (!isClosed(order)) slot.spare = order;
+    return [publish(order), evaluate(slot)];
+  }
+
+  /** The slot's order closes all that its strategy holds, and no other exit can reduce more than that. */
+  closesAll({ strategy }: Slot, { instId, side, qty = "0" }: WantedOrder): boolean {
+    const { exitLimits } = this;
+    return exitLimits.isBounded(strategy, instId, side) && equal(exitLimits.held(strategy, instId, side), qty);
+  }
+
+  /** The strategy that wanted an order of a previous run. */
+  own(clOrdId: string, strategy: string): void {
+    this.risk.owned(clOrdId, strategy);
+    if (strategy !== "") this.slots.unclaimed.own(clOrdId);
+  }
+
+  /** An unknown strategy's position of the instrument has changed: what an exit without the flag would do is not known. */
+  #unclaimedIn(instId: string): string | undefined {
+    if (instTypeOf(instId) === "SPOT" || !this.slots.unclaimed.has(instId)) return undefined;
+    return "orders of a previous run are in no strategy's position";
+  }
+
+  #misplaced({ protect = {}, instId }: WantedOrder, { side, px }: OrderSpec): string | undefined {
+    return misplacedProtect(side, protect, px === "" ? this.options.marketPx(instId, side) : px);
+  }
+}

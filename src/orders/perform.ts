@@ -1,0 +1,160 @@
+/**
+ * Effects carried out: the one place of the order manager that calls gateway, clock, journal and listeners.
+ *
+ * Invariants: an effect is performed together with all that follows from it before the next one; a change is journalled before it is
+ * published, and its fill between the two.
+ * Not here: what is decided (slot-step.ts, changes.ts, and the parts of the room).
+ */
+import type { EventDraft } from "../journal/events.ts";
+import type { Amendments } from "./amendment.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { followChange } from "./changes.ts";
+import type { Effect, Effects, Told } from "./effects.ts";
+import type { ManagerState } from "./manager-state.ts";
+import { endingOf, type Order } from "./order-state.ts";
+import { type OrderUpdate, updateOf } from "./order-update.ts";
+import type { Placements } from "./placement.ts";
+import type { Slot } from "./slot.ts";
+import { type StepParts, slotStep } from "./slot-step.ts";
+import type { UnknownOrders } from "./unknown-orders.ts";
+
+/** `isFollowed`: the order is closed, and its slot places another one for what is left of the wanted quantity. */
+export type UpdateListener = (update: OrderUpdate, order: Order, isFollowed: boolean) => void;
+
+interface PerformerParts extends StepParts {
+  readonly placements: Placements;
+  readonly cancellation: Cancellation;
+  readonly unknownOrders: UnknownOrders;
+  readonly amendments: () => Amendments | undefined;
+}
+
+export class Performer {
+  readonly #state: ManagerState;
+  readonly #parts: PerformerParts;
+  #listeners: readonly UpdateListener[] = [];
+  #openTold = -1;
+
+  constructor(state: ManagerState, parts: PerformerParts) {
+    this.#state = state;
+    this.#parts = parts;
+  }
+
+  /** Calls `listener` with every change; the returned function ends that. */
+  listen(listener: UpdateListener): () => void {
+    // Each call counts by itself, whatever function it brings.
+    const own: UpdateListener = (update, order, isFollowed) => listener(update, order, isFollowed);
+    this.#listeners = [...this.#listeners, own];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== own);
+    };
+  }
+
+  run(effects: Effects): void {
+    for (let index = 0; index < effects.length; index++) this.#perform(effects[index] as Effect);
+  }
+
+  #perform(effect: Effect): void {
+    const { clock, journal, onFound, onUnknownInstrument } = this.#state.options;
+    switch (effect.kind) {
+      case "publish":
+        this.run(followChange(this.#state, effect.order, effect.at));
+        return;
+      case "tell":
+        this.#tell(effect);
+        return;
+      case "evaluate":
+        this.run(slotStep(this.#state, this.#parts, effect.slot));
+        return;
+      case "place":
+        this.#parts.placements.submit(effect.slot, effect.wanted, effect.approval);
+        return;
+      case "withdraw":
+        withdraw(effect.slot);
+        return;
+      case "cancel":
+        this.#parts.cancellation.pack(effect.order);
+        return;
+      case "amend":
+        this.#parts.amendments()?.submit(effect.slot, effect.order);
+        return;
+      case "query":
+        this.#parts.unknownOrders[effect.how](effect.order);
+        return;
+      case "schedule":
+        clock.setTimer(effect.at, () => this.run(effect.due()));
+        return;
+      case "ask":
+        effect.ask();
+        return;
+      case "record":
+        journal.append(effect.event);
+        return;
+      case "keep":
+        onFound?.(effect.order);
+        return;
+      case "refuse":
+        journal.append({ type: "order.refused", ...effect.refusal });
+        this.#state.refusals.refusals$.next(effect.refusal);
+        return;
+      case "relist":
+        onUnknownInstrument?.(effect.instId);
+        return;
+      case "filled":
+        this.#state.cover.moved(effect.fill.instId);
+        this.#state.positions.tell(effect.fill.strategy);
+        return;
+      case "countOpen":
+        this.#countOpen();
+        return;
+      case "decide":
+        this.run(effect.decide());
+    }
+  }
+
+  /** The only place that journals and publishes a change of an order. */
+  #tell({ order, executed, fill, notes, isFollowed, at }: Told): void {
+    const { journal, onRejected } = this.#state.options;
+    const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
+    const { instId } = spec;
+    const change: EventDraft = {
+      seq: 0,
+      at,
+      type: "order.changed",
+      strategy,
+      slot,
+      instId,
+      clOrdId,
+      phase,
+      record,
+      reason,
+    };
+    journal.append(change);
+    this.#countOpen();
+    this.run(notes);
+    if (endingOf(order) === "rejected") {
+      this.#state.cover.rejected(order);
+      onRejected?.(order);
+    }
+    if (fill !== undefined) {
+      fill.at = change.at;
+      journal.append(fill);
+    }
+    const listeners = this.#listeners;
+    if (listeners.length === 0) return;
+    const update = updateOf(order, executed.filled);
+    for (let index = 0; index < listeners.length; index++)
+      (listeners[index] as UpdateListener)(update, order, isFollowed);
+  }
+
+  #countOpen(): void {
+    const { openCount } = this.#state.slots;
+    if (openCount === this.#openTold) return;
+    this.#openTold = openCount;
+    this.#state.options.onOpenOrders(openCount);
+  }
+}
+
+const withdraw = (slot: Slot): void => {
+  slot.queued?.withdraw();
+  slot.queued = undefined;
+};

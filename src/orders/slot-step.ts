@@ -1,0 +1,122 @@
+/**
+ * Next step of a slot, from everything that is known of it now, as effects.
+ *
+ * Invariants: a slot is evaluated as a whole each time, so that evaluating it once too often changes nothing; a slot without a wanted order
+ * and without an order is dropped.
+ * Not here: the comparison of wanted and actual order (plan.ts), wanted orders that need no step yet (conflation.ts).
+ */
+import type { Amendments } from "./amendment.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { both, type Effects, evaluate, next, noEffects } from "./effects.ts";
+import { free } from "./hold.ts";
+import type { ManagerState } from "./manager-state.ts";
+import { advance, isChanging, isClosed, isResting } from "./order-state.ts";
+import type { Placements } from "./placement.ts";
+import { planSlot, type Step, urgencyOf } from "./plan.ts";
+import { mayPlace, mayRest } from "./risk/trading-mode.ts";
+import type { Slot } from "./slot.ts";
+import type { UnrecordedOrders } from "./unrecorded-orders.ts";
+import { sameWanted, type WantedOrder } from "./wanted-order.ts";
+
+/** The parts through which a step is taken. */
+export interface StepParts {
+  readonly placements: Pick<Placements, "laneOf">;
+  readonly cancellation: Cancellation;
+  readonly unrecorded: UnrecordedOrders;
+  /** Undefined where the service cannot change orders, or the code for it is not loaded. */
+  readonly amendments: () => Amendments | undefined;
+}
+
+export const slotStep = (state: ManagerState, parts: StepParts, slot: Slot): Effects => {
+  // A new slot may have executed orders of a previous run, which change what is left to do.
+  if (state.slots.unclaimed.hasClaimed) return [...parts.unrecorded.settle(), evaluate(slot)];
+  const wanted = state.counted(slot);
+  if (wanted !== undefined) {
+    state.recognise(slot, wanted);
+    if (slot.queued !== undefined && slot.queued.lane !== parts.placements.laneOf(wanted))
+      return [{ kind: "withdraw", slot }, evaluate(slot)];
+  }
+  if (!isToPlace(slot, wanted)) return stepOf(state, parts, slot, wanted, false);
+  // An exit of the strategy itself goes before a take-profit that rests.
+  const yields = state.protections.yieldTo(slot, wanted);
+  if (yields.length > 0) return [...yields, evaluate(slot)];
+  const hold = state.holdOf(slot, wanted);
+  if (hold === free) return stepOf(state, parts, slot, wanted, false);
+  return both(hold.effects, stepOf(state, parts, slot, wanted, hold.isHeld));
+};
+
+const isToPlace = ({ order, settled }: Slot, wanted: WantedOrder | undefined): wanted is WantedOrder =>
+  (order === undefined || isClosed(order)) &&
+  wanted !== undefined &&
+  (settled === undefined || !sameWanted(wanted, settled));
+
+const stepOf = (
+  state: ManagerState,
+  parts: StepParts,
+  slot: Slot,
+  wanted: WantedOrder | undefined,
+  isHeld: boolean,
+): Effects => {
+  const { order, settled, queued } = slot;
+  const { compare } = state.specifications;
+  const isExcess = order !== undefined && order.terms.wantedQty !== "" && state.exitLimits.isExcess(order);
+  const isAllowed = !isHeld && mayPlace(state.modeOf(slot), wanted);
+  const mayAmend = isAllowed && order !== undefined && parts.amendments()?.mayChange(order, wanted) === true;
+  const view = { wanted, order, queued: queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
+  const step = planSlot(view, compare);
+  const stays = step.kind !== "cancel" && step.kind !== "amend";
+  if (wanted !== undefined && order !== undefined && isResting(order) && stays && !isChanging(order))
+    advance(order, { type: "suited", wanted });
+  return take(state, parts, slot, step, wanted);
+};
+
+const take = (
+  state: ManagerState,
+  { cancellation }: StepParts,
+  slot: Slot,
+  step: Step,
+  wanted: WantedOrder | undefined,
+): Effects => {
+  const { order } = slot;
+  switch (step.kind) {
+    case "place":
+      return place(state, slot);
+    case "unqueue":
+      return [{ kind: "withdraw", slot }, evaluate(slot)];
+    case "amend":
+      if (order === undefined) return noEffects;
+      advance(order, { type: "changeAsked" });
+      return [{ kind: "amend", slot, order }];
+    case "keep-cancel-off":
+      if (order !== undefined) advance(order, { type: "cancelRecalled" });
+      return noEffects;
+    case "cancel":
+      if (order === undefined) return noEffects;
+      return cancellation.ask(order, urgencyOf(state.modeOf(slot), step.reason, wanted), step.reason);
+    case "nothing":
+      return leave(state, slot);
+  }
+};
+
+const place = (state: ManagerState, slot: Slot): Effects => {
+  const wanted = slot.wanted as WantedOrder;
+  const ruling = state.rule(slot, wanted);
+  if (!ruling.approved) return state.refuse(slot, wanted, ruling);
+  return [{ kind: "place", slot, wanted, approval: ruling }];
+};
+
+/** Nothing is to be done: what the slot waits for is forgotten where it wants nothing that may rest. */
+const leave = (state: ManagerState, slot: Slot): Effects => {
+  if (slot.wanted !== undefined && mayRest(state.modeOf(slot), slot.wanted)) return noEffects;
+  const withdrawn = state.withdrawSpare(slot);
+  if (slot.wanted !== undefined) return withdrawn;
+  return withdrawn.length === 0 ? forget(state, slot) : [...withdrawn, next(() => forget(state, slot))];
+};
+
+const forget = (state: ManagerState, slot: Slot): Effects => {
+  if (slot.wanted !== undefined) return noEffects;
+  const told = state.exits.forget(slot);
+  state.waits.forget(slot);
+  state.slots.dropIfIdle(slot);
+  return told;
+};

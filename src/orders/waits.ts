@@ -1,0 +1,76 @@
+/**
+ * Slots that wait before they may place what they want, by what they wait for.
+ *
+ * Invariants: a slot waits at most once for each cause; slots of one cause keep the order in which they came; a slot that wants nothing
+ * waits for nothing.
+ * Not here: what makes a slot wait and what ends it (exits.ts, post-only.ts, refusals.ts, risk/order-throttle.ts).
+ */
+import type { Slot } from "./slot.ts";
+import type { WantedOrder } from "./wanted-order.ts";
+
+type WaitCause =
+  /** Cancels of other exits of its side take effect. */
+  | "cancels"
+  /** Another process that may lead goes first. */
+  | "other process"
+  /** The rest of an exit may leave: at an instant, after a fill, or after the end of an order. */
+  | "rest"
+  /** The market moves, so that a post-only order would not take. */
+  | "quote"
+  /** The first quote of the instrument. */
+  | "first quote"
+  /** An order that ended makes room. */
+  | "room"
+  /** A refused order of the engine's own is ruled on again. */
+  | "ruling"
+  /** The turn of its strategy, whose rate of changes is limited. */
+  | "pace";
+
+interface Wait {
+  /** What the slot wanted when it began to wait. */
+  readonly wanted: WantedOrder | undefined;
+  /** Latest end; infinite where only an event ends it. */
+  readonly until: number;
+}
+
+const noSlots: readonly Slot[] = [];
+
+export class Waits {
+  readonly #byCause = new Map<WaitCause, Map<Slot, Wait>>();
+
+  /** A slot that waits for the cause already keeps its place. */
+  set(cause: WaitCause, slot: Slot, until = Number.POSITIVE_INFINITY, wanted = slot.wanted): Wait {
+    let waits = this.#byCause.get(cause);
+    if (waits === undefined) {
+      waits = new Map();
+      this.#byCause.set(cause, waits);
+    }
+    const wait = { wanted, until };
+    waits.set(slot, wait);
+    return wait;
+  }
+
+  get(cause: WaitCause, slot: Slot): Wait | undefined {
+    return this.#byCause.get(cause)?.get(slot);
+  }
+
+  delete(cause: WaitCause, slot: Slot): void {
+    this.#byCause.get(cause)?.delete(slot);
+  }
+
+  /** Number of slots that wait for the cause. */
+  count(cause: WaitCause): number {
+    return this.#byCause.get(cause)?.size ?? 0;
+  }
+
+  /** The slots that wait for the cause, in the order in which they came. */
+  of(cause: WaitCause): readonly Slot[] {
+    const waits = this.#byCause.get(cause);
+    return waits === undefined || waits.size === 0 ? noSlots : [...waits.keys()];
+  }
+
+  /** The slot wants nothing any more. */
+  forget(slot: Slot): void {
+    for (const waits of this.#byCause.values()) waits.delete(slot);
+  }
+}
