@@ -20,5 +20,6 @@ export { environments, layers, limitedStatus, paging, websocketLimits } from "./
 export { profileRows } from "./contract/overrides.ts";
 export { defaultProfile, type ExtraLayer, type Profile, type ProfileOverrides } from "./contract/profile.ts";
 export type { AmendBody, CancelBody, ElementResult, PlaceBody } from "./contract/schemas.ts";
+export type { WireRequest, WireResponse } from "./contract/transport.ts";
 export { plain } from "./decimal.ts";
 export * as wire from "./wire.ts";

@@ -27,11 +27,12 @@ export { checkPlace } from "./cli/written-files.ts";
 export { type CancelNews, cancelAll, type Listed } from "./client/cancel-all.ts";
 export { createGateway, type Gateway, type User } from "./client/gateway.ts";
 export { placeOf } from "./client/live/live-place.ts";
+export type { LiveSpec } from "./client/live/live-service.ts";
 export { writeConfirmation } from "./client/live/size-unit-confirmation.ts";
 export { isTurnedDown, type Outcome } from "./client/outcome.ts";
 export { walkOrders } from "./client/paging.ts";
 export { parseResponse } from "./client/parse-response.ts";
-export type { ServiceEnv, ServiceUser } from "./client/service-port.ts";
+export type { OpenCounts, OpenService, ServiceEnv, ServiceUser } from "./client/service-port.ts";
 export type { Latency } from "./client/transport/in-process.ts";
 export { credentialsFromEnv } from "./client/transport/secrets.ts";
 export { after, type Clock, every, type Timer } from "./clock/clock.ts";
@@ -45,7 +46,14 @@ export { type LayerName, limitHeaders } from "./contract/limits.ts";
 export { checkOptions, type OptionRules, seedBounds } from "./contract/option-check.ts";
 export { type FeeSign, isCancelable } from "./contract/profile.ts";
 export { isActive, type PlaceBody } from "./contract/schemas.ts";
-export type { ResponseSink, Transport } from "./contract/transport.ts";
+export type {
+  RequestTracer,
+  ResponseSink,
+  TraceHeaders,
+  Transport,
+  WireRequest,
+  WireResponse,
+} from "./contract/transport.ts";
 export { parseHuman, requestProblems } from "./contract/validate.ts";
 export { decimal, type Grid, grid, plain } from "./decimal.ts";
 export { runningPorts } from "./engine/control/port-file.ts";
@@ -54,11 +62,13 @@ export { type PortLink, readLink } from "./engine/control/relay/upstream-port.ts
 export { loadJournalCode } from "./engine/late-journal.ts";
 export { didYouMean, excerpt, messageOf } from "./errors.ts";
 export { type CheckedConfig, checkConfig, pluginsIn } from "./host/config.ts";
+export type { PositionFilter, RequirePackage, StreamsOfState, Whom } from "./host/context.ts";
 export type { EngineExtension, EngineFacts, ExtensionContext } from "./host/engine-extension.ts";
 export { outside } from "./host/execution-context.ts";
 export { isSecret } from "./host/hidden-values.ts";
 export { historySourceOf } from "./host/history-reader.ts";
 export { exportsOf, loadConfigFile } from "./host/load.ts";
+export type { EndpointLatency, OrdersOfEngine, ResourceHealth, Steering, StrategyView } from "./host/operator-view.ts";
 export { groupHaltPrefix, type StandbyHealth } from "./host/operator-view.ts";
 export { packageVersion } from "./host/package-version.ts";
 export { hashOfConfig, hashOfSources } from "./host/source-hash.ts";
@@ -67,7 +77,7 @@ export { startThread } from "./host/worker-start.ts";
 export { createDecisions, type DecisionRecord } from "./journal/decisions.ts";
 export type { Disk, DiskFile } from "./journal/disk.ts";
 export { EventLog } from "./journal/event-log.ts";
-export type { ActionClass, EventOf } from "./journal/events.ts";
+export type { ActionClass, EventOf, EventType } from "./journal/events.ts";
 export { fileDisk } from "./journal/file-disk.ts";
 export { defaultFolder, ownFolder } from "./journal/own-folder.ts";
 export { holdLock } from "./journal/process-lock.ts";
@@ -114,6 +124,7 @@ export { hideAfter, playedAt } from "./market/tape/visible-fixture.ts";
 export { optionalPackage } from "./optional-package.ts";
 export { addToHolding, averagePxOf, createHolding, type Holding, unrealisedOf } from "./orders/average-cost.ts";
 export { type ClientOrderIds, createClientOrderIds, generations } from "./orders/client-order-id.ts";
+export type { AccountPosition } from "./orders/state/account-positions.ts";
 export type { ShareRead } from "./orders/state/read-sharing.ts";
 export { wantedMark } from "./orders/wanted-order.ts";
 export type { WatchdogStanding } from "./orders/watchdog-cancels.ts";

@@ -4,7 +4,8 @@
  * Invariants: every mistake names the option and what to write; a URL is https unless it leads to this machine or `allowHttp` is set;
  * secrets are read here, once, at the start.
  */
-import { type RequirePackage, SluiceError } from "sluice";
+import { SluiceError } from "sluice";
+import type { RequirePackage } from "sluice/extension";
 import { levels } from "./alert.ts";
 import { discord, ntfy, overHttp, slack, telegram, webhook } from "./channels.ts";
 import { mail } from "./mail.ts";

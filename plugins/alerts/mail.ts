@@ -4,7 +4,7 @@
  * Invariants: the password is sent over TLS only, unless the server is this machine; a server that does not answer is left at the signal;
  * a code of 5xx is a refusal, everything else is worth another attempt.
  */
-import type { RequirePackage } from "sluice";
+import type { RequirePackage } from "sluice/extension";
 import type { Channel, Delivery } from "./outbox.ts";
 
 interface Transporter {

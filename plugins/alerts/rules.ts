@@ -5,7 +5,8 @@
  * counted and told as one when it is over; at most 1,000 subjects are remembered, the oldest is forgotten first.
  * Not here: sending (outbox.ts), losses and staleness, which are no events (watches.ts).
  */
-import type { Event, EventMap, EventType } from "sluice";
+import type { Event, EventMap } from "sluice";
+import type { EventType } from "sluice/extension";
 import { type Alert, type Level, lineOf } from "./alert.ts";
 
 export interface Rule {

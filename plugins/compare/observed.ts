@@ -6,9 +6,9 @@
  * Not here: making the cut market (cut-run.ts), comparing two runs (look-ahead.ts).
  */
 import { isObservable, type Observable, tap } from "rxjs";
-import { definePlugin, type Event, type OpenService, type Plugin, SluiceError, type Strategy } from "sluice";
+import { definePlugin, type Event, type Plugin, SluiceError, type Strategy } from "sluice";
 import { type BacktestSpec, type RunOptions, runBacktest } from "sluice/backtest";
-import { type CheckedConfig, checkConfig } from "sluice/extension";
+import { type CheckedConfig, checkConfig, type OpenService } from "sluice/extension";
 
 export interface Decision {
   readonly at: number;

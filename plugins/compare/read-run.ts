@@ -6,8 +6,9 @@
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { createContract, type Event, SluiceError } from "sluice";
+import { type Event, SluiceError } from "sluice";
 import type { RunReport } from "sluice/backtest";
+import { createContract } from "sluice/dialect";
 import { excerpt, readManifest } from "sluice/extension";
 import { comparableFacts, readSession, type Session, sessionFile } from "sluice/plugins/session";
 import { RunReader } from "./run-reader.ts";

@@ -5,8 +5,9 @@
  * the config names; a journal file named in the config is not written, because it may be the very one that is looked at.
  */
 
-import { createContract, definePlugin, SluiceError } from "sluice";
+import { definePlugin, SluiceError } from "sluice";
 import { type BacktestSpec, backtest, lognormal, type RunReport, runBacktest } from "sluice/backtest";
+import { createContract } from "sluice/dialect";
 import { type CheckedConfig, checkConfig } from "sluice/extension";
 import { comparableFacts, configFacts, ensureMarket, latencyOf, type Session } from "sluice/plugins/session";
 import { medianAck } from "./cause.ts";

@@ -7,7 +7,6 @@
  * Not here: records (blofin-records.ts), codes (blofin-codes.ts), limits (blofin-limits.ts), hosts (blofin-exchange.ts).
  */
 
-import type { WireRequest } from "sluice";
 import {
   type CancelBody,
   type ChannelArg,
@@ -20,6 +19,7 @@ import {
   type ProfileOverrides,
   type SignerOf,
   type SocketRequest,
+  type WireRequest,
   type WrittenCall,
 } from "sluice/dialect";
 import { blofinRejections, blofinStatusOf } from "./blofin-codes.ts";

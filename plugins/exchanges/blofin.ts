@@ -3,7 +3,7 @@
  *
  * Not here: calls and answers (blofin-dialect.ts).
  */
-import type { LiveSpec } from "sluice";
+import type { LiveSpec } from "sluice/extension";
 import { blofinExchange } from "./blofin-exchange.ts";
 import { type ExchangeOptions, serviceAt } from "./exchange-service.ts";
 

@@ -6,8 +6,13 @@
  * Not here: what a record's fields are called (record-table.ts), what an outcome is (the client of the described service).
  */
 
-import type { WireRequest, WireResponse } from "sluice";
-import { type ElementResult, type EndpointName, limitedStatus } from "sluice/dialect";
+import {
+  type ElementResult,
+  type EndpointName,
+  limitedStatus,
+  type WireRequest,
+  type WireResponse,
+} from "sluice/dialect";
 import { isRaw, type Raw } from "./record-table.ts";
 
 interface AnswerTable {

@@ -4,8 +4,9 @@
  * Invariants: each verified ability names how it was verified; those not verified are listed as well.
  * Not here: the exchanges (okx.ts, blofin.ts), connections (`live`).
  */
-import { type LiveOptions, type LiveSpec, live } from "sluice";
+import { type LiveOptions, live } from "sluice";
 import type { Dialect } from "sluice/dialect";
+import type { LiveSpec } from "sluice/extension";
 
 /** Options of an exchange: those of `live`, where the addresses are known. */
 export type ExchangeOptions = Omit<LiveOptions, "baseUrl" | "dialect"> & {

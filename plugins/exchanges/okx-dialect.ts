@@ -7,7 +7,6 @@
  * Not here: records (okx-records.ts), codes (okx-codes.ts), limits (okx-limits.ts), hosts (okx.ts).
  */
 
-import type { WireRequest } from "sluice";
 import {
   type AmendBody,
   type CancelBody,
@@ -22,6 +21,7 @@ import {
   type SignerOf,
   type SocketRequest,
   signerOf,
+  type WireRequest,
   type WrittenCall,
 } from "sluice/dialect";
 import { answerOf, listOf, recordOf, twoSided, wordOf } from "./exchange-answer.ts";

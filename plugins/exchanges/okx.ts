@@ -3,7 +3,7 @@
  *
  * Not here: calls and answers (okx-dialect.ts).
  */
-import type { LiveSpec } from "sluice";
+import type { LiveSpec } from "sluice/extension";
 import { type ExchangeOptions, serviceAt } from "./exchange-service.ts";
 import { okxExchange } from "./okx-exchange.ts";
 

@@ -4,17 +4,8 @@
  * a list read afterwards shows none. With `closePositions` it then closes every position of the account.
  */
 import { combineLatest, filter, map, type Observable, Subscription, timer } from "rxjs";
-import {
-  type AccountPosition,
-  type BalanceRecord,
-  compare,
-  definePlugin,
-  mul,
-  type OrderRecord,
-  type PluginContext,
-  sub,
-  sum,
-} from "sluice";
+import { type BalanceRecord, compare, definePlugin, mul, type OrderRecord, type PluginContext, sub, sum } from "sluice";
+import type { AccountPosition } from "sluice/extension";
 
 interface Options {
   readonly rejects: number;

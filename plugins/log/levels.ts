@@ -1,7 +1,8 @@
 /**
  * Levels of events in a log: what needs a person, what is worth a line, and what only a search for a fault wants.
  */
-import type { Event, EventType } from "sluice";
+import type { Event } from "sluice";
+import type { EventType } from "sluice/extension";
 
 export const names = ["trace", "debug", "info", "warn", "error"] as const;
 export type Level = (typeof names)[number];

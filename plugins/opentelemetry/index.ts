@@ -6,7 +6,8 @@
  * A request is the child of the span that was active in the program when it was asked for, where a strategy has begun one; without it is the
  * root of a trace.
  */
-import { definePlugin, type EventMap, type RequestTracer, type TraceHeaders } from "sluice";
+import { definePlugin, type EventMap } from "sluice";
+import type { RequestTracer, TraceHeaders } from "sluice/extension";
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** Seconds and nanoseconds: a plain number would be taken for a time since the process began. */

@@ -8,18 +8,10 @@
  * Not here: how events are read (event-file.ts, session-run.ts), how a timeline is played (playback-source.ts).
  */
 import { Subject } from "rxjs";
-import {
-  add,
-  compare,
-  type Event,
-  isPositive,
-  layers,
-  type Position,
-  type QuotaState,
-  type StrategyView,
-  sub,
-} from "sluice";
+import { add, compare, type Event, isPositive, type Position, type QuotaState, sub } from "sluice";
 import { type BookRow, type ControlUpdate, type EngineRow, EngineView, type Unrecorded } from "sluice/control";
+import { layers } from "sluice/dialect";
+import type { StrategyView } from "sluice/extension";
 import {
   addToHolding,
   averagePxOf,

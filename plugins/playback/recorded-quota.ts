@@ -6,14 +6,8 @@
  * has no windows. Not known are what waited to be sent, and parts of a quota that several engines divided.
  * Not here: the rate limiter (scheduler/quota), where the steps come from (run-reader.ts).
  */
-import {
-  type Config,
-  createContract,
-  type EndpointName,
-  type Event,
-  type ProfileOverrides,
-  type QuotaState,
-} from "sluice";
+import type { Config, Event, QuotaState } from "sluice";
+import { createContract, type EndpointName, type ProfileOverrides } from "sluice/dialect";
 import { type ActionClass, createLedger, type EventOf, type LayerState, layersOf } from "sluice/extension";
 
 /** What happened to one request, or to a request of an address alone. */

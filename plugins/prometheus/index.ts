@@ -7,7 +7,8 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { add, definePlugin, type PluginContext, type StrategyView } from "sluice";
+import { add, definePlugin, type PluginContext } from "sluice";
+import type { StrategyView } from "sluice/extension";
 import { keepRegistry } from "./registries.ts";
 import { type Labels, SeriesSet } from "./series.ts";
 

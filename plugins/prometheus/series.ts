@@ -4,7 +4,7 @@
  * Invariants: a label takes at most `labelsMax` values; those that come later count as `other`, so that no metric grows without end;
  * a value that is no finite number is left out.
  */
-import type { RequirePackage } from "sluice";
+import type { RequirePackage } from "sluice/extension";
 import type { Registry } from "./registries.ts";
 
 export type Labels = Readonly<Record<string, string>>;

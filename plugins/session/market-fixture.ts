@@ -7,8 +7,9 @@
  */
 import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Contract, createContract, type InstrumentRecord, isPositive } from "sluice";
+import { type InstrumentRecord, isPositive } from "sluice";
 import { createTape, type Tape, writeFixture } from "sluice/backtest";
+import { type Contract, createContract } from "sluice/dialect";
 import {
   type FixtureManifest,
   type FixtureNote,

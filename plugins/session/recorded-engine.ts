@@ -6,8 +6,15 @@
  * Not here: what passes between engine and service (recorder.ts), the file (session-file.ts).
  */
 import { Observable, ReplaySubject, type Subscription } from "rxjs";
-import { createEngine, type Engine, type EngineOptions, type Event, type StreamsOfState } from "sluice";
-import { type CheckedConfig, checkConfig, fileDisk, historySourceOf, isSecret } from "sluice/extension";
+import { createEngine, type Engine, type EngineOptions, type Event } from "sluice";
+import {
+  type CheckedConfig,
+  checkConfig,
+  fileDisk,
+  historySourceOf,
+  isSecret,
+  type StreamsOfState,
+} from "sluice/extension";
 import { shownAddress } from "sluice/plugins/redis";
 import {
   type GroupStores,

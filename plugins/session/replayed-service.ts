@@ -6,9 +6,10 @@
  * Not here: the order of things (replay-script.ts), the loop over entries (replayer.ts).
  */
 import type { Observable } from "rxjs";
-import { type OpenService, SluiceError } from "sluice";
+import { SluiceError } from "sluice";
 import {
   type Clock,
+  type OpenService,
   outside,
   type ResponseSink,
   type ServiceEnv,

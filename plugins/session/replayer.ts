@@ -6,16 +6,15 @@
  * Not here: comparing (replay-script.ts, divergence.ts), the recorded service (replayed-service.ts).
  */
 import type { Observable, Subscription } from "rxjs";
+import { createEngine, type Engine, type HistorySource, type ServiceSpec, SluiceError } from "sluice";
 import {
-  createEngine,
-  type Engine,
-  type HistorySource,
+  checkConfig,
+  letPromisesSettle,
+  outside,
   type PositionFilter,
-  type ServiceSpec,
-  SluiceError,
+  type ServiceEnv,
   type Whom,
-} from "sluice";
-import { checkConfig, letPromisesSettle, outside, type ServiceEnv } from "sluice/extension";
+} from "sluice/extension";
 import { type GroupStores, inStores } from "sluice/plugins/shared-quota";
 import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
 import { type Divergence, differences, type FieldDifference } from "./divergence.ts";

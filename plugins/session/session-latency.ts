@@ -9,8 +9,9 @@
  * Not here: drawing (backtest/latency.ts).
  */
 
-import { createContract, SluiceError } from "sluice";
+import { SluiceError } from "sluice";
 import { empirical, type LatencyModel } from "sluice/backtest";
+import { createContract } from "sluice/dialect";
 import { delaysMin } from "sluice/extension";
 import { readSession, type Session } from "./session-file.ts";
 import type { SessionRecord } from "./session-records.ts";

@@ -6,8 +6,16 @@
  * Not here: calls of the engine from outside (recorded-engine.ts), files (session-file.ts).
  */
 import type { Observable } from "rxjs";
-import type { OpenService, ServiceSpec, WireResponse } from "sluice";
-import { limitHeaders, type ResponseSink, type ServiceEnv, type ServiceUser, type Transport } from "sluice/extension";
+import type { ServiceSpec } from "sluice";
+import {
+  limitHeaders,
+  type OpenService,
+  type ResponseSink,
+  type ServiceEnv,
+  type ServiceUser,
+  type Transport,
+  type WireResponse,
+} from "sluice/extension";
 import { InputSequencer, type RecordWriter } from "./input-sequencer.ts";
 import { recordedMarket } from "./recorded-market.ts";
 import { recordedStream } from "./recorded-stream.ts";

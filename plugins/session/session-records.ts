@@ -8,17 +8,9 @@
  * Not here: files (session-file.ts), rows of market data (market-rows.ts).
  */
 
-import {
-  type Config,
-  type ErrorCode,
-  errorCodes,
-  isSluiceError,
-  type ProfileOverrides,
-  SluiceError,
-  type StreamsOfState,
-  type WireRequest,
-} from "sluice";
-import { parseHuman, type User } from "sluice/extension";
+import { type Config, type ErrorCode, errorCodes, isSluiceError, SluiceError } from "sluice";
+import type { ProfileOverrides } from "sluice/dialect";
+import { parseHuman, type StreamsOfState, type User, type WireRequest } from "sluice/extension";
 
 export const sessionFormat = "sluice-session/1";
 export const sessionFile = "session.ndjson";

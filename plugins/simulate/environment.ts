@@ -5,16 +5,7 @@
  * Not here: the processes (simulated-process.ts, process-supervisor.ts), what faults do to it (fault-handlers.ts).
  */
 
-import {
-  type Contract,
-  createContract,
-  div,
-  mul,
-  type OrderRecord,
-  type Random,
-  type WireRequest,
-  type WireResponse,
-} from "sluice";
+import { div, mul, type OrderRecord, type Random } from "sluice";
 import {
   type BacktestSpec,
   createVenue,
@@ -23,6 +14,7 @@ import {
   type Tape,
   type Venue,
 } from "sluice/backtest";
+import { type Contract, createContract } from "sluice/dialect";
 import {
   type CheckedConfig,
   type ClientOrderIds,
@@ -37,6 +29,8 @@ import {
   type SimulatedUser,
   userOf,
   type VirtualClock,
+  type WireRequest,
+  type WireResponse,
 } from "sluice/extension";
 import type { CoverageMarks } from "./coverage-marks.ts";
 import { type Fault, signOf } from "./fault.ts";

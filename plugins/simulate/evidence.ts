@@ -5,7 +5,8 @@
  * code that is not one of its rejections is never evidence; a negative answer counts only long enough after the placement left, or
  * after the process knew that it had arrived; what an earlier process may have sent left just before this one began.
  */
-import type { Contract, WireRequest, WireResponse } from "sluice";
+import type { Contract } from "sluice/dialect";
+import type { WireRequest, WireResponse } from "sluice/extension";
 
 interface Placement {
   sentAt: number;

@@ -6,8 +6,8 @@
  * Not here: single lost, late and doubled requests (network.ts), steps of the calendar (fault-handlers.ts), other clients.
  */
 
-import type { Random, WireResponse } from "sluice";
-import { type Clock, type LayerName, limitHeaders, type VirtualClock } from "sluice/extension";
+import type { Random } from "sluice";
+import { type Clock, type LayerName, limitHeaders, type VirtualClock, type WireResponse } from "sluice/extension";
 
 type Headers = WireResponse["headers"];
 

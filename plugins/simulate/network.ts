@@ -7,8 +7,16 @@
  * Not here: pushes (pushes.ts), what the faults are (fault.ts).
  */
 
-import { SluiceError, type WireRequest, type WireResponse } from "sluice";
-import type { Latency, ResponseSink, Timer, Transport, VirtualClock } from "sluice/extension";
+import { SluiceError } from "sluice";
+import type {
+  Latency,
+  ResponseSink,
+  Timer,
+  Transport,
+  VirtualClock,
+  WireRequest,
+  WireResponse,
+} from "sluice/extension";
 import {
   aimOf,
   type Fault,

@@ -5,9 +5,16 @@
  * and never into the engine; it changes nothing.
  * Not here: the state after quiet (final-checks.ts), quota (quota-invariants.ts), slots that hold two orders (surplus-check.ts), what the invariants are called (invariants.ts).
  */
-import { type Contract, compare, type Event, type OrderRecord, type WireRequest, type WireResponse } from "sluice";
-import type { CancelBody, PlaceBody } from "sluice/dialect";
-import { type ClientOrderIds, type EventOf, generations, isActive } from "sluice/extension";
+import { compare, type Event, type OrderRecord } from "sluice";
+import type { CancelBody, Contract, PlaceBody } from "sluice/dialect";
+import {
+  type ClientOrderIds,
+  type EventOf,
+  generations,
+  isActive,
+  type WireRequest,
+  type WireResponse,
+} from "sluice/extension";
 import { Evidence } from "./evidence.ts";
 import type { Invariant } from "./invariants.ts";
 import { SurplusCheck } from "./surplus-check.ts";

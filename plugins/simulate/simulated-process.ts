@@ -14,10 +14,9 @@ import {
   type Strategy,
   type Wanted,
   type WantedOrder,
-  type WireRequest,
 } from "sluice";
 import { limitedStatus, type PlaceBody } from "sluice/dialect";
-import { createFeed, type Feed } from "sluice/extension";
+import { createFeed, type Feed, type WireRequest } from "sluice/extension";
 import type { Environment } from "./environment.ts";
 import type { CrashMoment } from "./fault.ts";
 import type { DiskStep, DiskUser } from "./faulty-disk.ts";

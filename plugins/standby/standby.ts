@@ -8,7 +8,7 @@
  * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start (engine/recovery.ts).
  */
 import { firstValueFrom } from "rxjs";
-import { SluiceError, type WireRequest } from "sluice";
+import { SluiceError } from "sluice";
 import {
   after,
   type Clock,
@@ -17,6 +17,7 @@ import {
   messageOf,
   type PlaceBody,
   type StandbyHealth,
+  type WireRequest,
 } from "sluice/extension";
 import { CopiedDisk } from "./journal-copy.ts";
 import { JournalFollower } from "./journal-follower.ts";

@@ -5,7 +5,8 @@
  * not available here, only the watchdog's own side is checked.
  * Not here: whether an engine runs at all (heartbeat-monitor.ts).
  */
-import { createContract, SluiceError } from "sluice";
+import { SluiceError } from "sluice";
+import { createContract } from "sluice/dialect";
 import { type CheckedConfig, checkConfig, createRandom } from "sluice/extension";
 import { watchdogIn } from "./configured.ts";
 import { type IpcAddress, ipcAddressOf } from "./ipc-address.ts";

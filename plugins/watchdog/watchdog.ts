@@ -8,7 +8,8 @@
  */
 import { resolve } from "node:path";
 import { firstValueFrom, map, merge, type Subscription, takeUntil } from "rxjs";
-import { createContract, type OpenService, SluiceError } from "sluice";
+import { SluiceError } from "sluice";
+import { createContract } from "sluice/dialect";
 import {
   after,
   type CancelNews,
@@ -21,6 +22,7 @@ import {
   createScheduler,
   EventLog,
   layersOf,
+  type OpenService,
 } from "sluice/extension";
 import { watchdogIn } from "./configured.ts";
 import { HeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";

@@ -5,7 +5,8 @@
  * Not here: repetition of the cancels (client/cancel-all.ts), when to begin (heartbeat-monitor.ts), which order is ours (watchdog.ts).
  */
 import { map, type Observable } from "rxjs";
-import type { Contract, OrderRecord } from "sluice";
+import type { OrderRecord } from "sluice";
+import type { Contract } from "sluice/dialect";
 import {
   type CancelNews,
   type Clock,

@@ -8,7 +8,7 @@ import { SluiceError } from "../errors.ts";
 export type InstType = "SPOT" | "SWAP";
 
 /** The parts of an instrument id: `BTC-USDT` is spot, `BTC-USDT-SWAP` a perpetual swap. */
-export interface InstId {
+interface InstId {
   readonly instType: InstType;
   readonly base: string;
   readonly quote: string;

@@ -23,7 +23,7 @@ import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 
 /** Settings of the rate limiter, all optional: the reserve for exits, the shares of strategies, and the layers of other services. */
-export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
+interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Shares by strategy name when several compete; 1 where none is given. */
   readonly shares?: Readonly<Record<string, number>>;
   /** The service's layers, where they are not the three of its description: per endpoint, counted by element, other windows, bans. */
@@ -50,7 +50,7 @@ export interface JournalConfig {
 }
 
 /** A plugin, a list of plugins, or nothing: `isLive && watchdog({})`. */
-export type PluginEntry = Plugin | readonly PluginEntry[] | false | null | undefined;
+type PluginEntry = Plugin | readonly PluginEntry[] | false | null | undefined;
 
 /** Everything a run needs. */
 export interface Config {

@@ -17,9 +17,12 @@ interface ImportedName {
   readonly name: string;
 }
 
-interface LongFunction {
+export interface SourceFunction {
   readonly name: string;
   readonly lines: number;
+  readonly parameters: number;
+  /** Decisions plus one: branches, loops, cases, `&&`, `||`, `??` and `catch`; functions inside count for themselves. */
+  readonly complexity: number;
 }
 
 export interface SourceFile {
@@ -31,7 +34,9 @@ export interface SourceFile {
   /** Names that other files below the root give, by their paths. */
   readonly imported: readonly ImportedName[];
   readonly exported: readonly string[];
-  readonly functions: readonly LongFunction[];
+  readonly functions: readonly SourceFunction[];
+  /** Names at module level that can change: `let`, and collections that are created empty. */
+  readonly state: readonly string[];
 }
 
 type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;
@@ -48,19 +53,65 @@ const nameOf = (node: unknown): string | undefined => {
   return typeof node["value"] === "string" ? node["value"] : undefined;
 };
 
-/** Every function and method with its lines; what has no name of its own bears that of what it is given to. */
-const functionsOf = (program: Node, text: string): LongFunction[] => {
-  const found: LongFunction[] = [];
+const isFunction = ({ type }: Node): boolean =>
+  /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type);
+const isDecision = (node: Node): boolean =>
+  /^(If|For|ForIn|ForOf|While|DoWhile)Statement$|^(Conditional|Logical)Expression$|^CatchClause$/.test(node.type) ||
+  (node.type === "SwitchCase" && isNode(node["test"])) ||
+  (node.type === "AssignmentExpression" && /^(\|\||&&|\?\?)=$/.test(String(node["operator"])));
+
+const decisionsIn = (node: Node): number =>
+  childrenOf(node)
+    .filter((child) => !isFunction(child))
+    .reduce((sum, child) => sum + decisionsIn(child) + (isDecision(child) ? 1 : 0), 0);
+
+const parametersOf = (node: Node): number => {
+  const params = node["params"];
+  const list = Array.isArray(params) ? params : isNode(params) ? params["items"] : [];
+  return Array.isArray(list) ? list.length : 0;
+};
+
+/** Every function and method; one without a name of its own has that of what it is given to. */
+const functionsOf = (program: Node, text: string): SourceFunction[] => {
+  const found: SourceFunction[] = [];
   const linesOf = ({ start, end }: Node): number => text.slice(start, end).split("\n").length;
   const walk = (node: Node, given: string): void => {
     const own = nameOf(node["id"]) ?? nameOf(node["key"]) ?? given;
-    if (/^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(node.type))
-      found.push({ name: own, lines: linesOf(node) });
+    if (isFunction(node)) {
+      const body = node["body"];
+      const itself = isNode(body) && isDecision(body) ? 1 : 0;
+      found.push({
+        name: own,
+        lines: linesOf(node),
+        parameters: parametersOf(node),
+        complexity: 1 + itself + decisionsIn(node),
+      });
+    }
     for (const child of childrenOf(node)) walk(child, own);
   };
   walk(program, "(module)");
   return found;
 };
+
+const isEmptyCollection = (node: unknown): boolean => {
+  if (!isNode(node)) return false;
+  if (node.type === "ArrayExpression") return (node["elements"] as unknown[]).length === 0;
+  if (node.type === "ObjectExpression") return (node["properties"] as unknown[]).length === 0;
+  const made = node.type === "NewExpression" ? nameOf(node["callee"]) : undefined;
+  return made !== undefined && /^(Weak)?(Map|Set)$/.test(made) && (node["arguments"] as unknown[]).length === 0;
+};
+
+/** Names declared at module level that can change. */
+const stateOf = (program: Node): string[] =>
+  (program["body"] as Node[]).flatMap((statement) => {
+    const exported = statement["declaration"];
+    const declaration = isNode(exported) ? exported : statement;
+    if (declaration.type !== "VariableDeclaration") return [];
+    const declarators = declaration["declarations"] as Node[];
+    return declarators
+      .filter(({ init }) => declaration["kind"] !== "const" || isEmptyCollection(init))
+      .map((declarator) => nameOf(declarator["id"]) ?? "(pattern)");
+  });
 
 /** The names asked of a namespace (`schemas.order`), or all of them where it is handed on as a whole. */
 const membersOf = (namespace: string, text: string): string[] => {
@@ -102,6 +153,7 @@ const parse = (path: string): SourceFile => {
       entries.map(({ exportName }) => exportName.name ?? exportName.kind),
     ),
     functions: functionsOf(program as unknown as Node, text),
+    state: stateOf(program as unknown as Node),
   };
 };
 

@@ -28,10 +28,9 @@ import {
   type OrderUpdate,
   toStep,
   type WantedOrder,
-  type WireRequest,
 } from "sluice";
 import type { Dialect, EndpointName, ProfileOverrides, WrittenCall } from "sluice/dialect";
-import { after, type Clock } from "sluice/extension";
+import { after, type Clock, type WireRequest } from "sluice/extension";
 import { pass, type Verdict } from "../rules/rule.ts";
 import { openFaultyWay, type WayFault } from "./faulty-way.ts";
 

@@ -5,8 +5,8 @@
  * of the one question that is about types.
  */
 
-import type { WireRequest, WireResponse } from "sluice";
 import { type EndpointName, limitedStatus, wire } from "sluice/dialect";
+import type { WireRequest, WireResponse } from "sluice/extension";
 
 export type Raw = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@ import type { WantedOrder } from "../wanted-order.ts";
 import type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtection } from "./protect.ts";
 
 /** Which position is protected, and by which price. */
-export interface ProtectionOptions {
+interface ProtectionOptions {
   /** Needed with a price that does not count from the entry; both sides when left out. */
   readonly side?: PositionSide;
   /** Default `best`. */

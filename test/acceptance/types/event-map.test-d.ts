@@ -1,6 +1,7 @@
 /** What an author's editor knows of events: each name of `on` has its own, and a misspelt one does not compile. */
 import { filter, type Observable } from "rxjs";
-import type { Engine, Event, EventMap, EventType, PluginContext } from "sluice";
+import type { Engine, Event, EventMap, PluginContext } from "sluice";
+import type { EventType } from "sluice/extension";
 import { describe, expectTypeOf, it } from "vitest";
 
 declare const engine: Engine;

@@ -25,7 +25,8 @@ import {
   type Tape,
   withDetails,
 } from "../../../src/backtest.ts";
-import { add, approximate, defineStrategy, mul, neg, type ProfileOverrides, sub } from "../../../src/index.ts";
+import type { ProfileOverrides } from "../../../src/contract/profile.ts";
+import { add, approximate, defineStrategy, mul, neg, sub } from "../../../src/index.ts";
 import { hashOfRows } from "../../../src/market/tape/fixture.ts";
 
 const wayMs = 25;

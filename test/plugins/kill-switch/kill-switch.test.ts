@@ -2,10 +2,12 @@ import { NEVER, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import killSwitch from "../../../plugins/kill-switch/index.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { PositionEnding } from "../../../src/host/context.ts";
 import { PluginHost } from "../../../src/host/plugin-host.ts";
-import type { CancelResult, OrderRecord, PositionEnding } from "../../../src/index.ts";
+import type { OrderRecord } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
+import type { CancelResult } from "../../../src/orders/manual-orders.ts";
 import { testPlugin } from "../../../src/testing.ts";
 import { far, swap } from "../../support/harness/backtest.ts";
 

@@ -16,9 +16,9 @@ import {
   type Tape,
 } from "../../../src/backtest.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
 import { add, sub, sum } from "../../../src/decimal.ts";
 import { instrumentRefresh } from "../../../src/engine/initial-sync.ts";
-import { createContract } from "../../../src/index.ts";
 import { type CandleSeries, seriesOf } from "../../../src/market/tape/tape.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../../src/report/attribution.ts";
 import { createVenue } from "../../../src/venue/venue.ts";

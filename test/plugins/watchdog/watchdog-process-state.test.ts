@@ -9,9 +9,11 @@ import { createWatchdog, type WatchdogNews, type WatchdogProcessOptions } from "
 import { inProcess } from "../../../src/client/transport/in-process.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import type { WireRequest, WireResponse } from "../../../src/contract/transport.ts";
 import { SluiceError } from "../../../src/errors.ts";
-import { createContract, type ProfileOverrides, type ServiceSpec } from "../../../src/index.ts";
+import type { ServiceSpec } from "../../../src/index.ts";
 import type { Disk } from "../../../src/journal/disk.ts";
 import { readChain } from "../../../src/journal/record-chain.ts";
 import { openWriteAheadLog } from "../../../src/journal/write-ahead-log.ts";

@@ -4,13 +4,13 @@ import { inProcess } from "../../../src/client/transport/in-process.ts";
 import type { Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
 import { loadJournalCode } from "../../../src/engine/late-journal.ts";
 import type { JournalConfig } from "../../../src/host/config.ts";
 import {
   type Config,
-  createContract,
   createEngine,
   defineStrategy,
   type Engine,

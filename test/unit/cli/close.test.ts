@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EMPTY, from, Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
-import type { PositionEnding } from "../../../src/index.ts";
+import type { PositionEnding } from "../../../src/host/context.ts";
 import { holdLock } from "../../../src/journal/process-lock.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

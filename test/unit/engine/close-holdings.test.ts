@@ -1,14 +1,10 @@
 /** What one strategy holds is closed to the last digit, in its own name, whatever others hold of the same instrument. */
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { createContract } from "../../../src/contract/contract.ts";
 import type { Profile } from "../../../src/contract/profile.ts";
-import {
-  createContract,
-  type Event,
-  isSluiceError,
-  type PositionEnding,
-  type PositionFilter,
-} from "../../../src/index.ts";
+import type { PositionEnding, PositionFilter } from "../../../src/host/context.ts";
+import { type Event, isSluiceError } from "../../../src/index.ts";
 import type { Quote } from "../../../src/market/market-data.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createVenue } from "../../../src/venue/venue.ts";

@@ -2,7 +2,8 @@
 import { concat, firstValueFrom, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { add, mul, neg, sub } from "../../../src/decimal.ts";
-import type { Engine, Event, PositionEnding } from "../../../src/index.ts";
+import type { PositionEnding } from "../../../src/host/context.ts";
+import type { Engine, Event } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { begun, crash, far, pass, resting, stop, venueOf, type World, worldOf } from "../../support/harness/engine.ts";
 

@@ -4,9 +4,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { PositionRecord } from "../../../src/contract/schemas.ts";
 import { checkPositions } from "../../../src/engine/position-check.ts";
-import type { AccountPosition, Event } from "../../../src/index.ts";
+import type { Event } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Positions } from "../../../src/orders/positions.ts";
+import type { AccountPosition } from "../../../src/orders/state/account-positions.ts";
 import type { Snapshot } from "../../../src/orders/state/snapshot.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import {

@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createEngine, type Event, type QuotaConfig } from "../../../src/index.ts";
+import { type Config, createEngine, type Event } from "../../../src/index.ts";
 import { far, strategy, swap } from "../../support/harness/backtest.ts";
 
-const placedAt = async (quota: QuotaConfig, orders: number): Promise<number[]> => {
+const placedAt = async (quota: NonNullable<Config["quota"]>, orders: number): Promise<number[]> => {
   const clock = createVirtualClock(1_700_000_000_000);
   const wanted = Array.from({ length: orders }, (_, index) => far(`s${index}`, "30000"));
   const engine = createEngine({

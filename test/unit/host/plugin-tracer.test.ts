@@ -1,6 +1,7 @@
 /** A plugin that traces requests is a plugin like any other: what it throws ends it, and no request. */
 import { describe, expect, it } from "vitest";
-import { definePlugin, type RequestTracer } from "../../../src/index.ts";
+import type { RequestTracer } from "../../../src/contract/transport.ts";
+import { definePlugin } from "../../../src/index.ts";
 import { testPlugin } from "../../../src/testing.ts";
 
 const quiet: RequestTracer = { submitted: () => undefined, leaves: () => undefined, ends: () => undefined };
