@@ -16,21 +16,9 @@ interface InstId {
 
 const pattern = /^([A-Z0-9]{1,20})-([A-Z0-9]{1,20})(-SWAP)?$/;
 
-let latest: InstId | undefined;
-let latestText = "";
-
-/** The parts of an id, or undefined when it is of neither kind. The same id is mostly asked for many times in a row. */
+/** The parts of an id, or undefined when it is of neither kind. */
 export const readInstId = (text: unknown): InstId | undefined => {
-  if (typeof text !== "string") return undefined;
-  if (text !== latestText) {
-    latest = partsOf(text);
-    latestText = text;
-  }
-  return latest;
-};
-
-const partsOf = (text: string): InstId | undefined => {
-  const match = pattern.exec(text);
+  const match = typeof text === "string" ? pattern.exec(text) : null;
   if (match === null) return undefined;
   const [, base, quote, swap] = match as unknown as [string, string, string, string | undefined];
   // "BTC-SWAP" would read as a spot pair priced in SWAP; the suffix is reserved for swaps.

@@ -61,6 +61,8 @@ const noMarkets: readonly Market[] = [];
 export class Exchange {
   readonly contract: Contract;
   readonly profile: Profile;
+  /** What client ids must match. */
+  readonly clOrdIdPattern: RegExp;
   readonly accounts: ReadonlyMap<string, Account>;
   /** The same accounts as a list. */
   readonly users: readonly Account[];
@@ -83,6 +85,7 @@ export class Exchange {
   constructor({ contract, accounts, schedules, margins, matching, silences, firstOrdId }: ExchangeOptions) {
     this.contract = contract;
     this.profile = contract.profile;
+    this.clOrdIdPattern = new RegExp(contract.profile.order.clOrdIdPattern);
     this.accounts = accounts;
     this.users = [...accounts.values()];
     this.schedules = schedules;

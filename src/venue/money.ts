@@ -51,18 +51,8 @@ const readLong = (text: unknown): Amount | undefined => {
 /** What stands before the digits of an amount below one, by their number. */
 const leading = Array.from({ length: places + 1 }, (_, digits) => `0.${"0".repeat(places - digits)}`);
 
-/** The amount that was spelled last: an execution's fee is that of its order, too. */
-let latest = 0n;
-let latestText = "0";
-
 /** Shortest decimal text of an amount. */
-export const spell = (value: Amount): string => {
-  if (value !== latest) {
-    latestText = value < 0n ? `-${digitsOf(-value)}` : digitsOf(value);
-    latest = value;
-  }
-  return latestText;
-};
+export const spell = (value: Amount): string => (value < 0n ? `-${digitsOf(-value)}` : digitsOf(value));
 
 /** Of an amount that is not negative. */
 const digitsOf = (value: Amount): string => {

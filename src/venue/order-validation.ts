@@ -30,16 +30,16 @@ export const tradable = (exchange: Exchange, instId: string): Market | Refusal =
   return market?.listed ? market : untradable(exchange, instId);
 };
 
-/** Made once for a profile: it is asked for with every order. */
-let idPattern = { source: "", pattern: /^/ };
-
 /** Why a client id cannot be used, if it cannot. */
-export const clientIdProblem = ({ profile }: Exchange, account: Account, clOrdId: string): Refusal | undefined => {
-  const { clOrdIdPattern, duplicateClOrdId } = profile.order;
+export const clientIdProblem = (
+  { profile, clOrdIdPattern }: Exchange,
+  account: Account,
+  clOrdId: string,
+): Refusal | undefined => {
+  const { duplicateClOrdId } = profile.order;
   if (clOrdId === "") return undefined;
-  if (idPattern.source !== clOrdIdPattern) idPattern = { source: clOrdIdPattern, pattern: new RegExp(clOrdIdPattern) };
-  if (!idPattern.pattern.test(clOrdId)) {
-    return { code: profile.answers.parameterCode, msg: `clOrdId does not match ${clOrdIdPattern}.` };
+  if (!clOrdIdPattern.test(clOrdId)) {
+    return { code: profile.answers.parameterCode, msg: `clOrdId does not match ${profile.order.clOrdIdPattern}.` };
   }
   const known = account.byClOrdId.get(clOrdId);
   if (

@@ -37,18 +37,9 @@ const filledText = ({ product, done, paidPx, value, valueText }: Order, unit: Sz
 };
 
 const perMs = { ms: 1, s: 0.001, us: 1000 } as const;
-const lastTime = { at: Number.NaN, perMs: 0, text: "" };
-
-/** Spelled once an instant: most records have the same two times. */
-export const timeText = (at: number, profile: Profile): string => {
-  const scale = perMs[profile.order.timeUnit];
-  if (at !== lastTime.at || scale !== lastTime.perMs) {
-    lastTime.at = at;
-    lastTime.perMs = scale;
-    lastTime.text = String(Math.floor(at * scale));
-  }
-  return lastTime.text;
-};
+/** A time in the profile's unit. */
+export const timeText = (at: number, profile: Profile): string =>
+  String(Math.floor(at * perMs[profile.order.timeUnit]));
 
 /** A cost, given as text, in the sign the profile gives to costs. */
 export const feeText = (cost: string, profile: Profile): string => {
