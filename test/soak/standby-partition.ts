@@ -8,8 +8,8 @@
  *   npx tsx test/soak/standby-partition.ts [rounds of each shape=10] [seed=1] [shapes, with commas: all]
  */
 import { createRandom } from "../../src/random.ts";
+import { moments, PartitionTrial, type Round, type Shape, shapes } from "../plugins/standby/harness/partition-trial.ts";
 import { cuts } from "../support/harness/cut-link.ts";
-import { moments, PartitionTrial, type Round, type Shape, shapes } from "../support/harness/partition-trial.ts";
 import { redisServer } from "../support/harness/redis.ts";
 
 const [rounds = "10", seed = "1", only] = process.argv.slice(2);

@@ -10,8 +10,8 @@
  *   npx tsx test/soak/standby.ts [takeovers=100] [seed=1] [with the default figures=9]
  */
 import { createRandom } from "../../src/random.ts";
+import { endings, StandbyTrial, type Takeover, type TrialOptions } from "../plugins/standby/harness/standby-trial.ts";
 import { redisServer } from "../support/harness/redis.ts";
-import { endings, StandbyTrial, type Takeover, type TrialOptions } from "../support/harness/standby-trial.ts";
 
 const [takeovers = 100, seed = 1, defaults = 9] = process.argv.slice(2).map(Number);
 const perTrial = 10;

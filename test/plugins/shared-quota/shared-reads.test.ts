@@ -7,7 +7,7 @@ import type { Outcome } from "../../../src/client/outcome.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { PolledResource } from "../../../src/orders/state/polled-resource.ts";
 import type { ShareRead } from "../../../src/orders/state/read-sharing.ts";
-import { MemoryAnswerStore } from "../../support/memory-answer-store.ts";
+import { MemoryAnswerStore } from "./harness/memory-answer-store.ts";
 
 const everyMs = 10_000;
 type Row = { readonly at: number };

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../src/random.ts";
-import { type LeaseProcess, leaseMs, leaseWorld, toleranceMs } from "../../support/harness/lease.ts";
+import { type LeaseProcess, leaseMs, leaseWorld, toleranceMs } from "./harness/lease.ts";
 
 const world = (seed = "lease") => leaseWorld(createRandom(seed));
 /** A first start: nobody is known, and somebody may have been forgotten. */

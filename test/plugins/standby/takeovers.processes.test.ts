@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { redisServer } from "../../support/harness/redis.ts";
-import { endings, StandbyTrial } from "../../support/harness/standby-trial.ts";
+import { endings, StandbyTrial } from "./harness/standby-trial.ts";
 
 describe.skipIf(redisServer === undefined)(
   `A hot standby${redisServer === undefined ? " (no redis-server here)" : ""}`,

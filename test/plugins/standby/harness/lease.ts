@@ -4,12 +4,12 @@
  * A process can be stopped, as by SIGSTOP: its clocks go on, and its timers and the answers it is owed wait until it continues.
  */
 
-import { Lease, type Standing } from "../../../plugins/standby/lease.ts";
-import type { Holder, LeaseRecord, LeaseStore } from "../../../plugins/standby/lease-store.ts";
-import { MemoryLeaseStore } from "../../../plugins/standby/memory-lease-store.ts";
-import type { Clock } from "../../../src/clock/clock.ts";
-import { VirtualClock } from "../../../src/clock/virtual-clock.ts";
-import type { Random } from "../../../src/random.ts";
+import { Lease, type Standing } from "../../../../plugins/standby/lease.ts";
+import type { Holder, LeaseRecord, LeaseStore } from "../../../../plugins/standby/lease-store.ts";
+import { MemoryLeaseStore } from "../../../../plugins/standby/memory-lease-store.ts";
+import type { Clock } from "../../../../src/clock/clock.ts";
+import { VirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import type { Random } from "../../../../src/random.ts";
 
 export const leaseMs = 10_000;
 export const toleranceMs = 5_000;

@@ -7,14 +7,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startVenueServer, type VenueServer } from "../../../plugins/venue-server/server/server.ts";
-import { createSystemClock } from "../../../src/clock/system-clock.ts";
-import { createContract } from "../../../src/contract/contract.ts";
-import { instTypeOf } from "../../../src/contract/inst-id.ts";
-import { createRandom, type Random } from "../../../src/random.ts";
-import { createVenue, type Venue } from "../../../src/venue/venue.ts";
-import { type Cut, CutLink } from "./cut-link.ts";
-import { type OwnRedis, startRedis } from "./redis.ts";
+import { startVenueServer, type VenueServer } from "../../../../plugins/venue-server/server/server.ts";
+import { createSystemClock } from "../../../../src/clock/system-clock.ts";
+import { createContract } from "../../../../src/contract/contract.ts";
+import { instTypeOf } from "../../../../src/contract/inst-id.ts";
+import { createRandom, type Random } from "../../../../src/random.ts";
+import { createVenue, type Venue } from "../../../../src/venue/venue.ts";
+import { type Cut, CutLink } from "../../../support/harness/cut-link.ts";
+import { type OwnRedis, startRedis } from "../../../support/harness/redis.ts";
 import { StandbyPlace } from "./standby-place.ts";
 
 const permissions = ["read", "trade_futures", "trade_spot"];

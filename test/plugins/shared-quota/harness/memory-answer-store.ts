@@ -1,7 +1,7 @@
 /** An answer store in memory, with a clock of its own that may be wrong and ways that take time. */
 
-import type { AnswerReply, AnswerStore } from "../../plugins/shared-quota/shared-reads.ts";
-import type { Clock } from "../../src/clock/clock.ts";
+import type { AnswerReply, AnswerStore } from "../../../../plugins/shared-quota/shared-reads.ts";
+import type { Clock } from "../../../../src/clock/clock.ts";
 
 const askingMs = 5_000;
 

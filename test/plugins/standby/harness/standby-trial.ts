@@ -8,13 +8,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startVenueServer, type VenueServer } from "../../../plugins/venue-server/server/server.ts";
-import { createSystemClock } from "../../../src/clock/system-clock.ts";
-import { createContract } from "../../../src/contract/contract.ts";
-import { add, compare, sub } from "../../../src/decimal.ts";
-import { createRandom, type Random } from "../../../src/random.ts";
-import { createVenue, type Venue } from "../../../src/venue/venue.ts";
-import { type OwnRedis, startRedis } from "./redis.ts";
+import { startVenueServer, type VenueServer } from "../../../../plugins/venue-server/server/server.ts";
+import { createSystemClock } from "../../../../src/clock/system-clock.ts";
+import { createContract } from "../../../../src/contract/contract.ts";
+import { add, compare, sub } from "../../../../src/decimal.ts";
+import { createRandom, type Random } from "../../../../src/random.ts";
+import { createVenue, type Venue } from "../../../../src/venue/venue.ts";
+import { type OwnRedis, startRedis } from "../../../support/harness/redis.ts";
 import { type Report, StandbyPlace } from "./standby-place.ts";
 
 const instId = "BTC-USDT-SWAP";
